@@ -1,0 +1,342 @@
+"""The command line: options in, exit code out.
+
+Each command imports its own machinery, so that `porter --help` stays fast.  Exit codes:
+0 nothing to report, 1 findings or refusals, 2 a wrong argument or an unreadable file.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from enum import StrEnum
+from typing import Annotated, NoReturn
+
+import typer
+
+from porter.diagnostics import UsageError
+
+app = typer.Typer(
+    name="porter",
+    help="Turn NumPy functions into verified CUDA kernels.",
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+class Format(StrEnum):
+    """How results are written."""
+
+    full = "full"
+    concise = "concise"
+    json = "json"
+
+
+class Emit(StrEnum):
+    """The inner stages that `convert --emit` prints."""
+
+    array = "array"
+    loops = "loops"
+    plan = "plan"
+
+
+class Backend(StrEnum):
+    """The package whose `cuda` a generated module imports."""
+
+    numba = "numba"
+    mlir = "numba-cuda-mlir"
+
+
+class Evidence(StrEnum):
+    """Where `verify` can prove a module."""
+
+    simulator = "simulator"
+    ptx = "ptx"
+
+
+#: options and commands of the design that this version does not have
+LATER = (
+    "--allow-serial", "--compile", "--html", "--library", "--opt", "--pipeline", "--profile",
+    "--run", "--sanitize", "bench", "cupy", "emulator", "github", "gpu", "gufunc", "html",
+    "loops", "sarif", "trace", "ufunc",
+)  # fmt: skip
+
+Paths = Annotated[
+    list[str],
+    typer.Argument(metavar="PATH...", help="File, directory, notebook, or - for standard input."),
+]
+Functions = Annotated[
+    list[str] | None,
+    typer.Option("-f", "--function", metavar="NAME", help="Only this function (repeatable)."),
+]
+OutputFormat = Annotated[Format, typer.Option("--output-format", help="How to write results.")]
+StdinFilename = Annotated[
+    str | None,
+    typer.Option(
+        "--stdin-filename", metavar="PATH", help="The name of the file that - stands for."
+    ),
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from porter import __version__
+
+        typer.echo(f"porter {__version__}")
+        raise typer.Exit(0)
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Turn NumPy functions into verified CUDA kernels."""
+
+
+def _codes(values: list[str] | None) -> tuple[str, ...]:
+    """`--select A,B --select C` as ("A", "B", "C")."""
+    return tuple(c.strip() for v in values or () for c in v.split(",") if c.strip())
+
+
+@app.command()
+def analyze(
+    paths: Paths,
+    functions: Functions = None,
+    output_format: OutputFormat = Format.full,
+    output_file: Annotated[
+        str | None, typer.Option("--output-file", metavar="FILE", help="Write results there.")
+    ] = None,
+    select: Annotated[
+        list[str] | None,
+        typer.Option("--select", metavar="CODES", help="Report only these codes or prefixes."),
+    ] = None,
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", metavar="CODES", help="Leave out these codes or prefixes."),
+    ] = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Apply the safe fixes.")] = False,
+    unsafe_fixes: Annotated[
+        bool, typer.Option("--unsafe-fixes", help="Let --fix and --diff take unsafe fixes too.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Print the fixes as a diff.")] = False,
+    statistics: Annotated[
+        bool, typer.Option("--statistics", help="Print how often each code was found.")
+    ] = False,
+    exit_zero: Annotated[
+        bool, typer.Option("--exit-zero", help="Exit 0 despite findings.")
+    ] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Analyze afresh (this version keeps no cache).")
+    ] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline",
+            metavar="FILE",
+            help="Report only what FILE does not list; write FILE if it is missing.",
+        ),
+    ] = None,
+    stdin_filename: StdinFilename = None,
+) -> None:
+    """Say what stands between the code and a GPU, without running it."""
+    from porter.commands.analyze import run
+    from porter.commands.options import AnalyzeOptions
+
+    del no_cache  # nothing is kept between runs yet, so every run is a fresh one
+    options = AnalyzeOptions(
+        paths=tuple(paths),
+        functions=tuple(functions or ()),
+        output_format=output_format.value,
+        output_file=output_file,
+        select=_codes(select),
+        ignore=_codes(ignore),
+        fix=fix,
+        unsafe_fixes=unsafe_fixes,
+        diff=diff,
+        statistics=statistics,
+        exit_zero=exit_zero,
+        baseline=baseline,
+        stdin_filename=stdin_filename,
+    )
+    raise typer.Exit(run(options))
+
+
+@app.command()
+def convert(
+    paths: Paths,
+    functions: Functions = None,
+    signature: Annotated[
+        str | None,
+        typer.Option(
+            "--signature",
+            metavar="TYPES",
+            help='Argument types in Numba\'s syntax, such as "float64[:, :], float64".',
+        ),
+    ] = None,
+    target: Annotated[
+        str, typer.Option("--target", help="What to generate: cuda (the only one so far).")
+    ] = "cuda",
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE|DIR|-", help="Where to write (<stem>_cuda.py beside)."
+        ),
+    ] = None,
+    diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit 1 if a module is missing or stale.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Overwrite a module that was edited by hand.")
+    ] = False,
+    no_verify: Annotated[
+        bool, typer.Option("--no-verify", help="Write the module without proving it.")
+    ] = False,
+    emit: Annotated[
+        Emit | None, typer.Option("--emit", help="Print an inner stage and stop.")
+    ] = None,
+    output_format: OutputFormat = Format.full,
+    templates: Annotated[
+        str | None, typer.Option("--templates", metavar="DIR", help="Templates that override ours.")
+    ] = None,
+    stdin_filename: StdinFilename = None,
+    backend: Annotated[
+        Backend, typer.Option("--backend", help="The package that the module imports cuda from.")
+    ] = Backend.numba,
+) -> None:
+    """Write a CUDA module for each file and prove it."""
+    if target != "cuda":
+        raise UsageError(_not_yet(f"--target {target}", target))
+    from porter.commands.convert import run
+    from porter.commands.options import ConvertOptions
+
+    options = ConvertOptions(
+        paths=tuple(paths),
+        functions=tuple(functions or ()),
+        signature=signature,
+        target=target,
+        output=output,
+        diff=diff,
+        check=check,
+        force=force,
+        verify=not no_verify,
+        emit=emit.value if emit else None,
+        output_format=output_format.value,
+        templates=templates,
+        stdin_filename=stdin_filename,
+        backend=backend.value,
+    )
+    raise typer.Exit(run(options))
+
+
+@app.command()
+def verify(
+    paths: Annotated[list[str], typer.Argument(metavar="MODULE...", help="Generated modules.")],
+    on: Annotated[
+        list[Evidence] | None,
+        typer.Option("--on", help="Where to prove it (repeatable; default: all there are)."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the random inputs.")] = None,
+    cases: Annotated[
+        int | None, typer.Option("--cases", min=1, help="Cases for each function.")
+    ] = None,
+    functions: Functions = None,
+    output_format: OutputFormat = Format.full,
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", help="Seconds for each proof of a function.")
+    ] = None,
+) -> None:
+    """Prove a generated module against the originals."""
+    from porter.commands.options import VerifyOptions
+    from porter.commands.verify import run
+
+    options = VerifyOptions(
+        paths=tuple(paths),
+        on=tuple(e.value for e in on or ()),
+        seed=seed,
+        cases=cases,
+        functions=tuple(functions or ()),
+        output_format=output_format.value,
+        timeout=timeout,
+    )
+    raise typer.Exit(run(options))
+
+
+@app.command()
+def explain(
+    code: Annotated[str, typer.Argument(metavar="CODE", help="A code such as PRT401.")],
+    output_format: OutputFormat = Format.full,
+) -> None:
+    """Print the page of a rule."""
+    from porter.commands.explain import run
+
+    raise typer.Exit(run(code, output_format.value))
+
+
+@app.command()
+def rules(output_format: OutputFormat = Format.full) -> None:
+    """List every rule."""
+    from porter.commands.rules import run
+
+    raise typer.Exit(run(output_format.value))
+
+
+@app.command()
+def doctor(output_format: OutputFormat = Format.full) -> None:
+    """Say what is installed and where modules can be verified."""
+    from porter.commands.doctor import run
+    from porter.commands.options import DoctorOptions
+
+    raise typer.Exit(run(DoctorOptions(output_format=output_format.value)))
+
+
+def _not_yet(what: str, name: str) -> str:
+    if name in LATER:
+        return f"{what} is not in this version of porter"
+    return f"{what} is not something porter knows"
+
+
+def _usage(message: str) -> str:
+    """Typer's message as one plain line, saying so when a later version will have it."""
+    words = {w.strip("'\".,:") for w in message.split("(")[0].split(" is not one of")[0].split()}
+    for name in LATER:
+        if name in words:
+            return f"{name} is not in this version of porter"
+    line = " ".join(message.split()).rstrip(".")
+    return line[:1].lower() + line[1:]
+
+
+def _crash(error: Exception) -> NoReturn:
+    if os.environ.get("PORTER_DEBUG"):
+        raise error
+    reason = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    print(
+        f"error: porter failed unexpectedly ({reason}); "
+        "please report it with the output of PORTER_DEBUG=1",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
+
+def main(argv: list[str] | None = None) -> NoReturn:
+    """Run the command line (`sys.argv` when `argv` is None) and exit with its code."""
+    try:
+        code = app(args=argv, prog_name="porter", standalone_mode=False)
+    except UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except typer.TyperException as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            print(error.format_message(), file=sys.stderr)
+        else:
+            print(f"error: {_usage(error.format_message())}", file=sys.stderr)
+        sys.exit(2)
+    except typer.Abort:
+        sys.exit(130)
+    except Exception as error:
+        _crash(error)
+    sys.exit(code if isinstance(code, int) else 0)

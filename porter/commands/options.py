@@ -1,0 +1,74 @@
+"""What the command line hands to each command: plain frozen data, no Typer in sight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class AnalyzeOptions:
+    """Arguments of `porter analyze`; `select` and `ignore` are code prefixes such as PRT4."""
+
+    paths: tuple[str, ...]
+    functions: tuple[str, ...] = ()
+    output_format: str = "full"
+    output_file: str | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    fix: bool = False
+    unsafe_fixes: bool = False
+    diff: bool = False
+    statistics: bool = False
+    exit_zero: bool = False
+    baseline: str | None = None
+    stdin_filename: str | None = None
+
+
+@dataclass(frozen=True)
+class ConvertOptions:
+    """Arguments of `porter convert`.
+
+    `output` is a file, a folder, `-` or None (beside the source); `emit` is None or one of
+    array, loops and plan; `output_format` is full, concise or json; `backend` is numba or
+    numba-cuda-mlir; `templates` is a folder with overriding templates.
+    """
+
+    paths: tuple[str, ...]
+    functions: tuple[str, ...] = ()
+    signature: str | None = None
+    target: str = "cuda"
+    output: str | None = None
+    diff: bool = False
+    check: bool = False
+    force: bool = False
+    verify: bool = True
+    emit: str | None = None
+    output_format: str = "full"
+    templates: str | None = None
+    stdin_filename: str | None = None
+    backend: str = "numba"
+
+
+@dataclass(frozen=True)
+class VerifyOptions:
+    """Arguments of `porter verify`.
+
+    `on` holds simulator and ptx in any combination, empty for both; `seed` and `cases` are
+    None for the verifier's own choice; `timeout` is in seconds, for each function and kind
+    of evidence, None for the verifier's own limit.
+    """
+
+    paths: tuple[str, ...]
+    on: tuple[str, ...] = ()
+    seed: int | None = None
+    cases: int | None = None
+    functions: tuple[str, ...] = ()
+    output_format: str = "full"
+    timeout: float | None = None
+
+
+@dataclass(frozen=True)
+class DoctorOptions:
+    """Arguments of `porter doctor`; `output_format` is full or json."""
+
+    output_format: str = "full"

@@ -1,0 +1,74 @@
+"""Complex arrays."""
+
+import numpy as np
+
+
+def magnitude_squared(z):
+    return z.real**2 + z.imag**2
+
+
+def conjugate_product(a, b):
+    return a * np.conj(b)
+
+
+def phase_shift(z, phi):
+    return z * np.exp(1j * phi)
+
+
+def make_complex(re, im):
+    return re + 1j * im
+
+
+def absolute(z):
+    return np.abs(z)
+
+
+def phasors(x, k):
+    return np.exp(-2j * np.pi * k * x)
+
+
+def quadratic_map(z, c):
+    return z * z + c
+
+
+def real_part(z):
+    return np.real(z) - np.imag(z)
+
+
+def angle(z):
+    return np.arctan2(z.imag, z.real)
+
+
+def naive_dft(x):
+    """The discrete Fourier transform by its definition."""
+    n = x.shape[0]
+    k = np.arange(n)
+    w = np.exp(-2j * np.pi * k[:, None] * k[None, :] / n)
+    return w @ x
+
+
+def dft_loops(x):
+    n = len(x)
+    out = np.zeros(n, dtype=np.complex128)
+    for k in range(n):
+        s = 0j
+        for t in range(n):
+            s += x[t] * np.exp(-2j * np.pi * k * t / n)
+        out[k] = s
+    return out
+
+
+def power_spectrum(z):
+    return (z * z.conj()).real
+
+
+def moebius(z, a, b, c, d):
+    return (a * z + b) / (c * z + d)
+
+
+def complex_sum(z):
+    return z.sum()
+
+
+def complex_mean_rows(z):
+    return z.mean(axis=1)

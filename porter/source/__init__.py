@@ -1,0 +1,1 @@
+"""Reading Python: files, modules, positions, comments, suppressions."""

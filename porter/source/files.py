@@ -1,0 +1,183 @@
+"""From the PATHs of a command to texts: files, directories, notebooks, standard input."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import tokenize
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import pathspec
+
+from porter.diagnostics import UsageError
+from porter.source.notebook import BrokenCell, Cell, read_notebook
+from porter.source.text import split_lines
+
+SUFFIXES = (".py", ".ipynb")
+#: folders never entered, whatever .gitignore says
+SKIPPED = frozenset(
+    {".git", ".hg", ".svn", ".venv", "venv", ".tox", ".nox", "__pycache__", "node_modules"}
+    | {".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints", "site-packages"}
+)
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file as users name it, and its Python text (a notebook's code cells, joined)."""
+
+    path: str
+    text: str
+    cells: tuple[Cell, ...] = ()
+    broken: tuple[BrokenCell, ...] = ()
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the text without their ends."""
+        return split_lines(self.text)
+
+    def cell_of(self, line: int) -> Cell | None:
+        """The notebook cell that holds a line of the text; None outside notebooks."""
+        return next((c for c in reversed(self.cells) if c.start <= line), None)
+
+    def place(self, line: int) -> tuple[str, int]:
+        """The name and line to show for a line of the text: in a notebook, those of the cell."""
+        cell = self.cell_of(line)
+        if cell is None:
+            return self.path, line
+        return f"{self.path}:cell {cell.number}", line - cell.start + 1
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What was read, and one plain sentence for each thing that could not be."""
+
+    files: tuple[SourceFile, ...] = ()
+    problems: tuple[str, ...] = field(default=())
+
+
+def load(
+    paths: Sequence[str], stdin_filename: str | None = None, exclude: Sequence[str] = ()
+) -> Sources:
+    """Read every path; `exclude` holds gitignore-style patterns for files in directories.
+
+    What cannot be read ends up in `problems`, so that one bad file does not hide the rest.
+    """
+    files: dict[str, SourceFile] = {}
+    problems: list[str] = []
+    for path in paths:
+        try:
+            names = [path] if path == "-" else find(path, exclude)
+        except UsageError as error:
+            problems.append(str(error))
+            continue
+        for name in names:
+            try:
+                file = read(name, stdin_filename)
+                files.setdefault(file.path, file)
+            except UsageError as error:
+                problems.append(str(error))
+    return Sources(tuple(files.values()), tuple(problems))
+
+
+def find(path: str, exclude: Sequence[str] = ()) -> list[str]:
+    """The files that a path stands for, sorted; raises `UsageError` when there are none."""
+    place = Path(path)
+    if not place.exists():
+        raise UsageError(f"{path}: no such file or directory")
+    if not place.is_dir():
+        return [path]
+    found = sorted(_walk(place, pathspec.GitIgnoreSpec.from_lines(exclude)))
+    if not found:
+        raise UsageError(f"{path}: no Python files in this directory")
+    return [str(p) for p in found]
+
+
+def read(path: str, stdin_filename: str | None = None) -> SourceFile:
+    """Read one file or, for `-`, standard input; raises `UsageError` when it is not text."""
+    if path == "-":
+        raw, shown = sys.stdin.buffer.read(), stdin_filename or "<stdin>"
+    else:
+        raw, shown = _bytes(path), path
+    text = _decode(raw, shown)
+    if not shown.endswith(".ipynb"):
+        return SourceFile(shown, text)
+    notebook = read_notebook(text, shown)
+    return SourceFile(shown, notebook.text, notebook.cells, notebook.broken)
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from error
+
+
+def _decode(raw: bytes, path: str) -> str:
+    if b"\0" in raw:
+        raise UsageError(f"{path}: a binary file, not Python source")
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+        return raw.decode(encoding)
+    except (SyntaxError, LookupError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"{path}: cannot be decoded as text; save it as UTF-8 or declare its encoding"
+        ) from error
+
+
+def _walk(top: Path, exclude: pathspec.GitIgnoreSpec) -> Iterator[Path]:
+    specs = _specs_above(top.resolve())
+    for folder, subfolders, names in os.walk(top):
+        here = Path(folder)
+        specs = [(base, spec) for base, spec in specs if here.resolve().is_relative_to(base)]
+        own = _spec(here)
+        if own is not None:
+            specs = [*specs, (here.resolve(), own)]
+        subfolders[:] = sorted(
+            d
+            for d in subfolders
+            if d not in SKIPPED and not _ignored(here / d, specs, exclude, top, folder=True)
+        )
+        for name in names:
+            if name.endswith(SUFFIXES) and not _ignored(here / name, specs, exclude, top):
+                yield here / name
+
+
+def _spec(folder: Path) -> pathspec.GitIgnoreSpec | None:
+    try:
+        return pathspec.GitIgnoreSpec.from_lines(
+            (folder / ".gitignore").read_text("utf-8").splitlines()
+        )
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _specs_above(top: Path) -> list[tuple[Path, pathspec.GitIgnoreSpec]]:
+    """The .gitignore files above a folder, up to the root of its repository."""
+    root = next((p for p in (top, *top.parents) if (p / ".git").exists()), None)
+    if root is None or root == top:
+        return []
+    above = [p for p in reversed(top.parents) if p.is_relative_to(root)]
+    return [(p, spec) for p in above if (spec := _spec(p)) is not None]
+
+
+def _ignored(
+    path: Path,
+    specs: list[tuple[Path, pathspec.GitIgnoreSpec]],
+    exclude: pathspec.GitIgnoreSpec,
+    top: Path,
+    folder: bool = False,
+) -> bool:
+    end = "/" if folder else ""
+    if exclude.match_file(path.relative_to(top).as_posix() + end):
+        return True
+    full = path.parent.resolve() / path.name
+    # the nearest .gitignore that speaks of the path decides
+    for base, spec in reversed(specs):
+        verdict = spec.check_file(full.relative_to(base).as_posix() + end).include
+        if verdict is not None:
+            return bool(verdict)
+    return False

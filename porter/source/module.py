@@ -1,0 +1,73 @@
+"""One Python file, parsed once: its tree, the positions of its nodes, its functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import libcst as cst
+from libcst.metadata import MetadataWrapper, PositionProvider
+
+from porter.diagnostics import Span
+from porter.source.text import split_lines
+
+
+@dataclass(frozen=True)
+class FunctionSource:
+    """A function or method: `name` is `f` or `Class.f`, `node` its libcst definition."""
+
+    name: str
+    node: cst.FunctionDef
+    module: SourceModule
+
+    @property
+    def span(self) -> Span:
+        """From the `def` line (decorators left out) to the end of the body."""
+        return self.module.span(self.node)
+
+
+class SourceModule:
+    """A parsed file.
+
+    Raises `libcst.ParserSyntaxError` when the text is not Python.
+    """
+
+    def __init__(self, text: str, path: str) -> None:
+        self.text = text
+        self.path = path
+        self._wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
+        self.tree = self._wrapper.module
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The source lines, without their line ends."""
+        return split_lines(self.text)
+
+    @cached_property
+    def _positions(self) -> dict[cst.CSTNode, object]:
+        return dict(self._wrapper.resolve(PositionProvider))
+
+    def span(self, node: cst.CSTNode) -> Span:
+        """Where a node stands (columns from 1)."""
+        found = self._positions[node]
+        start, end = found.start, found.end  # type: ignore[attr-defined]
+        return Span(start.line, start.column + 1, end.line, end.column + 1)
+
+    def code(self, node: cst.CSTNode) -> str:
+        """The node's own source text."""
+        return self.tree.code_for_node(node).strip()
+
+    @cached_property
+    def functions(self) -> list[FunctionSource]:
+        """Every function of the module and every method of its classes, in order."""
+        return list(self._find(self.tree.body, ""))
+
+    def _find(self, body: object, prefix: str) -> Iterator[FunctionSource]:
+        for node in body if isinstance(body, (list, tuple)) else ():
+            if isinstance(node, cst.FunctionDef):
+                yield FunctionSource(prefix + node.name.value, node, self)
+            elif isinstance(node, cst.ClassDef):
+                yield from self._find(node.body.body, f"{node.name.value}.")
+            elif isinstance(node, (cst.If, cst.Try)):
+                yield from self._find(node.body.body, prefix)

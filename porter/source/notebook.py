@@ -1,0 +1,101 @@
+"""The code cells of a notebook as one Python text, with the way back to cell and line."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import dataclass
+
+from porter.diagnostics import UsageError
+from porter.source.text import split_lines
+
+_MAGIC = re.compile(
+    r"^(\s*)(%[A-Za-z%]|!|\?)|^(\s*)[\w.]+\?{1,2}\s*$|^(\s*)[\w, ]+=\s*[!%][A-Za-z]"
+)
+#: cell magics whose body is still Python
+_PYTHON_CELL = re.compile(
+    r"%%(time|timeit|capture|prun|memit|python3?)\b|%%(writefile|file)\b.*\.py\s*$"
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell: its number among the code cells (from 1) and where it starts in the text."""
+
+    number: int
+    start: int
+    size: int
+
+
+@dataclass(frozen=True)
+class BrokenCell:
+    """A cell that is not Python: the line (of the joined text) and column of the error."""
+
+    line: int
+    column: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """The joined text; cells that are not Python are commented out and listed in `broken`."""
+
+    text: str
+    cells: tuple[Cell, ...]
+    broken: tuple[BrokenCell, ...]
+
+
+def read_notebook(raw: str, path: str) -> Notebook:
+    """Join the code cells of the notebook whose JSON is `raw`.
+
+    Raises `UsageError` when it is not a notebook.
+    """
+    lines: list[str] = []
+    cells: list[Cell] = []
+    broken: list[BrokenCell] = []
+    for number, source in enumerate(_code_cells(raw, path), 1):
+        body = _without_magics(split_lines(source))
+        start = len(lines) + 1
+        error = _syntax_error(body)
+        if error is not None:
+            broken.append(BrokenCell(start + (error.lineno or 1) - 1, error.offset or 1, error.msg))
+            body = [f"# {line}" for line in body]
+        cells.append(Cell(number, start, len(body)))
+        lines += [*body, ""]
+    return Notebook("\n".join(lines), tuple(cells), tuple(broken))
+
+
+def _code_cells(raw: str, path: str) -> list[str]:
+    try:
+        cells = json.loads(raw)["cells"]
+        found = [c["source"] for c in cells if c["cell_type"] == "code"]
+        return [s if isinstance(s, str) else "".join(s) for s in found]
+    except (ValueError, KeyError, TypeError) as error:
+        raise UsageError(f"{path}: not a notebook") from error
+
+
+def _syntax_error(body: list[str]) -> SyntaxError | None:
+    try:
+        ast.parse("\n".join(body))
+    except SyntaxError as error:
+        return error
+    return None
+
+
+def _without_magics(body: list[str]) -> list[str]:
+    """The cell with its magics commented out, each on the line where it stood."""
+    first = next((line for line in body if line.strip()), "")
+    if first.startswith("%%") and not _PYTHON_CELL.match(first):
+        return [f"# {line}" for line in body]
+    if _syntax_error(body) is None:
+        return body
+    return [_comment(line) for line in body]
+
+
+def _comment(line: str) -> str:
+    if not _MAGIC.match(line):
+        return line
+    indent = line[: len(line) - len(line.lstrip())]
+    # an indented magic may be the only statement of its block
+    return f"{indent}pass  # {line.lstrip()}" if indent else f"# {line}"

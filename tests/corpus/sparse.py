@@ -64,7 +64,7 @@ def ell_matvec(values, columns, x):
 def jacobi_csr(data, indices, indptr, diag, b, x, sweeps):
     n = b.shape[0]
     for _ in range(sweeps):
-        new = np.empty_like(x)
+        new = x.copy()
         for i in range(n):
             acc = b[i]
             for k in range(indptr[i], indptr[i + 1]):

@@ -1,0 +1,200 @@
+"""Converts the whole corpus and prints what became of every function.
+
+    python tests/corpus_run.py [PATTERN ...] [--modules DIR]
+
+PATTERN is a part of a case's name such as `stencils:` or `softmax`.  Conversion runs in one
+child process, the comparison on Numba's simulator in another for each file, so that a hang
+costs one file.  Exit code 1 when anything is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from corpus_inputs import CASES
+from test_corpus_inputs import original, source_of
+
+CONVERT_SECONDS, CHECK_SECONDS = 30, 60
+
+
+class TooLong(Exception):
+    """A step ran past its limit."""
+
+
+@contextlib.contextmanager
+def limit(seconds: int) -> Iterator[None]:
+    """Raise `TooLong` after that many seconds."""
+
+    def stop(*_: object) -> None:
+        raise TooLong(f"more than {seconds} s")
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+
+
+def module_path(folder: Path, key: str) -> Path:
+    """Where the module generated for a case goes."""
+    return folder / (re.sub(r"\W", "_", key) + "_cuda.py")
+
+
+def convert(key: str, folder: Path) -> str:
+    """Convert one function; the table's word for what happened, `converted` if it did."""
+    from porter.commands.convert import run
+    from porter.commands.options import ConvertOptions
+    from porter.diagnostics import UsageError
+
+    options = ConvertOptions(
+        paths=(str(source_of(key)),),
+        functions=(key.partition(":")[2],),
+        # the examples must convert as they stand
+        signature=None if key.startswith("examples/") else CASES[key].signature,
+        output=str(module_path(folder, key)),
+        verify=False,
+        force=True,
+        output_format="json",
+    )
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(err),
+            limit(CONVERT_SECONDS),
+        ):
+            run(options)
+        (module,) = json.loads(out.getvalue())["modules"]
+    except (Exception, UsageError) as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        return f"CRASH {type(error).__name__}: {str(error)[:120]} at {where} {err.getvalue()[:100]}"
+    (function,) = module["functions"]
+    if function["status"] == "converted":
+        return "converted"
+    found = function["diagnostics"][0]
+    return f"{function['status']} {found['code']} line {found['line']}: {found['message']}"
+
+
+def check(key: str, folder: Path) -> str:
+    """Compare the module of a case with the original on the simulator."""
+    from corpus_check import compare, variants
+
+    wrong = []
+    try:
+        with limit(CHECK_SECONDS):
+            converted = _load(module_path(folder, key), key.partition(":")[2])
+            for name, arguments in variants(CASES[key]):
+                found = compare(original(key), converted, arguments)
+                if found:
+                    wrong.append(f"[{name}] {found}")
+    except TooLong as error:
+        wrong.append(f"hangs: {error}")
+    except Exception as error:
+        wrong.append(f"module fails: {type(error).__name__}: {error}")
+    return "ok" if not wrong else "WRONG " + " | ".join(wrong)
+
+
+def _load(path: Path, name: str) -> Callable[..., Any]:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    function: Callable[..., Any] = getattr(module, name)
+    return function
+
+
+def worker(step: str, folder: Path, keys: list[str]) -> None:
+    """In a child process: one JSON line per key."""
+    warnings.simplefilter("ignore")
+    if step == "check":
+        from corpus_simulator import install
+
+        install()
+    for key in keys:
+        outcome = (convert if step == "convert" else check)(key, folder)
+        print(json.dumps([key, outcome]), flush=True)
+
+
+def in_child(step: str, folder: Path, keys: list[str]) -> dict[str, str]:
+    """Outcomes from a child process; a key without a line died with it."""
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).resolve().parents[1])}
+    if step == "check":
+        environment["NUMBA_ENABLE_CUDASIM"] = "1"
+    command = [sys.executable, __file__, "--worker", step, "--modules", str(folder), *keys]
+    seconds = (CHECK_SECONDS + 5) * len(keys)
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=seconds, check=False
+        )
+        text, errors = done.stdout, done.stderr
+    except subprocess.TimeoutExpired as error:
+        text, errors = (error.stdout or b"").decode(), "timeout"
+    outcomes = dict(json.loads(line) for line in text.splitlines() if line.startswith("["))
+    missing = errors.strip().splitlines()[-1:] or ["died"]
+    return {key: outcomes.get(key, f"CRASH {step}: {missing[0]}") for key in keys}
+
+
+def judge(key: str, outcome: str) -> str:
+    """The outcome against what the case expects."""
+    codes = CASES[key].refused
+    if not codes:
+        return outcome
+    if outcome.startswith("refused"):
+        return "ok" if outcome.split()[1] in codes else f"WRONG code: {outcome}, expected {codes}"
+    return f"WRONG: {outcome[:60]}, expected a refusal" if outcome != "CRASH" else outcome
+
+
+def run_all(keys: list[str], folder: Path) -> dict[str, str]:
+    """Convert, then check file by file."""
+    results = in_child("convert", folder, keys)
+    groups = collections.defaultdict(list)
+    for key in keys:
+        if results[key] == "converted" and not CASES[key].refused:
+            groups[key.partition(":")[0]].append(key)
+    for group in groups.values():
+        results |= in_child("check", folder, group)
+    return {key: judge(key, outcome) for key, outcome in results.items()}
+
+
+def main() -> int:
+    """Parse the arguments, run, print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("patterns", nargs="*")
+    parser.add_argument("--modules", type=Path, default=None)
+    parser.add_argument("--worker", choices=["convert", "check"])
+    options = parser.parse_args()
+    folder = options.modules or Path(tempfile.mkdtemp(prefix="corpus-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    if options.worker:
+        worker(options.worker, folder, options.patterns)
+        return 0
+    patterns = options.patterns or [""]
+    results = run_all([key for key in CASES if any(p in key for p in patterns)], folder)
+    for key, outcome in results.items():
+        print(f"{key:45} {outcome}")
+    counts = collections.Counter(outcome.split()[0].rstrip(":") for outcome in results.values())
+    print(", ".join(f"{count} {word}" for word, count in counts.most_common()))
+    return int(set(counts) != {"ok"})
+
+
+if __name__ == "__main__":
+    sys.exit(main())

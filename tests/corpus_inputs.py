@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import corpus_variety
 from corpus_case import Case, csr, refused
 
-CASES: dict[str, Case] = {
+CASES: dict[str, Case] = corpus_variety.CASES | {
     # elementwise.py
     "elementwise:axpy": Case("float64, float64[:], float64[:]", "s n n"),
     "elementwise:sigmoid": Case("float64[:]", "n"),

@@ -96,12 +96,15 @@ def convert(key: str, folder: Path) -> str:
 def check(key: str, folder: Path) -> str:
     """Compare the module of a case with the original on the simulator."""
     from corpus_check import compare, variants
+    from corpus_simulator import CONTEXT, LAUNCHES
 
     wrong = []
+    LAUNCHES.clear()
     try:
         with limit(CHECK_SECONDS):
             converted = _load(module_path(folder, key), key.partition(":")[2])
             for name, arguments in variants(CASES[key]):
+                CONTEXT[0] = name
                 found = compare(original(key), converted, arguments)
                 if found:
                     wrong.append(f"[{name}] {found}")
@@ -109,7 +112,23 @@ def check(key: str, folder: Path) -> str:
         wrong.append(f"hangs: {error}")
     except Exception as error:
         wrong.append(f"module fails: {type(error).__name__}: {error}")
+    module_path(folder, key).with_suffix(".json").write_text(json.dumps(sorted(LAUNCHES)))
     return "ok" if not wrong else "WRONG " + " | ".join(wrong)
+
+
+def compile_ptx(key: str, folder: Path) -> str:
+    """Compile what `check` launched; `ok` when all compiles."""
+    from corpus_ptx import problems, stand_in_device
+
+    stand_in_device()
+    path = module_path(folder, key)
+    launches = json.loads(path.with_suffix(".json").read_text())
+    module = sys.modules[_load(path, key.partition(":")[2]).__module__]
+    wrong = problems(module, path.read_text(), launches)
+    return "ok" if not wrong else "WRONG ptx: " + " | ".join(wrong)
+
+
+STEPS = {"convert": convert, "check": check, "ptx": compile_ptx}
 
 
 def _load(path: Path, name: str) -> Callable[..., Any]:
@@ -117,6 +136,7 @@ def _load(path: Path, name: str) -> Callable[..., Any]:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
     spec.loader.exec_module(module)
     function: Callable[..., Any] = getattr(module, name)
     return function
@@ -130,7 +150,7 @@ def worker(step: str, folder: Path, keys: list[str]) -> None:
 
         install()
     for key in keys:
-        outcome = (convert if step == "convert" else check)(key, folder)
+        outcome = STEPS[step](key, folder)
         print(json.dumps([key, outcome]), flush=True)
 
 
@@ -172,6 +192,10 @@ def run_all(keys: list[str], folder: Path) -> dict[str, str]:
             groups[key.partition(":")[0]].append(key)
     for group in groups.values():
         results |= in_child("check", folder, group)
+        compiled = in_child("ptx", folder, group)
+        for key in group:
+            if compiled[key] != "ok":
+                results[key] = " | ".join({results[key], compiled[key]} - {"ok"})
     return {key: judge(key, outcome) for key, outcome in results.items()}
 
 
@@ -180,7 +204,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("patterns", nargs="*")
     parser.add_argument("--modules", type=Path, default=None)
-    parser.add_argument("--worker", choices=["convert", "check"])
+    parser.add_argument("--worker", choices=list(STEPS))
     options = parser.parse_args()
     folder = options.modules or Path(tempfile.mkdtemp(prefix="corpus-"))
     folder.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ in an order that is shuffled at each barrier, so that a missing barrier shows.
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 from collections.abc import Callable
@@ -21,10 +22,35 @@ from numba.cuda.simulator.kernelapi import Dim3
 BARRIERS = {"syncthreads", "syncthreads_count", "syncthreads_and", "syncthreads_or", "syncwarp"}
 
 
+#: launches so far: what was being run, the kernel's name, its argument types
+LAUNCHES: set[tuple[str, str, str]] = set()
+CONTEXT = [""]
+
+
 def install() -> None:
-    """Make every launch of this process use `Block`."""
+    """Make every launch of this process use `Block` and leave a record in `LAUNCHES`."""
+    launch = simulator.FakeCUDAKernel.__call__
+
+    def recorded(kernel: Any, *args: Any) -> Any:
+        if not kernel._device and simulator._kernel_context is None:
+            types = json.dumps([describe(a) for a in args])
+            LAUNCHES.add((CONTEXT[0], kernel.fn.__name__, types))
+        return launch(kernel, *args)
+
     simulator.BlockManager = Block
+    simulator.FakeCUDAKernel.__call__ = recorded
     assert cuda.is_available()
+
+
+def describe(argument: Any) -> Any:
+    """A kernel argument's type, for `corpus_ptx`: arrays as [dtype, ndim, layout]."""
+    if isinstance(argument, tuple):
+        return ["tuple", *map(describe, argument)]
+    if hasattr(argument, "shape") and argument.ndim:
+        contiguous = getattr(argument, "_ary", argument).flags["C_CONTIGUOUS"]
+        return [str(argument.dtype), argument.ndim, "C" if contiguous else "A"]
+    dtype = getattr(argument, "dtype", None)
+    return str(dtype) if dtype is not None else type(argument).__name__
 
 
 class Divergence(RuntimeError):

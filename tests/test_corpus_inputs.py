@@ -36,8 +36,9 @@ def _module(path: Path) -> ModuleType:
 
 
 def original(key: str) -> Callable[..., Any]:
-    """The user's function."""
-    function: Callable[..., Any] = getattr(_module(source_of(key)), key.partition(":")[2])
+    """The user's function, without a decorator of Numba's."""
+    found = getattr(_module(source_of(key)), key.partition(":")[2])
+    function: Callable[..., Any] = getattr(found, "py_func", found)
     return function
 
 

@@ -1,0 +1,1 @@
+"""The array calculus: dtypes, symbolic sizes, and the tables of NumPy functions."""

@@ -1,0 +1,290 @@
+"""Symbolic integers: sizes, bounds and subscripts in one canonical form.
+
+A `Poly` is a polynomial with integer coefficients over atoms.  An atom is a symbol
+(a dimension, a loop index, an integer argument), an application of `//`, `%`, `min`,
+`max` or `bound` that did not simplify, or an integer read from data (a gather).  Two equal
+polynomials are equal objects, so `==` decides whether two shapes are the same.
+
+An extent is taken as `max(0, extent)`: a slice `x[1:-1]` has the extent `n - 2`, and
+both Python's `range` and a grid treat a negative one as empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Union
+
+IntLike = Union["Poly", int]
+
+
+@dataclass(frozen=True)
+class Sym:
+    """A named integer: a loop index, an integer scalar, or one dimension of an array."""
+
+    name: str
+    nonneg: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Apply:
+    """`//`, `%`, `min`, `max` or `bound` of polynomials that has no simpler form."""
+
+    op: str
+    args: tuple[Poly, ...]
+
+    @property
+    def nonneg(self) -> bool:
+        """Whether the value is known not to be negative."""
+        a, b = self.args
+        if self.op == "max":
+            return a.is_nonneg() or b.is_nonneg()
+        if self.op == "bound":
+            return True
+        if self.op == "%":
+            return b.is_positive()
+        return a.is_nonneg() and (b.is_nonneg() if self.op == "min" else b.is_positive())
+
+    def __str__(self) -> str:
+        a, b = self.args
+        if self.op in ("min", "max", "bound"):
+            return f"{self.op}({a}, {b})"
+        return f"({a}) {self.op} ({b})"
+
+
+@dataclass(frozen=True)
+class Data:
+    """An integer that is read from data: `expr` is a scalar expression of the IR."""
+
+    expr: Any
+    nonneg: bool = False
+
+    def __str__(self) -> str:
+        return f"[{self.expr}]"
+
+
+Atom = Sym | Apply | Data
+Monomial = tuple[Atom, ...]
+
+
+def _order(monomial: Monomial) -> tuple[int, str]:
+    return (-len(monomial), "*".join(map(str, monomial)))
+
+
+@dataclass(frozen=True)
+class Poly:
+    """A polynomial in canonical form: sorted monomials with their nonzero coefficients."""
+
+    terms: tuple[tuple[Monomial, int], ...] = ()
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self.terms)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @staticmethod
+    def of(value: IntLike) -> Poly:
+        """An integer as a polynomial."""
+        if isinstance(value, Poly):
+            return value
+        return Poly((((), int(value)),)) if value else Poly()
+
+    @staticmethod
+    def atom(atom: Atom) -> Poly:
+        """A single atom as a polynomial."""
+        return Poly((((atom,), 1),))
+
+    @property
+    def constant(self) -> int | None:
+        """The integer that this is, or None."""
+        if not self.terms:
+            return 0
+        ((monomial, coefficient), *rest) = self.terms
+        return coefficient if not rest and not monomial else None
+
+    @property
+    def offset(self) -> int:
+        """The constant term."""
+        return next((c for m, c in self.terms if not m), 0)
+
+    @property
+    def symbol(self) -> str | None:
+        """The name, if this is just one symbol."""
+        if len(self.terms) == 1:
+            ((monomial, c),) = self.terms
+            if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Sym):
+                return monomial[0].name
+        return None
+
+    def __add__(self, other: IntLike) -> Poly:
+        return _collect([*self.terms, *Poly.of(other).terms])
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Poly:
+        return Poly(tuple((m, -c) for m, c in self.terms))
+
+    def __sub__(self, other: IntLike) -> Poly:
+        return self + -Poly.of(other)
+
+    def __rsub__(self, other: IntLike) -> Poly:
+        return Poly.of(other) - self
+
+    def __mul__(self, other: IntLike) -> Poly:
+        products = [
+            (tuple(sorted(m1 + m2, key=str)), c1 * c2)
+            for m1, c1 in self.terms
+            for m2, c2 in Poly.of(other).terms
+        ]
+        return _collect(products)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: IntLike) -> Poly:
+        return _divide(self, Poly.of(other))
+
+    def __mod__(self, other: IntLike) -> Poly:
+        return self - (self // other) * other if _divides(Poly.of(other), self) else _mod(self, other)
+
+    def atoms(self) -> Iterator[Atom]:
+        """Every atom, those inside `//`, `%`, `min`, `max` included."""
+        for monomial, _ in self.terms:
+            for atom in monomial:
+                yield atom
+                if isinstance(atom, Apply):
+                    for arg in atom.args:
+                        yield from arg.atoms()
+
+    def names(self) -> set[str]:
+        """The names of all symbols in it."""
+        return {a.name for a in self.atoms() if isinstance(a, Sym)}
+
+    def coefficient(self, name: str) -> int | None:
+        """The integer factor of a symbol, 0 if absent, None if it is not affine in it."""
+        factor = 0
+        for monomial, c in self.terms:
+            if monomial == () or all(name not in Poly.atom(a).names() for a in monomial):
+                continue
+            if len(monomial) != 1 or not isinstance(monomial[0], Sym):
+                return None
+            factor = c
+        return factor
+
+    def replace(self, values: Mapping[str, Poly]) -> Poly:
+        """With symbols replaced, by name."""
+        return self.map_atoms(
+            lambda a: values.get(a.name, Poly.atom(a)) if isinstance(a, Sym) else Poly.atom(a)
+        )
+
+    def map_atoms(self, change: Callable[[Atom], Poly]) -> Poly:
+        """With every atom replaced; the arguments of `//`, `%`, `min`, `max` first."""
+        total = Poly()
+        for monomial, c in self.terms:
+            product = Poly.of(c)
+            for atom in monomial:
+                if isinstance(atom, Apply):
+                    product *= apply(atom.op, *(a.map_atoms(change) for a in atom.args))
+                else:
+                    product *= change(atom)
+            total += product
+        return total
+
+    def is_nonneg(self) -> bool:
+        """Whether it is certainly >= 0."""
+        return all(c >= 0 and all(a.nonneg for a in m) for m, c in self.terms)
+
+    def is_positive(self) -> bool:
+        """Whether it is certainly > 0."""
+        return (self - 1).is_nonneg()
+
+    def __str__(self) -> str:
+        text = ""
+        for monomial, c in self.terms:
+            body = " * ".join(map(_factor, monomial))
+            size = body if abs(c) == 1 and body else f"{abs(c)} * {body}" if body else str(abs(c))
+            text += (" - " if c < 0 else " + ") + size if text else ("-" if c < 0 else "") + size
+        return text or "0"
+
+
+def _factor(atom: Atom) -> str:
+    text = str(atom)
+    return f"({text})" if isinstance(atom, Apply) and atom.op in ("//", "%") else text
+
+
+def _collect(terms: list[tuple[Monomial, int]]) -> Poly:
+    total: dict[Monomial, int] = {}
+    for monomial, c in terms:
+        total[monomial] = total.get(monomial, 0) + c
+    kept = [(m, c) for m, c in total.items() if c]
+    return Poly(tuple(sorted(kept, key=lambda t: _order(t[0]))))
+
+
+def _divides(divisor: Poly, value: Poly) -> bool:
+    c = divisor.constant
+    return c is not None and c != 0 and all(k % c == 0 for _, k in value.terms)
+
+
+def _divide(value: Poly, divisor: Poly) -> Poly:
+    c = divisor.constant
+    if c == 0:
+        raise ZeroDivisionError("integer division by zero in a size")
+    if value.constant is not None and c is not None:
+        return Poly.of(value.constant // c)
+    if _divides(divisor, value):
+        assert c is not None
+        return Poly(tuple((m, k // c) for m, k in value.terms))
+    if divisor == value and value.is_positive():
+        return Poly.of(1)
+    return Poly.atom(Apply("//", (value, divisor)))
+
+
+def _mod(value: Poly, divisor: IntLike) -> Poly:
+    d = Poly.of(divisor)
+    if value.constant is not None and d.constant is not None:
+        return Poly.of(value.constant % d.constant)
+    if value.is_nonneg() and (d - value).is_positive():
+        return value
+    return Poly.atom(Apply("%", (value, d)))
+
+
+def minimum(a: IntLike, b: IntLike) -> Poly:
+    """The smaller of two, simplified where their difference has a known sign."""
+    a, b = Poly.of(a), Poly.of(b)
+    if (b - a).is_nonneg():
+        return a
+    return b if (a - b).is_nonneg() else Poly.atom(Apply("min", (a, b)))
+
+
+def maximum(a: IntLike, b: IntLike) -> Poly:
+    """The larger of two, simplified where their difference has a known sign."""
+    a, b = Poly.of(a), Poly.of(b)
+    if (a - b).is_nonneg():
+        return a
+    return b if (b - a).is_nonneg() else Poly.atom(Apply("max", (a, b)))
+
+
+def slice_bound(bound: Poly, size: Poly) -> Poly:
+    """A slice bound of unknown sign as a position: negative counts from the end, clamped."""
+    if bound.is_nonneg():
+        return minimum(bound, size)
+    return Poly.atom(Apply("bound", (bound, size)))
+
+
+def apply(op: str, a: Poly, b: Poly) -> Poly:
+    """`a op b` for `//`, `%`, `min`, `max` and `bound` (see `slice_bound`)."""
+    if op == "bound":
+        return slice_bound(a, b)
+    if op == "//":
+        return a // b
+    return a % b if op == "%" else minimum(a, b) if op == "min" else maximum(a, b)
+
+
+def sym(name: str, nonneg: bool = False) -> Poly:
+    """A symbol as a polynomial."""
+    return Poly.atom(Sym(name, nonneg))

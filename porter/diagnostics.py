@@ -1,0 +1,73 @@
+"""What porter says about a place in the user's code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+
+class Severity(Enum):
+    """How much a diagnostic matters: errors stop a conversion, warnings and advice do not."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    ADVICE = "advice"
+
+
+@dataclass(frozen=True, order=True)
+class Span:
+    """A stretch of source: lines and columns count from 1, the end column is exclusive."""
+
+    line: int = 1
+    column: int = 1
+    end_line: int = 1
+    end_column: int = 1
+
+
+@dataclass(frozen=True)
+class Note:
+    """A second place that the diagnostic speaks of, such as the read that conflicts."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True)
+class Fix:
+    """A mechanical cure: the replaced span, its new text, and whether it keeps the behaviour."""
+
+    span: Span
+    text: str
+    safe: bool = True
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding at one place, with the cure in `help`."""
+
+    code: str
+    name: str
+    message: str
+    span: Span
+    path: str = ""
+    severity: Severity = Severity.ERROR
+    help: str = ""
+    function: str = ""
+    notes: tuple[Note, ...] = field(default=())
+    fix: Fix | None = None
+
+    def at(self, path: str, function: str) -> Diagnostic:
+        """The same diagnostic, placed in a file and a function."""
+        return replace(self, path=path, function=function or self.function)
+
+
+class Refusal(Exception):
+    """Raised inside the converter when code cannot be converted; carries the diagnostic."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(f"{diagnostic.code} {diagnostic.message}")
+        self.diagnostic = diagnostic
+
+
+class UsageError(Exception):
+    """A wrong argument or an unreadable file: the command prints it and exits with 2."""

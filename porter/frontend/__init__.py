@@ -1,0 +1,1 @@
+"""From a libcst function to an array program."""

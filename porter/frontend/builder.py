@@ -1,0 +1,224 @@
+"""What the front end builds up: statements, names, buffers, equal dimensions, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from porter.arrays.dtypes import DType, promote, strengthen
+from porter.arrays.sizes import Poly, Sym, sym
+from porter.diagnostics import Diagnostic, Note, Refusal, Span
+from porter.frontend.scalars import cast
+from porter.frontend.values import Array, View
+from porter.ir.nodes import Alloc, Axis, Buffer, Check, Def, Expr, Let, Load, Local, Origin, Stmt
+from porter.source.module import SourceModule
+
+NAMES = {
+    "PRT901": "unsupported-call",
+    "PRT902": "unsupported-syntax",
+    "PRT903": "unknown-type",
+    "PRT904": "loop-carried-dependence",
+    "PRT905": "unsupported-indexing",
+    "PRT906": "data-dependent-shape",
+    "PRT907": "unsupported-dtype",
+    "PRT908": "changes-type",
+    "PRT909": "nothing-to-convert",
+}
+
+
+def refusal(
+    code: str, message: str, span: Span, help: str = "", notes: tuple[Note, ...] = ()
+) -> Refusal:
+    """A diagnostic of the converter, ready to raise."""
+    return Refusal(Diagnostic(code, NAMES[code], message, span, help=help, notes=notes))
+
+
+@dataclass
+class Builder:
+    """The state of one symbolic evaluation of one function."""
+
+    module: SourceModule
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    checks: list[Check] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+    local_types: dict[str, DType] = field(default_factory=dict)
+    retype: bool = False
+    equal: dict[str, Poly] = field(default_factory=dict)
+    dtype_groups: dict[str, str] = field(default_factory=dict)
+    constants: dict[str, str] = field(default_factory=dict)
+    origin: Origin = field(default_factory=Origin)
+    node: cst.CSTNode | None = None
+    depth: int = 0
+    conditional: bool = False
+    in_while: bool = False
+    active: list[str] = field(default_factory=list)
+    ranges: list[Axis] = field(default_factory=list)
+    _blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
+
+    # -- diagnostics ---------------------------------------------------------------
+
+    def refuse(self, code: str, message: str, help: str = "") -> Refusal:
+        """A refusal at the node being evaluated."""
+        span = self.module.span(self.node) if self.node is not None else self.origin.span
+        return refusal(code, message, span, help)
+
+    # -- statements ----------------------------------------------------------------
+
+    def emit(self, stmt: Stmt) -> None:
+        """Append a statement to the block being built."""
+        self._blocks[-1].append(stmt)
+
+    @contextmanager
+    def block(self) -> Iterator[list[Stmt]]:
+        """Collect the statements emitted inside into a list of their own."""
+        self._blocks.append([])
+        self.depth += 1
+        try:
+            yield self._blocks[-1]
+        finally:
+            self.depth -= 1
+            self._blocks.pop()
+
+    @property
+    def statements(self) -> tuple[Stmt, ...]:
+        """What has been emitted at the top level."""
+        return tuple(self._blocks[0])
+
+    def emitted_here(self, buffer: str) -> bool:
+        """Whether a buffer was defined in the very block being built."""
+        return any(
+            (isinstance(s, Def) and s.name == buffer)
+            or (isinstance(s, Alloc) and s.buffer.name == buffer)
+            for s in self._blocks[-1]
+        )
+
+    # -- names ---------------------------------------------------------------------
+
+    def fresh(self, name: str) -> str:
+        """A name not used so far: the wanted one, or with a number behind it."""
+        candidate, k = name, 2
+        while candidate in self.taken:
+            candidate, k = f"{name}{k}", k + 1
+        self.taken.add(candidate)
+        return candidate
+
+    def axes(self, shape: Sequence[Poly]) -> tuple[Axis, ...]:
+        """Fresh bound indices over a shape."""
+        letters = "ijklmno"
+        start = len(self.ranges)
+        return tuple(
+            Axis(self.fresh(letters[(start + d) % 7] + "_"), self.resolve(n))
+            for d, n in enumerate(shape)
+        )
+
+    # -- arrays --------------------------------------------------------------------
+
+    def define(self, name: str, array: Array) -> Array:
+        """Name a delayed array; reads of it become loads from that name."""
+        buffer = Buffer(self.fresh(name), tuple(map(self.resolve, array.shape)), array.dtype)
+        self.buffers[buffer.name] = buffer
+        axes = self.axes(array.shape)
+        body = cast(array.at([sym(a.name, True) for a in axes]), array.dtype)
+        self.emit(Def(buffer.name, axes, array.dtype, body, self.origin))
+        return self.stored(buffer)
+
+    def allocate(self, name: str, array: Array) -> Array:
+        """Name an array whose content is not defined."""
+        buffer = Buffer(self.fresh(name), tuple(map(self.resolve, array.shape)), array.dtype)
+        self.buffers[buffer.name] = buffer
+        self.emit(Alloc(buffer, self.origin))
+        return self.stored(buffer)
+
+    def variable(self, name: str, like: Buffer) -> Buffer:
+        """A host name that will mean one array after the other."""
+        buffer = Buffer(self.fresh(name), like.shape, like.dtype)
+        self.buffers[buffer.name] = buffer
+        return buffer
+
+    def is_parameter(self, name: str) -> bool:
+        """Whether a buffer is an argument (or may be: a variable that was bound to one)."""
+        return self.buffers[name].parameter
+
+    def stored(self, buffer: Buffer) -> Array:
+        """A buffer as an array that reads and writes through."""
+        name, dtype = buffer.name, buffer.dtype
+
+        def at(idx: Sequence[Poly]) -> Expr:
+            return Load(name, tuple(idx), dtype)
+
+        return Array(buffer.shape, dtype, at, View(name, tuple))
+
+    # -- scalars -------------------------------------------------------------------
+
+    def let(self, name: str, value: Expr) -> Local:
+        """Assign a scalar variable; its dtype joins those of all assignments."""
+        known = self.local_types.get(name)
+        joined = value.dtype if known is None else promote(known, value.dtype)
+        if joined != known:
+            self.local_types[name] = joined
+            self.retype = self.retype or known is not None
+        self.taken.add(name)
+        self.emit(Let(name, cast(value, joined), self.origin))
+        return Local(name, joined)
+
+    # -- dimensions and dtypes -----------------------------------------------------
+
+    def resolve(self, poly: Poly) -> Poly:
+        """With dimensions known to be equal written as one."""
+        for _ in range(8):
+            if not self.equal or not (poly.names() & self.equal.keys()):
+                return poly
+            poly = poly.replace(self.equal)
+        return poly
+
+    def unify(self, a: Poly, b: Poly, what: str, broadcast: bool = False) -> Poly:
+        """Take two sizes as equal, from here on and at run time. Refuses if they cannot be."""
+        a, b = self.resolve(a), self.resolve(b)
+        if a == b:
+            return a
+        difference = a - b
+        known = difference.constant
+        if known is not None:
+            raise self.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
+        for atom in (*b.atoms(), *a.atoms()):
+            if isinstance(atom, Sym) and "." in atom.name:
+                factor = difference.coefficient(atom.name)
+                if factor in (1, -1):
+                    other = (sym(atom.name, True) - difference * factor)
+                    self._equate(atom.name, other, what, broadcast)
+                    return self.resolve(a)
+        if any(name in {r.name for r in self.ranges} for name in difference.names()):
+            raise self.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
+        self.checks.append(Check("equal", a, b, what))
+        return a
+
+    def _equate(self, name: str, other: Poly, what: str, broadcast: bool) -> None:
+        kind = "broadcast" if broadcast and other.symbol else "equal"
+        self.checks.append(Check(kind, sym(name, True), other, what))
+        self.equal[name] = other
+
+    def same_dtype(self, *dtypes: DType) -> None:
+        """Parameters whose dtype variables meet must be given arrays of one dtype."""
+        roots = [self.dtype_root(d.var) for d in dtypes if d.var]
+        for root in roots[1:]:
+            if root != roots[0]:
+                self.dtype_groups[root] = roots[0]
+
+    def dtype_root(self, var: str) -> str:
+        """The parameter that stands for a group of parameters of one dtype."""
+        while var in self.dtype_groups:
+            var = self.dtype_groups[var]
+        return var
+
+
+def whole_view(array: Array) -> bool:
+    """Whether an array is exactly one stored buffer."""
+    return array.view is not None and array.view.index is tuple
+
+
+def strong(array_dtype: DType) -> DType:
+    """Arrays never have weak dtypes."""
+    return strengthen(array_dtype)

@@ -1,0 +1,252 @@
+"""Operations on delayed arrays: each is index arithmetic or a map over scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from porter.arrays.dtypes import BOOL, INT64, DType, strengthen
+from porter.arrays.sizes import Poly, sym
+from porter.frontend.builder import Builder
+from porter.frontend.scalars import DTypeError, cast, choose, integer, operate
+from porter.frontend.values import Array, At, View
+from porter.ir.nodes import Axis, Expr, Reduce
+from porter.ir.nodes import Value as IndexValue
+
+Operand = Array | Expr
+ONE = Poly.of(1)
+
+
+def as_array(value: Operand) -> Array:
+    """A scalar as a 0-d array."""
+    if isinstance(value, Array):
+        return value
+    return Array((), strengthen(value.dtype), lambda _: value)
+
+
+def broadcast_shape(b: Builder, shapes: Sequence[tuple[Poly, ...]], what: str) -> tuple[Poly, ...]:
+    """The common shape; dimensions that are not 1 at conversion are taken as equal."""
+    ndim = max(map(len, shapes))
+    result: list[Poly] = []
+    for d in range(-ndim, 0):
+        size = ONE
+        for shape in shapes:
+            if len(shape) < -d or shape[d] == ONE:
+                continue
+            size = b.resolve(shape[d]) if size == ONE else b.unify(size, shape[d], what, True)
+        result.append(size)
+    return tuple(result)
+
+
+def aligned(shape: tuple[Poly, ...], idx: Sequence[Poly]) -> list[Poly]:
+    """The subscripts of a broadcast operand: 0 along its dimensions of size 1."""
+    tail = list(idx)[len(idx) - len(shape) :]
+    return [Poly() if n == ONE else i for n, i in zip(shape, tail, strict=True)]
+
+
+def _common_mask(b: Builder, arrays: Sequence[Array], what: str) -> At | None:
+    masked = [a for a in arrays if a.mask is not None]
+    if not masked:
+        return None
+    first = masked[0]
+    probe = [sym(f"?{d}", True) for d in range(first.ndim)]
+    assert first.mask is not None
+    for a in arrays:
+        if a.mask is None and a.ndim:
+            raise b.refuse("PRT906", f"{what} mixes a masked array with a whole one")
+        if a.mask is not None and a.mask(probe) != first.mask(probe):
+            raise b.refuse("PRT906", f"{what} mixes arrays selected by different masks")
+    return first.mask
+
+
+def map_arrays(
+    b: Builder, function: Callable[..., Expr], operands: Sequence[Operand], what: str
+) -> Operand:
+    """Apply a scalar function elementwise, with broadcasting."""
+    if not any(isinstance(o, Array) for o in operands):
+        return _typed(b, what, function, [o for o in operands if not isinstance(o, Array)])
+    arrays = [as_array(o) for o in operands]
+    b.same_dtype(*(a.dtype for a in arrays))
+    mask = _common_mask(b, arrays, what)
+    shape = broadcast_shape(b, [a.shape for a in arrays], what)
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        args = [
+            a.at(aligned(a.shape, idx)) if isinstance(o, Array) else o
+            for o, a in zip(operands, arrays, strict=True)
+        ]
+        return _typed(b, what, function, args)
+
+    probe = at([sym(f"?{d}", True) for d in range(len(shape))])
+    return Array(shape, strengthen(probe.dtype), at, mask=mask)
+
+
+def _typed(
+    b: Builder, what: str, function: Callable[..., Expr], args: Sequence[Expr]
+) -> Expr:
+    try:
+        b.same_dtype(*(a.dtype for a in args))
+        return function(*args)
+    except DTypeError as e:
+        raise b.refuse("PRT907", f"{e} in {what}") from None
+
+
+def elementwise(b: Builder, op: str, *operands: Operand) -> Operand:
+    """One operation of the table `ir/ops.py`, elementwise."""
+    return map_arrays(b, lambda *args: operate(op, *args), operands, f"`{op}`")
+
+
+def where(b: Builder, cond: Operand, then: Operand, other: Operand) -> Operand:
+    """`np.where` with three arguments: always an array's (strong) dtype."""
+    return map_arrays(b, choose, [cond, then, other], "`where`")
+
+
+def astype(array: Operand, dtype: DType) -> Operand:
+    """A copy in another dtype."""
+    if not isinstance(array, Array):
+        return cast(array, dtype)
+    return Array(array.shape, dtype, lambda idx: cast(array.at(idx), dtype), mask=array.mask)
+
+
+def full(shape: Sequence[Poly], value: Expr, dtype: DType) -> Array:
+    """An array of one value."""
+    filled = cast(value, dtype)
+    return Array(tuple(shape), dtype, lambda _: filled)
+
+
+def transpose(array: Array, order: Sequence[int]) -> Array:
+    """Axes in another order; a view stays a view."""
+
+    def back(idx: Sequence[Poly]) -> list[Poly]:
+        original = [Poly()] * array.ndim
+        for position, axis in enumerate(order):
+            original[axis] = idx[position]
+        return original
+
+    return reindex(array, tuple(array.shape[a] for a in order), back)
+
+
+def reindex(
+    array: Array, shape: tuple[Poly, ...], index: Callable[[Sequence[Poly]], list[Poly]]
+) -> Array:
+    """The array whose element `idx` is `array[index(idx)]`: views stay views."""
+    view = array.view
+    mask = array.mask
+    return Array(
+        shape,
+        array.dtype,
+        lambda idx: array.at(index(idx)),
+        View(view.buffer, lambda idx: view.index(index(idx))) if view else None,
+        (lambda idx: mask(index(idx))) if mask else None,
+    )
+
+
+def delayed(array: Array, at: At, shape: tuple[Poly, ...] | None = None) -> Array:
+    """A new array value computed from another: not a view."""
+    return Array(array.shape if shape is None else shape, array.dtype, at)
+
+
+# -- reductions ------------------------------------------------------------------------
+
+
+def normal_axis(b: Builder, axis: int, ndim: int, what: str) -> int:
+    """A nonnegative axis. Refuses one that is out of bounds."""
+    if not -ndim <= axis < ndim:
+        raise b.refuse("PRT903", f"{what}: axis {axis} is out of bounds for {ndim} dimensions")
+    return axis % ndim
+
+
+def reduce(
+    b: Builder,
+    op: str,
+    array: Array,
+    axes: Sequence[int] | None,
+    keepdims: bool,
+    dtype: DType,
+    change: Callable[[Expr], Expr] = lambda e: e,
+) -> Operand:
+    """Fold `change(element)` over the axes (all if None), as `dtype`."""
+    chosen = range(array.ndim) if axes is None else axes
+    kept = [d for d in range(array.ndim) if d not in chosen]
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        bound = {d: Axis(b.fresh("kpqrs"[min(k, 4)] + "_"), b.resolve(array.shape[d]))
+                 for k, d in enumerate(chosen)}  # fmt: skip
+        outer = iter(idx)
+        full = [sym(bound[d].name, True) if d in bound else next(outer) for d in range(array.ndim)]
+        body = change(array.at(full))
+        if array.mask is not None:
+            body = choose(array.mask(full), body, identity(op, body.dtype))
+        return Reduce(op, tuple(bound.values()), body, dtype)
+
+    if not kept:
+        scalar = at(())
+        if not keepdims:
+            return scalar
+        return Array((ONE,) * array.ndim, dtype, lambda _: scalar)
+    if keepdims:
+        shape = tuple(ONE if d in chosen else n for d, n in enumerate(array.shape))
+        return Array(shape, dtype, lambda idx: at([idx[d] for d in kept]))
+    return Array(tuple(array.shape[d] for d in kept), dtype, at)
+
+
+def identity(op: str, dtype: DType) -> Expr:
+    """The value that a fold ignores."""
+    if op in ("sum", "any"):
+        return cast(integer(0), dtype)
+    if op in ("prod", "all"):
+        return cast(integer(1), dtype)
+    raise DTypeError(f"a masked `{op}`")
+
+
+def accumulator(dtype: DType) -> DType:
+    """The dtype in which NumPy sums and multiplies: at least a 64-bit integer."""
+    if dtype.kind in "bi":
+        return INT64
+    return DType("uint64") if dtype.kind == "u" else strengthen(dtype)
+
+
+def count(b: Builder, array: Array, axes: Sequence[int] | None) -> Expr:
+    """The number of elements that a reduction folds, as an integer expression."""
+    if array.mask is not None:
+        mask = array.mask
+        whole = Array(array.shape, BOOL, mask)
+        total = reduce(b, "sum", whole, axes, False, INT64, lambda e: cast(e, INT64))
+        assert not isinstance(total, Array)
+        return total
+    size = ONE
+    for d in range(array.ndim) if axes is None else axes:
+        size *= b.resolve(array.shape[d])
+    return integer(size)
+
+
+def matmul(b: Builder, x: Array, y: Array, what: str = "`@`") -> Operand:
+    """Matrix product of 1-D, 2-D or stacked operands, as `np.matmul`."""
+    if not x.ndim or not y.ndim:
+        raise b.refuse("PRT903", f"{what} needs arrays, not scalars")
+    b.same_dtype(x.dtype, y.dtype)
+    inner = b.unify(x.shape[-1], y.shape[-2] if y.ndim > 1 else y.shape[0], what)
+    rows = x.shape[-2:-1] if x.ndim > 1 else ()
+    columns = y.shape[-1:] if y.ndim > 1 else ()
+    batch = broadcast_shape(b, [x.shape[:-2], y.shape[:-2]], what)
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        k = Axis(b.fresh("k_"), b.resolve(inner))
+        lead = idx[: len(batch)]
+        tail = idx[len(batch) :]
+        left = [*aligned(x.shape[:-2], lead), *tail[: len(rows)], sym(k.name, True)]
+        right = [*aligned(y.shape[:-2], lead), sym(k.name, True), *tail[len(rows) :]]
+        product = _typed(b, what, lambda u, v: operate("mul", u, v), [x.at(left), y.at(right)])
+        if product.dtype.kind == "b":
+            return Reduce("any", (k,), product, product.dtype)
+        return Reduce("sum", (k,), product, product.dtype)
+
+    shape = (*batch, *rows, *columns)
+    probe = at([sym(f"?{d}", True) for d in range(len(shape))])
+    if not shape:
+        return probe
+    return Array(shape, strengthen(probe.dtype), at)
+
+
+def index_value(poly: Poly) -> Expr:
+    """An index as an element of an int64 array."""
+    return IndexValue(poly, INT64)

@@ -1,0 +1,237 @@
+"""Calls: NumPy functions from the table, methods, builtins, and helpers of the same file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from porter.arrays.sizes import Poly
+from porter.frontend import methods
+from porter.frontend.calculus import as_array, astype
+from porter.frontend.functions import FUNCTIONS
+from porter.frontend.functions.creation import shape_of
+from porter.frontend.functions.registry import MISSING, Call, Handler, dtype_of
+from porter.frontend.functions.shaping import reshape
+from porter.frontend.scalars import integer
+from porter.frontend.subscripts import row
+from porter.frontend.values import (
+    NONE,
+    Array,
+    DTypeName,
+    Function,
+    Iteration,
+    Method,
+    Module,
+    Range,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from porter.frontend.evaluate import Evaluator
+
+
+def call(ev: Evaluator, node: cst.Call) -> Value:
+    """The value of a call expression."""
+    callee = ev(node.func)
+    positional: list[Any] = []
+    for a in node.args:
+        if a.keyword is None:
+            value = ev(a.value)
+            positional += value if a.star == "*" and isinstance(value, tuple) else [value]
+    keywords = {a.keyword.value: ev(a.value) for a in node.args if a.keyword is not None}
+    if any(a.star == "**" for a in node.args):
+        raise ev.b.refuse("PRT902", "`**` arguments cannot be converted")
+    ev.b.node = node
+    if isinstance(callee, DTypeName):
+        return _convert(ev, callee, positional, node)
+    if isinstance(callee, Method):
+        return _method(ev, callee, positional, keywords, node)
+    if isinstance(callee, Function) and callee.node is not None:
+        from porter.frontend.inline import inline
+
+        return inline(ev, callee, positional, keywords)
+    if isinstance(callee, Function):
+        return named(ev, callee.name, positional, keywords, node)
+    raise ev.b.refuse("PRT901", f"`{ev.b.module.code(node.func)}` cannot be called on the GPU")
+
+
+def named(
+    ev: Evaluator, name: str, positional: list[Any], keywords: dict[str, Any], node: cst.Call
+) -> Value:
+    """Call a library function by its dotted name."""
+    special = _BUILTINS.get(name)
+    if special is not None:
+        return special(ev, positional, node)
+    out = keywords.pop("out", NONE) if name.startswith("numpy.") else NONE
+    handler = FUNCTIONS.get(name)
+    if handler is None:
+        shown = ev.b.module.code(node.func)
+        raise ev.b.refuse("PRT901", f"`{shown}` cannot be converted to a kernel", _cure(name))
+    bound = bind(ev, name, handler, positional, keywords)
+    result = handler.body(Call(ev, name, bound, node))
+    return result if out is NONE else _into(ev, out, result)
+
+
+def _cure(name: str) -> str:
+    if name.split(".")[0] in ("numpy", "math"):
+        return "compute it outside this function and pass the result"
+    return "call it outside this function: only NumPy, math and this file's functions convert"
+
+
+def _into(ev: Evaluator, out: Value, result: Value) -> Value:
+    """`out=`: the result is stored there, in its dtype, and is the value of the call."""
+    from porter.frontend.stores import store
+
+    if not isinstance(out, Array) or out.view is None:
+        raise ev.b.refuse("PRT905", "`out=` must be an array")
+    store(ev.b, out, ev.as_numeric(result, ev.b.node or cst.Name("out")))
+    return out
+
+
+def bind(
+    ev: Evaluator, name: str, handler: Handler, positional: list[Any], keywords: dict[str, Any]
+) -> dict[str, Any]:
+    """Arguments by parameter name. Refuses keywords that porter does not convert."""
+    if handler.variadic:
+        if keywords:
+            raise ev.b.refuse("PRT901", f"keyword `{next(iter(keywords))}` of `{name}`")
+        return {handler.parameters[0][0].lstrip("*"): tuple(positional)}
+    known = [p for p, _ in handler.parameters]
+    if len(positional) > len(known):
+        raise ev.b.refuse("PRT901", f"`{name}` with {len(positional)} positional arguments")
+    bound = dict(handler.parameters)
+    bound |= dict(zip(known, positional, strict=False))
+    for key, value in keywords.items():
+        if key not in known:
+            raise ev.b.refuse("PRT901", f"keyword `{key}` of `{name}` cannot be converted")
+        bound[key] = value
+    for key, value in bound.items():
+        if value is MISSING:
+            raise ev.b.refuse("PRT901", f"`{name}` lacks its argument `{key}`")
+    return bound
+
+
+def _convert(ev: Evaluator, callee: DTypeName, positional: list[Any], node: cst.Call) -> Value:
+    """`np.float32(x)`: a strong scalar, or an array's copy in that dtype."""
+    if len(positional) != 1:
+        return astype(integer(0), callee.dtype)
+    return astype(ev.as_numeric(positional[0], node), callee.dtype)
+
+
+def _method(
+    ev: Evaluator, m: Method, positional: list[Any], keywords: dict[str, Any], node: cst.Call
+) -> Value:
+    if isinstance(m.owner, (tuple, Module)) or not hasattr(m.owner, "dtype"):
+        raise ev.b.refuse("PRT901", f"`.{m.name}()` cannot be converted")
+    if m.name in methods.OWN:
+        return _own_method(ev, m, positional, keywords, node)
+    name = methods.RENAMED.get(m.name, m.name)
+    if name == "transpose" and len(positional) > 1:
+        positional = [tuple(positional)]
+    result = named(ev, f"numpy.{name}", [m.owner, *positional], keywords, node)
+    if m.name == "flatten" and isinstance(result, Array):
+        return Array(result.shape, result.dtype, result.at)
+    return result
+
+
+def _own_method(
+    ev: Evaluator, m: Method, positional: list[Any], keywords: dict[str, Any], node: cst.Call
+) -> Value:
+    array = as_array(m.owner)
+    request = Call(ev, f"ndarray.{m.name}", {}, node)
+    match m.name:
+        case "astype":
+            dtype = dtype_of(positional[0] if positional else keywords.get("dtype", NONE))
+            if dtype is None:
+                raise ev.b.refuse("PRT907", "the dtype given to `astype` is not known")
+            return astype(m.owner, dtype)
+        case "reshape":
+            value = positional[0] if len(positional) == 1 else tuple(positional)
+            return reshape(request, array, shape_of(request, value))
+        case "fill":
+            from porter.frontend.stores import store
+
+            store(ev.b, array, ev.as_numeric(positional[0], node))
+            return NONE
+        case "item":
+            if array.ndim == 0:
+                return array.at(())
+    raise ev.b.refuse("PRT901", f"`.{m.name}()` of an array cannot be converted")
+
+
+# -- builtins --------------------------------------------------------------------------
+
+
+def _range(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
+    parts = [ev.size(a, node) for a in args]
+    start, stop = (Poly(), parts[0]) if len(parts) == 1 else (parts[0], parts[1])
+    step = parts[2].constant if len(parts) == 3 else 1
+    if not step:
+        raise ev.b.refuse("PRT902", "the step of `range` must be a nonzero constant")
+    return Range(start, stop, step)
+
+
+def _len(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
+    value = args[0]
+    if isinstance(value, tuple):
+        return integer(len(value))
+    array = as_array(ev.as_numeric(value, node))
+    if array.mask is not None:
+        raise ev.b.refuse("PRT906", "`len` of a selection by a mask depends on the data")
+    if not array.ndim:
+        raise ev.b.refuse("PRT903", "`len` of a scalar")
+    return integer(methods.positive(ev.b.resolve(array.shape[0])))
+
+
+def iterate(ev: Evaluator, value: Value, node: cst.CSTNode) -> Iteration:
+    """What a `for` loop over a value runs through."""
+    if isinstance(value, Iteration):
+        return value
+    if isinstance(value, Range):
+        return Iteration(value, integer)
+    if isinstance(value, Array) and value.ndim:
+        length = methods.positive(ev.b.resolve(value.shape[0]))
+        return Iteration(Range(Poly(), length, 1), lambda k: row(ev.b, value, k))
+    raise ev.b.refuse("PRT902", "a loop runs over `range`, an array, `enumerate` or `zip`")
+
+
+def _enumerate(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
+    inner = iterate(ev, args[0], node)
+    if inner.range.start or inner.range.step != 1:
+        raise ev.b.refuse("PRT902", "`enumerate` of a range that does not count from 0")
+    return Iteration(inner.range, lambda k: (integer(k), inner.item(k)))
+
+
+def _zip(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
+    inner = [iterate(ev, a, node) for a in args]
+    first = inner[0].range
+    for other in inner[1:]:
+        if other.range.start != first.start or other.range.step != first.step:
+            raise ev.b.refuse("PRT902", "`zip` of ranges that start or step differently")
+        ev.b.unify(first.stop, other.range.stop, "`zip` of arrays of different lengths")
+    return Iteration(first, lambda k: tuple(i.item(k) for i in inner))
+
+
+def _as_tuple(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
+    if isinstance(args[0], tuple):
+        return args[0]
+    raise ev.b.refuse("PRT902", "`tuple` or `list` of something that is not a tuple")
+
+
+def _isinstance(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
+    raise ev.b.refuse("PRT902", "`isinstance` in a computation cannot be converted")
+
+
+_BUILTINS = {
+    "builtins.range": _range,
+    "builtins.len": _len,
+    "numpy.size": lambda ev, args, node: methods.attribute(ev, args[0], "size"),
+    "numpy.shape": lambda ev, args, node: methods.attribute(ev, args[0], "shape"),
+    "numpy.ndim": lambda ev, args, node: methods.attribute(ev, args[0], "ndim"),
+    "builtins.enumerate": _enumerate,
+    "builtins.zip": _zip,
+    "builtins.tuple": _as_tuple,
+    "builtins.list": _as_tuple,
+    "builtins.isinstance": _isinstance,
+}

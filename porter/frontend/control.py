@@ -1,0 +1,304 @@
+"""`for`, `while` and `if`: what is assigned inside becomes a variable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from porter.arrays.dtypes import BOOL
+from porter.arrays.sizes import Poly, sym
+from porter.frontend.builder import whole_view
+from porter.frontend.calls import iterate
+from porter.frontend.evaluate import is_expr
+from porter.frontend.names import assigned_names, contains, used_names
+from porter.frontend.scalars import constant_of, on_host, truth
+from porter.frontend.values import Array, Iteration, Range
+from porter.ir.nodes import Axis, Bind, Expr, For, If, Local, Op, Stmt, While
+from porter.ir.nodes import Value as IndexValue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from porter.frontend.statements import Body
+
+__all__ = ["BOOL", "branch", "condition", "for_loop", "orelse", "suite", "while_loop"]
+
+
+def suite(node: cst.BaseSuite) -> list[cst.BaseStatement]:
+    """The statements of a block."""
+    if isinstance(node, cst.IndentedBlock):
+        return list(node.body)
+    assert isinstance(node, cst.SimpleStatementSuite)
+    return [cst.SimpleStatementLine(body=node.body)]
+
+
+def orelse(node: cst.If) -> list[cst.BaseStatement]:
+    """The statements of the `else` (an `elif` is an `if` of its own)."""
+    if node.orelse is None:
+        return []
+    return [node.orelse] if isinstance(node.orelse, cst.If) else suite(node.orelse.body)
+
+
+def condition(body: Body, node: cst.BaseExpression) -> Expr:
+    """A scalar condition. Refuses the truth of an array."""
+    value = body.ev.numeric(node)
+    if isinstance(value, Array):
+        if value.ndim:
+            raise body.b.refuse(
+                "PRT902", "the truth value of an array is ambiguous", "use `np.where`, any or all"
+            )
+        value = value.at(())
+    return truth(value)
+
+
+def _carry(body: Body, names: Sequence[str]) -> dict[str, str]:
+    """Make variables of what is assigned in a nested block; returns the rebound arrays."""
+    arrays: dict[str, str] = {}
+    for name in dict.fromkeys(names):
+        value = body.env.get(name)
+        if value is None:
+            continue
+        if isinstance(value, Array):
+            arrays[name] = _array_variable(body, name, value)
+        elif is_expr(value) and not isinstance(value, Local):
+            body.env[name] = body.b.let(body.local(name), value)  # type: ignore[arg-type]
+    return arrays
+
+
+def _array_variable(body: Body, name: str, value: Array) -> str:
+    """A name that will be rebound to other arrays of the same shape and dtype."""
+    b = body.b
+    if value.mask is not None or (value.view is not None and not whole_view(value)):
+        raise b.refuse("PRT908", f"`{name}` is a view before the block that rebinds it",
+                       f"copy it first: {name} = {name}.copy()")  # fmt: skip
+    if value.view is None:
+        value = b.define(name, value)
+    assert value.view is not None
+    source = b.buffers[value.view.buffer]
+    variable = b.variable(name, source)
+    b.emit(Bind((variable.name,), (source.name,), b.origin))
+    body.env[name] = b.stored(variable)
+    return variable.name
+
+
+def _rebind(body: Body, arrays: dict[str, str]) -> None:
+    """At the end of a block: the variables take the arrays that their names mean now."""
+    b = body.b
+    moved: list[tuple[str, str]] = []
+    for name, variable in arrays.items():
+        value = body.env[name]
+        if not isinstance(value, Array):
+            raise b.refuse("PRT908", f"`{name}` is an array here and a number there")
+        if value.view is None or not whole_view(value):
+            value = b.define(name, Array(value.shape, value.dtype, value.at))
+        assert value.view is not None
+        want = b.buffers[variable]
+        if value.view.buffer == variable:
+            continue
+        if value.ndim != len(want.shape) or value.dtype.name != want.dtype.name:
+            raise b.refuse("PRT908", f"`{name}` changes its dtype or number of dimensions")
+        for have, expected in zip(value.shape, want.shape, strict=True):
+            b.unify(expected, have, f"`{name}` changes its shape")
+        moved.append((variable, value.view.buffer))
+    if moved:
+        b.emit(Bind(tuple(v for v, _ in moved), tuple(s for _, s in moved), b.origin))
+    for name, variable in arrays.items():
+        body.env[name] = b.stored(b.buffers[variable])
+
+
+def for_loop(body: Body, node: cst.For) -> None:
+    """A `for` over a range, an array, enumerate, zip or a tuple (which is unrolled)."""
+    b = body.b
+    if node.orelse is not None:
+        raise b.refuse("PRT902", "`else` of a loop cannot be converted")
+    value = body.ev(node.iter)
+    if isinstance(value, tuple):
+        _unroll(body, node, value)
+        return
+    loop = iterate(body.ev, value, node.iter)
+    origin = b.origin
+    statements = suite(node.body)
+    target = node.target.value if isinstance(node.target, cst.Name) else ""
+    names = [n for n in assigned_names(statements) if n != target]
+    arrays = _carry(body, names)
+    axis = _loop_axis(body, target or "k", loop.range)
+    index = sym(axis.name, axis.lo.is_nonneg())
+    before = set(body.env)
+    with b.block() as collected, _inside(body, axis):
+        body.assign(node.target, loop.item(index))
+        body.run(statements)
+        _rebind(body, arrays)
+    for name in [n for n in body.env if n not in before and isinstance(body.env[n], IndexValue)]:
+        del body.env[name]
+    body.env.pop(target, None)
+    r = loop.range
+    b.emit(For(axis.name, b.resolve(r.start), b.resolve(r.stop), r.step, tuple(collected), origin))
+
+
+def _loop_axis(body: Body, name: str, r: Range) -> Axis:
+    """The values that the loop index takes, as an interval."""
+    unique = body.b.fresh(name)
+    if r.step > 0:
+        return Axis(unique, body.b.resolve(r.stop), body.b.resolve(r.start))
+    return Axis(unique, body.b.resolve(r.start + 1), body.b.resolve(r.stop + 1))
+
+
+@contextmanager
+def _inside(body: Body, axis: Axis) -> Iterator[None]:
+    body.b.ranges.append(axis)
+    try:
+        yield
+    finally:
+        body.b.ranges.pop()
+
+
+def _unroll(body: Body, node: cst.For, items: tuple[Any, ...]) -> None:
+    if contains(node.body, cst.Break) or contains(node.body, cst.Continue):
+        raise body.b.refuse("PRT902", "`break` in a loop over a tuple", "loop over a range")
+    for item in items:
+        body.assign(node.target, item)
+        body.run(suite(node.body))
+
+
+def while_loop(body: Body, node: cst.While) -> None:
+    """A `while` on a scalar condition."""
+    b = body.b
+    if node.orelse is not None:
+        raise b.refuse("PRT902", "`else` of a loop cannot be converted")
+    origin = b.origin
+    statements = suite(node.body)
+    arrays = _carry(body, list(assigned_names(statements)))
+    outer, b.in_while = b.in_while, True
+    with b.block() as collected:
+        cond = condition(body, node.test)
+        if collected:
+            raise b.refuse("PRT902", "the condition of the `while` stores into an array")
+        body.run(statements)
+        _rebind(body, arrays)
+    b.in_while = outer
+    b.emit(While(cond, tuple(collected), origin))
+
+
+def branch(body: Body, node: cst.If) -> None:
+    """An `if`: decided at conversion, kept on the host, or a branch of the thread."""
+    b = body.b
+    if _is_check(node) and not body.helper and not b.ranges and not b.in_while:
+        if _host_can_test(body, node):
+            body.host(node)
+            return
+    origin = b.origin
+    cond = condition(body, node.test)
+    known = constant_of(cond)
+    then, other = suite(node.body), orelse(node)
+    if known is not None:
+        body.run(then if known else other)
+        return
+    arrays = _carry(body, list(assigned_names([*then, *other])))
+    before = dict(body.env)
+    first = _block(body, then, cond, arrays, negated=False)
+    middle = dict(body.env)
+    body.env.clear()
+    body.env.update(before)
+    second = _block(body, other, cond, arrays, negated=True)
+    _join(body, before, middle)
+    b.emit(If(cond, first, second, origin))
+
+
+def _host_can_test(body: Body, node: cst.If) -> bool:
+    """Whether the test of an argument check needs nothing from the device."""
+    for name in used_names(node.test):
+        value = body.env.get(name)
+        if isinstance(value, Array):
+            buffer = body.b.buffers.get(value.view.buffer) if value.view else None
+            if buffer is None or not buffer.parameter or buffer.name != name:
+                return False
+        elif is_expr(value) and not on_host(value):  # type: ignore[arg-type]
+            return False
+    return True
+
+
+def _is_check(node: cst.If) -> bool:
+    """Whether an `if` only raises: an argument check."""
+    statements = suite(node.body)
+    return node.orelse is None and all(
+        isinstance(s, cst.SimpleStatementLine) and all(isinstance(p, cst.Raise) for p in s.body)
+        for s in statements
+    )
+
+
+def _block(
+    body: Body, statements: list[cst.BaseStatement], cond: Expr, arrays: dict[str, str],
+    negated: bool,
+) -> tuple[Stmt, ...]:  # fmt: skip
+    b = body.b
+    outer, ranges = b.conditional, list(b.ranges)
+    b.ranges[:] = [narrowed(a, cond, negated) for a in ranges]
+    b.conditional = True
+    with b.block() as collected:
+        body.run(statements)
+        _rebind(body, arrays)
+    b.conditional, b.ranges[:] = outer, ranges
+    return tuple(collected)
+
+
+def _join(body: Body, before: dict[str, Any], middle: dict[str, Any]) -> None:
+    """Names bound in only one branch keep that branch's meaning, as in Python."""
+    for name, value in middle.items():
+        if name not in before and name not in body.env:
+            body.env[name] = value
+        elif name not in before and isinstance(value, Array):
+            raise body.b.refuse("PRT908", f"`{name}` is first assigned in both branches",
+                                f"allocate `{name}` before the `if`")  # fmt: skip
+
+
+def narrowed(axis: Axis, cond: Expr, negated: bool) -> Axis:
+    """The loop's interval where the condition holds: `if i > 0` cuts off 0."""
+    match cond:
+        case Op(op="and", args=(a, c)) if not negated:
+            return narrowed(narrowed(axis, a, False), c, False)
+        case Op(op="or", args=(a, c)) if negated:
+            return narrowed(narrowed(axis, a, True), c, True)
+        case Op(op="not", args=(a,)):
+            return narrowed(axis, a, not negated)
+        case Op(op=op, args=(IndexValue(poly=left), IndexValue(poly=right))):
+            return _cut(axis, _NEGATED[op] if negated and op in _NEGATED else op, left - right)
+    return axis
+
+
+_NEGATED = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
+
+
+def _cut(axis: Axis, op: str, gap: Poly) -> Axis:
+    """Use `gap op 0`, where gap is `index - rest` or `rest - index`."""
+    factor = gap.coefficient(axis.name)
+    if factor not in (1, -1):
+        return axis
+    rest = (gap - factor * _symbol_in(gap, axis.name)) * -factor
+    if factor == -1:
+        op = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}.get(op, op)
+    if op == "ne":
+        if rest == axis.lo:
+            return Axis(axis.name, axis.hi, axis.lo + 1)
+        return Axis(axis.name, axis.hi - 1, axis.lo) if rest == axis.hi - 1 else axis
+    lo, hi = {"lt": (None, rest), "le": (None, rest + 1), "gt": (rest + 1, None),
+              "ge": (rest, None), "eq": (rest, rest + 1)}[op]  # fmt: skip
+    new_lo = lo if lo is not None and _tighter(lo, axis.lo) else axis.lo
+    new_hi = hi if hi is not None and _tighter(axis.hi, hi) else axis.hi
+    return Axis(axis.name, new_hi, new_lo)
+
+
+def _tighter(larger: Poly, smaller: Poly) -> bool:
+    return (larger - smaller).is_nonneg()
+
+
+def _symbol_in(poly: Poly, name: str) -> Poly:
+    for atom in poly.atoms():
+        if getattr(atom, "name", None) == name:
+            return Poly.atom(atom)
+    return Poly()
+
+
+Iterable = Iteration

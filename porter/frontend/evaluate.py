@@ -1,0 +1,368 @@
+"""Expressions: from libcst nodes to symbolic values."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import libcst as cst
+
+from porter.arrays.dtypes import DType
+from porter.arrays.sizes import Poly
+from porter.diagnostics import Refusal
+from porter.frontend import calculus, subscripts
+from porter.frontend.builder import Builder
+from porter.frontend.globals import BUILTIN_FUNCTIONS, Globals, member
+from porter.frontend.scalars import constant_of, integer, number, operate, poly_of, truth
+from porter.frontend.values import (
+    ELLIPSIS,
+    NONE,
+    Array,
+    DTypeName,
+    Function,
+    Iteration,
+    Method,
+    Module,
+    Range,
+    Slice,
+    Special,
+    Text,
+    Value,
+)
+from porter.ir.nodes import Cast, Const, Expr, Load, Local, Op, Reduce, Scalar, Select
+from porter.ir.nodes import Value as IndexValue
+from porter.ir.ops import BINARY, COMPARE
+
+EXPRESSIONS = (Const, IndexValue, Scalar, Local, Load, Op, Cast, Select, Reduce)
+CONSTANTS = {
+    "pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau,
+    "Inf": math.inf, "NaN": math.nan, "PINF": math.inf, "NINF": -math.inf,
+    "infty": math.inf, "euler_gamma": 0.5772156649015329,
+}  # fmt: skip
+Numeric = Array | Expr
+
+
+def is_expr(value: Any) -> bool:
+    """Whether a value is a scalar expression."""
+    return isinstance(value, EXPRESSIONS)
+
+
+class Evaluator:
+    """Evaluates expressions of one function (or of a helper being inlined)."""
+
+    def __init__(self, builder: Builder, scope: Globals, env: dict[str, Value]) -> None:
+        self.b = builder
+        self.scope = scope
+        self.env = env
+
+    def __call__(self, node: cst.BaseExpression) -> Value:
+        """The value of an expression. Raises Refusal where porter has no meaning for it."""
+        outer, self.b.node = self.b.node, node
+        try:
+            return self._evaluate(node)
+        finally:
+            self.b.node = outer
+
+    def numeric(self, node: cst.BaseExpression) -> Numeric:
+        """The value of an expression that must be a number or an array."""
+        value = self(node)
+        return self.as_numeric(value, node)
+
+    def as_numeric(self, value: Value, node: cst.CSTNode) -> Numeric:
+        """A value as a number or an array; a list of numbers is an array."""
+        if isinstance(value, Array) or is_expr(value):
+            return value  # type: ignore[return-value]
+        if isinstance(value, tuple):
+            return self._stack([self.as_numeric(v, node) for v in value])
+        self.b.node = node
+        raise self.b.refuse("PRT902", f"`{self.b.module.code(node)}` is not a number or an array")
+
+    def _stack(self, rows: Sequence[Numeric]) -> Array:
+        """`np.array([a, b, ...])` of scalars or arrays: a choice by the first index."""
+        from porter.frontend.functions.joining import stack
+
+        return stack(self.b, list(rows), 0)
+
+    def _evaluate(self, node: cst.BaseExpression) -> Value:
+        match node:
+            case cst.Name(value=name):
+                return self._name(name)
+            case cst.Integer() | cst.Float() | cst.Imaginary():
+                return number(ast.literal_eval(node.value))
+            case cst.SimpleString() | cst.ConcatenatedString():
+                text = node.evaluated_value
+                return Text(text if isinstance(text, str) else repr(text))
+            case cst.Ellipsis():
+                return ELLIPSIS
+            case cst.Tuple(elements=items) | cst.List(elements=items):
+                return tuple(self(e.value) for e in items)
+            case cst.Attribute(value=owner, attr=attr):
+                return self._attribute(self(owner), attr.value)
+            case cst.UnaryOperation():
+                return self._unary(node)
+            case cst.BinaryOperation():
+                return self._binary(node)
+            case cst.BooleanOperation(left=left, operator=operator, right=right):
+                return self._boolean(left, type(operator).__name__.lower(), right)
+            case cst.Comparison():
+                return self._comparison(node)
+            case cst.IfExp(test=test, body=body, orelse=orelse):
+                return self._conditional(test, body, orelse)
+            case cst.Subscript():
+                return self._subscript(node)
+            case cst.Call():
+                from porter.frontend.calls import call
+
+                return call(self, node)
+        kind = type(node).__name__
+        raise self.b.refuse("PRT902", f"{_PLAIN.get(kind, kind)} cannot be converted")
+
+    # -- names -----------------------------------------------------------------------
+
+    def _name(self, name: str) -> Value:
+        if name in self.env:
+            return self.env[name]
+        if name in ("True", "False"):
+            return number(name == "True")
+        if name == "None":
+            return NONE
+        if name in self.scope.constants:
+            return self._constant(name)
+        if name in self.scope.names:
+            return self.scope.names[name]
+        if name in ("float", "int", "bool", "complex") or name in BUILTIN_FUNCTIONS:
+            return Function(f"builtins.{name}")
+        raise self.b.refuse("PRT903", f"`{name}` is not defined here", "pass it as a parameter")
+
+    def _constant(self, name: str) -> Value:
+        """A module-level constant: numbers are copied into the generated module."""
+        value = Evaluator(self.b, self.scope, {})(self.scope.constants[name])
+        if isinstance(value, (Const, Op)) and not isinstance(value, Array):
+            self.b.constants[name] = self.b.module.code(self.scope.constants[name])
+            self.b.taken.add(name)
+            self._copy_constants(self.scope.constants[name])
+            return Scalar(name, value.dtype) if isinstance(value, Op) else value
+        if isinstance(value, Array) and value.ndim:
+            raise self.b.refuse("PRT902", f"the module-level array `{name}` cannot be used",
+                                f"pass `{name}` as a parameter")  # fmt: skip
+        return value
+
+    def _copy_constants(self, node: cst.CSTNode) -> None:
+        for child in node.children:
+            if isinstance(child, cst.Name) and child.value in self.scope.constants:
+                self._name(child.value)
+            self._copy_constants(child)
+
+    def _attribute(self, owner: Value, attr: str) -> Value:
+        if isinstance(owner, Module):
+            if owner.name in ("numpy", "math", "cmath") and attr in CONSTANTS:
+                return number(CONSTANTS[attr])
+            if (owner.name, attr) == ("numpy", "newaxis"):
+                return NONE
+            return member(owner.name, attr)
+        if isinstance(owner, DTypeName) and attr == "type":
+            return owner
+        if isinstance(owner, Array) or is_expr(owner):
+            from porter.frontend.methods import attribute
+
+            return attribute(self, owner, attr)
+        if isinstance(owner, (tuple, Text, Function)):
+            return Method(owner, attr)
+        raise self.b.refuse("PRT902", f"the attribute `.{attr}` cannot be converted")
+
+    # -- operators -------------------------------------------------------------------
+
+    def _unary(self, node: cst.UnaryOperation) -> Value:
+        value = self.numeric(node.expression)
+        match node.operator:
+            case cst.Not():
+                if isinstance(value, Array):
+                    raise self.b.refuse("PRT902", "`not` of an array is ambiguous", "use `~`")
+                return operate("not", truth(value))
+            case cst.Minus():
+                if isinstance(value, Const) and not isinstance(value.value, bool):
+                    return Const(-value.value, value.dtype)
+                return calculus.elementwise(self.b, "neg", value)
+            case cst.Plus():
+                return value
+        return calculus.elementwise(self.b, "invert", value)
+
+    def _binary(self, node: cst.BinaryOperation) -> Value:
+        left, right = self(node.left), self(node.right)
+        if isinstance(left, tuple) or isinstance(right, tuple):
+            return self._tuples(node, left, right)
+        x, y = self.as_numeric(left, node.left), self.as_numeric(right, node.right)
+        if isinstance(node.operator, cst.MatrixMultiply):
+            if not (isinstance(x, Array) and isinstance(y, Array)):
+                raise self.b.refuse("PRT903", "`@` needs two arrays")
+            return calculus.matmul(self.b, x, y)
+        return calculus.elementwise(self.b, BINARY[type(node.operator).__name__], x, y)
+
+    def _tuples(self, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
+        """`shape + (n,)` and `(0,) * k`: tuples (and lists) as Python joins and repeats them."""
+        is_add = isinstance(node.operator, cst.Add)
+        if is_add and isinstance(left, tuple) and isinstance(right, tuple):
+            return (*left, *right)
+        if isinstance(node.operator, cst.Multiply):
+            items, times = (left, right) if isinstance(left, tuple) else (right, left)
+            count = constant_of(times)
+            if isinstance(items, tuple) and isinstance(count, int):
+                return items * count
+        x, y = self.as_numeric(left, node.left), self.as_numeric(right, node.right)
+        return calculus.elementwise(self.b, BINARY[type(node.operator).__name__], x, y)
+
+    def _boolean(self, left: cst.BaseExpression, op: str, right: cst.BaseExpression) -> Value:
+        x = self.numeric(left)
+        known = None if isinstance(x, Array) else constant_of(truth(x))
+        if known is not None and bool(known) == (op == "or"):
+            return x
+        outer, self.b.conditional = self.b.conditional, True
+        try:
+            y = self.numeric(right)
+        finally:
+            self.b.conditional = outer
+        if isinstance(x, Array) or isinstance(y, Array):
+            raise self.b.refuse(
+                "PRT902", f"`{op}` of arrays is ambiguous", f"use `{'&' if op == 'and' else '|'}`"
+            )
+        if x.dtype.kind != "b" or y.dtype.kind != "b":
+            raise self.b.refuse("PRT902", f"`{op}` of numbers gives a number: compare them first")
+        return operate(op, x, y)
+
+    def _comparison(self, node: cst.Comparison) -> Value:
+        left = self(node.left)
+        result: Numeric | None = None
+        for target in node.comparisons:
+            right = self(target.comparator)
+            term = self._compare(left, target.operator, right, node)
+            result = term if result is None else calculus.elementwise(self.b, "and", result, term)
+            left = right
+        assert result is not None
+        return result
+
+    def _compare(
+        self, left: Value, operator: cst.BaseCompOp, right: Value, node: cst.CSTNode
+    ) -> Numeric:
+        name = type(operator).__name__
+        if name in ("Is", "IsNot"):
+            if NONE not in (left, right):
+                raise self.b.refuse("PRT902", "`is` is converted only for None")
+            return number((left == right) == (name == "Is"))
+        if isinstance(left, (Text, tuple, Special, DTypeName)) and name in ("Equal", "NotEqual"):
+            return self._compare_static(left, right, name == "Equal")
+        if name in ("In", "NotIn") and isinstance(right, tuple):
+            return number((left in right) == (name == "In"))
+        if name not in COMPARE:
+            raise self.b.refuse("PRT902", f"the comparison `{name}` cannot be converted")
+        x, y = self.as_numeric(left, node), self.as_numeric(right, node)
+        return calculus.elementwise(self.b, COMPARE[name], x, y)
+
+    def _compare_static(self, left: Value, right: Value, equal: bool) -> Expr:
+        """Comparing tuples of sizes, strings or dtypes: decided at conversion or on the host."""
+        if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
+            result: Expr = number(True)
+            for x, y in zip(left, right, strict=True):
+                if is_expr(x) and is_expr(y):
+                    result = operate("and", result, operate("eq", x, y))
+            return result if equal else operate("not", result)
+        return number((left == right) == equal)
+
+    def _conditional(
+        self, test: cst.BaseExpression, body: cst.BaseExpression, orelse: cst.BaseExpression
+    ) -> Value:
+        cond = self.numeric(test)
+        if isinstance(cond, Array):
+            raise self.b.refuse("PRT902", "the truth of an array is ambiguous", "use `np.where`")
+        known = constant_of(truth(cond))
+        if known is not None:
+            return self(body if known else orelse)
+        outer, self.b.conditional = self.b.conditional, True
+        try:
+            then, other = self.numeric(body), self.numeric(orelse)
+        finally:
+            self.b.conditional = outer
+        return calculus.map_arrays(
+            self.b, calculus.choose, [truth(cond), then, other], "a conditional expression"
+        )
+
+    # -- subscripts ------------------------------------------------------------------
+
+    def _subscript(self, node: cst.Subscript) -> Value:
+        owner = self(node.value)
+        items = self.items(node)
+        if isinstance(owner, tuple):
+            return self._pick(owner, items)
+        if isinstance(owner, Array):
+            return subscripts.index(self.b, owner, items)
+        raise self.b.refuse("PRT905", f"`{self.b.module.code(node.value)}` has no elements")
+
+    def _pick(self, owner: tuple[Any, ...], items: list[Any]) -> Value:
+        item = items[0]
+        if isinstance(item, Slice):
+            parts = [None if p is None else p.constant for p in (item.start, item.stop, item.step)]
+            return owner[slice(*parts)]
+        k = constant_of(item)
+        if isinstance(k, int) and -len(owner) <= k < len(owner):
+            return owner[k]  # type: ignore[no-any-return]
+        raise self.b.refuse("PRT905", "the position in a tuple must be a constant in range")
+
+    def items(self, node: cst.Subscript) -> list[Any]:
+        """The index items: slices, None, ellipsis, integers, arrays."""
+        items: list[Any] = []
+        for element in node.slice:
+            if isinstance(element.slice, cst.Slice):
+                s = element.slice
+                items.append(Slice(*(self._bound(p) for p in (s.lower, s.upper, s.step))))
+                continue
+            value = self(element.slice.value)
+            items += list(value) if self._is_index_tuple(element, value) else [self._item(value)]
+        return items
+
+    @staticmethod
+    def _is_index_tuple(element: cst.SubscriptElement, value: Value) -> bool:
+        index = element.slice
+        is_list = isinstance(index, cst.Index) and isinstance(index.value, cst.List)
+        return isinstance(value, tuple) and not is_list
+
+    def _item(self, value: Value) -> Value:
+        if isinstance(value, tuple):
+            return self._stack([self.as_numeric(v, self.b.node or cst.Name("x")) for v in value])
+        return value
+
+    def _bound(self, node: cst.BaseExpression | None) -> Poly | None:
+        if node is None:
+            return None
+        value = self(node)
+        if value is NONE:
+            return None
+        return self.size(value, node)
+
+    def size(self, value: Value, node: cst.CSTNode) -> Poly:
+        """A value as an integer expression. Refuses anything else."""
+        if is_expr(value):
+            poly = poly_of(value)  # type: ignore[arg-type]
+            if poly is not None:
+                return poly
+            if value.dtype.kind in "iu":  # type: ignore[union-attr]
+                return subscripts.as_index(value)  # type: ignore[arg-type]
+        text = self.b.module.code(node)
+        raise self.b.refuse("PRT903", f"`{text}` is not an integer that porter can follow")
+
+
+_PLAIN = {
+    "ListComp": "a list comprehension",
+    "DictComp": "a dict comprehension",
+    "SetComp": "a set comprehension",
+    "GeneratorExp": "a generator expression",
+    "Dict": "a dict",
+    "Set": "a set",
+    "Lambda": "a lambda",
+    "FormattedString": "an f-string",
+    "Await": "`await`",
+    "Yield": "`yield`",
+    "NamedExpr": "an assignment expression",
+}
+
+__all__ = ["Evaluator", "Iteration", "Range", "Refusal", "is_expr", "DType", "integer"]

@@ -1,0 +1,9 @@
+"""The NumPy functions that porter converts: each is a table row or a few lines.
+
+`FUNCTIONS` maps a dotted name to its handler; importing this package fills it.
+"""
+
+from porter.frontend.functions import creation, elementwise, joining, linalg, reductions, shaping
+from porter.frontend.functions.registry import FUNCTIONS
+
+__all__ = ["FUNCTIONS", "creation", "elementwise", "joining", "linalg", "reductions", "shaping"]

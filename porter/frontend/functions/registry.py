@@ -1,0 +1,138 @@
+"""How a NumPy function is declared: its dotted names and its parameters as NumPy has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from porter.arrays.dtypes import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
+from porter.frontend.calculus import Operand, as_array
+from porter.frontend.scalars import constant_of, strengthen
+from porter.frontend.values import NONE, Array, DTypeName, Text, Value
+
+if TYPE_CHECKING:
+    from porter.frontend.evaluate import Evaluator
+
+MISSING = object()
+
+
+class Call:
+    """The bound arguments of one call, with readers that refuse what they cannot use."""
+
+    def __init__(self, ev: Evaluator, name: str, arguments: dict[str, Any], node: Any) -> None:
+        self.ev = ev
+        self.b = ev.b
+        self.name = name
+        self.arguments = arguments
+        self.node = node
+
+    def value(self, name: str) -> Any:
+        """The raw value of an argument; its default if it was not given."""
+        return self.arguments[name]
+
+    def operand(self, name: str) -> Operand:
+        """An array or a scalar."""
+        return self.ev.as_numeric(self.arguments[name], self.node)
+
+    def array(self, name: str) -> Array:
+        """An array; scalars count as 0-d."""
+        return as_array(self.operand(name))
+
+    def constant(self, name: str) -> Any:
+        """A literal (or None, or a string)."""
+        value = self.arguments[name]
+        if value is NONE or value is None:
+            return None
+        if isinstance(value, Text):
+            return value.value
+        if isinstance(value, (int, float, bool)):
+            return value
+        known = constant_of(value)
+        if known is None:
+            raise self.refuse("PRT903", f"`{name}` of `{self.name}` must be a constant")
+        return known
+
+    def axes(self, name: str = "axis") -> list[int] | None:
+        """The `axis` argument as a list, None for all axes."""
+        value = self.arguments[name]
+        if isinstance(value, tuple):
+            axes = [constant_of(v) for v in value]
+            if not all(isinstance(a, int) for a in axes):
+                raise self.refuse("PRT903", f"`{name}` of `{self.name}` must be constant")
+            return [int(a) for a in axes if isinstance(a, int)]
+        axis = self.constant(name)
+        return None if axis is None else [int(axis)]
+
+    def dtype(self, name: str = "dtype") -> DType | None:
+        """The `dtype` argument, None if it was not given."""
+        value = self.arguments[name]
+        if value is NONE or value is None:
+            return None
+        return self.ev_dtype(value)
+
+    def ev_dtype(self, value: Value) -> DType:
+        """A dtype given as `np.float32`, `x.dtype`, `float` or a string."""
+        found = dtype_of(value)
+        if found is None:
+            raise self.refuse("PRT907", f"the dtype given to `{self.name}` is not known")
+        return found
+
+    def refuse(self, code: str, message: str, help: str = "") -> Exception:
+        """A refusal at the call."""
+        self.b.node = self.node
+        return self.b.refuse(code, message, help)
+
+
+@dataclass(frozen=True)
+class Handler:
+    """A function's parameters (`name` or `name=default`) and what it does."""
+
+    parameters: tuple[tuple[str, Any], ...]
+    body: Callable[[Call], Value]
+    variadic: bool = False
+
+
+FUNCTIONS: dict[str, Handler] = {}
+_DEFAULTS: dict[str, Any] = {"None": NONE, "True": True, "False": False}
+
+
+def _default(text: str) -> Any:
+    return _DEFAULTS[text] if text in _DEFAULTS else int(text) if text.lstrip("-").isdigit() else text
+
+
+def function(
+    names: str, parameters: str
+) -> Callable[[Callable[[Call], Value]], Callable[[Call], Value]]:
+    """Declare a function: dotted names separated by spaces, parameters as NumPy names them."""
+    parsed = []
+    for part in parameters.split():
+        name, _, default = part.partition("=")
+        parsed.append((name, _default(default) if default else MISSING))
+    variadic = parameters.startswith("*")
+
+    def declare(body: Callable[[Call], Value]) -> Callable[[Call], Value]:
+        for name in names.split():
+            FUNCTIONS[name] = Handler(tuple(parsed), body, variadic)
+        return body
+
+    return declare
+
+
+def dtype_of(value: Value) -> DType | None:
+    """The dtype that a value names, or None."""
+    from porter.frontend.globals import dtype_named
+    from porter.frontend.values import Function
+
+    if isinstance(value, DTypeName):
+        return value.dtype
+    if isinstance(value, Text):
+        return dtype_named(value.value)
+    if isinstance(value, Function) and value.name.startswith("builtins."):
+        return dtype_named(value.name.removeprefix("builtins."))
+    return None
+
+
+PYTHON_TYPES = {"int": WEAK_INT, "float": WEAK_FLOAT, "bool": WEAK_BOOL, "complex": WEAK_COMPLEX}
+
+__all__ = ["FUNCTIONS", "PYTHON_TYPES", "Call", "Handler", "dtype_of", "function", "strengthen"]

@@ -1,0 +1,100 @@
+"""What the names of a module mean: imports, constants and functions of the same file."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import libcst as cst
+
+from porter.arrays.dtypes import KINDS, DType
+from porter.frontend.values import DTypeName, Function, Module, Value
+from porter.source.module import SourceModule
+
+MODULES = {"numpy", "math", "cmath", "numpy.linalg", "builtins"}
+BUILTIN_FUNCTIONS = {
+    "range", "len", "abs", "min", "max", "sum", "float", "int", "bool", "complex", "round",
+    "enumerate", "zip", "pow", "isinstance", "tuple", "list", "print", "reversed", "any", "all",
+}  # fmt: skip
+DTYPE_ALIASES = {
+    "float": "float64", "int": "int64", "bool": "bool", "complex": "complex128",
+    "bool_": "bool", "double": "float64", "single": "float32", "float_": "float64",
+    "int_": "int64", "intp": "int64", "uint": "uint64", "half": "float16", "byte": "int8",
+    "ubyte": "uint8", "cdouble": "complex128", "csingle": "complex64", "complex_": "complex128",
+}  # fmt: skip
+
+
+def dtype_named(name: str) -> DType | None:
+    """The dtype of a NumPy or Python type name, or None."""
+    name = DTYPE_ALIASES.get(name, name)
+    return DType(name) if name in KINDS else None
+
+
+class Globals:
+    """The module-level names of one file, found without running it."""
+
+    def __init__(self, module: SourceModule) -> None:
+        self.module = module
+        self.names: dict[str, Value] = {}
+        self.constants: dict[str, cst.BaseExpression] = {}
+        self._scan(module.tree.body)
+
+    @cached_property
+    def functions(self) -> dict[str, cst.FunctionDef]:
+        """The functions of the file by name."""
+        return {f.name: f.node for f in self.module.functions if "." not in f.name}
+
+    def _scan(self, body: object) -> None:
+        for node in body if isinstance(body, (list, tuple)) else ():
+            if isinstance(node, cst.SimpleStatementLine):
+                for small in node.body:
+                    self._small(small)
+            elif isinstance(node, cst.FunctionDef):
+                self.names[node.name.value] = Function(node.name.value, node)
+            elif isinstance(node, (cst.If, cst.Try)):
+                self._scan(node.body.body)
+
+    def _small(self, node: cst.CSTNode) -> None:
+        match node:
+            case cst.Import(names=names):
+                for alias in names:
+                    self._import(_dotted(alias.name), alias)
+            case cst.ImportFrom(module=module, names=names) if not isinstance(
+                names, cst.ImportStar
+            ):
+                base = _dotted(module) if module is not None else "."
+                for alias in names:
+                    name = _dotted(alias.name)
+                    self.names[_bound(alias) or name] = member(base, name)
+            case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
+                self.constants[name] = value
+            case cst.AnnAssign(target=cst.Name(value=name), value=value) if value is not None:
+                self.constants[name] = value
+
+    def _import(self, name: str, alias: cst.ImportAlias) -> None:
+        bound = _bound(alias)
+        if bound:
+            self.names[bound] = Module(name)
+        else:
+            self.names[name.split(".")[0]] = Module(name.split(".")[0])
+
+
+def member(module: str, name: str) -> Value:
+    """What `module.name` is: a submodule, a dtype or a function."""
+    dotted = f"{module}.{name}"
+    if dotted in MODULES:
+        return Module(dotted)
+    if module == "numpy":
+        dtype = dtype_named(name) if name not in ("float", "int", "complex") else None
+        if dtype is not None:
+            return DTypeName(dtype)
+    return Function(dotted)
+
+
+def _bound(alias: cst.ImportAlias) -> str | None:
+    return alias.evaluated_alias
+
+
+def _dotted(node: cst.CSTNode | None) -> str:
+    if isinstance(node, cst.Attribute):
+        return f"{_dotted(node.value)}.{node.attr.value}"
+    return node.value if isinstance(node, cst.Name) else ""

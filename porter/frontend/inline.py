@@ -1,0 +1,72 @@
+"""Helpers of the same file are evaluated in place, with their own names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from porter.frontend.evaluate import Evaluator
+from porter.frontend.values import NONE, Function, Value
+
+if TYPE_CHECKING:
+    pass
+
+MAX_DEPTH = 12
+
+
+def bind_parameters(
+    ev: Evaluator, function: cst.FunctionDef, positional: list[Any], keywords: dict[str, Any]
+) -> dict[str, Value]:
+    """The helper's parameters with the call's arguments and the defaults."""
+    params = function.params
+    name = function.name.value
+    if isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None:
+        raise ev.b.refuse("PRT902", f"`{name}` takes a variable number of arguments")
+    ordered = [*params.posonly_params, *params.params]
+    if len(positional) > len(ordered):
+        raise ev.b.refuse("PRT901", f"`{name}` is given too many arguments")
+    env: dict[str, Value] = {}
+    for p, value in zip(ordered, positional, strict=False):
+        env[p.name.value] = value
+    for p in [*ordered, *params.kwonly_params]:
+        key = p.name.value
+        if key in keywords:
+            env[key] = keywords[key]
+        elif key not in env:
+            if p.default is None:
+                raise ev.b.refuse("PRT901", f"`{name}` lacks its argument `{key}`")
+            env[key] = Evaluator(ev.b, ev.scope, {})(p.default)
+    return env
+
+
+def inline(
+    ev: Evaluator, callee: Function, positional: list[Any], keywords: dict[str, Any]
+) -> Value:
+    """The value of a call to a function of the file. Refuses recursion."""
+    from porter.frontend.statements import Body
+
+    function = callee.node
+    assert isinstance(function, cst.FunctionDef)
+    active = ev.b.active
+    if callee.name in active or len(active) >= MAX_DEPTH:
+        raise ev.b.refuse("PRT902", f"`{callee.name}` is recursive: a kernel cannot be",
+                          "write it as a loop")  # fmt: skip
+    env = bind_parameters(ev, function, positional, keywords)
+    active.append(callee.name)
+    outer = ev.b.origin
+    try:
+        body = Body(ev.b, ev.scope, env, helper=callee.name)
+        result = body.run_helper(list(_statements(function)))
+    finally:
+        active.pop()
+        ev.b.origin = outer
+    return NONE if result is None else result
+
+
+def _statements(function: cst.FunctionDef) -> tuple[cst.BaseStatement, ...]:
+    body = function.body
+    if isinstance(body, cst.IndentedBlock):
+        return tuple(body.body)
+    assert isinstance(body, cst.SimpleStatementSuite)
+    return (cst.SimpleStatementLine(body=body.body),)

@@ -1,0 +1,58 @@
+"""Attributes and methods of arrays: most methods are the function of the same name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from porter.arrays.sizes import Poly
+from porter.frontend.calculus import as_array, elementwise, transpose
+from porter.frontend.scalars import integer
+from porter.frontend.values import Array, DTypeName, Method, Value
+
+if TYPE_CHECKING:
+    from porter.frontend.evaluate import Evaluator
+
+#: methods that are the NumPy function of the same name applied to the array
+SAME = set(
+    """sum prod mean std var min max argmin argmax any all ptp clip round copy dot transpose
+    swapaxes squeeze ravel conj trace""".split()
+)
+RENAMED = {"conjugate": "conj", "flatten": "ravel"}
+#: methods with their own meaning, see `calls.py`
+OWN = {"astype", "reshape", "fill", "item", "view", "tolist"}
+
+
+def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
+    """`x.shape`, `x.T`, ... or a method to be called."""
+    array = as_array(owner)
+    shape = tuple(map(ev.b.resolve, array.shape))
+    if array.mask is not None and attr in ("shape", "size", "ndim", "T"):
+        raise ev.b.refuse("PRT906", f"`.{attr}` of a selection by a mask depends on the data")
+    match attr:
+        case "shape":
+            return tuple(integer(positive(n)) for n in shape)
+        case "size":
+            total = Poly.of(1)
+            for n in shape:
+                total *= positive(n)
+            return integer(total)
+        case "ndim":
+            return integer(len(shape))
+        case "dtype":
+            return DTypeName(array.dtype)
+        case "T":
+            return transpose(array, range(array.ndim)[::-1])
+        case "itemsize":
+            return integer(array.dtype.itemsize)
+        case "real" | "imag":
+            return elementwise(ev.b, attr, owner)
+    if attr in SAME | RENAMED.keys() | OWN:
+        return Method(owner, attr)
+    raise ev.b.refuse("PRT901", f"`.{attr}` of an array cannot be converted")
+
+
+def positive(n: Poly) -> Poly:
+    """An extent as a length: a slice of a short array is empty, never negative."""
+    from porter.arrays.sizes import maximum
+
+    return n if n.is_nonneg() else maximum(n, Poly())

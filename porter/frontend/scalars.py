@@ -1,0 +1,271 @@
+"""Building scalar expressions with NumPy's types: promotion becomes explicit casts."""
+
+from __future__ import annotations
+
+from porter.arrays.dtypes import (
+    BOOL,
+    FLOAT64,
+    RANK,
+    WEAK_BOOL,
+    WEAK_FLOAT,
+    WEAK_INT,
+    DType,
+    promote,
+    strengthen,
+)
+from porter.arrays.sizes import Poly, apply
+from porter.ir.nodes import Cast, Const, Expr, Load, Local, Op, Reduce, Scalar, Select, Value
+from porter.ir.ops import OPS
+from porter.ir.walk import walk
+
+
+class DTypeError(Exception):
+    """NumPy has no such operation for these dtypes; the message says which."""
+
+
+def integer(value: Poly | int) -> Value:
+    """A Python int."""
+    return Value(Poly.of(value), WEAK_INT)
+
+
+def number(value: complex | float | int | bool) -> Expr:
+    """A Python literal, weak as NEP 50 has it."""
+    if isinstance(value, bool):
+        return Const(value, WEAK_BOOL)
+    if isinstance(value, int):
+        return integer(value)
+    if isinstance(value, float):
+        return Const(value, WEAK_FLOAT)
+    return Const(value, DType("complex128", weak=True))
+
+
+def poly_of(expr: Expr) -> Poly | None:
+    """The integer expression as a polynomial, or None if it is not an integer one."""
+    match expr:
+        case Value(poly=poly):
+            return poly
+        case Const(value=bool()):
+            return None
+        case Const(value=int() as v):
+            return Poly.of(v)
+        case Cast(arg=Value(poly=poly), dtype=dtype) if dtype.kind in "iu":
+            return poly
+    return None
+
+
+def constant_of(expr: object) -> complex | float | int | bool | None:
+    """The value of a literal, or None."""
+    match expr:
+        case Const(value=value):
+            return value
+        case Value(poly=poly):
+            return poly.constant
+        case Op(op="neg", args=(arg,)):
+            inner = constant_of(arg)
+            return None if inner is None else -inner
+    return None
+
+
+def cast(expr: Expr, dtype: DType) -> Expr:
+    """`expr` in another dtype; literals are converted here and now."""
+    if expr.dtype == dtype:
+        return expr
+    if isinstance(expr, Const) and (RANK[expr.dtype.kind] <= RANK[dtype.kind]):
+        value = expr.value
+        if dtype.kind in "iu":
+            return Const(int(value.real), dtype)
+        return Const(value, dtype) if dtype.kind != "f" else Const(float(value.real), dtype)
+    if isinstance(expr, Value) and expr.poly.constant is not None and dtype.kind in "iufc":
+        k = expr.poly.constant
+        return Const(float(k) if dtype.kind == "f" else k, dtype)
+    if isinstance(expr, Value) and dtype.kind == "i" and dtype.itemsize == 8:
+        return Value(expr.poly, dtype)
+    if isinstance(expr, Local) and expr.dtype.name == dtype.name and dtype.weak:
+        return expr
+    return Cast(expr, dtype)
+
+
+def _float_for(dtype: DType) -> DType:
+    """The dtype that NumPy's floating functions give an operand of this dtype."""
+    if dtype.kind in "fc":
+        return dtype
+    if dtype.weak:
+        return WEAK_FLOAT
+    return DType({1: "float16", 2: "float32"}.get(dtype.itemsize, "float64"))
+
+
+def _common(args: list[Expr]) -> DType:
+    dtype = args[0].dtype
+    for a in args[1:]:
+        dtype = promote(dtype, a.dtype)
+    return dtype
+
+
+def part_of(dtype: DType) -> DType:
+    """The dtype of the real part."""
+    if dtype.kind != "c":
+        return dtype
+    return DType("float32" if dtype.name == "complex64" else "float64", weak=dtype.weak)
+
+
+def types_of(op: str, args: list[Expr]) -> tuple[DType, DType]:
+    """(dtype of the operands, dtype of the result) of an operation in NumPy 2."""
+    rule = OPS[op].rule
+    common = _common(args)
+    if rule == "compare":
+        return common, WEAK_BOOL if common.weak else BOOL
+    if rule == "logic":
+        return BOOL, WEAK_BOOL if common.weak else BOOL
+    if rule == "divide":
+        kind = common if common.kind in "fc" else WEAK_FLOAT if common.weak else FLOAT64
+        return kind, kind
+    if rule in ("float", "real_float"):
+        common = _float_for(common)
+        if rule == "real_float" and common.kind == "c":
+            raise DTypeError(f"`{OPS[op].numpy}` of complex numbers")
+        return common, common
+    if rule == "bits":
+        if common.kind not in "iub":
+            raise DTypeError(f"`{OPS[op].numpy}` of {common.name}")
+        return common, common
+    if rule == "test":
+        return common, WEAK_BOOL if common.weak else BOOL
+    if rule in ("real", "part"):
+        return common, part_of(common)
+    if rule == "order" and common.kind == "c":
+        raise DTypeError(f"`{OPS[op].numpy}` of complex numbers")
+    return _arithmetic(op, common), _arithmetic(op, common)
+
+
+def _arithmetic(op: str, common: DType) -> DType:
+    if common.kind == "b" and op in ("sub", "neg", "pos", "sign"):
+        if common.weak:
+            return WEAK_INT
+        raise DTypeError(f"`{OPS[op].numpy}` of booleans")
+    if common.kind == "b" and op in ("pow", "floordiv", "mod", "fmod"):
+        return WEAK_INT if common.weak else DType("int8")
+    if common.kind == "c" and op in ("floordiv", "mod", "fmod", "sign"):
+        raise DTypeError(f"`{OPS[op].numpy}` of complex numbers")
+    return common
+
+
+_POLY_OPS = {"floordiv": "//", "mod": "%", "minimum": "min", "maximum": "max"}
+
+
+def _on_sizes(op: str, args: list[Expr]) -> Expr | None:
+    """Python integer arithmetic stays symbolic."""
+    if not all(a.dtype.weak and a.dtype.kind == "i" for a in args):
+        return None
+    polys = [poly_of(a) for a in args]
+    if any(p is None for p in polys):
+        return None
+    a, b = (polys[0] or Poly()), (polys[-1] or Poly())
+    if op in _POLY_OPS:
+        if op in ("floordiv", "mod") and b.constant == 0:
+            raise DTypeError("integer division by zero")
+        return integer(apply(_POLY_OPS[op], a, b))
+    exponent = b.constant
+    if op == "pow" and exponent is not None and 0 <= exponent <= 8:
+        result = Poly.of(1)
+        for _ in range(exponent):
+            result *= a
+        return integer(result)
+    arithmetic = {"add": a + b, "sub": a - b, "mul": a * b, "neg": -a, "pos": a}
+    return integer(arithmetic[op]) if op in arithmetic else None
+
+
+def operate(op: str, *operands: Expr) -> Expr:
+    """An operation with NumPy's types. Raises DTypeError where NumPy would TypeError."""
+    args = list(operands)
+    symbolic = _on_sizes(op, args)
+    if symbolic is not None:
+        return symbolic
+    folded = _fold_test(op, args)
+    if folded is not None:
+        return folded
+    operand, result = types_of(op, args)
+    if operand.kind == "b" and not operand.weak and op in ("add", "mul"):
+        op = "or" if op == "add" else "and"
+    if operand.kind == "c" and op in ("sqrt", "log", "tan", "sinh", "cosh", "tanh"):
+        raise DTypeError(f"`{OPS[op].numpy}` of complex numbers")
+    if operand.kind != "c" and op in ("real", "conj"):
+        return args[0]
+    if operand.kind != "c" and op == "imag":
+        return cast(integer(0), strengthen(operand))
+    if operand.kind in "iub" and OPS[op].rule == "whole":
+        return args[0]
+    if operand.kind == "b" and op == "abs":
+        return args[0]
+    if op == "pow":
+        return _power(args, operand)
+    return Op(op, tuple(cast(a, operand) for a in args), result)
+
+
+def _fold_test(op: str, args: list[Expr]) -> Expr | None:
+    """Comparisons of literals and logic on them are decided at conversion."""
+    known = [constant_of(a) for a in args]
+    if OPS[op].rule == "logic" and len(args) == 2 and op in ("and", "or"):
+        for k, other in zip(known, reversed(args), strict=True):
+            if isinstance(k, bool) and other.dtype.kind == "b":
+                return other if k == (op == "and") else Const(k, WEAK_BOOL)
+    if any(k is None for k in known) or not all(a.dtype.weak for a in args):
+        return None
+    a, b = known[0], known[-1]
+    if op == "not":
+        return Const(not a, WEAK_BOOL)
+    if op in ("eq", "ne"):
+        return Const((a == b) == (op == "eq"), WEAK_BOOL)
+    if isinstance(a, complex) or isinstance(b, complex) or a is None or b is None:
+        return None
+    tests = {"lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}
+    return Const(tests[op], WEAK_BOOL) if op in tests else None
+
+
+def _power(args: list[Expr], dtype: DType) -> Expr:
+    """`**` as NumPy computes it: an exponent of 0.5 is sqrt, an integer one stays whole."""
+    base, exponent = args
+    known = constant_of(exponent)
+    whole = isinstance(known, (int, float)) and float(known).is_integer()
+    if dtype.kind in "iu":
+        if isinstance(known, int) and known < 0 and not dtype.weak:
+            raise DTypeError("integers to a negative power")
+        if dtype.weak and (known is None or (isinstance(known, int) and known < 0)):
+            if known is None:
+                raise DTypeError("a Python integer to a power that is not known here")
+            return Op("pow", (cast(base, WEAK_FLOAT), number(float(known))), WEAK_FLOAT)
+    elif known == 0.5 and dtype.kind == "f":
+        return Op("sqrt", (cast(base, dtype),), dtype)
+    if whole and known is not None and not isinstance(known, complex) and 0 < known <= 4:
+        return Op("pow", (cast(base, dtype), Const(int(known), WEAK_INT)), dtype)
+    return Op("pow", (cast(base, dtype), cast(exponent, dtype)), dtype)
+
+
+def choose(cond: Expr, then: Expr, other: Expr) -> Expr:
+    """`np.where` on scalars."""
+    known = constant_of(cond)
+    if isinstance(known, bool) and then.dtype == other.dtype:
+        return then if known else other
+    dtype = promote(then.dtype, other.dtype)
+    return Select(truth(cond), cast(then, dtype), cast(other, dtype), dtype)
+
+
+def truth(expr: Expr) -> Expr:
+    """`bool(expr)`."""
+    known = constant_of(expr)
+    if known is not None and expr.dtype.weak:
+        return Const(bool(known), WEAK_BOOL)
+    return expr if expr.dtype.kind == "b" else cast_bool(expr)
+
+
+def cast_bool(expr: Expr) -> Expr:
+    """`expr != 0` in the expression's own dtype."""
+    zero = cast(integer(0), strengthen(expr.dtype) if not expr.dtype.weak else expr.dtype)
+    return Op("ne", (expr, zero), WEAK_BOOL if expr.dtype.weak else BOOL)
+
+
+def on_host(expr: Expr) -> bool:
+    """Whether the host can evaluate it: no element of an array, no thread's variable."""
+    return not any(isinstance(e, (Load, Reduce, Local)) for e in walk(expr))
+
+
+__all__ = ["Scalar", "cast", "choose", "integer", "number", "on_host", "operate", "poly_of"]

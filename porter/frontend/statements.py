@@ -1,0 +1,402 @@
+"""Statements of straight-line code: assignments, stores, returns, host statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import libcst as cst
+
+from porter.frontend import control, subscripts
+from porter.frontend.builder import Builder, whole_view
+from porter.frontend.calculus import astype, elementwise, map_arrays
+from porter.frontend.evaluate import Evaluator, is_expr
+from porter.frontend.functions.creation import Empty
+from porter.frontend.globals import Globals
+from porter.frontend.names import assigned_names, contains, used_names
+from porter.frontend.scalars import choose, constant_of, on_host, poly_of, truth
+from porter.frontend.stores import same_kind, store
+from porter.frontend.values import NONE, Array, Value
+from porter.ir.nodes import Const, Expr, Host, Jump, Load, Local, Origin, Return, Scalar, Write
+from porter.ir.nodes import Value as IndexValue
+from porter.ir.ops import BINARY
+
+_AUGMENTED = {
+    "AddAssign": "Add", "SubtractAssign": "Subtract", "MultiplyAssign": "Multiply",
+    "DivideAssign": "Divide", "FloorDivideAssign": "FloorDivide", "ModuloAssign": "Modulo",
+    "PowerAssign": "Power", "BitAndAssign": "BitAnd", "BitOrAssign": "BitOr",
+    "BitXorAssign": "BitXor", "LeftShiftAssign": "LeftShift", "RightShiftAssign": "RightShift",
+}  # fmt: skip
+
+
+class Body:
+    """Evaluates the statements of one function (or helper) into the builder."""
+
+    def __init__(
+        self, builder: Builder, scope: Globals, env: dict[str, Value], helper: str = ""
+    ) -> None:
+        self.b = builder
+        self.env = env
+        self.ev = Evaluator(builder, scope, env)
+        self.helper = helper
+        self.locals: dict[str, str] = {}
+        self.single: set[str] = set()
+        self.returned = False
+
+    # -- running ---------------------------------------------------------------------
+
+    def run(self, statements: Sequence[cst.BaseStatement]) -> None:
+        """Evaluate statements in order; what follows a `return` is dead."""
+        for node in statements:
+            if self.returned and self.b.depth == 0:
+                return
+            self.statement(node)
+
+    def prepare(self, statements: Sequence[cst.BaseStatement]) -> None:
+        """Note which names are assigned exactly once: those need no variable."""
+        counts: dict[str, int] = {}
+        for name in assigned_names(statements):
+            counts[name] = counts.get(name, 0) + 1
+        self.single = {n for n, c in counts.items() if c == 1 and n not in self.env}
+
+    def run_helper(self, statements: list[cst.BaseStatement]) -> Value | None:
+        """Evaluate a helper; a `return` under a condition becomes a choice of values."""
+        self.prepare(statements)
+        return self._helper_rest(statements)
+
+    def _helper_rest(self, statements: Sequence[cst.BaseStatement]) -> Value | None:
+        for k, node in enumerate(statements):
+            if isinstance(node, cst.If) and contains(node, cst.Return):
+                return self._helper_branch(node, statements[k + 1 :])
+            last = node.body[-1] if isinstance(node, cst.SimpleStatementLine) else None
+            if isinstance(last, cst.Return):
+                self._origin(node)
+                return NONE if last.value is None else self.ev(last.value)
+            self.statement(node)
+        return None
+
+    def _helper_branch(self, node: cst.If, rest: Sequence[cst.BaseStatement]) -> Value | None:
+        cond = control.condition(self, node.test)
+        then = [*control.suite(node.body), *rest]
+        other = [*control.orelse(node), *rest]
+        known = constant_of(cond)
+        if known is not None:
+            return self._helper_rest(then if known else other)
+        before = dict(self.env)
+        outer, self.b.conditional = self.b.conditional, True
+        first = self._helper_rest(then)
+        self.env.clear()
+        self.env.update(before)
+        second = self._helper_rest(other)
+        self.b.conditional = outer
+        if any(isinstance(s, Write) for s in self.b.statements[-2:]):
+            raise self.b.refuse("PRT902", f"`{self.helper}` stores before a conditional `return`")
+        return self._merge(cond, first, second, node)
+
+    def _merge(self, cond: Expr, first: Any, second: Any, node: cst.CSTNode) -> Value:
+        if isinstance(first, tuple) and isinstance(second, tuple) and len(first) == len(second):
+            return tuple(self._merge(cond, f, s, node) for f, s in zip(first, second, strict=True))
+        values = [self.ev.as_numeric(v, node) for v in (first, second)]
+        return map_arrays(self.b, choose, [cond, *values], "the returned values")
+
+    # -- dispatch --------------------------------------------------------------------
+
+    def _origin(self, node: cst.CSTNode) -> None:
+        span = self.b.module.span(node)
+        comments = tuple(
+            line.comment.value for line in getattr(node, "leading_lines", ()) if line.comment
+        )
+        if self.helper:
+            comments = ()
+        lines = self.b.module.lines[span.line - 1 : span.end_line]
+        if isinstance(node, cst.BaseCompoundStatement):
+            lines = lines[:1]
+        text = " ".join(line.strip() for line in lines)
+        self.b.origin = Origin(span, text, comments)
+
+    def statement(self, node: cst.BaseStatement) -> None:
+        """Evaluate one statement. Raises Refusal where it cannot be converted."""
+        self._origin(node)
+        self.b.node = node
+        match node:
+            case cst.SimpleStatementLine(body=small):
+                for part in small:
+                    self.b.node = part
+                    self._small(part, node)
+            case cst.For():
+                control.for_loop(self, node)
+            case cst.While():
+                control.while_loop(self, node)
+            case cst.If():
+                control.branch(self, node)
+            case _:
+                kind = _PLAIN.get(type(node).__name__, type(node).__name__)
+                raise self.b.refuse("PRT902", f"{kind} cannot be converted")
+
+    def _small(self, part: cst.BaseSmallStatement, line: cst.SimpleStatementLine) -> None:
+        match part:
+            case cst.Assign(targets=targets, value=value):
+                result = self.ev(value)
+                for target in targets:
+                    self.assign(target.target, result)
+            case cst.AnnAssign(target=target, value=value):
+                if value is not None:
+                    self.assign(target, self.ev(value))
+            case cst.AugAssign():
+                self._augmented(part)
+            case cst.Expr(value=value):
+                self._expression(value, line)
+            case cst.Return(value=value):
+                self._return(value)
+            case cst.Pass() | cst.Global() | cst.Import() | cst.ImportFrom():
+                self._ignored(part)
+            case cst.Break():
+                self.b.emit(Jump("break", self.b.origin))
+            case cst.Continue():
+                self.b.emit(Jump("continue", self.b.origin))
+            case cst.Assert() | cst.Raise():
+                self.host(line)
+            case _:
+                kind = type(part).__name__.lower()
+                raise self.b.refuse("PRT902", f"`{kind}` cannot be converted")
+
+    def _ignored(self, part: cst.BaseSmallStatement) -> None:
+        if not isinstance(part, cst.Pass):
+            raise self.b.refuse("PRT902", "imports and globals inside the function",
+                                "move the statement to the top of the file")  # fmt: skip
+
+    def _expression(self, value: cst.BaseExpression, line: cst.SimpleStatementLine) -> None:
+        if isinstance(value, (cst.SimpleString, cst.ConcatenatedString, cst.Ellipsis)):
+            return
+        if isinstance(value, cst.Call) and isinstance(value.func, cst.Name):
+            if value.func.value == "print" and "print" not in self.env:
+                self.host(line)
+                return
+        if not isinstance(value, cst.Call):
+            raise self.b.refuse("PRT902", "this expression has no effect")
+        self.ev(value)
+
+    def host(self, node: cst.BaseStatement) -> None:
+        """A statement that stays in the host function as it is written."""
+        if self.helper or self.b.ranges:
+            raise self.b.refuse("PRT902", "`raise`, `assert` and `print` in a loop or a helper",
+                                "check the arguments before the loop")  # fmt: skip
+        for name in sorted(used_names(node)):
+            self._host_name(name)
+        text = self.b.module.tree.code_for_node(node)
+        self.b.emit(Host(text, self.b.origin))
+
+    def _host_name(self, name: str) -> None:
+        value = self.env.get(name)
+        if value is None and name in self.ev.scope.constants:
+            self.ev._name(name)
+        if value is None or (isinstance(value, Scalar) and value.name == name):
+            return
+        if isinstance(value, Array):
+            buffer = self.b.buffers.get(value.view.buffer) if value.view else None
+            if buffer is not None and buffer.parameter and buffer.name == name:
+                return
+        elif is_expr(value) and on_host(value):  # type: ignore[arg-type]
+            if not (isinstance(value, IndexValue) and value.poly.symbol == name):
+                self.b.let(name, value)  # type: ignore[arg-type]
+            return
+        raise self.b.refuse("PRT902", f"`{name}` is on the device when the host needs it here")
+
+    # -- assignment ------------------------------------------------------------------
+
+    def assign(self, target: cst.BaseExpression, value: Value) -> None:
+        """Bind a name, unpack a tuple, or store through a subscript."""
+        match target:
+            case cst.Name(value=name):
+                self.env[name] = self.bound(name, value)
+            case cst.Tuple(elements=elements) | cst.List(elements=elements):
+                values = self._unpacked(value, len(elements))
+                names = [e.value.value if isinstance(e.value, cst.Name) else "t" for e in elements]
+                fixed = [self.bound(n, v) if isinstance(e.value, cst.Name) else v
+                         for n, e, v in zip(names, elements, values, strict=True)]  # fmt: skip
+                for e, v in zip(elements, fixed, strict=True):
+                    if isinstance(e.value, cst.Name):
+                        self.env[e.value.value] = v
+                    else:
+                        self.assign(e.value, v)
+            case cst.Subscript():
+                store(self.b, self._target(target), self.ev.as_numeric(value, target))
+            case _:
+                raise self.b.refuse("PRT902", "assignment to an attribute cannot be converted")
+
+    def _unpacked(self, value: Value, count: int) -> list[Value]:
+        if isinstance(value, Array) and value.ndim:
+            self.b.unify(value.shape[0], subscripts.Poly.of(count), "unpacking")
+            return [subscripts.row(self.b, value, subscripts.Poly.of(k)) for k in range(count)]
+        if isinstance(value, tuple) and len(value) == count:
+            return list(value)
+        raise self.b.refuse("PRT903", f"{count} names cannot be unpacked from this value")
+
+    def _target(self, node: cst.Subscript) -> Array:
+        owner = self.ev(node.value)
+        if not isinstance(owner, Array):
+            raise self.b.refuse("PRT905", "the target of the store is not an array")
+        items = self.ev.items(node)
+        if any(isinstance(i, Array) and i.dtype.kind in "iu" for i in items):
+            raise self.b.refuse("PRT905", "a store at positions given by an integer array",
+                                "two positions may be equal; write it as a loop")  # fmt: skip
+        return subscripts.index_array(self.b, owner, items)
+
+    def bound(self, name: str, value: Value) -> Value:
+        """What a name stands for once assigned: delayed arrays get defined here."""
+        if isinstance(value, Empty):
+            return self.b.allocate(name, value)
+        if isinstance(value, Array):
+            return self._named_array(name, value)
+        if isinstance(value, tuple):
+            return tuple(self.bound(f"{name}_{k}", v) for k, v in enumerate(value))
+        if is_expr(value):
+            return self._named_scalar(name, value)  # type: ignore[arg-type]
+        return value
+
+    def _named_array(self, name: str, value: Array) -> Array:
+        if value.mask is not None:
+            mask = value.mask
+            shape_of_mask = Array(value.shape, control.BOOL, mask)
+            snapshot = self.b.define(name, Array(value.shape, value.dtype, value.at))
+            held = self.b.define(f"{name}_mask", shape_of_mask)
+            return Array(snapshot.shape, snapshot.dtype, snapshot.at, mask=held.at)
+        if value.view is not None:
+            return value
+        if not value.ndim:
+            return self.b.define(name, value)
+        return self.b.define(name, value)
+
+    def _named_scalar(self, name: str, value: Expr) -> Expr:
+        whole = poly_of(value) is not None and value.dtype.weak
+        if self.b.depth or (self.helper and not on_host(value)):
+            if isinstance(value, (Const, IndexValue)) and name in self.single and whole:
+                return value
+            return self.b.let(self.local(name), value)
+        if isinstance(value, (Const, Scalar, IndexValue)):
+            return value
+        if on_host(value):
+            unique = self.b.fresh(name)
+            self.b.let(unique, value)
+            if value.dtype.weak and value.dtype.kind == "i":
+                return subscripts.host_integer(unique)
+            return Scalar(unique, value.dtype)
+        array = self.b.define(name, Array((), _strong(value), lambda _: value))
+        assert array.view is not None
+        return Load(array.view.buffer, (), value.dtype)
+
+    def local(self, name: str) -> str:
+        """The variable of a name in this function: helpers get names of their own."""
+        if name not in self.locals:
+            self.locals[name] = self.b.fresh(name)
+        return self.locals[name]
+
+    def _augmented(self, node: cst.AugAssign) -> None:
+        kind = _AUGMENTED.get(type(node.operator).__name__)
+        if kind is None:
+            raise self.b.refuse("PRT902", "this in-place operator cannot be converted")
+        op = BINARY[kind]
+        if isinstance(node.target, cst.Subscript):
+            target: Value = self._target(node.target)
+        else:
+            target = self.ev(node.target)
+        value = self.ev.numeric(node.value)
+        current = self.ev.as_numeric(target, node.target)
+        if isinstance(current, Array) and not current.ndim and current.view:
+            result = elementwise(self.b, op, current.at(()), value)
+        else:
+            result = elementwise(self.b, op, current, value)
+        if not isinstance(target, Array):
+            self.assign(node.target, result)
+            return
+        if not same_kind(target, result):
+            raise self.b.refuse(
+                "PRT907", f"the result is {result.dtype.name}, the target {target.dtype.name}: "
+                "NumPy raises here", "convert the target with `astype` first")  # fmt: skip
+        if isinstance(node.target, cst.Name) and self._owned(node.target.value, target):
+            self.env[node.target.value] = self._named_array(
+                node.target.value, _as_array(astype(result, target.dtype))
+            )
+            return
+        store(self.b, target, result)
+
+    def _owned(self, name: str, target: Array) -> bool:
+        """Whether nobody but this name can see the array: then `+=` may make a new one."""
+        if target.mask is not None or not whole_view(target) or target.view is None:
+            return False
+        buffer = target.view.buffer
+        others = [v for n, v in self.env.items() if n != name and isinstance(v, Array)]
+        shared = any(v.view is not None and v.view.buffer == buffer for v in others)
+        return self.b.emitted_here(buffer) and not shared and not self.b.buffers[buffer].parameter
+
+    # -- return ----------------------------------------------------------------------
+
+    def _return(self, node: cst.BaseExpression | None) -> None:
+        if self.b.ranges or self.b.in_while:
+            raise self.b.refuse("PRT902", "`return` inside a loop", "leave the loop with `break`")
+        value = NONE if node is None else self.ev(node)
+        values = list(value) if isinstance(value, tuple) else [value]
+        results = [self._result(v, len(values)) for v in values]
+        single = not isinstance(value, tuple)
+        self.b.emit(Return(tuple(results), single, self.b.origin))
+        self.returned = self.b.depth == 0
+
+    def _result(self, value: Value, count: int) -> str | Expr | None:
+        if value is NONE:
+            return None
+        name = "out" if count == 1 else "out1"
+        if isinstance(value, Array):
+            if value.mask is not None:
+                raise self.b.refuse("PRT906", "how many elements are returned depends on the data",
+                                    "return the mask, or use np.where")  # fmt: skip
+            if value.view is None or not value.ndim:
+                value = self.bound(name, value)
+            assert isinstance(value, Array) and value.view is not None
+            if whole_view(value):
+                return value.view.buffer
+            return self._returned_view(name, value)
+        if not is_expr(value):
+            raise self.b.refuse("PRT902", "only arrays, numbers and tuples of them can be returned")
+        expr: Expr = value  # type: ignore[assignment]
+        if on_host(expr):
+            return expr
+        if isinstance(expr, (Load, Local)) and not getattr(expr, "index", ()):
+            if isinstance(expr, Local) or expr.index == ():
+                return expr
+        strong = Array((), _strong(expr), lambda _: expr)
+        array = self.b.define(name, strong)
+        assert array.view is not None
+        return Load(array.view.buffer, (), expr.dtype)
+
+    def _returned_view(self, name: str, value: Array) -> str:
+        assert value.view is not None
+        if self.b.is_parameter(value.view.buffer):
+            raise self.b.refuse("PRT905", "a view of an argument is returned",
+                                "return a copy: `.copy()`")  # fmt: skip
+        copy = self.b.define(name, Array(value.shape, value.dtype, value.at))
+        assert copy.view is not None
+        return copy.view.buffer
+
+
+def _strong(value: Expr) -> Any:
+    from porter.arrays.dtypes import strengthen
+
+    return strengthen(value.dtype)
+
+
+def _as_array(value: Any) -> Array:
+    from porter.frontend.calculus import as_array
+
+    return as_array(value)
+
+
+_PLAIN = {
+    "Try": "`try`",
+    "With": "`with`",
+    "FunctionDef": "a nested function",
+    "ClassDef": "a class",
+    "Match": "`match`",
+    "TryStar": "`try`",
+}
+
+__all__ = ["Body", "truth"]

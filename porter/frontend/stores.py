@@ -1,0 +1,62 @@
+"""Stores: into elements, slices and masked selections of arrays."""
+
+from __future__ import annotations
+
+from porter.arrays.dtypes import RANK
+from porter.arrays.sizes import Data, sym
+from porter.frontend.builder import Builder
+from porter.frontend.calculus import ONE, Operand, aligned, as_array
+from porter.frontend.scalars import cast
+from porter.frontend.values import Array
+from porter.ir.nodes import Write
+
+
+def store(b: Builder, target: Array, value: Operand, what: str = "the store") -> None:
+    """`target[...] = value`, with broadcasting and the cast to the target's dtype."""
+    if target.view is None:
+        raise b.refuse("PRT905", "the target of a store is a copy: the store would be lost",
+                       "store into the array itself")  # fmt: skip
+    source = as_array(value)
+    _check_mask(b, target, source)
+    _check_kind(b, target, value)
+    extra = source.ndim - target.ndim
+    if extra > 0:
+        if any(n != ONE for n in source.shape[:extra]):
+            raise b.refuse("PRT903", f"{what}: the value has more dimensions than the target")
+    for have, want in zip(reversed(source.shape), reversed(target.shape), strict=False):
+        if have != ONE:
+            b.unify(want, have, f"{what}: could not broadcast the value into the target")
+    axes = b.axes(target.shape)
+    idx = [sym(a.name, True) for a in axes]
+    inner = idx[-source.ndim :] if source.ndim <= len(idx) else idx
+    at = aligned(source.shape, [*([idx[0]] * max(extra, 0)), *inner]) if source.ndim else []
+    body = cast(source.at(at), target.dtype)
+    index = target.view.index(idx)
+    mask = target.mask(idx) if target.mask is not None else None
+    checked = any(isinstance(a, Data) for p in index for a in p.atoms())
+    b.emit(Write(target.view.buffer, axes, index, body, b.origin, mask, checked))
+
+
+def _check_mask(b: Builder, target: Array, source: Array) -> None:
+    if target.mask is None and source.mask is not None:
+        raise b.refuse("PRT906", "a selection by a mask has as many elements as the data has")
+    if target.mask is not None and source.ndim:
+        probe = [sym(f"?{d}", True) for d in range(target.ndim)]
+        if source.mask is None or source.mask(probe) != target.mask(probe):
+            raise b.refuse(
+                "PRT906", "the stored array is not selected by the same mask as the target"
+            )
+
+
+def _check_kind(b: Builder, target: Array, value: Operand) -> None:
+    """NumPy stores floats into integers by truncation; complex into real it warns about."""
+    if value.dtype.kind == "c" and target.dtype.kind != "c":
+        raise b.refuse("PRT907", "a complex value stored into a real array loses its imaginary part")
+
+
+def same_kind(target: Array, value: Operand) -> bool:
+    """Whether an in-place operation may cast its result back (`casting="same_kind"`)."""
+    ranks = RANK | {"u": 1, "i": 1}
+    return ranks[value.dtype.kind] <= ranks[target.dtype.kind] and not (
+        target.dtype.kind == "u" and value.dtype.kind == "i" and not value.dtype.weak
+    )

@@ -1,0 +1,274 @@
+"""Indexing: integers, slices, None, ellipsis, boolean masks and integer arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from porter.arrays.dtypes import INT64, WEAK_INT
+from porter.arrays.sizes import Data, Poly, Sym, minimum, slice_bound
+from porter.frontend.builder import Builder
+from porter.frontend.calculus import ONE, aligned, broadcast_shape, reindex
+from porter.frontend.scalars import poly_of
+from porter.frontend.values import ELLIPSIS, NONE, Array, Slice, Special, View
+from porter.ir.nodes import Check, Const, Expr
+from porter.ir.nodes import Value as IndexValue
+
+# One output dimension or one fixed subscript per item of the index.
+_Part = tuple[str, Any]
+
+
+def bounded(b: Builder, bound: Poly | None, size: Poly, default: Poly) -> Poly:
+    """A slice bound as a position: negative ones count from the end, all are clamped."""
+    if bound is None:
+        return default
+    bound = b.resolve(bound)
+    constant = bound.constant
+    if constant is not None and constant < 0:
+        return size + constant
+    if bound.is_nonneg() or _within(b, bound):
+        return minimum(bound, size) if not _never_above(b, bound, size) else bound
+    if (-bound).is_positive():
+        return size + bound
+    return slice_bound(bound, size)
+
+
+def _within(b: Builder, bound: Poly) -> bool:
+    """Whether a bound with loop indices is certainly not negative."""
+    return lowest(b, bound).is_nonneg()
+
+
+def lowest(b: Builder, poly: Poly) -> Poly:
+    """The smallest value of an affine expression over the loops around it."""
+    return _extreme(b, poly, low=True)
+
+
+def highest(b: Builder, poly: Poly) -> Poly:
+    """The largest value of an affine expression over the loops around it."""
+    return _extreme(b, poly, low=False)
+
+
+def _extreme(b: Builder, poly: Poly, low: bool) -> Poly:
+    for axis in reversed(b.ranges):
+        factor = poly.coefficient(axis.name)
+        if factor:
+            at_low = (factor > 0) == low
+            poly = poly.replace({axis.name: b.resolve(axis.lo if at_low else axis.hi - 1)})
+    return poly
+
+
+def _never_above(b: Builder, bound: Poly, size: Poly) -> bool:
+    return (b.resolve(size) - highest(b, bound)).is_nonneg()
+
+
+def slice_positions(b: Builder, s: Slice, size: Poly) -> tuple[Poly, Poly, int]:
+    """(start, length, step) of a slice over a dimension of `size` elements."""
+    step = 1 if s.step is None else s.step.constant
+    if step is None or step == 0:
+        raise b.refuse("PRT905", "the step of a slice must be a nonzero constant")
+    size = b.resolve(size)
+    if step > 0:
+        start = bounded(b, s.start, size, Poly())
+        stop = bounded(b, s.stop, size, size)
+        span = stop - start
+    else:
+        start = _reverse_bound(b, s.start, size, size - 1)
+        stop = _reverse_bound(b, s.stop, size, Poly.of(-1))
+        span = start - stop
+    length = span if abs(step) == 1 else (span + (abs(step) - 1)) // abs(step)
+    return start, length, step
+
+
+def _reverse_bound(b: Builder, bound: Poly | None, size: Poly, default: Poly) -> Poly:
+    if bound is None:
+        return default
+    constant = bound.constant
+    if constant is not None and constant < 0:
+        return size + constant
+    if bound.is_nonneg() or _within(b, bound):
+        return bound if _never_above(b, bound + 1, size) else minimum(bound, size - 1)
+    raise b.refuse("PRT905", f"the bound `{bound}` of a reversed slice has an unknown sign")
+
+
+def element(b: Builder, index: Expr, size: Poly, axis: int) -> Poly:
+    """The position that an integer subscript means; a negative constant counts from the end.
+
+    An affine subscript that may leave the array gets a check on the host; one that is read
+    from data is checked in the kernel.
+    """
+    poly = poly_of(index)
+    if poly is None:
+        if index.dtype.kind not in "iu":
+            raise b.refuse("PRT905", f"a subscript of dtype {index.dtype.name} is not an index")
+        return Poly.atom(Data(index, index.dtype.kind == "u"))
+    poly, size = b.resolve(poly), b.resolve(size)
+    low, high = lowest(b, poly), highest(b, poly)
+    if any(isinstance(a, Data) for a in poly.atoms()):
+        return poly
+    if (-1 - high).is_nonneg():
+        return size + poly if _fits(b, -low, size, axis) else _unproved(poly)
+    fits = _fits(b, high + 1, size, axis) and (low.is_nonneg() or _fits(b, -low, size, axis))
+    return poly if fits else _unproved(poly)
+
+
+def _unproved(poly: Poly) -> Poly:
+    """A subscript that nothing shows to be in bounds: the kernel checks it."""
+    return Poly.atom(Data(IndexValue(poly, INT64)))
+
+
+def _fits(b: Builder, least: Poly, size: Poly, axis: int) -> bool:
+    """NumPy raises IndexError unless `size >= least`: proved here, or tested by the host."""
+    if (size - least).is_nonneg():
+        return True
+    if b.conditional or least.names() & {r.name for r in b.ranges}:
+        return False
+    message = f"index is out of bounds for axis {axis}"
+    loops = tuple(b.resolve(r.extent) for r in b.ranges)
+    b.checks.append(Check("index", least, size, message, "IndexError", loops))
+    return True
+
+
+def _expand(b: Builder, array: Array, items: Sequence[Any]) -> list[Any]:
+    """Fill in the ellipsis and the trailing full slices."""
+    used = sum(_consumes(i) for i in items)
+    if used > array.ndim:
+        raise b.refuse(
+            "PRT903", f"too many indices: the array has {array.ndim} dimensions, {used} were indexed"
+        )
+    full = [Slice(None, None, None)] * (array.ndim - used)
+    if any(i is ELLIPSIS for i in items):
+        at = next(k for k, i in enumerate(items) if i is ELLIPSIS)
+        return [*items[:at], *full, *items[at + 1 :]]
+    return [*items, *full]
+
+
+def _consumes(item: Any) -> int:
+    if isinstance(item, Special):
+        return 0
+    if isinstance(item, Array) and item.dtype.kind == "b":
+        return item.ndim
+    return 1
+
+
+def index(b: Builder, array: Array, items: Sequence[Any]) -> Array | Expr:
+    """`array[items]`: a view for integers, slices and None; computed otherwise."""
+    result = index_array(b, array, items)
+    return result if result.ndim else result.at(())
+
+
+def index_array(b: Builder, array: Array, items: Sequence[Any]) -> Array:
+    """As `index`, an element being a 0-d view: the target of a store."""
+    if len(items) == 1 and isinstance(items[0], Array) and items[0].dtype.kind == "b":
+        return _masked(b, array, items[0])
+    items = _expand(b, array, items)
+    arrays = [i for i in items if isinstance(i, Array)]
+    if any(a.dtype.kind == "b" for a in arrays):
+        raise b.refuse("PRT905", "a boolean mask together with other subscripts")
+    parts = _parts(b, array, items)
+    if arrays:
+        return _gather(b, array, parts)
+    shape = tuple(p[1][1] for p in parts if p[0] == "slice" or p[0] == "new")
+
+    def back(idx: Sequence[Poly]) -> list[Poly]:
+        outer = iter(idx)
+        return [q for p in parts for q in _position(p, outer)]
+
+    return reindex(array, shape, back)
+
+
+def _position(part: _Part, outer: Any) -> list[Poly]:
+    kind, value = part
+    if kind == "at":
+        return [value]
+    i = next(outer)
+    if kind == "new":
+        return []
+    start, _, step = value
+    return [start + i * step]
+
+
+def _parts(b: Builder, array: Array, items: Sequence[Any]) -> list[_Part]:
+    parts: list[_Part] = []
+    axis = 0
+    for item in items:
+        if item is NONE:
+            parts.append(("new", (None, ONE)))
+            continue
+        size = array.shape[axis]
+        if isinstance(item, Slice):
+            parts.append(("slice", slice_positions(b, item, size)))
+        elif isinstance(item, Array):
+            parts.append(("array", item))
+        elif isinstance(item, Const) or not hasattr(item, "dtype"):
+            raise b.refuse("PRT905", "this subscript is not an integer, a slice or an array")
+        else:
+            parts.append(("at", element(b, item, size, axis)))
+        axis += 1
+    return parts
+
+
+def _gather(b: Builder, array: Array, parts: list[_Part]) -> Array:
+    """Integer-array indexing: the index arrays broadcast; their axes come first or in place."""
+    where = [k for k, p in enumerate(parts) if p[0] == "array"]
+    fixed = [k for k, p in enumerate(parts) if p[0] in ("array", "at")]
+    arrays: list[Array] = [parts[k][1] for k in where]
+    for a in arrays:
+        if a.dtype.kind not in "iu":
+            raise b.refuse("PRT905", f"an array of {a.dtype.name} is not an index")
+    shape = broadcast_shape(b, [a.shape for a in arrays], "the index arrays")
+    adjacent = fixed == list(range(fixed[0], fixed[-1] + 1))
+    lead = sum(p[0] in ("slice", "new") for p in parts[: fixed[0]]) if adjacent else 0
+    others = tuple(p[1][1] for p in parts if p[0] in ("slice", "new"))
+    result = (*others[:lead], *shape, *others[lead:])
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        picked = idx[lead : lead + len(shape)]
+        outer = iter([*idx[:lead], *idx[lead + len(shape) :]])
+        full: list[Poly] = []
+        for kind, value in parts:
+            if kind == "array":
+                full.append(as_index(value.at(aligned(value.shape, picked))))
+            else:
+                full += _position((kind, value), outer)
+        return array.at(full)
+
+    if any(a.mask is not None for a in arrays):
+        mask = next(a.mask for a in arrays if a.mask is not None)
+        return Array(result, array.dtype, at, mask=mask)
+    return Array(result, array.dtype, at)
+
+
+def as_index(expr: Expr) -> Poly:
+    """An element of an index array as a subscript."""
+    poly = poly_of(expr)
+    if poly is None and isinstance(expr, IndexValue):
+        poly = expr.poly
+    return Poly.atom(Data(expr, expr.dtype.kind == "u")) if poly is None else poly
+
+
+def _masked(b: Builder, array: Array, mask: Array) -> Array:
+    if mask.ndim > array.ndim:
+        raise b.refuse("PRT903", "too many indices: the mask has more dimensions than the array")
+    for have, want in zip(array.shape, mask.shape, strict=False):
+        b.unify(have, want, "boolean index did not match the indexed array")
+    if array.mask is not None:
+        raise b.refuse("PRT906", "a mask of an array that was already selected by a mask")
+    lead = mask.ndim
+    view = View(array.view.buffer, array.view.index) if array.view else None
+    return Array(array.shape, array.dtype, array.at, view, lambda idx: mask.at(list(idx)[:lead]))
+
+
+def row(b: Builder, array: Array, k: Poly) -> Array | Expr:
+    """`array[k]` for a k that is in range: what iteration over an array gives."""
+
+    def back(idx: Sequence[Poly]) -> list[Poly]:
+        return [k, *idx]
+
+    result = reindex(array, array.shape[1:], back)
+    return result if array.ndim > 1 else result.at(())
+
+
+
+def host_integer(name: str) -> Expr:
+    """An integer that the host computes under a name."""
+    return IndexValue(Poly.atom(Sym(name)), WEAK_INT)

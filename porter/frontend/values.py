@@ -1,0 +1,120 @@
+"""What an expression of the user's function evaluates to, symbolically."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from porter.arrays.dtypes import DType
+from porter.arrays.sizes import Poly
+from porter.ir.nodes import Expr
+
+At = Callable[[Sequence[Poly]], Expr]
+
+
+@dataclass(frozen=True)
+class View:
+    """Where the elements of an array live: element `idx` is `buffer[index(idx)]`."""
+
+    buffer: str
+    index: Callable[[Sequence[Poly]], tuple[Poly, ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class Array:
+    """An array as a function of its indices.
+
+    `view` is set when the array is (part of) a stored buffer, so that a store through it
+    reaches the buffer.  `mask` is set for `x[mask]`: the elements where the mask holds, in
+    the shape of the mask; only masked operations and reductions may use such an array.
+    """
+
+    shape: tuple[Poly, ...]
+    dtype: DType
+    at: At
+    view: View | None = None
+    mask: At | None = None
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+
+@dataclass(frozen=True)
+class Module:
+    """An imported module, by its real dotted name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function by dotted name (`numpy.exp`), or of the user's file when `node` is set."""
+
+    name: str
+    node: Any = None
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method looked up on a value: `x.sum`."""
+
+    owner: Any
+    name: str
+
+
+@dataclass(frozen=True)
+class DTypeName:
+    """A dtype used as a value: `np.float32`, `x.dtype`, `float`."""
+
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class Slice:
+    """`start:stop:step`; each part None or an integer expression."""
+
+    start: Poly | None
+    stop: Poly | None
+    step: Poly | None
+
+
+@dataclass(frozen=True)
+class Range:
+    """`range(start, stop, step)`."""
+
+    start: Poly
+    stop: Poly
+    step: int
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What a `for` runs over: for each k in the range, the target takes `item(k)`."""
+
+    range: Range
+    item: Callable[[Poly], Value]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A string."""
+
+    value: str
+
+
+@dataclass(frozen=True)
+class Special:
+    """`None`, `...` or `np.newaxis`."""
+
+    name: str
+
+
+NONE, ELLIPSIS = Special("None"), Special("...")
+
+Value = (
+    Array | Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Text
+    | Special | tuple[Any, ...]
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""The scalar IR and the array program: nodes, printer, checker, reference interpreter."""

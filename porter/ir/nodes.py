@@ -1,0 +1,278 @@
+"""The scalar IR and the statements of an array program.
+
+Expressions are immutable trees over scalars.  Their operands already have the dtype
+that NumPy computes in: promotion is written out as `Cast`, so that no later stage has
+to know NumPy's rules.  Subscripts, bounds and sizes are `Poly` (see `arrays/sizes.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from porter.arrays.dtypes import BOOL, DType
+from porter.arrays.sizes import Poly
+from porter.diagnostics import Span
+
+
+@dataclass(frozen=True)
+class Const:
+    """A literal."""
+
+    value: complex | float | int | bool
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class Value:
+    """An integer expression (index, size, integer argument) used as a number."""
+
+    poly: Poly
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A scalar that the host knows: an argument or a name assigned on the host."""
+
+    name: str
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class Local:
+    """A scalar variable of a thread, or of the host where its loop stays there."""
+
+    name: str
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class Load:
+    """One element of an array; `checked` when the subscript comes from data."""
+
+    buffer: str
+    index: tuple[Poly, ...]
+    dtype: DType
+    checked: bool = False
+
+
+@dataclass(frozen=True)
+class Op:
+    """An operation of the table in `ir/ops.py` on operands of the dtype it computes in."""
+
+    op: str
+    args: tuple[Expr, ...]
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class Cast:
+    """`arg` converted to `dtype`, as `astype` does."""
+
+    arg: Expr
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class Select:
+    """`then` where `cond` is true, else `other`; the one not chosen is not evaluated."""
+
+    cond: Expr
+    then: Expr
+    other: Expr
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A bound index running over `range(lo, hi)`."""
+
+    name: str
+    hi: Poly
+    lo: Poly = field(default_factory=Poly)
+
+    @property
+    def extent(self) -> Poly:
+        """How many values it takes (negative counts as none)."""
+        return self.hi - self.lo
+
+
+@dataclass(frozen=True)
+class Reduce:
+    """`op` (sum, prod, max, min, any, all, argmax, argmin) of `body` over the axes."""
+
+    op: str
+    axes: tuple[Axis, ...]
+    body: Expr
+    dtype: DType
+
+
+Expr = Const | Value | Scalar | Local | Load | Op | Cast | Select | Reduce
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The source statement that a node comes from, its own comments included."""
+
+    span: Span = Span()
+    text: str = ""
+    comments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """An array by name: a parameter, or an array that the function makes."""
+
+    name: str
+    shape: tuple[Poly, ...]
+    dtype: DType
+    parameter: bool = False
+
+
+@dataclass(frozen=True)
+class Def:
+    """An array as a function of its indices: `name[axes] = body`, not yet stored."""
+
+    name: str
+    axes: tuple[Axis, ...]
+    dtype: DType
+    body: Expr
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Alloc:
+    """An array whose content is not defined yet (`np.empty`), or filled by a `Write`."""
+
+    buffer: Buffer
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Write:
+    """`buffer[index] = body` for all axes, where `mask` holds; the right side is read first."""
+
+    buffer: str
+    axes: tuple[Axis, ...]
+    index: tuple[Poly, ...]
+    body: Expr
+    origin: Origin
+    mask: Expr | None = None
+    checked: bool = False
+
+
+@dataclass(frozen=True)
+class Let:
+    """A scalar variable takes a value (again)."""
+
+    name: str
+    value: Expr
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class For:
+    """`for index in range(lo, hi, step)`; `step` is a nonzero integer."""
+
+    index: str
+    lo: Poly
+    hi: Poly
+    step: int
+    body: tuple[Stmt, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class While:
+    """A `while` loop."""
+
+    cond: Expr
+    body: tuple[Stmt, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class If:
+    """A branch on a scalar condition."""
+
+    cond: Expr
+    body: tuple[Stmt, ...]
+    orelse: tuple[Stmt, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Jump:
+    """`break` or `continue`."""
+
+    kind: str
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Bind:
+    """The host names now mean these arrays, all at once (`u, v = v, u`)."""
+
+    names: tuple[str, ...]
+    buffers: tuple[str, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Return:
+    """The results: buffer names, or scalar expressions that the host evaluates."""
+
+    values: tuple[str | Expr | None, ...]
+    single: bool
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Host:
+    """A statement that stays in the host function as the user wrote it (`raise`, `assert`)."""
+
+    text: str
+    origin: Origin
+
+
+Stmt = Def | Alloc | Write | Let | For | While | If | Jump | Bind | Return | Host
+
+
+@dataclass(frozen=True)
+class Check:
+    """A condition on the arguments that NumPy would raise about; tested before any launch."""
+
+    kind: str  # "equal", "broadcast" (or one of them is 1), "index" (left <= right)
+    left: Poly
+    right: Poly
+    message: str
+    error: str = "ValueError"
+    when: tuple[Poly, ...] = ()  # tested only if all of these are positive
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of the function: `ndim` None for a Python scalar."""
+
+    name: str
+    dtype: DType
+    ndim: int | None
+    default: str | None = None
+
+
+@dataclass(frozen=True)
+class Program:
+    """The array program of one function: what the front end hands to the plan."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    buffers: dict[str, Buffer]
+    body: tuple[Stmt, ...]
+    checks: tuple[Check, ...]
+    docstring: str
+    assumed: tuple[str, ...]
+    constants: dict[str, str]
+    origin: Origin
+
+
+TRUE = Const(True, BOOL)

@@ -1,0 +1,166 @@
+"""Walking and rewriting expressions and statements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+
+from porter.arrays.sizes import Atom, Data, Poly
+from porter.ir.nodes import (
+    Axis,
+    Cast,
+    Expr,
+    For,
+    If,
+    Load,
+    Op,
+    Reduce,
+    Select,
+    Stmt,
+    Value,
+    While,
+)
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """The operands of an expression; those inside subscripts and bounds included."""
+    match expr:
+        case Op(args=args):
+            return args
+        case Cast(arg=arg):
+            return (arg,)
+        case Select(cond, then, other):
+            return (cond, then, other)
+        case Load(index=index):
+            return tuple(e for p in index for e in data_of(p))
+        case Value(poly=poly):
+            return tuple(data_of(poly))
+        case Reduce(axes=axes, body=body):
+            bounds = (e for a in axes for p in (a.lo, a.hi) for e in data_of(p))
+            return (*bounds, body)
+    return ()
+
+
+def data_of(poly: Poly) -> Iterator[Expr]:
+    """The expressions that a subscript reads from data."""
+    return (a.expr for a in poly.atoms() if isinstance(a, Data))
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """The expression and everything below it, parents first."""
+    yield expr
+    for child in children(expr):
+        yield from walk(child)
+
+
+def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """Replace, top down: where `change` gives an expression, it stands as it is."""
+    new = change(expr)
+    if new is not None:
+        return new
+
+    def poly(p: Poly) -> Poly:
+        return rewrite_poly(p, change)
+
+    match expr:
+        case Op(op, args, dtype):
+            return Op(op, tuple(rewrite(a, change) for a in args), dtype)
+        case Cast(arg, dtype):
+            return Cast(rewrite(arg, change), dtype)
+        case Select(cond, then, other, dtype):
+            return Select(*(rewrite(e, change) for e in (cond, then, other)), dtype)
+        case Load(index=index):
+            return replace(expr, index=tuple(map(poly, index)))
+        case Value(p, dtype):
+            return Value(poly(p), dtype)
+        case Reduce(axes=axes, body=body):
+            bounds = tuple(Axis(a.name, poly(a.hi), poly(a.lo)) for a in axes)
+            return replace(expr, axes=bounds, body=rewrite(body, change))
+    return expr
+
+
+def rewrite_poly(poly: Poly, change: Callable[[Expr], Expr | None]) -> Poly:
+    """Rewrite the expressions inside a subscript."""
+    if not any(True for _ in data_of(poly)):
+        return poly
+
+    def atom(a: Atom) -> Poly:
+        if not isinstance(a, Data):
+            return Poly.atom(a)
+        new = rewrite(a.expr, change)
+        return new.poly if isinstance(new, Value) else Poly.atom(Data(new, a.nonneg))
+
+    return poly.map_atoms(atom)
+
+
+def substitute(expr: Expr, values: Mapping[str, Poly]) -> Expr:
+    """Replace index symbols by name; the caller keeps bound names apart."""
+    if not values:
+        return expr
+
+    def poly(p: Poly) -> Poly:
+        return substitute_poly(p, values)
+
+    def change(e: Expr) -> Expr | None:
+        match e:
+            case Load(index=index):
+                return replace(e, index=tuple(map(poly, index)))
+            case Value(p, dtype):
+                return Value(poly(p), dtype)
+            case Reduce(axes=axes, body=body):
+                bounds = tuple(Axis(a.name, poly(a.hi), poly(a.lo)) for a in axes)
+                return replace(e, axes=bounds, body=rewrite(body, change))
+        return None
+
+    return rewrite(expr, change)
+
+
+def substitute_poly(poly: Poly, values: Mapping[str, Poly]) -> Poly:
+    """Replace index symbols in a subscript, those read from data included."""
+
+    def atom(a: Atom) -> Poly:
+        if isinstance(a, Data):
+            return Poly.atom(Data(substitute(a.expr, values), a.nonneg))
+        name = getattr(a, "name", None)
+        return values[name] if name in values else Poly.atom(a)
+
+    return poly.map_atoms(atom)
+
+
+def free_names(expr: Expr) -> set[str]:
+    """The index symbols that an expression depends on and does not bind itself."""
+    names: set[str] = set()
+    match expr:
+        case Load(index=index):
+            for p in index:
+                names |= p.names()
+        case Value(poly=p):
+            names |= p.names()
+        case Reduce(axes=axes, body=body):
+            inner = free_names(body)
+            for a in axes:
+                inner |= a.lo.names() | a.hi.names()
+            for child in children(expr)[:-1]:
+                inner |= free_names(child)
+            return inner - {a.name for a in axes}
+    for child in children(expr):
+        names |= free_names(child)
+    return names
+
+
+def blocks(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """The statement lists inside a statement."""
+    match stmt:
+        case For(body=body) | While(body=body):
+            return (body,)
+        case If(body=body, orelse=orelse):
+            return (body, orelse)
+    return ()
+
+
+def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+    """Every statement, outer ones first."""
+    for stmt in body:
+        yield stmt
+        for block in blocks(stmt):
+            yield from statements(block)

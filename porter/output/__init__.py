@@ -1,0 +1,1 @@
+"""How results are written: full, concise, json."""

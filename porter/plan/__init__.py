@@ -1,0 +1,1 @@
+"""From an array program to kernels: a visible tuple of passes, one file each."""

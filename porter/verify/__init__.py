@@ -1,0 +1,1 @@
+"""Proving a generated module against the originals."""

@@ -1,0 +1,1 @@
+"""The layout of generated statements: documents, their printer, and the Python that fills them."""

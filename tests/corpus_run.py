@@ -1,10 +1,10 @@
 """Converts the whole corpus and prints what became of every function.
 
-    python tests/corpus_run.py [PATTERN ...] [--modules DIR]
+    python tests/corpus_run.py [PATTERN ...] [--modules DIR] [--infer]
 
 PATTERN is a part of a case's name such as `stencils:` or `softmax`.  Conversion runs in one
 child process, the comparison on Numba's simulator in another for each file, so that a hang
-costs one file.  Exit code 1 when anything is wrong.
+costs one file.  With --infer no signature is given.  Exit code 1 when anything is wrong.
 """
 
 from __future__ import annotations
@@ -57,6 +57,11 @@ def module_path(folder: Path, key: str) -> Path:
     return folder / (re.sub(r"\W", "_", key) + "_cuda.py")
 
 
+def inferred(key: str) -> bool:
+    """Whether porter must find the signature itself; the examples convert as they stand."""
+    return key.startswith("examples/") or "CORPUS_INFER" in os.environ
+
+
 def convert(key: str, folder: Path) -> str:
     """Convert one function; the table's word for what happened, `converted` if it did."""
     from porter.commands.convert import run
@@ -66,8 +71,7 @@ def convert(key: str, folder: Path) -> str:
     options = ConvertOptions(
         paths=(str(source_of(key)),),
         functions=(key.partition(":")[2],),
-        # the examples must convert as they stand
-        signature=None if key.startswith("examples/") else CASES[key].signature,
+        signature=None if inferred(key) else CASES[key].signature,
         output=str(module_path(folder, key)),
         verify=False,
         force=True,
@@ -88,7 +92,8 @@ def convert(key: str, folder: Path) -> str:
         return f"CRASH {type(error).__name__}: {str(error)[:120]} at {where} {err.getvalue()[:100]}"
     (function,) = module["functions"]
     if function["status"] == "converted":
-        return "converted"
+        wanted, found = ("".join(t.split()) for t in (CASES[key].signature, function["signature"]))
+        return "converted" if wanted in found else f"WRONG signature: {function['signature']}"
     found = function["diagnostics"][0]
     return f"{function['status']} {found['code']} line {found['line']}: {found['message']}"
 
@@ -204,8 +209,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("patterns", nargs="*")
     parser.add_argument("--modules", type=Path, default=None)
+    parser.add_argument("--infer", action="store_true")
     parser.add_argument("--worker", choices=list(STEPS))
     options = parser.parse_args()
+    if options.infer:
+        os.environ["CORPUS_INFER"] = "yes"
     folder = options.modules or Path(tempfile.mkdtemp(prefix="corpus-"))
     folder.mkdir(parents=True, exist_ok=True)
     if options.worker:

@@ -1,0 +1,36 @@
+"""Where the templates are, and the Jinja environment that renders them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def template_folder() -> Path:
+    """The folder with our `*.py.j2` files.
+
+    A wheel carries them inside the package; in a checkout, and in an editable install of
+    one, they are the top-level `templates/`.
+    """
+    packaged = _PACKAGE / "_templates"
+    return packaged if packaged.is_dir() else _PACKAGE.parent / "templates"
+
+
+def environment(override: Path | None = None) -> Environment:
+    """The environment for all templates; those in the folder `override` go before ours.
+
+    An undefined name in a template raises `jinja2.UndefinedError`, an unknown template
+    `jinja2.TemplateNotFound`.
+    """
+    folders = [template_folder()] if override is None else [override, template_folder()]
+    return Environment(
+        loader=FileSystemLoader(folders),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # the output is Python, not HTML
+    )

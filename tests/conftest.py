@@ -1,0 +1,32 @@
+"""What every test shares: the hypothesis profiles, and no `gpu` tests without a GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from functools import cache
+
+import pytest
+from hypothesis import settings
+
+# a failure on a build machine must be the same failure on the next run
+settings.register_profile("ci", derandomize=True, deadline=None)
+settings.register_profile("dev", deadline=None)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+@cache
+def has_gpu() -> bool:
+    """Whether the driver finds a device: asked of the driver, so that Numba is not imported."""
+    try:
+        driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
+    except OSError:
+        return False
+    count = ctypes.c_int(0)
+    return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 < count.value
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.get_closest_marker("gpu") is not None and not has_gpu():
+            item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU"))

@@ -16,9 +16,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from jinja2 import UndefinedError
 from packaging.requirements import Requirement
 
 import porter
+from porter.codegen.templates import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = {path.name for path in (ROOT / "templates").glob("*.py.j2")}
@@ -108,6 +110,18 @@ def test_checkout(tmp_path: Path) -> None:
     code, templates = check(python, ROOT)
     assert code == ROOT / "porter" / "__init__.py"
     assert templates == ROOT / "templates"
+
+
+def test_templates_of_a_team_go_before_ours(tmp_path: Path) -> None:
+    (tmp_path / "own.j2").write_text("{% if true %}\n    x = {{ value }}\n{% endif %}\n")
+    name = min(TEMPLATES)
+    (tmp_path / name).write_text("theirs")
+    templates = environment(tmp_path)
+    assert templates.get_template("own.j2").render(value=1) == "    x = 1\n"
+    assert templates.get_template(name).render() == "theirs"
+    assert set(templates.list_templates()) == TEMPLATES | {"own.j2"}
+    with pytest.raises(UndefinedError):
+        templates.get_template("own.j2").render()
 
 
 def test_wheel_holds_what_belongs_in_it(wheel: Path) -> None:

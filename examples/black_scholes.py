@@ -1,6 +1,7 @@
 """European option prices after Black and Scholes."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 RSQRT_2PI = 0.3989422804014327
 
@@ -18,7 +19,13 @@ def normal_cdf(d):
     return np.where(d > 0, 1.0 - tail, tail)
 
 
-def black_scholes(price, strike, years, rate: float = 0.02, volatility: float = 0.30):
+def black_scholes(
+    price: NDArray[np.float64],
+    strike: NDArray[np.float64],
+    years: NDArray[np.float64],
+    rate: float = 0.02,
+    volatility: float = 0.30,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the values of the call and of the put option."""
     spread = volatility * np.sqrt(years)
     d1 = (np.log(price / strike) + (rate + 0.5 * volatility**2) * years) / spread

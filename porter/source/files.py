@@ -33,6 +33,7 @@ class SourceFile:
     text: str
     cells: tuple[Cell, ...] = ()
     broken: tuple[BrokenCell, ...] = ()
+    encoding: str = "utf-8"
 
     @cached_property
     def lines(self) -> list[str]:
@@ -102,9 +103,9 @@ def read(path: str, stdin_filename: str | None = None) -> SourceFile:
         raw, shown = sys.stdin.buffer.read(), stdin_filename or "<stdin>"
     else:
         raw, shown = _bytes(path), path
-    text = _decode(raw, shown)
+    text, encoding = _decode(raw, shown)
     if not shown.endswith(".ipynb"):
-        return SourceFile(shown, text)
+        return SourceFile(shown, text, encoding=encoding)
     notebook = read_notebook(text, shown)
     return SourceFile(shown, notebook.text, notebook.cells, notebook.broken)
 
@@ -116,12 +117,12 @@ def _bytes(path: str) -> bytes:
         raise UsageError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from error
 
 
-def _decode(raw: bytes, path: str) -> str:
+def _decode(raw: bytes, path: str) -> tuple[str, str]:
     if b"\0" in raw:
         raise UsageError(f"{path}: a binary file, not Python source")
     try:
         encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
-        return raw.decode(encoding)
+        return raw.decode(encoding), encoding
     except (SyntaxError, LookupError, UnicodeDecodeError) as error:
         raise UsageError(
             f"{path}: cannot be decoded as text; save it as UTF-8 or declare its encoding"

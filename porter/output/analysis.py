@@ -1,0 +1,107 @@
+"""The result of `porter analyze` as text and as JSON."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import porter
+from porter.diagnostics import Diagnostic
+from porter.output.color import paint
+from porter.output.frames import concise, full
+from porter.output.records import diagnostic_record, to_json
+from porter.rules.engine import Analysis
+from porter.rules.verdicts import Verdict
+
+_STYLES = {"kernel": "good", "convertible": "good", "partly": "warning", "refused": "error"}
+
+
+def as_json(analyses: Sequence[Analysis]) -> str:
+    """The contract's object: every diagnostic and every verdict."""
+    return to_json(
+        {
+            "porter": porter.__version__,
+            "diagnostics": [
+                diagnostic_record(d, a.source) for a in analyses for d in a.diagnostics
+            ],
+            "functions": [_function(a, v) for a in analyses for v in a.functions],
+        }
+    )
+
+
+def _function(analysis: Analysis, verdict: Verdict) -> dict[str, object]:
+    cell = analysis.source.cell_of(verdict.line)
+    shift = cell.start - 1 if cell is not None else 0
+    record: dict[str, object] = {
+        "path": verdict.path,
+        "name": verdict.name,
+        "line": verdict.line - shift,
+        "end_line": verdict.end_line - shift,
+        "verdict": verdict.verdict,
+        "stage": verdict.stage,
+        "reasons": list(verdict.reasons),
+        "signature": verdict.signature,
+    }
+    if cell is not None:
+        record["cell"] = cell.number
+    return record
+
+
+def as_full(analyses: Sequence[Analysis], color: bool) -> str:
+    """Framed diagnostics, a table of verdicts, a line that counts both."""
+    files = {a.source.path: a.source for a in analyses}
+    found = [d for a in analyses for d in a.diagnostics]
+    text = full(found, files, color)
+    verdicts = [(a, v) for a in analyses for v in a.functions]
+    if verdicts:
+        text += _table(verdicts, color) + "\n"
+    return text + summary(found, [v for _, v in verdicts]) + "\n"
+
+
+def as_concise(analyses: Sequence[Analysis]) -> str:
+    """A line for each diagnostic, then one for each verdict."""
+    files = {a.source.path: a.source for a in analyses}
+    text = concise([d for a in analyses for d in a.diagnostics], files)
+    for a in analyses:
+        for v in a.functions:
+            path, line = a.source.place(v.line)
+            text += f"{path}:{line}: {v.name} is {v.verdict} ({v.stage})\n"
+    return text
+
+
+def statistics(diagnostics: Sequence[Diagnostic]) -> str:
+    """How often each code was found, the most frequent first."""
+    counts = Counter((d.code, d.name) for d in diagnostics)
+    rows = sorted(counts.items(), key=lambda kv: (-kv[1], kv[0]))
+    return "".join(f"{n:>6}  {code}  {name}\n" for (code, name), n in rows)
+
+
+def _table(verdicts: list[tuple[Analysis, Verdict]], color: bool) -> str:
+    rows = []
+    for a, v in verdicts:
+        path, line = a.source.place(v.line)
+        why = ", ".join(v.reasons)
+        more = "; ".join(x for x in (v.signature, why, *v.assumed) if x)
+        rows.append((f"{path}:{line}", v.name, v.verdict, v.stage, more))
+    widths = [max(len(r[n]) for r in rows) for n in range(4)]
+    lines = []
+    for row in rows:
+        cells = [f"{cell:<{width}}" for cell, width in zip(row[:4], widths, strict=True)]
+        cells[2] = paint(cells[2], _STYLES.get(row[2], "bold"), color)
+        lines.append("  ".join([*cells, row[4]]).rstrip())
+    return "".join(f"{line}\n" for line in lines)
+
+
+def summary(found: Sequence[Diagnostic], verdicts: Sequence[Verdict]) -> str:
+    """`2 errors, 1 warning; 3 functions convertible, 1 refused`."""
+    counts = Counter(d.severity.value for d in found)
+    parts = [_count(counts[s], s) for s in ("error", "warning", "advice") if counts[s]]
+    left = ", ".join(parts) or "nothing found"
+    kinds = Counter(v.verdict for v in verdicts)
+    right = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
+    return f"{left}; functions: {right}" if right else left
+
+
+def _count(number: int, noun: str) -> str:
+    plural = noun if number == 1 or noun == "advice" else f"{noun}s"
+    return f"{number} {plural}"

@@ -1,0 +1,30 @@
+"""Colour for terminals: NO_COLOR and FORCE_COLOR decide before the terminal does."""
+
+from __future__ import annotations
+
+import os
+from typing import TextIO
+
+_CODES = {
+    "error": "1;31",
+    "warning": "1;33",
+    "advice": "1;36",
+    "bold": "1",
+    "dim": "2",
+    "good": "32",
+    "frame": "1;34",
+}
+
+
+def wants_color(stream: TextIO) -> bool:
+    """Whether to colour what is written to a stream (https://no-color.org)."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def paint(text: str, style: str, on: bool) -> str:
+    """`text` in a style (a severity, bold, dim, good, frame), unchanged when colour is off."""
+    return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if on and text else text

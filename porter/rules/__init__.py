@@ -1,0 +1,1 @@
+"""One class per rule, one file per class, found by walking this package."""

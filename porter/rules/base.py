@@ -1,0 +1,110 @@
+"""What a rule is: its code, its page (the docstring), its cases, and its check."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from porter.diagnostics import Diagnostic, Fix, Note, Severity
+from porter.rules.model import Function, PyFile
+
+#: the codes' blocks, by their first digit
+BLOCKS = {
+    "1": "Object mode and nopython typing",
+    "2": "Loop lifting",
+    "3": "CUDA target legality",
+    "4": "Synchronisation and races",
+    "5": "Data movement and streams",
+    "6": "Launch configuration and memory access",
+    "7": "Precision and cost",
+    "8": "ufuncs and gufuncs",
+    "9": "Not portable, and porter itself",
+}
+
+
+@dataclass(frozen=True)
+class Bad:
+    """Code that a rule reports, first at `at` ("line:column", empty for anywhere); `fixed` is
+    the same code after the fix."""
+
+    code: str
+    at: str = ""
+    fixed: str | None = None
+
+
+class Rule:
+    """The base of every rule; a subclass with a `code` is found and run."""
+
+    code: ClassVar[str] = ""
+    name: ClassVar[str] = ""
+    severity: ClassVar[Severity] = Severity.WARNING
+    since: ClassVar[str] = "0.1.0"
+    VALID: ClassVar[Sequence[str]] = ()
+    INVALID: ClassVar[Sequence[Bad]] = ()
+
+    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+        """Every finding in a file; by default those of its functions, one by one."""
+        for function in file.functions:
+            yield from self.check_function(file, function)
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """Every finding in one function."""
+        return iter(())
+
+    def report(
+        self,
+        file: PyFile,
+        node: ast.AST,
+        message: str,
+        help: str,
+        *,
+        function: Function | None = None,
+        notes: Sequence[tuple[ast.AST, str]] = (),
+        fix: Fix | None = None,
+    ) -> Diagnostic:
+        """A finding of this rule at a node."""
+        return Diagnostic(
+            code=self.code,
+            name=self.name,
+            message=message,
+            span=file.span(node),
+            path=file.path,
+            severity=self.severity,
+            help=help,
+            function=function.name if function else file.function_at(node),
+            notes=tuple(Note(file.span(at), text) for at, text in notes),
+            fix=fix,
+        )
+
+    @classmethod
+    def page(cls) -> str:
+        """The rule's page in Markdown: heading, facts, docstring, examples."""
+        head = f"# {cls.code} {cls.name}\n\n"
+        facts = f"Severity: {cls.severity.value}. Since porter {cls.since}.\n\n"
+        return head + facts + inspect.cleandoc(cls.__doc__ or "") + "\n"
+
+    @classmethod
+    def summary(cls) -> str:
+        """The first sentence of the page's "What it does"."""
+        text = inspect.cleandoc(cls.__doc__ or "").split("\n\n")
+        return " ".join(text[1].split()) if len(text) > 1 else ""
+
+
+class ConverterRule(Rule):
+    """A diagnostic that the converter or the engine raises: the class is its page and cases."""
+
+    severity: ClassVar[Severity] = Severity.ERROR
+
+
+def url(code: str) -> str:
+    """Where the page of a code is, in the repository."""
+    return f"docs/rules/{code}.md"
+
+
+def source(case: str) -> str:
+    """The code of a VALID or INVALID case, without the indentation that it has in the rule."""
+    return textwrap.dedent(case.removeprefix("\n"))

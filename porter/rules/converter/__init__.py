@@ -1,0 +1,1 @@
+"""PRT9xx: what the converter and porter itself report."""

@@ -1,0 +1,65 @@
+"""PRT905: an index that cannot be converted."""
+
+from __future__ import annotations
+
+from porter.rules.base import Bad, ConverterRule
+
+
+class UnsupportedIndexing(ConverterRule):
+    """
+    ## What it does
+
+    Reports subscripts beyond integers, slices, new axes, masks in assignments and integer
+    arrays.
+
+    ## Why is this bad?
+
+    porter turns an index into arithmetic on the thread, and knows how for those only.
+
+    ## Example
+
+    ```python
+    def f(x):
+        return x["price"]  # PRT905
+    ```
+
+    Take the column apart on the host, or index with integers and slices.
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT905"
+    name = "unsupported-indexing"
+    VALID = (
+        """
+        import numpy as np
+
+        def f(x):
+            return np.sin(x[1:-1, ::2])
+        """,
+        """
+        import numpy as np
+
+        def f(x):
+            x[x < 0] = 0
+            return np.sqrt(x)
+        """,
+        """
+        import numpy as np
+
+        def f(x):
+            return np.sin(x[:, None] - x[None, :])
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            import numpy as np
+
+            def f(x):
+                return np.sin(x["price"])
+            """,
+        ),
+    )

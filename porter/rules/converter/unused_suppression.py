@@ -1,0 +1,60 @@
+"""PRT910: a suppression that suppresses nothing."""
+
+from __future__ import annotations
+
+from porter.diagnostics import Severity
+from porter.rules.base import Bad, ConverterRule
+
+
+class UnusedSuppression(ConverterRule):
+    """
+    ## What it does
+
+    Reports `# porter: ignore[...]` comments with a code that is not found there, or that does
+    not exist.
+
+    ## Why is this bad?
+
+    A comment left behind hides the next finding that is real.
+
+    ## Example
+
+    ```python
+    y = x + 1  # porter: ignore[PRT401]: found by PRT910
+    ```
+
+    Delete the comment, or the code in it. `# noqa` comments belong to other tools too, and are
+    not reported.
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT910"
+    name = "unused-suppression"
+    severity = Severity.WARNING
+    VALID = (
+        "x = 1\n",
+        "x = 1  # noqa: PRT401\n",
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            return 1  # porter: ignore[PRT301]
+        """,
+    )
+    INVALID = (
+        Bad(
+            "x = 1  # porter: ignore[PRT401]\n",
+            "1:25",
+        ),
+        Bad(
+            """
+            # porter: ignore[PRT999]
+            x = 1
+            """,
+            "1:18",
+        ),
+    )

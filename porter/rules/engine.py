@@ -1,0 +1,120 @@
+"""Runs the rules over one file: findings, minus what is suppressed or not selected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from porter.diagnostics import Diagnostic, Severity, Span
+from porter.rules.model import PyFile
+from porter.rules.registry import all_rules, checkers
+from porter.rules.suppress import ignores, suppress, unused
+from porter.rules.verdicts import Verdict, judge
+from porter.source.files import SourceFile
+
+# every rule that checks source speaks of code that names numba, or of a call that the
+# lifting rules take for the reason that a function cannot be compiled
+_PREFILTER = ("numba", "for ", "while ")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Codes or prefixes to report; empty `select` means all."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    def has(self, code: str) -> bool:
+        """Whether a code is reported."""
+        chosen = not self.select or code.startswith(self.select)
+        return chosen and not (self.ignore and code.startswith(self.ignore))
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Everything that is said of one file."""
+
+    source: SourceFile
+    diagnostics: tuple[Diagnostic, ...] = ()
+    functions: tuple[Verdict, ...] = ()
+    problems: tuple[str, ...] = ()
+    names: frozenset[str] = field(default=frozenset())
+
+
+def analyze(
+    source: SourceFile,
+    selection: Selection | None = None,
+    signatures: Mapping[str, str] | None = None,
+    names: tuple[str, ...] = (),
+) -> Analysis:
+    """Analyze one file without importing or running it; `names` restricts to functions."""
+    selection = selection or Selection()
+    broken = [_broken(source, b.line, b.column, b.message) for b in source.broken]
+    try:
+        file = PyFile(source.text, source.path)
+    except SyntaxError as error:
+        broken.append(_broken(source, error.lineno or 1, error.offset or 1, error.msg))
+    except (RecursionError, MemoryError):
+        broken.append(_broken(source, 1, 1, "nested too deeply to be parsed"))
+    else:
+        return _analyze(source, file, broken, selection, signatures or {}, names)
+    return Analysis(source, tuple(d for d in broken if selection.has(d.code)))
+
+
+def _analyze(
+    source: SourceFile,
+    file: PyFile,
+    broken: list[Diagnostic],
+    selection: Selection,
+    signatures: Mapping[str, str],
+    names: tuple[str, ...],
+) -> Analysis:
+    found: list[Diagnostic] = []
+    if any(word in source.text for word in _PREFILTER):
+        found = [d for rule in checkers() for d in rule.check(file)]
+    verdicts = judge(source, file, found, signatures, names)
+    found += _new(list(verdicts.diagnostics), found)
+    comments = ignores(source.text)
+    kept = [*broken, *suppress(found, comments)]
+    if names:
+        kept = [d for d in kept if _inside(d.function, names)]
+    else:
+        kept += suppress(unused(comments, file.path, all_rules()), comments)
+    kept = [d for d in dict.fromkeys(kept) if selection.has(d.code)]
+    kept.sort(key=lambda d: (d.span, d.code))
+    return Analysis(
+        source,
+        tuple(kept),
+        verdicts.functions,
+        verdicts.problems,
+        frozenset(f.name for f in file.functions),
+    )
+
+
+def _inside(function: str, names: tuple[str, ...]) -> bool:
+    return any(function == n or function.startswith(f"{n}.") for n in names)
+
+
+def _new(converter: list[Diagnostic], rules: list[Diagnostic]) -> list[Diagnostic]:
+    """The converter's diagnostics, without those that a rule has already said in its words."""
+    said = [
+        d for d in rules if d.code.startswith(("PRT1", "PRT3")) and d.severity is Severity.ERROR
+    ]
+    return [
+        d
+        for d in converter
+        if not any(r.function == d.function and r.span.line == d.span.line for r in said)
+    ]
+
+
+def _broken(source: SourceFile, line: int, column: int, message: str) -> Diagnostic:
+    text = source.lines[line - 1] if 0 < line <= len(source.lines) else ""
+    column = max(1, min(column, len(text) + 1))
+    return Diagnostic(
+        code="PRT900",
+        name="syntax-error",
+        message=message.strip().rstrip(".") or "invalid syntax",
+        span=Span(line, column, line, column + 1),
+        path=source.path,
+        help="correct the syntax; nothing here can be analyzed until then",
+    )

@@ -1,0 +1,1 @@
+"""PRT3xx: what the CUDA target does not take."""

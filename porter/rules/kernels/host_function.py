@@ -1,0 +1,166 @@
+"""PRT305: a kernel that calls a plain Python function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic, Severity
+from porter.rules.base import Bad, Rule
+from porter.rules.model import FUNCTIONS, Function, Kind, PyFile
+
+
+class HostFunctionInKernel(Rule):
+    """
+    ## What it does
+
+    Finds kernels and device functions that call a function of the same file which carries no
+    decorator, or which is a kernel itself.
+
+    ## Why is this bad?
+
+    Code on the device can only call device functions. The kernel does not compile.
+
+    ## Example
+
+    ```python
+    def square(v):
+        return v * v
+
+    @cuda.jit
+    def k(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i] = square(x[i])  # PRT305
+    ```
+
+    Decorate `square` with `@cuda.jit(device=True)`.
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT305"
+    name = "host-function-in-kernel"
+    severity = Severity.ERROR
+    VALID = (
+        """
+        from numba import cuda
+
+        @cuda.jit(device=True)
+        def g(v):
+            return v * v
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = g(x[i])
+        """,
+        """
+        from numba import cuda, njit
+
+        @njit
+        def g(v):
+            return v * v
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = g(x[i])
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            def g(v):
+                return v * v
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = g(x[i])
+        """,
+        """
+        from numba import cuda
+
+        def g(v):
+            return v
+
+        g = cuda.jit(device=True)(g)
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = g(x[i])
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            from numba import cuda
+
+            def g(v):
+                return v * v
+
+            @cuda.jit
+            def k(x):
+                i = cuda.grid(1)
+                if i < x.size:
+                    x[i] = g(x[i])
+            """,
+            "10:16",
+        ),
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def g(v):
+                v[0] = 1
+
+            @cuda.jit
+            def k(x):
+                if cuda.grid(1) == 0:
+                    g(x)
+            """,
+            "10:9",
+        ),
+    )
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """Every call of a plain function or of a kernel."""
+        if not function.on_device:
+            return
+        for node in function.nodes:
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+                continue
+            name = node.func.id
+            callee = file.defined(name, node.lineno)
+            if callee is None or name in function.local_names or callee is function:
+                continue
+            if callee.kind is Kind.KERNEL:
+                what = f"kernel `{name}`"
+            elif callee.kind is Kind.PLAIN and _undecorated(file, callee, name):
+                what = f"`{name}`, which is not compiled for the device"
+            else:
+                continue
+            cure = f"decorate `{name}` with @cuda.jit(device=True)"
+            message = f"`{function.name}` runs on the device and calls {what}"
+            yield self.report(file, node, message, cure, function=function)
+
+
+def _undecorated(file: PyFile, callee: Function, name: str) -> bool:
+    """Whether the name is bound once, by a function without any decorator, at module level."""
+    if callee.node.decorator_list or callee.node not in file.tree.body:
+        return False
+    bound = [
+        n
+        for s in file.tree.body
+        for n in ast.walk(s)
+        if (isinstance(n, FUNCTIONS) and n.name == name)
+        or (isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store))
+    ]
+    return len(bound) == 1 and file.imported(name, callee.node.lineno) is None

@@ -1,0 +1,129 @@
+"""PRT301: a kernel that returns a value."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic, Severity
+from porter.rules.base import Bad, Rule
+from porter.rules.model import Function, Kind, PyFile
+
+
+class KernelReturnsValue(Rule):
+    """
+    ## What it does
+
+    Finds kernels that return a value.
+
+    ## Why is this bad?
+
+    A kernel runs once in every thread, and has nowhere to return a value to: Numba refuses to
+    compile it. Results are written into an array that the caller passes.
+
+    ## Example
+
+    ```python
+    @cuda.jit
+    def weigh(values, weights):
+        return values * weights  # PRT301
+    ```
+
+    Write into an output array:
+
+    ```python
+    @cuda.jit
+    def weigh(values, weights, out):
+        i = cuda.grid(1)
+        if i < values.size:
+            out[i] = values[i] * weights[i]
+    ```
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT301"
+    name = "kernel-returns-value"
+    severity = Severity.ERROR
+    VALID = (
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i >= x.size:
+                return
+            x[i] = 1
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit(device=True)
+        def square(v):
+            return v * v
+        """,
+        """
+        from numba import cuda
+
+        @cuda.reduce
+        def total(a, b):
+            return a + b
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            def square(v):
+                return v * v
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = square(x[i])
+            return None
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                return x / 255.0
+            """,
+            "5:5",
+        ),
+        Bad(
+            """
+            import numba.cuda as cu
+
+            @cu.jit()
+            def k(x):
+                i = cu.grid(1)
+                if i < x.size:
+                    return x[i]
+            """,
+            "7:9",
+        ),
+    )
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """Every `return` of a kernel with a value other than None."""
+        if function.kind is not Kind.KERNEL:
+            return
+        for node in function.nodes:
+            if not isinstance(node, ast.Return) or node.value is None:
+                continue
+            if isinstance(node.value, ast.Constant) and node.value.value is None:
+                continue
+            yield self.report(
+                file,
+                node,
+                f"kernel `{function.name}` returns a value",
+                "add an output parameter and write the result into it; a function that other"
+                " kernels call needs @cuda.jit(device=True)",
+                function=function,
+            )

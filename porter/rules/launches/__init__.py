@@ -1,0 +1,1 @@
+"""PRT6xx: launch configurations and memory access."""

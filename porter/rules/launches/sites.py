@@ -1,0 +1,222 @@
+"""Launches of kernels, and integers that a file lets us compute: sizes, grids, blocks."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from porter.rules.model import FUNCTIONS, Function, Kind, PyFile
+from porter.rules.words import words
+
+Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
+#: for each name the lines that bind it and what they bind it to
+Bindings = dict[str, list[tuple[int, ast.expr | None]]]
+_INT_OPS: dict[type[ast.operator], Callable[[float, float], float | None]] = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+    ast.FloorDiv: lambda a, b: a // b if b else None,
+    ast.Mod: lambda a, b: a % b if b else None,
+    ast.Div: lambda a, b: a / b if b else None,
+    ast.Pow: lambda a, b: a**b if 0 <= b < 64 and abs(a) < 2**32 else None,
+}
+_SIZED = words(
+    "zeros ones empty full arange device_array pinned_array mapped_array managed_array "
+    "random.rand random.random random.randn rand"
+)
+_LIKE = words(
+    "zeros_like ones_like empty_like full_like to_device device_array_like as_cuda_array "
+    "asarray ascontiguousarray array copy"
+)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """`kernel[grid, block, stream](...)`: the call, its configuration, its scope."""
+
+    name: str
+    call: ast.Call
+    config: tuple[ast.expr, ...]
+    scope: Scope
+    kernel: Function | None
+
+    @property
+    def grid(self) -> ast.expr:
+        """The number of blocks."""
+        return self.config[0]
+
+    @property
+    def block(self) -> ast.expr:
+        """The number of threads in a block."""
+        return self.config[1]
+
+    @property
+    def stream(self) -> ast.expr | None:
+        """The stream, when one is given."""
+        return self.config[2] if len(self.config) > 2 else None
+
+
+def launches(file: PyFile) -> list[Launch]:
+    """Every launch in the file, in source order within each scope."""
+    if "numba" not in file.text:
+        return []
+    found = [launch for scope in scopes(file) for launch in _launches(file, scope)]
+    return found
+
+
+def scopes(file: PyFile) -> list[Scope]:
+    """The module and every function that is not compiled."""
+    plain = [f.node for f in file.functions if f.kind in (Kind.PLAIN, Kind.OTHER)]
+    return [file.tree, *plain]
+
+
+def own_nodes(scope: Scope) -> Iterator[ast.AST]:
+    """The nodes of a scope in source order, nested functions and classes left out."""
+    stack: list[ast.AST] = list(reversed(scope.body))
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            stack += reversed(list(ast.iter_child_nodes(node)))
+
+
+def _launches(file: PyFile, scope: Scope) -> Iterator[Launch]:
+    for node in own_nodes(scope):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)):
+            continue
+        head, config = node.func.value, node.func.slice
+        if not isinstance(config, ast.Tuple) or not 2 <= len(config.elts) <= 4:
+            continue
+        name = head.id if isinstance(head, ast.Name) else getattr(head, "attr", "")
+        kernel = file.defined(name, node.lineno) if isinstance(head, ast.Name) else None
+        if name and (kernel is None or kernel.kind is Kind.KERNEL):
+            yield Launch(name, node, tuple(config.elts), scope, kernel)
+
+
+class Values:
+    """Integers and array sizes that the assignments of a scope (and the module) determine."""
+
+    def __init__(self, file: PyFile, scope: Scope) -> None:
+        self.file = file
+        self.own: Bindings = {name: [(0, None)] for name in _parameters(scope)}
+        for line, name, value in _assignments(scope):
+            self.own.setdefault(name, []).append((line, value))
+        self.outer: Bindings = {}
+        if scope is not file.tree:
+            for line, name, value in _assignments(file.tree):
+                self.outer.setdefault(name, []).append((line, value))
+
+    def definition(self, node: ast.expr) -> ast.expr | None:
+        """What a name was last assigned above; the node itself when it is not a name.
+
+        None when that is not one plain expression (a parameter, a loop variable, `+=`).
+        """
+        if not isinstance(node, ast.Name):
+            return node
+        if node.id in self.own:
+            above = [value for line, value in self.own[node.id] if line < node.lineno]
+            return above[-1] if above else None
+        values = self.outer.get(node.id, [])
+        return values[0][1] if len(values) == 1 else None
+
+    def integer(self, node: ast.expr | None, depth: int = 0) -> int | None:
+        """The value of an integer expression, when the file determines it."""
+        value = self._number(node, depth)
+        return int(value) if value is not None and value == int(value) else None
+
+    def _number(self, node: ast.expr | None, depth: int = 0) -> float | None:
+        if node is None or depth > 12:
+            return None
+        if isinstance(node, ast.Constant):
+            number = isinstance(node.value, (int, float)) and not isinstance(node.value, bool)
+            return node.value if number else None  # type: ignore[return-value]
+        if isinstance(node, ast.Name):
+            found = self.definition(node)
+            return self._number(found, depth + 1)
+        if isinstance(node, ast.BinOp) and type(node.op) in _INT_OPS:
+            a, b = self._number(node.left, depth + 1), self._number(node.right, depth + 1)
+            return None if a is None or b is None else _INT_OPS[type(node.op)](a, b)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            a = self._number(node.operand, depth + 1)
+            return None if a is None else -a
+        return self._call(node, depth)
+
+    def _call(self, node: ast.expr, depth: int) -> float | None:
+        if isinstance(node, ast.Attribute) and node.attr == "size":
+            return self.size(node.value, depth + 1)
+        if not (isinstance(node, ast.Call) and len(node.args) == 1):
+            return None
+        name = self.file.code(node.func)
+        if name == "len":
+            return self.size(node.args[0], depth + 1)
+        a = self._number(node.args[0], depth + 1)
+        if a is None or name not in ("int", "math.ceil", "ceil", "math.floor", "np.ceil"):
+            return None
+        return math.ceil(a) if name.endswith("ceil") else math.floor(a)
+
+    def size(self, node: ast.expr | None, depth: int = 0) -> int | None:
+        """The number of elements of an array, when the file determines it."""
+        if node is None or depth > 12:
+            return None
+        if isinstance(node, ast.Name):
+            return self.size(self.definition(node), depth + 1)
+        if not isinstance(node, ast.Call):
+            return None
+        name = self.file.qualified(node.func) or ""
+        short = name.removeprefix("numpy.").removeprefix("numba.cuda.").removeprefix("cupy.")
+        if isinstance(node.func, ast.Attribute) and node.func.attr in ("astype", "copy"):
+            return self.size(node.func.value, depth + 1)
+        if short in _LIKE and node.args:
+            return self.size(node.args[0], depth + 1)
+        shape = node.args[0] if node.args else _keyword(node, "shape")
+        if short not in _SIZED or shape is None or (short == "arange" and len(node.args) > 1):
+            return None
+        return self.product(shape, depth + 1)
+
+    def product(self, node: ast.expr | None, depth: int = 0) -> int | None:
+        """The product of a shape, a grid or a block: an integer or a tuple of them."""
+        if isinstance(node, ast.Name):
+            node = self.definition(node)
+        parts = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
+        values = [self.integer(p, depth + 1) for p in parts if p is not None]
+        known = [v for v in values if v is not None]
+        return math.prod(known) if known and len(known) == len(parts) else None
+
+
+def _keyword(call: ast.Call, name: str) -> ast.expr | None:
+    return next((k.value for k in call.keywords if k.arg == name), None)
+
+
+def _parameters(scope: Scope) -> list[str]:
+    if isinstance(scope, ast.Module):
+        return []
+    a = scope.args
+    return [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
+
+
+def _assignments(scope: Scope) -> Iterator[tuple[int, str, ast.expr | None]]:
+    """Line, name and expression of each binding of a scope; None for what is not plain."""
+    for node in own_nodes(scope):
+        pairs: list[tuple[ast.expr, ast.expr | None]] = []
+        if isinstance(node, ast.Assign):
+            pairs = [(target, node.value) for target in node.targets]
+        elif isinstance(node, ast.AugAssign):
+            pairs = [(node.target, None)]
+        elif isinstance(node, ast.AnnAssign):
+            pairs = [(node.target, node.value)]
+        elif isinstance(node, (ast.For, ast.AsyncFor)):
+            pairs = [(node.target, None)]
+        for target, value in pairs:
+            for name, expression in _paired(target, value):
+                yield target.lineno, name, expression
+
+
+def _paired(target: ast.expr, value: ast.expr | None) -> Iterator[tuple[str, ast.expr | None]]:
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, ast.Tuple):
+        same = isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts)
+        for n, t in enumerate(target.elts):
+            yield from _paired(t, value.elts[n] if same else None)  # type: ignore[union-attr]

@@ -1,0 +1,1 @@
+"""PRT2xx: loops in functions that fall to object mode."""

@@ -1,0 +1,139 @@
+"""PRT201: a loop that can be compiled, in a function that cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic, Severity
+from porter.rules.base import Bad, Rule
+from porter.rules.lifting.loops import falls_back, obstacle, outer_loops, title, works_on_arrays
+from porter.rules.model import Function, PyFile
+
+
+class LiftableLoop(Rule):
+    """
+    ## What it does
+
+    Finds loops over array elements in a function that as a whole cannot be compiled, because
+    of a call elsewhere in it, and that could be compiled on their own.
+
+    ## Why is this bad?
+
+    Numba lifts such a loop out only in object mode (`forceobj=True`); without it the whole
+    function fails to compile, and undecorated it runs in the interpreter. Moved into a
+    function of its own, the loop compiles, and is the part that can go to the GPU.
+
+    ## Example
+
+    ```python
+    def hash_computation(x):
+        for i in range(len(x)):  # PRT201
+            x[i] = x[i] ** 2
+        return hashlib.md5(x).digest()
+    ```
+
+    Outline the loop:
+
+    ```python
+    @njit
+    def square(x):
+        for i in range(len(x)):
+            x[i] = x[i] ** 2
+
+    def hash_computation(x):
+        square(x)
+        return hashlib.md5(x).digest()
+    ```
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT201"
+    name = "liftable-loop"
+    severity = Severity.ADVICE
+    VALID = (
+        """
+        from numba import njit
+
+        @njit
+        def f(x):
+            for i in range(len(x)):
+                x[i] = 1
+        """,
+        """
+        import hashlib
+
+        def f(x):
+            square(x)
+            return hashlib.md5(x).digest()
+        """,
+        """
+        import os
+
+        def f(names):
+            for n in names:
+                os.remove(n)
+        """,
+        """
+        import logging
+
+        def f(rows):
+            for r in rows:
+                k = r['key']
+            logging.info('done')
+        """,
+        """
+        import hashlib
+        from numba import jit
+
+        @jit(forceobj=True)
+        def f(x):
+            for i in range(len(x)):
+                x[i] = hashlib.md5(x[i]).digest_size
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            import hashlib
+            from numba import jit
+
+            @jit
+            def f(x):
+                for i in range(len(x)):
+                    x[i] = x[i] ** 2
+                return hashlib.md5(x).digest()
+            """,
+            "6:5",
+        ),
+        Bad(
+            """
+            import hashlib
+
+            def f(x):
+                if len(x):
+                    for i in range(len(x)):
+                        x[i] += 1
+                return hashlib.md5(x).digest()
+            """,
+            "5:9",
+        ),
+    )
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """Every loop that could be compiled on its own."""
+        call = falls_back(file, function)
+        if call is None:
+            return
+        for loop in outer_loops(function):
+            if works_on_arrays(loop) and obstacle(file, function, loop) is None:
+                yield self.report(
+                    file,
+                    loop,
+                    f"{title(file, loop)} could be compiled, but `{call}` keeps"
+                    f" `{function.name}` in object mode",
+                    "outline the loop into an @njit function of its own, and call that",
+                    function=function,
+                )

@@ -1,0 +1,90 @@
+"""Loops of a function that as a whole cannot be compiled, and what keeps each from lifting."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.rules.model import Function, Kind, PyFile, is_true, walk_own
+from porter.rules.nopython.calls import uncompilable_calls
+
+
+def falls_back(file: PyFile, function: Function) -> str | None:
+    """The call that keeps the function in object mode; None when it can be compiled.
+
+    A function without a decorator counts too when it loops over arrays: it is what someone
+    who ports it will meet first.
+    """
+    if function.kind in (Kind.PLAIN, Kind.OBJECT) or (
+        function.kind is Kind.NOPYTHON and not is_true(function.options.get("nopython"))
+    ):
+        calls = uncompilable_calls(file, function)
+        return calls[0][1] if calls else None
+    return None
+
+
+def outer_loops(function: Function) -> Iterator[ast.For | ast.While]:
+    """The outermost loops, those inside `if` blocks included."""
+    yield from _outer(function.node.body)
+
+
+def _outer(body: list[ast.stmt]) -> Iterator[ast.For | ast.While]:
+    for statement in body:
+        if isinstance(statement, (ast.For, ast.While)):
+            yield statement
+        elif isinstance(statement, ast.If):
+            yield from _outer(statement.body)
+            yield from _outer(statement.orelse)
+
+
+def title(file: PyFile, loop: ast.For | ast.While) -> str:
+    """How messages name a loop."""
+    if isinstance(loop, ast.For):
+        return f"loop over `{file.code(loop.target)}`"
+    return f"`while {file.code(loop.test)}` loop"
+
+
+def works_on_arrays(loop: ast.For | ast.While) -> bool:
+    """Whether the loop stores to or computes with elements, which is worth compiling."""
+    nodes = [n for s in loop.body for n in walk_own(s)]
+    subscripts = [n for n in nodes if isinstance(n, ast.Subscript)]
+    return any(not _text_key(n) for n in subscripts) and any(
+        isinstance(n, (ast.Assign, ast.AugAssign)) for n in nodes
+    )
+
+
+def _text_key(node: ast.Subscript) -> bool:
+    return isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
+
+
+def obstacle(
+    file: PyFile, function: Function, loop: ast.For | ast.While
+) -> tuple[ast.AST, str] | None:
+    """The first thing in a loop that keeps Numba from lifting it, and what it is."""
+    nodes = [n for s in loop.body for n in walk_own(s)]
+    for node in nodes:
+        if isinstance(node, (ast.Yield, ast.YieldFrom)):
+            return node, "it yields"
+        if isinstance(node, ast.Return):
+            return node, "it returns from inside"
+    calls = uncompilable_calls(file, function, nodes)
+    if calls:
+        return calls[0][0], f"Numba cannot compile `{calls[0][1]}`"
+    if isinstance(loop, ast.While):
+        return loop, "Numba lifts only `for` loops"
+    leave = next(_breaks(loop.body), None)
+    return (leave, "it leaves by `break`") if leave is not None else None
+
+
+def _breaks(body: list[ast.stmt]) -> Iterator[ast.Break]:
+    """The `break` statements that leave the loop whose body this is."""
+    for statement in body:
+        if isinstance(statement, ast.Break):
+            yield statement
+        elif isinstance(statement, (ast.For, ast.While)):
+            yield from _breaks(statement.orelse)
+        else:
+            for field in ("body", "orelse", "handlers", "finalbody"):
+                for child in getattr(statement, field, []):
+                    inner = child.body if isinstance(child, ast.ExceptHandler) else [child]
+                    yield from _breaks(inner)

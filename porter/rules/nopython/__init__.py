@@ -1,0 +1,1 @@
+"""PRT1xx: what Numba cannot compile."""

@@ -1,0 +1,68 @@
+"""Which calls are certain to stop Numba's nopython compiler."""
+
+from __future__ import annotations
+
+import ast
+
+from porter.rules.model import Function, PyFile
+from porter.rules.words import words
+
+#: modules with nothing that Numba compiles; modules that may hold jitted functions are not here
+MODULES = words(
+    "PIL argparse bs4 collections copy csv cupy cv2 dask datetime decimal fractions functools "
+    "glob gzip hashlib hmac http importlib inspect io itertools jax json keras logging "
+    "matplotlib multiprocessing netCDF4 networkx os pandas pathlib pickle polars queue re "
+    "requests seaborn shutil skimage sklearn socket sqlite3 statistics struct subprocess sympy "
+    "sys tempfile tensorflow threading time torch tqdm urllib uuid warnings xarray yaml zlib"
+)
+#: parts of scipy without Numba support; numba-scipy adds scipy.special
+SCIPY = "scipy."
+SCIPY_KNOWN = "scipy.special"
+BUILTINS = words("open input eval exec compile globals locals vars dir __import__")
+#: attributes of the modules above that Numba does know
+KNOWN = frozenset({"collections.namedtuple", "sys.maxsize"})
+
+
+def uncompilable(file: PyFile, function: Function, call: ast.Call) -> str | None:
+    """The name of the called function when Numba is certain not to compile it."""
+    if isinstance(call.func, ast.Name) and call.func.id in BUILTINS:
+        name = call.func.id
+        shadowed = name in function.local_names or name in file.by_name
+        return None if shadowed or file.imported(name, call.lineno) else name
+    name = file.qualified(call.func, function) or ""
+    root = name.split(".")[0]
+    if name in KNOWN:
+        return None
+    if root in MODULES or (name.startswith(SCIPY) and not name.startswith(SCIPY_KNOWN)):
+        return name
+    return None
+
+
+def uncompilable_calls(
+    file: PyFile, function: Function, within: list[ast.AST] | None = None
+) -> list[tuple[ast.Call, str]]:
+    """Every such call of the function (or among the nodes `within`) outside `with objmode`."""
+    nodes = function.nodes if within is None else within
+    inside = _objmode_nodes(file, function)
+    found = []
+    for node in nodes:
+        if isinstance(node, ast.Call) and id(node) not in inside:
+            name = uncompilable(file, function, node)
+            if name is not None:
+                found.append((node, name))
+    return found
+
+
+def _objmode_nodes(file: PyFile, function: Function) -> set[int]:
+    inside: set[int] = set()
+    for node in function.nodes:
+        if isinstance(node, ast.With) and any(is_objmode(file, i) for i in node.items):
+            inside |= {id(n) for s in node.body for n in ast.walk(s)}
+    return inside
+
+
+def is_objmode(file: PyFile, item: ast.withitem) -> bool:
+    """Whether a `with` item is Numba's own objmode or parallel_chunksize."""
+    expr = item.context_expr
+    name = file.qualified(expr.func if isinstance(expr, ast.Call) else expr) or ""
+    return name.startswith("numba.") and name.split(".")[-1] in ("objmode", "parallel_chunksize")

@@ -1,0 +1,119 @@
+"""PRT104: a NumPy function that Numba does not have."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic, Severity
+from porter.rules.base import Bad, Rule
+from porter.rules.model import Function, Kind, PyFile
+from porter.rules.nopython.numpy_table import UNSUPPORTED
+
+_CURES = {
+    "matmul": "write `a @ b` with two 2-D arrays, or `np.dot`",
+    "inner": "write `np.dot`",
+    "tensordot": "reshape and use `np.dot`, or write loops",
+    "squeeze": "index the axis of size 1, or reshape",
+    "einsum": "write loops over the indices",
+}
+
+
+class UnsupportedNumpy(Rule):
+    """
+    ## What it does
+
+    Finds calls of NumPy functions that Numba does not implement in functions compiled for
+    the CPU. The table was asked of Numba's own registries.
+
+    ## Why is this bad?
+
+    The first call of the function ends with "Use of unsupported NumPy function".
+
+    ## Example
+
+    ```python
+    @njit
+    def power(x):
+        return np.abs(np.fft.rfft(x)) ** 2  # PRT104
+    ```
+
+    Call the function outside and hand its result in.
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT104"
+    name = "unsupported-numpy"
+    severity = Severity.ERROR
+    VALID = (
+        """
+        import numpy as np
+
+        def f(x):
+            return np.fft.fft(x)
+        """,
+        """
+        import numpy as np
+        from numba import njit
+
+        @njit
+        def f(x):
+            return np.sum(x)
+        """,
+        """
+        import numpy as np
+        from numba import njit
+
+        @njit
+        def f(x):
+            return np.linalg.norm(x)
+        """,
+        """
+        from numba import njit
+
+        @njit
+        def f(np, x):
+            return np.einsum(x)
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            import numpy as np
+            from numba import njit
+
+            @njit
+            def f(x):
+                return np.fft.rfft(x)
+            """,
+            "6:12",
+        ),
+        Bad(
+            """
+            from numpy import einsum
+            from numba import jit
+
+            @jit
+            def f(a, b):
+                return einsum('ij,jk', a, b)
+            """,
+            "6:12",
+        ),
+    )
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """Every call of an unsupported NumPy function."""
+        if function.kind is not Kind.NOPYTHON:
+            return
+        for node in function.nodes:
+            if not isinstance(node, ast.Call):
+                continue
+            name = file.qualified(node.func, function) or ""
+            short = name.removeprefix("numpy.")
+            if short != name and short in UNSUPPORTED:
+                cure = _CURES.get(short, "call it outside the compiled function")
+                message = f"Numba does not have {file.called(node.func, name)}"
+                yield self.report(file, node.func, message, cure, function=function)

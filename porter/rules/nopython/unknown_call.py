@@ -1,0 +1,174 @@
+"""PRT101: a call that Numba cannot compile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic, Severity
+from porter.rules.base import Bad, Rule
+from porter.rules.model import COMPILED, Function, PyFile
+from porter.rules.nopython.calls import uncompilable_calls
+
+
+class UncompilableCall(Rule):
+    """
+    ## What it does
+
+    Finds calls inside a compiled function to modules that Numba cannot compile, such as
+    hashlib, pandas, scipy, requests, or to builtins such as `open`.
+
+    ## Why is this bad?
+
+    Since Numba 0.59, `@jit` has no fallback to object mode: the first call of the function
+    ends with a TypingError. With `forceobj=True` the whole function runs at the speed of the
+    interpreter, except for the loops that Numba can lift out of it.
+
+    ## Example
+
+    ```python
+    @jit
+    def hash_computation(x):
+        for i in range(len(x)):
+            x[i] = x[i] ** 2
+        return hashlib.md5(x).digest()  # PRT101
+    ```
+
+    Compile the loop on its own and call hashlib from Python:
+
+    ```python
+    @njit
+    def square(x):
+        for i in range(len(x)):
+            x[i] = x[i] ** 2
+
+    def hash_computation(x):
+        square(x)
+        return hashlib.md5(x).digest()
+    ```
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT101"
+    name = "uncompilable-call"
+    severity = Severity.ERROR
+    VALID = (
+        """
+        import hashlib
+
+        def f(x):
+            return hashlib.md5(x).digest()
+        """,
+        """
+        from numba import njit
+        import math
+
+        @njit
+        def f(x):
+            return math.sqrt(x)
+        """,
+        """
+        from numba import njit, objmode
+        import time
+
+        @njit
+        def f():
+            with objmode(t='f8'):
+                t = time.time()
+            return t
+        """,
+        """
+        from numba import njit
+        import random
+
+        @njit
+        def f():
+            return random.random()
+        """,
+        """
+        from numba import njit
+
+        @njit
+        def f(open, x):
+            return open(x)
+        """,
+        """
+        from numba import njit
+        from mine import helper
+
+        @njit
+        def f(x):
+            return helper(x)
+        """,
+        """
+        import hashlib
+        from numba import jit
+
+        @jit(forceobj=True)
+        def f(x):
+            return hashlib.md5(x).digest()
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            import hashlib
+            from numba import jit
+
+            @jit
+            def f(x):
+                return hashlib.md5(x).digest()
+            """,
+            "6:12",
+        ),
+        Bad(
+            """
+            import numba as nb
+
+            @nb.njit
+            def f(p):
+                g = open(p)
+                return 1
+            """,
+            "5:9",
+        ),
+        Bad(
+            """
+            from numba import cuda
+            from time import time
+
+            @cuda.jit
+            def k(x):
+                i = cuda.grid(1)
+                if i < x.size:
+                    x[i] = time()
+            """,
+            "8:16",
+        ),
+        Bad(
+            """
+            from numba import njit
+            import scipy.linalg as la
+
+            @njit
+            def f(a):
+                return la.expm(a)
+            """,
+            "6:12",
+        ),
+    )
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """Every uncompilable call of a compiled function."""
+        if function.kind not in COMPILED:
+            return
+        for call, name in uncompilable_calls(file, function):
+            yield self.report(
+                file,
+                call,
+                f"Numba cannot compile the call of {file.called(call.func, name)}",
+                "call it from a plain Python function, and keep only the array work compiled",
+                function=function,
+            )

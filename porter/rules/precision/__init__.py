@@ -1,0 +1,1 @@
+"""PRT7xx: precision and cost."""

@@ -1,0 +1,1 @@
+"""PRT4xx: threads that get in each other's way."""

@@ -1,0 +1,274 @@
+"""PRT402: a thread index that is used without a bounds guard."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic
+from porter.rules.base import Bad, Rule
+from porter.rules.launches.sites import Launch, Values, launches
+from porter.rules.model import Function, Kind, PyFile
+from porter.rules.threads import Element, Threads, element
+
+
+class MissingGuard(Rule):
+    """
+    ## What it does
+
+    Finds kernels that index an array with their position in the grid, without testing that
+    it lies inside the array.
+
+    ## Why is this bad?
+
+    A grid is made of whole blocks: unless the size is a multiple of the block, the last block
+    has threads past the end of the array. They read and write foreign memory; nothing on the
+    device reports it.
+
+    ## Example
+
+    ```python
+    @cuda.jit
+    def increment(x):
+        i = cuda.grid(1)
+        x[i] += 1  # PRT402
+    ```
+
+    Guard the access:
+
+    ```python
+    @cuda.jit
+    def increment(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i] += 1
+    ```
+
+    A kernel is not reported if every launch of this file covers exactly the array it passes.
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT402"
+    name = "missing-bounds-guard"
+    VALID = (
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] += 1
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            n = x.shape[0]
+            if i >= n:
+                return
+            x[i] += 1
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            while i < x.size:
+                x[i] += 1
+                i += cuda.gridsize(1)
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+                x[i] += 1
+        """,
+        """
+        from numba import cuda
+        import numpy as np
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            x[i] += 1
+
+        n = 1024
+        x = np.zeros(n)
+        k[n // 256, 256](x)
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x, out):
+            row = cuda.blockIdx.x
+            if cuda.threadIdx.x == 0:
+                out[row] = x[row, 0]
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x, y):
+            i = cuda.grid(1)
+            y[i % y.size] = x[min(i, x.size - 1)]
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                i = cuda.grid(1)
+                x[i] += 1
+            """,
+            "6:5",
+        ),
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                p = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
+                x[p] = 0
+            """,
+            "6:5",
+        ),
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x, y):
+                i, j = cuda.grid(2)
+                if i < x.shape[0]:
+                    y[i, 0] = x[i, j]
+            """,
+            "7:19",
+        ),
+    )
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """The first unguarded access of a kernel."""
+        if function.kind is not Kind.KERNEL:
+            return
+        threads = Threads(file, function)
+        positions = _positions(threads)
+        if not positions:
+            return
+        for node in function.nodes:
+            at = element(node)
+            if at is None or at.base not in function.parameters:
+                continue
+            index = _unguarded(threads, at, positions)
+            if index is None or _covered(file, function, at.base):
+                continue
+            yield self.report(
+                file,
+                at.node,
+                f"`{file.code(at.node)}` is reached without a test that `{index}` is in bounds",
+                f"guard it with `if {index} < ...`, or stride over the grid with cuda.gridsize",
+                function=function,
+            )
+            return
+
+
+def _positions(threads: Threads) -> set[str]:
+    """Names bound to a position in the grid: cuda.grid, or block and thread index combined."""
+    found: set[str] = set()
+    for node in threads.function.nodes:
+        if isinstance(node, ast.Assign) and _is_position(threads, node.value):
+            for target in node.targets:
+                names = target.elts if isinstance(target, ast.Tuple) else [target]
+                found |= {n.id for n in names if isinstance(n, ast.Name)}
+    return found
+
+
+def _is_position(threads: Threads, value: ast.expr) -> bool:
+    names = {threads.file.qualified(n, threads.function) for n in ast.walk(value)}
+    if isinstance(value, ast.Call):
+        return "numba.cuda.grid" in names
+    if not isinstance(value, ast.BinOp):
+        return False
+    text = threads.file.code(value)
+    direct = "threadIdx" in text and "blockIdx" in text
+    return direct or _combines(threads, value)
+
+
+def _combines(threads: Threads, value: ast.BinOp) -> bool:
+    """`tx + ty * bw` with names that stand for the thread, the block and its width."""
+    roots: set[str] = set()
+    bound = {
+        n.targets[0].id: threads.file.code(n.value)
+        for n in threads.function.nodes
+        if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)
+    }
+    for n in ast.walk(value):
+        text = bound.get(n.id, "") if isinstance(n, ast.Name) else ""
+        text = threads.file.code(n) if isinstance(n, ast.Attribute) else text
+        roots |= {w for w in ("threadIdx", "blockIdx", "blockDim") if w in text}
+    return {"threadIdx", "blockIdx"} <= roots and isinstance(value.op, (ast.Add, ast.Sub))
+
+
+def _unguarded(threads: Threads, at: Element, positions: set[str]) -> str | None:
+    """The position used as an index here that no condition on the way mentions."""
+    tests = [
+        n.id for t in threads.conditions(at.node) for n in ast.walk(t) if isinstance(n, ast.Name)
+    ]
+    ranged = {n for loop in threads.loops(at.node) for n in _names(loop.target)}
+    for index in at.indices:
+        name = index.id if isinstance(index, ast.Name) else None
+        if isinstance(index, ast.BinOp) and isinstance(index.op, (ast.Add, ast.Sub)):
+            parts = [p.id for p in (index.left, index.right) if isinstance(p, ast.Name)]
+            name = next((p for p in parts if p in positions), None)
+        if name in positions and name not in ranged and name not in _guarded(threads, tests):
+            return name
+    return None
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _guarded(threads: Threads, tests: list[str]) -> set[str]:
+    """Names that a condition mentions, directly or through a name computed from them."""
+    guarded = set(tests)
+    while True:
+        more = {
+            name
+            for node in threads.function.nodes
+            if isinstance(node, ast.Assign)
+            and guarded & {t.id for t in node.targets if isinstance(t, ast.Name)}
+            for name in _names(node.value)
+        }
+        if more <= guarded:
+            return guarded
+        guarded |= more
+
+
+def _covered(file: PyFile, function: Function, base: str) -> bool:
+    """Whether every launch in the file has exactly as many threads as elements."""
+    mine = [x for x in launches(file) if x.kernel is function]
+    return bool(mine) and all(_exact(file, x, function.parameters.index(base)) for x in mine)
+
+
+def _exact(file: PyFile, launch: Launch, position: int) -> bool:
+    if position >= len(launch.call.args):
+        return False
+    values = Values(file, launch.scope)
+    grid, block = values.product(launch.grid), values.product(launch.block)
+    if grid is None or block is None:
+        return False
+    return grid * block == values.size(launch.call.args[position])

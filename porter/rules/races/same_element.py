@@ -1,0 +1,216 @@
+"""PRT401: every thread writes the same element."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic, Severity
+from porter.rules.base import Bad, Rule
+from porter.rules.launches.sites import Values, launches
+from porter.rules.model import Function, Kind, PyFile
+from porter.rules.threads import Threads, Write
+
+
+class SameElement(Rule):
+    """
+    ## What it does
+
+    Finds kernels in which every thread writes the same element of an array: sequential code
+    under `@cuda.jit` that never asks which thread it is, or a store whose index does not
+    depend on the thread.
+
+    ## Why is this bad?
+
+    All threads run the whole code at once and overwrite each other. The result depends on
+    which thread comes last, and nothing is gained from having more than one.
+
+    ## Example
+
+    ```python
+    @cuda.jit
+    def double(x):
+        for i in range(x.size):
+            x[i] *= 2  # PRT401: every thread doubles every element
+    ```
+
+    Give each thread its own element:
+
+    ```python
+    @cuda.jit
+    def double(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            x[i] *= 2
+    ```
+
+    A kernel that this file launches with a single thread only is not reported.
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT401"
+    name = "every-thread-writes-same-element"
+    severity = Severity.ERROR
+    VALID = (
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] *= 2
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            start = cuda.grid(1)
+            for i in range(start, x.size, cuda.gridsize(1)):
+                x[i] *= 2
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x, out):
+            i = cuda.grid(1)
+            if i == 0:
+                out[0] = x[0]
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            for i in range(x.size):
+                x[i] *= 2
+
+        k[1, 1](x)
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x, out):
+            s = cuda.shared.array(32, 'f4')
+            t = cuda.threadIdx.x
+            s[t] = x[t]
+            cuda.syncthreads()
+            cuda.atomic.add(out, 0, s[t])
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x, out):
+            tx = cuda.threadIdx.x
+            pos = tx + cuda.blockIdx.x * cuda.blockDim.x
+            row = out[pos]
+            for j in range(3):
+                row[j] = x[pos]
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x, found):
+            i = cuda.grid(1)
+            if i < x.size and x[i] > 3:
+                found[0] = True
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                for i in range(x.size):
+                    x[i] *= 2
+            """,
+            "6:9",
+        ),
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x, out):
+                i = cuda.grid(1)
+                if i < x.size:
+                    out[0] = x[i]
+            """,
+            "7:9",
+        ),
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x, out):
+                i = cuda.grid(1)
+                for j in range(x.size):
+                    out[j] = x[j] + i
+            """,
+            "7:9",
+        ),
+    )
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """The first such store of a kernel that has more than one thread."""
+        if function.kind is not Kind.KERNEL or _single_thread(file, function):
+            return
+        threads = Threads(file, function)
+        shared = set(function.parameters)
+        for write in threads.writes:
+            if write.element.base not in shared or _own(threads, write):
+                continue
+            target = file.code(write.element.node)
+            if threads.uses_index:
+                message = f"every thread writes the same element `{target}`"
+                cure = "index with the thread, let one thread write, or use cuda.atomic"
+            else:
+                message = (
+                    f"`{function.name}` never asks for its thread: every thread writes `{target}`"
+                )
+                cure = "take an index from cuda.grid(1), and guard it with the array's size"
+            yield self.report(file, write.element.node, message, cure, function=function)
+            return
+
+
+def _own(threads: Threads, write: Write) -> bool:
+    """Whether the store may go to another element in each thread, or does no harm."""
+    at = write.element
+    if at.base in threads.names or any(threads.varies(i) for i in at.indices):
+        return True
+    if isinstance(write.statement, ast.Assign) and isinstance(write.value, ast.Constant):
+        return threads.uses_index
+    return any(_selects(threads, test) for test in threads.conditions(write.statement))
+
+
+def _selects(threads: Threads, test: ast.expr) -> bool:
+    """Whether a condition may leave a single thread: anything but `i < n` and its like."""
+    if not threads.varies(test):
+        return False
+    if isinstance(test, ast.BoolOp):
+        return any(_selects(threads, v) for v in test.values)
+    if not isinstance(test, ast.Compare):
+        return True
+    if any(isinstance(op, (ast.Eq, ast.NotEq, ast.Is, ast.IsNot)) for op in test.ops):
+        return True
+    sides = (test.left, *test.comparators)
+    return any(isinstance(s, (ast.Constant, ast.Subscript)) for s in sides)
+
+
+def _single_thread(file: PyFile, function: Function) -> bool:
+    mine = [x for x in launches(file) if x.kernel is function]
+    totals = [
+        (v.product(x.grid), v.product(x.block)) for x in mine for v in [Values(file, x.scope)]
+    ]
+    return bool(totals) and all(t == (1, 1) for t in totals)

@@ -1,0 +1,40 @@
+"""Every rule, found by importing the modules of this package: a new rule is a new file."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+import porter.rules
+from porter.diagnostics import UsageError
+from porter.rules.base import ConverterRule, Rule
+
+
+def _subclasses(cls: type[Rule]) -> list[type[Rule]]:
+    return [s for c in cls.__subclasses__() for s in (c, *_subclasses(c))]
+
+
+@cache
+def all_rules() -> dict[str, type[Rule]]:
+    """The rules by code, in the order of their codes."""
+    for module in pkgutil.walk_packages(porter.rules.__path__, "porter.rules."):
+        importlib.import_module(module.name)
+    found = [c for c in _subclasses(Rule) if c.code and c.__module__.startswith("porter.rules.")]
+    return {c.code: c for c in sorted(found, key=lambda c: c.code)}
+
+
+def checkers() -> list[Rule]:
+    """An instance of each rule that checks source code itself."""
+    return [c() for c in all_rules().values() if not issubclass(c, ConverterRule)]
+
+
+def find(code: str) -> type[Rule]:
+    """The rule of a code or name, in any case; raises `UsageError` when there is none."""
+    wanted = code.strip().lower()
+    for rule in all_rules().values():
+        if wanted in (rule.code.lower(), rule.name):
+            return rule
+    near = [c for c in all_rules() if c.lower().startswith(wanted[:4])]
+    hint = f"; known in this block: {', '.join(near)}" if near else "; see `porter rules`"
+    raise UsageError(f"no rule has the code {code}{hint}")

@@ -1,0 +1,1 @@
+"""PRT5xx: copies between host and device."""

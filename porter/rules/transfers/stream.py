@@ -1,0 +1,165 @@
+"""PRT503: a copy outside the stream that the work runs on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic
+from porter.rules.base import Bad, Rule
+from porter.rules.launches.sites import Scope, own_nodes, scopes
+from porter.rules.model import PyFile
+from porter.rules.transfers.scopes import scope_launches
+
+_COPIES = ("copy_to_host", "copy_to_device")
+
+
+class CopyOutsideStream(Rule):
+    """
+    ## What it does
+
+    Finds `copy_to_host` and `copy_to_device` without `stream=`, of an array that a kernel
+    works on in a stream, with no synchronisation between.
+
+    ## Why is this bad?
+
+    The copy runs in the default stream. That makes the host wait, so the work is not
+    asynchronous any more; and with per-thread default streams nothing orders the copy after
+    the kernel, so it may copy half-written data.
+
+    ## Example
+
+    ```python
+    kernel[blocks, threads, stream](d_a)
+    d_a.copy_to_host(a)  # PRT503
+    ```
+
+    Name the stream: `d_a.copy_to_host(a, stream=stream)`.
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT503"
+    name = "copy-outside-stream"
+    VALID = (
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            pass
+
+        def run(d, a, s):
+            k[1, 32, s](d)
+            d.copy_to_host(a, stream=s)
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            pass
+
+        def run(d, a, s):
+            k[1, 32, s](d)
+            s.synchronize()
+            d.copy_to_host(a)
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            pass
+
+        def run(d, a):
+            k[1, 32](d)
+            d.copy_to_host(a)
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            pass
+
+        def run(d, e, a, s):
+            k[1, 32, s](d)
+            e.copy_to_host(a)
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                pass
+
+            def run(d, a, s):
+                k[1, 32, s](d)
+                d.copy_to_host(a)
+            """,
+            "9:5",
+        ),
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                pass
+
+            s = cuda.stream()
+            d = cuda.device_array(9)
+            k[1, 32, s](d)
+            h = d.copy_to_host()
+            """,
+            "10:5",
+        ),
+    )
+
+    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+        """Every such copy after a launch in a stream."""
+        if "copy_to_" not in file.text:
+            return
+        for scope in scopes(file):
+            yield from self._scope(file, scope)
+
+    def _scope(self, file: PyFile, scope: Scope) -> Iterator[Diagnostic]:
+        streams: dict[str, str] = {}
+        launched = {id(x.call): x for x in scope_launches(file, scope)}
+        for node in own_nodes(scope):
+            if not isinstance(node, ast.Call):
+                continue
+            launch = launched.get(id(node))
+            if launch is not None:
+                for argument in node.args:
+                    if isinstance(argument, ast.Name):
+                        streams.pop(argument.id, None)
+                        if launch.stream is not None and _is_stream(launch.stream):
+                            streams[argument.id] = file.code(launch.stream)
+            elif isinstance(node.func, ast.Attribute):
+                if node.func.attr == "synchronize":
+                    streams.clear()
+                    continue
+                name = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+                if node.func.attr in _COPIES and name in streams and not _streamed(node):
+                    stream = streams[name]
+                    yield self.report(
+                        file,
+                        node,
+                        f"the copy of `{name}` does not run in `{stream}`, where the kernel works",
+                        f"add `stream={stream}`, or synchronise before",
+                    )
+
+
+def _is_stream(node: ast.expr) -> bool:
+    return not (isinstance(node, ast.Constant) and node.value in (0, None))
+
+
+def _streamed(call: ast.Call) -> bool:
+    return len(call.args) > 1 or any(k.arg == "stream" for k in call.keywords)

@@ -1,0 +1,1 @@
+"""PRT8xx: ufuncs and gufuncs."""

@@ -1,0 +1,190 @@
+"""Calling the original and the generated function, and keeping what they did."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numba import cuda
+
+from porter.verify.compare import Outcome, kind_of
+from porter.verify.inputs import GAP, Argument, Inputs, lay_out
+from porter.verify.simulator import poisoned_host
+
+#: seconds that the original gets for one case: beyond that the inputs are not sensible
+PATIENCE = 5.0
+
+
+class TooLong(Exception):
+    """The original did not finish in time."""
+
+
+class UndefinedCast(Exception):
+    """The original casts NaN or an out-of-range number to an integer: any result is right."""
+
+
+def original(function: Callable[..., Any], inputs: Inputs, *, casts: bool = False) -> Outcome:
+    """What the original does with host arrays; with `casts`, undefined casts are errors."""
+    convert = _listed if inputs.form == "list" else None
+    made = inputs.make(convert)
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+        warnings.simplefilter("always" if casts else "ignore")
+        state = np.errstate(invalid="warn") if casts else contextlib.nullcontext()
+        with state, _time_limit(PATIENCE):
+            outcome = _call(function, made, {})
+    if any("in cast" in str(w.message) for w in caught):
+        outcome.error = UndefinedCast("cast of a value that the integer type cannot hold")
+    return outcome
+
+
+def converted(function: Callable[..., Any], inputs: Inputs, *, streams: bool) -> Outcome:
+    """What the generated function does, its arrays handed over as the inputs' form says."""
+    convert = {"device": _device, "device-view": _device_view, "list": _listed}.get(inputs.form)
+    made = inputs.make(convert)
+    options = {"stream": cuda.stream()} if streams and inputs.form.startswith("device") else {}
+    with warnings.catch_warnings(), np.errstate(all="ignore"), poisoned_host():
+        warnings.simplefilter("ignore")
+        return _call(function, made, options)
+
+
+def _call(function: Callable[..., Any], made: list[Any], options: dict[str, Any]) -> Outcome:
+    outcome = Outcome()
+    try:
+        result = function(*made, **options)
+    except Exception as error:
+        outcome.error = error
+        outcome.line = _line(error, function)
+        return outcome
+    results = result if isinstance(result, (tuple, list)) else [result]
+    outcome.aliases = [
+        next((k for k, m in enumerate(made) if m is r and _is_array(r)), -1) for r in results
+    ]
+    outcome.result = _kept(result)
+    outcome.arguments = [_kept(m) for m in made]
+    outcome.stray = tuple(str(k) for k, m in enumerate(made) if _strayed(m))
+    return outcome
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray) or hasattr(value, "copy_to_host")
+
+
+def _kept(value: Any) -> Any:
+    """A copy that later calls cannot change; device arrays stay recognisable."""
+    if isinstance(value, tuple):
+        return tuple(_kept(v) for v in value)
+    if isinstance(value, list):
+        return [_kept(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return np.array(value)
+    if hasattr(value, "copy_to_host"):
+        return OnDevice(np.array(value.copy_to_host()))
+    return value
+
+
+class OnDevice:
+    """The contents of a device array."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.array = array
+
+
+def fetched(outcome: Outcome, form: str) -> tuple[Outcome, str]:
+    """The outcome with host copies, and where device arrays were missing or unwanted."""
+    complaints: list[str] = []
+    wanted = form.startswith("device")
+    result = _fetch(outcome.result, wanted, complaints)
+    arguments = [_fetch(a, wanted, []) for a in outcome.arguments]
+    host = Outcome(outcome.error, result, arguments, outcome.aliases, outcome.stray, outcome.line)
+    return host, complaints[0] if complaints else ""
+
+
+def _fetch(value: Any, wanted: bool, complaints: list[str]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_fetch(v, wanted, complaints) for v in value)
+    if isinstance(value, list):
+        return [_fetch(v, wanted, complaints) for v in value]
+    if isinstance(value, OnDevice):
+        if not wanted:
+            complaints.append("a result is a device array although no argument was one")
+        return value.array
+    if wanted and isinstance(value, np.ndarray) and value.ndim:
+        complaints.append("a result is a host array although the arguments are device arrays")
+    return value
+
+
+def _strayed(made: Any) -> bool:
+    """Whether the memory between the elements of a view has changed."""
+    if not isinstance(made, np.ndarray) or made.base is None or not made.flags.writeable:
+        return False
+    kept = made.copy()
+    made[...] = GAP
+    strayed = bool((np.asarray(made.base) != np.array(GAP).astype(made.dtype)).any())
+    made[...] = kept
+    return strayed
+
+
+def _listed(argument: Argument) -> Any:
+    value = argument.value
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _device(argument: Argument) -> Any:
+    value = argument.value
+    return cuda.to_device(np.array(value)) if isinstance(value, np.ndarray) else value
+
+
+def _device_view(argument: Argument) -> Any:
+    value = argument.value
+    if not isinstance(value, np.ndarray) or not value.ndim:
+        return _device(argument)
+    base = cuda.to_device(np.asarray(lay_out(value, "strided").base))
+    return base[tuple(slice(1, None, 2) for _ in value.shape)]
+
+
+def _line(error: BaseException, function: Callable[..., Any]) -> int | None:
+    """The last line of the function's own file in the traceback."""
+    code = getattr(function, "__code__", None)
+    found, trace = None, error.__traceback__
+    while trace is not None and code is not None:
+        if trace.tb_frame.f_code.co_filename == code.co_filename:
+            found = trace.tb_lineno
+        trace = trace.tb_next
+    return found
+
+
+@contextlib.contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Raise `TooLong` in the block after some seconds, where the system has such alarms."""
+    main = threading.current_thread() is threading.main_thread()
+    if not main or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(*_: Any) -> None:
+        raise TooLong(f"the original takes over {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def equals_an_input(outcome: Outcome, inputs: Inputs) -> bool:
+    """Whether a result is a plain copy of one of the array arguments."""
+    result = outcome.result
+    if kind_of(result) != "array" or not result.size:
+        return False
+    given = [a.value for a in inputs.arguments if isinstance(a.value, np.ndarray)]
+    return any(
+        g.shape == result.shape and g.dtype == result.dtype and bool((g == result).all())
+        for g in given
+    )

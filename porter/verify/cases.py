@@ -1,0 +1,120 @@
+"""The kinds of input that a verification goes through: one row of `TABLE` per case.
+
+Sizes are words: a number, or `B` (a block of the module) with an offset, or `3B+7`.
+Each symbolic dimension of a function takes the next word of its row, in turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+#: what stands in for THREADS and TILE in most cases, so that the simulator is fast
+SMALL_BLOCKS = {"THREADS": 8, "TILE": 4}
+#: no case makes more grid points than this (the product of all distinct dimensions)
+MOST_POINTS = 8000
+#: what a dimension is cut to when a case is too large
+CUT = 5
+
+
+@dataclass(frozen=True)
+class CaseSpec:
+    """One case.
+
+    `sizes` are size words, `block` the constant that B stands for; `variant` counts through
+    the signatures; `layout` is C, F, strided, reversed, offset or readonly; `domain` of
+    floats is positive, normal, wide or special; `ints` is index, sorted, any or extreme;
+    `form` is host, alias, list, device or device-view; `own` keeps the module's own blocks,
+    `turned` says that the sizes were turned round because the case was too costly.
+    """
+
+    sizes: tuple[str, ...]
+    block: str = "THREADS"
+    variant: int = 0
+    layout: str = "C"
+    domain: str = "positive"
+    ints: str = "index"
+    form: str = "host"
+    own: bool = False
+    turned: bool = False
+    number: int = 0
+
+
+def _row(sizes: str, block: str = "THREADS", **rest: object) -> CaseSpec:
+    return CaseSpec(tuple(sizes.split()), block, **rest)  # type: ignore[arg-type]
+
+
+TABLE: tuple[CaseSpec, ...] = (
+    _row("5 7 3"),
+    _row("B+1 5 B", "TILE", domain="normal", ints="sorted", variant=1),
+    _row("0"),
+    _row("1", domain="normal"),
+    _row("B-1 B+1 5", ints="sorted"),
+    _row("B 3 7", domain="normal", layout="strided", ints="any"),
+    _row("B+1 2 5", layout="reversed"),
+    _row("3B+7 5 2", domain="normal", variant=1),
+    _row("3B+7 B+1 B", "TILE", layout="F"),
+    _row("2 3B+7 5", domain="normal", form="device"),
+    _row("7 5 3", domain="special"),
+    _row("5 1 4", domain="normal", ints="sorted", layout="offset"),
+    _row("5", form="alias"),
+    _row("0 3 5", domain="normal", variant=1),
+    _row("3 0 5"),
+    _row("3B+7 3", own=True, domain="normal"),
+    _row("B-1 B+1 B-1", "TILE", domain="wide", variant=1, layout="reversed"),
+    _row("1 6 4", ints="extreme", form="device-view"),
+    _row("6 4 5", form="list", domain="normal"),
+    _row("3 B+1 17", "TILE", own=True, variant=1),
+    _row("2 B-1 3", domain="special", variant=1, layout="strided"),
+    _row("B 3B+7 B", "TILE", domain="normal", ints="any", layout="readonly"),
+    _row("3B+7 2", ints="sorted", layout="strided", form="alias", variant=1),
+    _row("3 B+1", own=True, domain="normal", layout="F"),
+)
+
+
+def specs(count: int) -> list[CaseSpec]:
+    """The first `count` cases; past the table it starts again with other random values."""
+    rows = [replace(TABLE[k % len(TABLE)], number=k) for k in range(count)]
+    return rows
+
+
+def retries(spec: CaseSpec) -> list[CaseSpec]:
+    """Tamer versions of a case, tried in turn while the original raises."""
+    plain = replace(spec, layout="C", form="host", own=False)
+    return [
+        spec,
+        replace(spec, domain="positive", ints="index"),
+        replace(plain, sizes=("7",), domain="positive", ints="index"),
+        replace(plain, sizes=("B+1", "5", "B"), domain="positive", ints="sorted"),
+        replace(plain, sizes=("B",), domain="positive", ints="ones"),
+        replace(plain, sizes=("3B+7", "3B"), domain="positive", ints="index"),
+    ]
+
+
+def extent(word: str, block: int) -> int:
+    """The number that a size word stands for."""
+    if "B" not in word:
+        return int(word)
+    factor, _, offset = word.partition("B")
+    return int(factor or 1) * block + int(offset or 0)
+
+
+def choose_sizes(
+    names: list[str], spec: CaseSpec, blocks: dict[str, int], least: dict[str, int]
+) -> dict[str, int]:
+    """A size for every symbolic dimension, at most `MOST_POINTS` grid points together."""
+    block = blocks.get(spec.block) or SMALL_BLOCKS[spec.block]
+    chosen = {
+        name: max(extent(spec.sizes[k % len(spec.sizes)], block), least.get(name, 0))
+        for k, name in enumerate(names)
+    }
+    for name in sorted(chosen, key=lambda n: chosen[n], reverse=True)[1:]:
+        if _points(chosen) > MOST_POINTS:
+            chosen[name] = min(chosen[name], CUT)
+    return chosen
+
+
+def _points(sizes: dict[str, int]) -> int:
+    product = 1
+    for size in sizes.values():
+        product *= max(size, 1)
+    return product

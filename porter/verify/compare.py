@@ -1,0 +1,257 @@
+"""Comparing what two calls did, in a fixed order, within an explained error budget.
+
+The order: exception, number and kind of results, shape, dtype, aliasing, mutation of
+every argument, positions of NaN and infinity, values.  `docs/verification.md` gives the
+budget in words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+#: rounding errors granted to every result, in units of its last place
+ULPS = 16
+#: how many times the original's own measured error is granted
+FACTOR = 8.0
+
+
+@dataclass
+class Outcome:
+    """What one call did: its exception, or its result and its arguments afterwards.
+
+    `aliases` gives, for each result in order, the number of the argument that it is, or -1;
+    `stray` names arguments whose memory was written outside of the view that was passed.
+    """
+
+    error: BaseException | None = None
+    result: Any = None
+    arguments: list[Any] = field(default_factory=list)
+    aliases: list[int] = field(default_factory=list)
+    stray: tuple[str, ...] = ()
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first difference between two outcomes."""
+
+    what: str
+    message: str
+    place: str = ""
+    index: tuple[int, ...] | None = None
+    expected: str = ""
+    actual: str = ""
+
+
+def parts(outcome: Outcome, names: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """Every array and number that a call left behind, with a name for messages."""
+    yield from _leaves("result", outcome.result)
+    for name, value in zip(names, outcome.arguments, strict=True):
+        yield from _leaves(f"argument `{name}` afterwards", value)
+
+
+def _leaves(label: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, (tuple, list)):
+        for k, item in enumerate(value):
+            yield from _leaves(f"{label}[{k}]", item)
+    else:
+        yield label, value
+
+
+def kind_of(value: Any) -> str:
+    """array, scalar, none, tuple, list, or the name of another type."""
+    if isinstance(value, np.ndarray):
+        return "array"
+    if isinstance(value, (np.generic, bool, int, float, complex)):
+        return "scalar"
+    if value is None:
+        return "none"
+    return type(value).__name__ if not isinstance(value, (tuple, list)) else _sequence(value)
+
+
+def _sequence(value: Any) -> str:
+    return "tuple" if isinstance(value, tuple) else "list"
+
+
+def compare(
+    expected: Outcome, actual: Outcome, names: Sequence[str], *, loose_scalars: bool = False
+) -> Difference | None:
+    """The first difference in anything but values, which `values` compares.
+
+    With `loose_scalars` a 0-d array may stand for a scalar (results left on the device).
+    """
+    difference = _structure("result", expected.result, actual.result, loose_scalars)
+    if difference is not None:
+        return difference
+    for k, (e, a) in enumerate(zip(expected.aliases, actual.aliases, strict=False)):
+        if e != a:
+            was = f"is the argument `{names[e]}`" if e >= 0 else "is no argument"
+            now = f"is the argument `{names[a]}`" if a >= 0 else "is a new object"
+            text = f"result {k} {was} in the original and {now} here"
+            return Difference("aliasing", text, "result")
+    if actual.stray != expected.stray:
+        text = f"memory outside of the view passed as `{(actual.stray or expected.stray)[0]}`"
+        return Difference("mutation", f"{text} was written", "argument")
+    for name, e, a in zip(names, expected.arguments, actual.arguments, strict=True):
+        found = _structure(f"argument `{name}` afterwards", e, a, False)
+        if found is not None:
+            return found
+    return None
+
+
+def _structure(place: str, expected: Any, actual: Any, loose: bool) -> Difference | None:
+    kinds = kind_of(expected), kind_of(actual)
+    if loose and kinds == ("scalar", "array") and actual.ndim == 0:
+        actual = actual[()]
+        kinds = ("scalar", "scalar")
+    if kinds[0] != kinds[1]:
+        return Difference("kind", f"{place} is {_a(kinds[1])}, not {_a(kinds[0])}", place)
+    if kinds[0] in ("tuple", "list"):
+        if len(expected) != len(actual):
+            text = f"{place} has {len(actual)} items, not {len(expected)}"
+            return Difference("results", text, place)
+        pairs = enumerate(zip(expected, actual, strict=True))
+        found = (_structure(f"{place}[{k}]", e, a, loose) for k, (e, a) in pairs)
+        return next((d for d in found if d is not None), None)
+    if kinds[0] not in ("array", "scalar"):
+        same = expected is None or expected is actual or _equal(expected, actual)
+        return None if same else Difference("value", f"{place} differs", place)
+    return _shape_and_dtype(place, np.asarray(expected), np.asarray(actual))
+
+
+def _shape_and_dtype(place: str, expected: Array, actual: Array) -> Difference | None:
+    if expected.shape != actual.shape:
+        text = f"{place} has shape {actual.shape}, not {expected.shape}"
+        return Difference("shape", text, place, None, str(expected.shape), str(actual.shape))
+    if expected.dtype != actual.dtype:
+        text = f"{place} has dtype {actual.dtype}, not {expected.dtype}"
+        return Difference("dtype", text, place, None, str(expected.dtype), str(actual.dtype))
+    return None
+
+
+def _a(kind: str) -> str:
+    return {"array": "an array", "none": "None"}.get(kind, f"a {kind}")
+
+
+def _equal(expected: Any, actual: Any) -> bool:
+    try:
+        return bool(expected == actual)
+    except Exception:
+        return False
+
+
+def exactly(expected: Outcome, actual: Outcome, names: Sequence[str]) -> bool:
+    """Whether all values are equal to the last bit, NaN being equal to NaN."""
+    pairs = zip(parts(expected, names), parts(actual, names), strict=True)
+    return all(_same(np.asarray(e), np.asarray(a)).all() for (_, e), (_, a) in pairs)
+
+
+def _same(expected: Array, actual: Array) -> Array:
+    same = np.asarray(expected == actual)
+    if expected.dtype.kind in "fc":
+        same = same | (np.isnan(expected) & np.isnan(actual))
+    return same
+
+
+def values(
+    expected: Outcome,
+    actual: Outcome,
+    names: Sequence[str],
+    others: Sequence[Outcome],
+    longest: int,
+) -> Difference | None:
+    """The first value outside of the budget, or None.
+
+    `others` are runs of the original itself, in higher precision and with inputs moved in
+    their last place: how far they are from `expected` is the error that the computation
+    has anyway.  `longest` is the longest axis that a reduction may run over.
+    """
+    leaves = list(parts(expected, names))
+    runs = [[v for _, v in parts(o, names)] for o in others]
+    runs = [r for r in runs if len(r) == len(leaves)]
+    for k, ((place, e), (_, a)) in enumerate(zip(leaves, parts(actual, names), strict=True)):
+        if kind_of(e) not in ("array", "scalar"):
+            continue
+        same_shape = [np.asarray(r[k]) for r in runs if np.shape(r[k]) == np.shape(e)]
+        found = _leaf(place, np.asarray(e), np.asarray(a), same_shape, longest)
+        if found is not None:
+            return found
+    return None
+
+
+def _leaf(
+    place: str, expected: Array, actual: Array, others: list[Array], longest: int
+) -> Difference | None:
+    if expected.dtype.kind not in "fc":
+        wrong = ~_same(expected, actual)
+        # an integer that the original itself does not settle (a tie, a threshold) may differ
+        for other in others:
+            wrong &= np.asarray(other == expected)
+        return _first("value", place, expected, actual, wrong)
+    if expected.dtype.kind == "c":
+        for part in ("real", "imag"):
+            pair = [np.asarray(getattr(x, part)) for x in (expected, actual)]
+            rest = [np.asarray(np.real(o) if part == "real" else np.imag(o)) for o in others]
+            scale = np.abs(expected)
+            found = _floats(f"{place}.{part}", pair[0], pair[1], rest, longest, scale)
+            if found is not None:
+                return found
+        return None
+    return _floats(place, expected, actual, others, longest, np.abs(expected))
+
+
+def _floats(
+    place: str,
+    expected: Array,
+    actual: Array,
+    others: list[Array],
+    longest: int,
+    scale: Array,
+) -> Difference | None:
+    finite = np.isfinite(expected) & np.isfinite(actual)
+    odd = ~finite & ~_same(expected, actual)
+    for other in others:
+        odd &= _same(np.isfinite(expected), np.isfinite(other))
+    found = _first("nan", place, expected, actual, odd)
+    if found is not None:
+        return found
+    allowed = budget(expected, others, longest, scale)
+    wrong = finite & (_apart(expected, actual) > allowed)
+    return _first("value", place, expected, actual, wrong)
+
+
+def budget(expected: Array, others: list[Array], longest: int, scale: Array) -> Array:
+    """The largest error allowed for every element."""
+    info = np.finfo(expected.dtype)
+    wide = np.longdouble
+    own = np.zeros(expected.shape, wide)
+    for other in others:
+        apart = _apart(expected, other)
+        own = np.maximum(own, np.where(np.isfinite(apart), apart, 0))
+    # where an element is lucky, its neighbours tell what the errors are like
+    typical = np.quantile(own, 0.75) if own.size else wide(0)
+    size = np.where(np.isfinite(scale), scale, 0).astype(wide)
+    return np.asarray(info.eps * (ULPS + longest) * size + FACTOR * (own + typical) + info.tiny)
+
+
+def _apart(one: Array, other: Array) -> Array:
+    wide = np.longdouble
+    with np.errstate(all="ignore"):
+        return np.asarray(np.abs(other.astype(wide) - one.astype(wide)))
+
+
+def _first(
+    what: str, place: str, expected: Array, actual: Array, wrong: Array
+) -> Difference | None:
+    if not wrong.any():
+        return None
+    index = tuple(int(i) for i in np.argwhere(wrong)[0])
+    e, a = expected[index], actual[index]
+    where = f"[{', '.join(map(str, index))}]" if index else ""
+    text = f"{place}{where} is {a!s}, not {e!s} ({int(wrong.sum())} of {wrong.size} differ)"
+    return Difference(what, text, place, index, str(e), str(a))

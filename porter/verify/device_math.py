@@ -1,0 +1,91 @@
+"""`math` as kernels see it: IEEE results instead of exceptions, float32 stays float32.
+
+In the simulator a kernel runs as Python, where `math.sqrt(-1.0)` raises and
+`math.exp(float32)` is computed in double precision.  While a kernel runs, the module's
+`math` is this one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+_UFUNCS = {
+    "sqrt": np.sqrt, "exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log2": np.log2,
+    "log10": np.log10, "log1p": np.log1p, "sin": np.sin, "cos": np.cos, "tan": np.tan,
+    "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "atan2": np.arctan2,
+    "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh,
+    "acosh": np.arccosh, "atanh": np.arctanh, "hypot": np.hypot, "fabs": np.fabs,
+    "copysign": np.copysign, "fmod": np.fmod, "pow": np.power, "degrees": np.degrees,
+    "radians": np.radians, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
+    "ldexp": np.ldexp, "nextafter": np.nextafter,
+}  # fmt: skip
+_SPECIAL = ("erf", "erfc", "gamma", "lgamma")
+
+
+def _floating(value: Any) -> Any:
+    """The value as the compiler types it: integers and bools become float64."""
+    if isinstance(value, np.floating):
+        return value
+    return np.float64(value)
+
+
+class DeviceMath:
+    """The names of the `math` module with the compiler's typing and IEEE semantics."""
+
+    pi, e, tau, inf, nan = math.pi, math.e, math.tau, math.inf, math.nan
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _UFUNCS:
+            return self._keep(name, self._ufunc(_UFUNCS[name]))
+        if name in _SPECIAL:
+            return self._keep(name, self._special(getattr(math, name)))
+        return getattr(math, name)
+
+    def _keep(self, name: str, function: Any) -> Any:
+        setattr(self, name, function)
+        return function
+
+    @staticmethod
+    def _ufunc(ufunc: Any) -> Any:
+        if ufunc is np.ldexp:
+            return lambda x, n: ufunc(_floating(x), n)
+        return lambda *args: ufunc(*map(_floating, args))
+
+    @staticmethod
+    def _special(function: Any) -> Any:
+        def call(value: Any) -> Any:
+            value = _floating(value)
+            try:
+                return type(value)(function(float(value)))
+            except (ValueError, OverflowError):
+                # poles and overflow: infinite for the gamma functions, NaN for -inf
+                return type(value)(math.nan if value == -math.inf else math.inf)
+
+        return call
+
+    @staticmethod
+    def log(value: Any, base: Any = None) -> Any:
+        """The natural logarithm, or the one to a base."""
+        result = np.log(_floating(value))
+        return result if base is None else result / np.log(_floating(base))
+
+    @staticmethod
+    def isnan(value: Any) -> bool:
+        """Whether the value is NaN."""
+        return bool(value != value)
+
+    @staticmethod
+    def isinf(value: Any) -> bool:
+        """Whether the value is infinite."""
+        return bool(np.isinf(value))
+
+    @staticmethod
+    def isfinite(value: Any) -> bool:
+        """Whether the value is neither infinite nor NaN."""
+        return bool(np.isfinite(value))
+
+
+DEVICE_MATH = DeviceMath()

@@ -1,0 +1,96 @@
+"""What a verification found, as plain data that travels between processes as JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One proof: `on` is `simulator` or `ptx`, `status` passed, failed or skipped.
+
+    `cases` counts input sets for the simulator and compiled kernels for ptx; `detail` is
+    JSON data that depends on `on` (see docs/verification.md).
+    """
+
+    on: str
+    status: str
+    cases: int = 0
+    detail: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The evidence as the contract's JSON object."""
+        return {"on": self.on, "status": self.status, "cases": self.cases, "detail": self.detail}
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """The first difference that was found between a function and its original.
+
+    `what` is one of exception, results, kind, shape, dtype, aliasing, mutation, nan, value,
+    launch, hang and load; `index` is the first differing element; `inputs` describes each
+    argument; `command` repeats the verification.
+    """
+
+    what: str
+    message: str
+    case: int = -1
+    seed: int = 0
+    place: str = ""
+    index: tuple[int, ...] | None = None
+    expected: str = ""
+    actual: str = ""
+    inputs: tuple[str, ...] = ()
+    command: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The mismatch as a JSON object."""
+        index = None if self.index is None else list(self.index)
+        return {**vars(self), "index": index, "inputs": list(self.inputs)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Mismatch:
+        """The inverse of `to_json`."""
+        index = data.get("index")
+        known = {k: v for k, v in data.items() if k in cls.__dataclass_fields__}
+        known["index"] = None if index is None else tuple(index)
+        known["inputs"] = tuple(data.get("inputs", ()))
+        return cls(**known)
+
+
+@dataclass(frozen=True)
+class FunctionEvidence:
+    """Everything that was found about one function."""
+
+    name: str
+    evidence: list[Evidence]
+    mismatch: Mismatch | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether any proof failed."""
+        return any(e.status == FAILED for e in self.evidence)
+
+    @property
+    def proved(self) -> bool:
+        """Whether some proof passed and none failed."""
+        return not self.failed and any(e.status == PASSED for e in self.evidence)
+
+    def summary(self) -> tuple[str, ...]:
+        """What the header of the module says: `simulator 24 cases`, `ptx sm_75 sm_80`."""
+        lines = [
+            f"{e.on} {e.cases} cases" for e in self.evidence if e.status == PASSED and e.on != "ptx"
+        ]
+        archs = [e.detail["arch"] for e in self.evidence if e.on == "ptx" and e.status == PASSED]
+        return (*lines, "ptx " + " ".join(archs)) if archs else tuple(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """The evidence as the contract's JSON object."""
+        return {
+            "name": self.name,
+            "evidence": [e.to_json() for e in self.evidence],
+            "mismatch": self.mismatch.to_json() if self.mismatch else None,
+        }

@@ -1,0 +1,51 @@
+"""A generated module, loaded with block sizes of the verifier's choice."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import types
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def block_sizes(text: str, names: Mapping[str, int]) -> dict[str, int]:
+    """Which of the named integer constants a module defines at its top, and their values."""
+    found: dict[str, int] = {}
+    for statement in ast.parse(text).body:
+        name, value = _constant(statement)
+        if name in names and isinstance(value, int) and value > 0:
+            found[name] = value
+    return found
+
+
+def _constant(statement: ast.stmt) -> tuple[str, object]:
+    if isinstance(statement, ast.AnnAssign):
+        target: ast.expr = statement.target
+    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+    else:
+        return "", None
+    value = statement.value
+    if isinstance(target, ast.Name) and isinstance(value, ast.Constant):
+        return target.id, value.value
+    return "", None
+
+
+def load(path: Path, text: str, blocks: Mapping[str, int]) -> types.ModuleType:
+    """Import a module's text with some constants replaced.
+
+    They are replaced where they are assigned, so that constants computed from them follow.
+    Whatever the module raises on import is passed on.
+    """
+    tree = ast.parse(text, str(path))
+    for statement in tree.body:
+        name, _ = _constant(statement)
+        if name in blocks and isinstance(statement, (ast.Assign, ast.AnnAssign)):
+            statement.value = ast.copy_location(ast.Constant(blocks[name]), statement)
+    suffix = "".join(f"_{name}{value}" for name, value in blocks.items())
+    module = types.ModuleType(path.stem + suffix)
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module
+    exec(compile(tree, str(path), "exec", dont_inherit=True), module.__dict__)
+    return module

@@ -1,0 +1,249 @@
+"""Arguments for one case: values by domain, then laid out in memory as the case wants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from porter.verify.cases import CaseSpec, choose_sizes
+from porter.verify.shapes import evaluate, symbols
+from porter.verify.signatures import ArgType
+
+Array = np.ndarray[Any, Any]
+#: between the elements of a strided view, where nothing may be written
+GAP = 77
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter: its type, its dimensions, and whether it looks like an index."""
+
+    name: str
+    type: ArgType
+    dims: tuple[str, ...] = ()
+    index: bool = False
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument before it is laid out: `like` names the argument that it is identical to."""
+
+    name: str
+    value: Any
+    layout: str = "C"
+    like: str = ""
+
+    def describe(self) -> str:
+        """One line for messages: name, dtype, shape and layout, or the value."""
+        if self.like:
+            return f"{self.name} is {self.like}"
+        if not isinstance(self.value, np.ndarray):
+            return f"{self.name} = {self.value!r}"
+        shape = "x".join(str(n) for n in self.value.shape) or "0-d"
+        layout = "" if self.layout == "C" else f", {self.layout}"
+        return f"{self.name}: {self.value.dtype} {shape}{layout}"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All arguments of one call, in order; `form` says how arrays are handed over."""
+
+    arguments: tuple[Argument, ...]
+    form: str = "host"
+    sizes: dict[str, int] = field(default_factory=dict)
+
+    def make(self, convert: Callable[[Argument], Any] | None = None) -> list[Any]:
+        """Fresh objects for one call; `convert` makes something else than host arrays."""
+        made: dict[str, Any] = {}
+        for argument in self.arguments:
+            if argument.like:
+                made[argument.name] = made[argument.like]
+            else:
+                made[argument.name] = (convert or host)(argument)
+        return list(made.values())
+
+    def describe(self) -> tuple[str, ...]:
+        """One line per argument."""
+        lines = tuple(a.describe() for a in self.arguments)
+        return lines if self.form == "host" else (*lines, f"arrays given as: {self.form}")
+
+    @property
+    def longest(self) -> int:
+        """The longest axis of any array: what a reduction may run over."""
+        axes = [n for a in self.arguments if isinstance(a.value, np.ndarray) for n in a.value.shape]
+        return max(axes, default=0)
+
+
+def host(argument: Argument) -> Any:
+    """A host array with the argument's layout, or the value itself."""
+    if not isinstance(argument.value, np.ndarray):
+        return argument.value
+    return lay_out(argument.value, argument.layout)
+
+
+def lay_out(values: Array, layout: str) -> Array:
+    """A fresh array with these values: C, F, strided, reversed, offset or readonly."""
+    if layout == "F" and values.ndim > 1:
+        return np.array(values, order="F")
+    if layout in ("strided", "F") and values.ndim:
+        base = np.full([2 * n + 1 for n in values.shape], GAP, values.dtype)
+        view = base[tuple(slice(1, None, 2) for _ in values.shape)]
+    elif layout == "reversed" and values.ndim:
+        base = np.full(values.shape, GAP, values.dtype)
+        view = base[tuple(slice(None, None, -1) for _ in values.shape)]
+    elif layout == "offset" and values.ndim:
+        base = np.full([n + 3 for n in values.shape], GAP, values.dtype)
+        view = base[tuple(slice(2, n + 2) for n in values.shape)]
+    else:
+        copy = np.array(values, order="C")
+        copy.setflags(write=layout != "readonly")
+        return copy
+    view[...] = values
+    return view
+
+
+def build(
+    parameters: list[Parameter],
+    spec: CaseSpec,
+    blocks: dict[str, int],
+    rng: np.random.Generator,
+) -> Inputs:
+    """The arguments of one case."""
+    names = symbols(entry for p in parameters for entry in p.dims)
+    sizes = choose_sizes(names, spec, blocks, _least(parameters, names))
+    smallest = min((n for n in sizes.values() if n), default=4)
+    arguments: list[Argument] = []
+    for parameter in parameters:
+        value = _value(parameter, spec, sizes, smallest, rng)
+        layout = spec.layout if parameter.type.kind == "array" else "C"
+        arguments.append(Argument(parameter.name, value, layout))
+    if spec.form == "alias":
+        arguments = _alias(parameters, arguments)
+    return Inputs(tuple(arguments), "host" if spec.form == "alias" else spec.form, sizes)
+
+
+def _least(parameters: list[Parameter], names: list[str]) -> dict[str, int]:
+    """The smallest sizes for which no dimension is negative (`n-2` needs n >= 2)."""
+    least = dict.fromkeys(names, 0)
+    for entry in {e for p in parameters for e in p.dims}:
+        for name in symbols([entry]):
+            while least[name] < 16 and evaluate(entry, dict.fromkeys(names, 16) | least) < 0:
+                least[name] += 1
+    return least
+
+
+def _alias(parameters: list[Parameter], arguments: list[Argument]) -> list[Argument]:
+    """The same array for the last two parameters of the same type and shape."""
+    for second in reversed(range(len(parameters))):
+        for first in range(second):
+            p, q = parameters[first], parameters[second]
+            if p.type.kind == "array" and (p.type, p.dims) == (q.type, q.dims):
+                alias = Argument(q.name, arguments[first].value, "C", p.name)
+                return [*arguments[:second], alias, *arguments[second + 1 :]]
+    return arguments
+
+
+def _value(
+    parameter: Parameter,
+    spec: CaseSpec,
+    sizes: dict[str, int],
+    smallest: int,
+    rng: np.random.Generator,
+) -> Any:
+    type_ = parameter.type
+    if type_.kind == "array":
+        shape = tuple(max(0, evaluate(e, sizes)) for e in parameter.dims)
+        return _array(parameter, shape, spec, smallest, rng)
+    if type_.kind == "tuple":
+        parts = [Parameter(parameter.name, t) for t in type_.items]
+        return tuple(_value(p, spec, sizes, smallest, rng) for p in parts)
+    if type_.kind == "none":
+        return None
+    return _scalar(parameter, spec, sizes, rng)
+
+
+def _scalar(
+    parameter: Parameter, spec: CaseSpec, sizes: dict[str, int], rng: np.random.Generator
+) -> Any:
+    dtype, letter = parameter.type.dtype, parameter.type.letter
+    if letter == "b":
+        return bool(rng.integers(0, 2))
+    if letter in "iu":
+        if parameter.name in sizes and rng.random() < 0.8:
+            return sizes[parameter.name]
+        number = int(rng.integers(1 if spec.ints == "ones" else 0, 7))
+        return number if dtype == "int64" else np.dtype(dtype).type(number)
+    sign = -1 if spec.domain == "normal" and rng.random() < 0.3 else 1
+    real = sign * float(rng.uniform(0.1, 2.0))
+    if letter == "c":
+        number_c = complex(real, float(rng.normal()))
+        return number_c if dtype == "complex128" else np.complex64(number_c)
+    return real if dtype == "float64" else np.dtype(dtype).type(real)
+
+
+def _array(
+    parameter: Parameter,
+    shape: tuple[int, ...],
+    spec: CaseSpec,
+    smallest: int,
+    rng: np.random.Generator,
+) -> Array:
+    dtype, letter = np.dtype(parameter.type.dtype), parameter.type.letter
+    if letter == "b":
+        return np.asarray(rng.random(shape) < 0.5)
+    if letter in "iu":
+        return _integers(parameter, dtype, shape, spec, smallest, rng)
+    values = _reals(shape, spec.domain, rng)
+    if letter == "c":
+        values = values + 1j * _reals(shape, spec.domain, rng)
+    return np.asarray(values).astype(dtype)
+
+
+def _integers(
+    parameter: Parameter,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    spec: CaseSpec,
+    smallest: int,
+    rng: np.random.Generator,
+) -> Array:
+    top = max(1, smallest)
+    kind = "index" if parameter.index and spec.ints in ("any", "extreme") else spec.ints
+    if kind == "extreme":
+        info = np.iinfo(dtype)
+        values = rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+        odd = rng.choice(np.array([info.min, info.max, 0], dtype=dtype), shape)
+        return np.asarray(np.where(rng.random(shape) < 0.4, odd, values), dtype=dtype)
+    if kind == "any":
+        low = -9 if dtype.kind == "i" else 0
+        return rng.integers(low, 10, shape).astype(dtype)
+    if kind == "ones":
+        return rng.integers(1, 4, shape).astype(dtype)
+    values = rng.integers(0, top, shape)
+    if kind == "sorted" and shape and shape[-1]:
+        values = np.sort(rng.integers(0, top + 1, shape), axis=-1)
+        values[..., 0] = 0
+        if any(_counts_ends(e) for e in parameter.dims):
+            values[..., -1] = top
+        else:
+            values = np.minimum(values, top - 1)
+    return np.asarray(values).astype(dtype)
+
+
+def _counts_ends(entry: str) -> bool:
+    """Whether an extent is one more than something: row pointers of a sparse matrix are."""
+    return entry.replace(" ", "").endswith("+1")
+
+
+def _reals(shape: tuple[int, ...], domain: str, rng: np.random.Generator) -> Array:
+    if domain == "positive":
+        return rng.uniform(0.1, 3.0, shape)
+    values = np.asarray(rng.normal(0.0, 300.0 if domain == "wide" else 1.5, shape))
+    if domain == "special":
+        odd = rng.choice([math.nan, math.inf, -math.inf, 0.0, -0.0], shape)
+        values = np.where(rng.random(shape) < 0.3, odd, values)
+    return values

@@ -1,0 +1,195 @@
+"""The user's own functions, loaded without running the rest of their file.
+
+Only imports, definitions and assignments of constants are executed; `if __name__ ==
+"__main__":` and every other statement is left out.  What cannot be executed is remembered
+and explained only when a function needs it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+#: calls that a constant may be made with
+_PURE = frozenset(
+    {"int", "float", "complex", "bool", "str", "len", "range", "min", "max", "abs", "sum"}
+    | {"round", "pow", "tuple", "list", "dict", "set", "frozenset", "sorted", "zip"}
+    | {"enumerate", "reversed", "divmod", "dtype", "array", "sqrt", "log", "exp"}
+)
+_PURE_MODULES = frozenset({"np", "numpy", "math", "cmath", "numba", "nb", "cp"})
+_IMPURE = frozenset(
+    {"load", "save", "savez", "savetxt", "loadtxt", "genfromtxt", "fromfile", "tofile"}
+    | {"memmap", "fromregex", "DataSource", "seterr", "set_printoptions"}
+)
+#: Numba's decorators compile; the Python function below them is the reference
+_COMPILERS = frozenset({"jit", "njit", "generated_jit"})
+
+
+@dataclass
+class Original:
+    """The namespace of the source file, and why names are missing from it."""
+
+    namespace: dict[str, Any]
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def function(self, name: str) -> Any:
+        """The function `f` or `Class.f`; raises `LookupError` with a plain sentence."""
+        first, *rest = name.split(".")
+        if first not in self.namespace:
+            why = self.missing.get(first, "the source file does not define it")
+            raise LookupError(f"the original `{name}` is not there: {why}")
+        found = self.namespace[first]
+        for part in rest:
+            if not hasattr(found, part):
+                raise LookupError(f"the original has no `{part}` in `{first}`")
+            found = getattr(found, part)
+        return found
+
+    def explain(self, error: BaseException) -> str | None:
+        """Why a call failed, when it failed for want of a name that could not be loaded."""
+        name = getattr(error, "name", None)
+        if isinstance(error, NameError) and name in self.missing:
+            return f"the original needs `{name}`: {self.missing[name]}"
+        return None
+
+
+def load(path: Path, text: str) -> Original:
+    """Load the definitions of a source file; raises `SyntaxError`."""
+    tree = ast.parse(text, str(path))
+    module = types.ModuleType(path.stem)
+    module.__file__ = str(path)
+    # dataclasses and pickling look a class's module up
+    sys.modules.setdefault(path.stem, module)
+    original = Original(module.__dict__)
+    known = set(dir(builtins))
+    for statement in tree.body:
+        if not _wanted(statement, known):
+            for name in _targets(statement):
+                original.missing[name] = f"line {statement.lineno} is not a constant, so not run"
+            continue
+        _execute(statement, path, original)
+        known |= set(original.namespace)
+    return original
+
+
+def _execute(statement: ast.stmt, path: Path, original: Original) -> None:
+    if isinstance(statement, ast.FunctionDef):
+        statement.decorator_list = [d for d in statement.decorator_list if not _compiles(d)]
+    # annotations are never evaluated: what only they need may be missing
+    flags = annotations.compiler_flag
+    code = compile(ast.Module([statement], []), str(path), "exec", flags, dont_inherit=True)
+    try:
+        exec(code, original.namespace)
+    except BaseException as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        for name in _targets(statement):
+            original.missing[name] = f"line {statement.lineno} failed with {reason}"
+
+
+def _compiles(decorator: ast.expr) -> bool:
+    node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return name in _COMPILERS
+
+
+def _wanted(statement: ast.stmt, known: set[str]) -> bool:
+    if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
+        return True
+    if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+        return statement.value is not None and _constant(statement.value)
+    if isinstance(statement, ast.Try):
+        parts = [statement.body, statement.orelse, statement.finalbody]
+        parts += [h.body for h in statement.handlers]
+        return all(isinstance(s, ast.Pass) or _wanted(s, known) for p in parts for s in p)
+    return False
+
+
+def _constant(value: ast.expr) -> bool:
+    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+    forbidden = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+    if any(isinstance(node, forbidden) for node in ast.walk(value)):
+        return False
+    return all(_pure(call.func) for call in calls)
+
+
+def _pure(function: ast.expr) -> bool:
+    if isinstance(function, ast.Name):
+        return function.id in _PURE
+    if not isinstance(function, ast.Attribute) or function.attr in _IMPURE:
+        return False
+    root: ast.expr = function
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if isinstance(root, ast.Name) and root.id in _PURE_MODULES:
+        return True
+    # a method of a constant, such as np.array([...]).reshape(3, 3)
+    return isinstance(root, (ast.Call, ast.Constant)) and not isinstance(function.value, ast.Name)
+
+
+def _targets(statement: ast.stmt) -> Iterator[str]:
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+        yield statement.name
+    elif isinstance(statement, (ast.Import, ast.ImportFrom)):
+        yield from ((a.asname or a.name).split(".")[0] for a in statement.names)
+    else:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                yield node.id
+
+
+def index_parameters(text: str, name: str) -> frozenset[str]:
+    """The parameters of a function whose values end up as subscripts or loop bounds.
+
+    Found by name: a parameter inside a subscript or a `range`, directly or through local
+    names.  Such arrays get only values that are valid indices.
+    """
+    function = _find(ast.parse(text), name.split("."))
+    if function is None:
+        return frozenset()
+    used = set(_index_names(function))
+    for _ in range(4):
+        before = len(used)
+        for node in ast.walk(function):
+            if isinstance(node, (ast.Assign, ast.AugAssign, ast.AnnAssign)) and node.value:
+                targets = {n.id for t in _assigned(node) for n in _names(t)}
+                if targets & used:
+                    used |= {n.id for n in _names(node.value)}
+            elif isinstance(node, ast.For) and {n.id for n in _names(node.target)} & used:
+                used |= {n.id for n in _names(node.iter)}
+        if len(used) == before:
+            break
+    arguments = [*function.args.posonlyargs, *function.args.args]
+    return frozenset(a.arg for a in arguments if a.arg in used)
+
+
+def _assigned(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]
+
+
+def _names(node: ast.AST) -> Iterator[ast.Name]:
+    return (n for n in ast.walk(node) if isinstance(n, ast.Name))
+
+
+def _index_names(function: ast.FunctionDef) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Subscript):
+            yield from (n.id for n in _names(node.slice))
+        elif isinstance(node, ast.Call):
+            called = getattr(node.func, "id", getattr(node.func, "attr", ""))
+            if called in ("range", "take"):
+                yield from (n.id for a in node.args for n in _names(a))
+
+
+def _find(tree: ast.AST, path: list[str]) -> ast.FunctionDef | None:
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == path[0]:
+            if len(path) == 1:
+                return node if isinstance(node, ast.FunctionDef) else None
+            return _find(node, path[1:])
+    return None

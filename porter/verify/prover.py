@@ -1,0 +1,326 @@
+"""One function against its original on the simulator: cases, retries, wrong inputs."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from porter.codegen.header import FunctionRecord
+from porter.verify import calls, compare, variations
+from porter.verify.cases import CaseSpec, retries, specs
+from porter.verify.evidence import Mismatch
+from porter.verify.inputs import Inputs, Parameter, build
+from porter.verify.scheduler import ORDER, from_kernel
+from porter.verify.shapes import complete, parse_shapes
+from porter.verify.signatures import ArgType, parse_types
+from porter.verify.simulator import LAUNCHES, LaunchError, TooCostly
+
+#: what Python's scalar arithmetic raises where a GPU gives NaN or infinity
+_ARITHMETIC = (ZeroDivisionError, OverflowError, FloatingPointError, UnboundLocalError)
+_ARITHMETIC += (MemoryError, RecursionError, calls.TooLong, calls.UndefinedCast)  # type: ignore[assignment]
+_ARITHMETIC_TEXTS = ("math domain", "math range", "cannot convert float", "negative integer power")
+#: how much a case with the module's own blocks may simulate (see `Launches.allow`)
+MOST_WORK = 30_000
+_REFUSALS = (ValueError, TypeError, IndexError)
+
+
+class Found(Exception):
+    """Ends a proof: the functions differ."""
+
+    def __init__(self, mismatch: Mismatch) -> None:
+        super().__init__(mismatch.message)
+        self.mismatch = mismatch
+
+
+@dataclass(frozen=True)
+class Version:
+    """The generated function with one choice of block sizes."""
+
+    function: Callable[..., Any]
+    blocks: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is proved; `small` has small blocks, `own` those of the module."""
+
+    record: FunctionRecord
+    original: Callable[..., Any]
+    small: Version
+    own: Version
+    indices: frozenset[str] = frozenset()
+
+
+@dataclass
+class Proof:
+    """A proof under way, and in the end its result.
+
+    `counts` has the keys values, exceptions, wrong_inputs, not_compared, out_of_bounds (a
+    kernel raised what the original raises: a GPU does not) and stricter (a wrong input that
+    NumPy takes is refused).
+    """
+
+    subject: Subject
+    seed: int
+    deadline: float
+    report: Callable[[int, tuple[str, ...]], None]
+    counts: Counter[str] = field(default_factory=Counter)
+    reasons: list[str] = field(default_factory=list)
+    copies: int = 0
+    sample: tuple[Inputs, list[Parameter]] | None = None
+    variants: list[list[Parameter]] = field(default_factory=list)
+
+    def run(self, count: int) -> None:
+        """Go through `count` cases and the wrong inputs; raises `Found` on a difference."""
+        self.variants = [self._parameters(t) for t in self._signatures()]
+        self._check_parameters()
+        for spec in specs(count):
+            if time.monotonic() > self.deadline:
+                self.reasons.append("time limit")
+                return
+            self._case(spec)
+        if self.sample is not None:
+            self._wrong_inputs(*self.sample)
+
+    def _signatures(self) -> list[tuple[ArgType, ...]]:
+        record = self.subject.record
+        return [parse_types(text) for text in (record.signature, *record.also)]
+
+    def _parameters(self, types: tuple[ArgType, ...]) -> list[Parameter]:
+        names = _positional(self.subject.original)
+        if len(types) > len(names):
+            text = f"the header gives {len(types)} argument types for {len(names)} parameters"
+            raise Found(Mismatch("load", text))
+        pairs = list(zip(names, types, strict=False))
+        ranks = {n: t.ndim for n, t in pairs if t.kind == "array"}
+        dims = complete(parse_shapes(self.subject.record.shapes), ranks)
+        indices = self.subject.indices
+        return [Parameter(n, t, dims.get(n, ()), n in indices) for n, t in pairs]
+
+    def _check_parameters(self) -> None:
+        expected = _positional(self.subject.original)
+        actual = _positional(self.subject.own.function)
+        if expected != actual:
+            text = f"takes ({', '.join(actual)}), the original ({', '.join(expected)})"
+            raise Found(Mismatch("load", text))
+
+    # -- one case ------------------------------------------------------------------------
+
+    def _case(self, spec: CaseSpec) -> None:
+        parameters = self.variants[spec.variant % len(self.variants)]
+        said = False
+        tried: set[CaseSpec] = set()
+        for attempt, version in enumerate(retries(spec)):
+            if version in tried:
+                continue
+            tried.add(version)
+            inputs = self._inputs(version, parameters, attempt)
+            self.report(spec.number, inputs.describe())
+            expected = self._original(inputs, version)
+            if expected is None:
+                continue
+            if expected.error is None:
+                self._values(spec, inputs, parameters, expected)
+                return
+            self._note(f"{type(expected.error).__name__}: {expected.error}")
+            if not said:
+                said = self._exceptions(spec, inputs, expected.error)
+        self.counts["not_compared"] += not said
+        self.counts["cases"] += said
+
+    def _inputs(self, spec: CaseSpec, parameters: list[Parameter], attempt: int) -> Inputs:
+        name = zlib.crc32(self.subject.record.name.encode())
+        rng = np.random.default_rng([self.seed, name, spec.number, attempt])
+        ORDER.reset(zlib.crc32(f"{self.seed} {name} {spec.number}".encode()))
+        return build(parameters, spec, self._version(spec).blocks, rng)
+
+    def _version(self, spec: CaseSpec) -> Version:
+        return self.subject.own if spec.own else self.subject.small
+
+    def _original(self, inputs: Inputs, spec: CaseSpec) -> compare.Outcome | None:
+        """What the original does; None when it does not take lists as it takes arrays."""
+        casts = spec.domain in ("special", "wide") or spec.ints == "extreme"
+        outcome = calls.original(self.subject.original, inputs, casts=casts)
+        if inputs.form != "list" or outcome.error is not None:
+            return None if inputs.form == "list" and outcome.error is not None else outcome
+        plain = calls.original(self.subject.original, replace(inputs, form="host"))
+        names = [a.name for a in inputs.arguments]
+        outcome.arguments = plain.arguments
+        if plain.error or compare.compare(plain, outcome, names):
+            return None
+        return outcome if compare.exactly(plain, outcome, names) else None
+
+    def _converted(self, spec: CaseSpec, inputs: Inputs) -> compare.Outcome:
+        version = self._version(spec)
+        streams = "stream" in inspect.signature(version.function).parameters
+        LAUNCHES.allow(MOST_WORK if spec.own else math.inf)
+        return calls.converted(version.function, inputs, streams=streams)
+
+    def _exceptions(self, spec: CaseSpec, inputs: Inputs, error: BaseException) -> bool:
+        """Whether the exception could be compared; raises `Found` when it is not the same."""
+        if arithmetic(error) or isinstance(error, NameError):
+            return False
+        actual = self._converted(spec, inputs)
+        if isinstance(actual.error, TooCostly):
+            return False
+        if actual.error is None:
+            text = f"the original raises {_said(error)}, the generated function returns"
+            raise self._found(spec, inputs, "exception", text)
+        if not _alike(error, actual.error):
+            text = f"raises {_said(actual.error, actual.line)}, the original {_said(error)}"
+            raise self._found(spec, inputs, "exception", text)
+        self.counts["exceptions"] += 1
+        self.counts["out_of_bounds"] += from_kernel(actual.error)
+        return True
+
+    def _values(
+        self,
+        spec: CaseSpec,
+        inputs: Inputs,
+        parameters: list[Parameter],
+        expected: compare.Outcome,
+    ) -> None:
+        actual = self._converted(spec, inputs)
+        if isinstance(actual.error, TooCostly):
+            self._cheaper(spec)
+            return
+        if actual.error is not None:
+            what = "launch" if isinstance(actual.error, LaunchError) else "exception"
+            text = f"raises {_said(actual.error, actual.line)}; the original returns"
+            raise self._found(spec, inputs, what, text)
+        difference = self.differ(inputs, expected, actual)
+        if difference is not None:
+            raise self._found(spec, inputs, difference.what, difference.message, difference)
+        self.counts["values"] += 1
+        self.counts["cases"] += 1
+        self.copies += calls.equals_an_input(expected, inputs)
+        big = all(n > 1 for n in inputs.sizes.values())
+        if self.sample is None and big and inputs.form == "host":
+            self.sample = (inputs, parameters)
+
+    def _cheaper(self, spec: CaseSpec) -> None:
+        """A case with the module's own blocks would take minutes: turn its sizes round."""
+        if spec.turned:
+            self._case(replace(spec, own=False))
+        else:
+            self._case(replace(spec, turned=True, sizes=tuple(reversed(spec.sizes))))
+
+    def differ(
+        self, inputs: Inputs, expected: compare.Outcome, actual: compare.Outcome
+    ) -> compare.Difference | None:
+        """The first difference between two outcomes that did not raise."""
+        names = [a.name for a in inputs.arguments]
+        actual, complaint = calls.fetched(actual, inputs.form)
+        if complaint:
+            return compare.Difference("kind", complaint, "result")
+        if inputs.form == "list":
+            actual.arguments = expected.arguments
+        loose = inputs.form.startswith("device")
+        found = compare.compare(expected, actual, names, loose_scalars=loose)
+        if found is not None or compare.exactly(expected, actual, names):
+            return found
+        others = list(self._others(inputs))
+        return compare.values(expected, actual, names, others, inputs.longest)
+
+    def _others(self, inputs: Inputs) -> Iterator[compare.Outcome]:
+        rng = np.random.default_rng(self.seed)
+        plain = replace(inputs, form="host")
+        kinds = [variations.widened(plain), *(variations.nudged(plain, rng) for _ in range(2))]
+        for changed in kinds:
+            outcome = calls.original(self.subject.original, changed)
+            if outcome.error is None:
+                yield outcome
+
+    # -- wrong inputs --------------------------------------------------------------------
+
+    def _wrong_inputs(self, inputs: Inputs, parameters: list[Parameter]) -> None:
+        spec = CaseSpec(("5",), number=-1)
+        for label, changed in variations.wrong(inputs, parameters):
+            self.report(-1, (label, *changed.describe()))
+            expected = calls.original(self.subject.original, changed, casts=True)
+            if expected.error is not None and arithmetic(expected.error):
+                continue
+            actual = self._converted(spec, changed)
+            self._judge(spec, label, changed, expected, actual)
+            self.counts["wrong_inputs"] += 1
+
+    def _judge(
+        self,
+        spec: CaseSpec,
+        label: str,
+        inputs: Inputs,
+        expected: compare.Outcome,
+        actual: compare.Outcome,
+    ) -> None:
+        if actual.error is not None and from_kernel(actual.error):
+            text = f"{label}: not refused before the launch: {_said(actual.error, actual.line)}"
+            raise self._found(spec, inputs, "exception", text)
+        if isinstance(actual.error, _REFUSALS) and not isinstance(actual.error, LaunchError):
+            self.counts["stricter"] += expected.error is None
+        elif actual.error is not None:
+            same = expected.error is not None and _alike(expected.error, actual.error)
+            if not same:
+                text = f"{label}: raises {_said(actual.error, actual.line)}"
+                raise self._found(spec, inputs, "exception", text)
+        elif expected.error is not None:
+            text = f"{label}: the original raises {_said(expected.error)}, here nothing is raised"
+            raise self._found(spec, inputs, "exception", text)
+        else:
+            difference = self.differ(inputs, expected, actual)
+            if difference is not None:
+                text = f"{label}: {difference.message}"
+                raise self._found(spec, inputs, difference.what, text, difference)
+
+    # -- messages ------------------------------------------------------------------------
+
+    def _note(self, reason: str) -> None:
+        reason = " ".join(reason.split())[:200]
+        if reason not in self.reasons and len(self.reasons) < 5:
+            self.reasons.append(reason)
+
+    def _found(
+        self,
+        spec: CaseSpec,
+        inputs: Inputs,
+        what: str,
+        message: str,
+        difference: compare.Difference | None = None,
+    ) -> Found:
+        d = difference or compare.Difference(what, message)
+        given = inputs.describe()
+        blocks = self._version(spec).blocks
+        if blocks:
+            given += (" ".join(f"{name} = {n}" for name, n in blocks.items()),)
+        return Found(
+            Mismatch(
+                what, message, spec.number, self.seed, d.place, d.index, d.expected, d.actual, given
+            )
+        )
+
+
+def arithmetic(error: BaseException) -> bool:
+    """Whether Python raised what on a GPU is NaN, infinity or undefined."""
+    return isinstance(error, _ARITHMETIC) or any(t in str(error) for t in _ARITHMETIC_TEXTS)
+
+
+def _alike(expected: BaseException, actual: BaseException) -> bool:
+    a, b = type(expected), type(actual)
+    return issubclass(a, b) or (issubclass(b, a) and not isinstance(actual, LaunchError))
+
+
+def _said(error: BaseException, line: int | None = None) -> str:
+    where = f" at line {line}" if line else ""
+    return f"{type(error).__name__} ({' '.join(str(error).split())[:160]}){where}"
+
+
+def _positional(function: Callable[..., Any]) -> list[str]:
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [n for n, p in inspect.signature(function).parameters.items() if p.kind in kinds]

@@ -1,0 +1,214 @@
+"""The child process that compiles kernels to PTX, without a GPU.
+
+It imports Numba at once, then waits for a line on standard input: the path of a JSON
+request with, for each function, the kernels and argument types that the simulator saw.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib.util
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from porter.verify.evidence import FAILED, PASSED, SKIPPED
+from porter.verify.ptx_report import double_instructions, resources
+
+ARCHITECTURES = {"sm_75": (7, 5), "sm_80": (8, 0), "sm_90": (9, 0)}
+INSTALL = 'pip install "porter[cuda]"'
+_OPTIONS = ("fastmath", "opt", "debug", "lineinfo")
+
+
+class Device:
+    """Stands in for the current GPU: calls to device functions ask for one."""
+
+    compute_capability = (9, 0)
+
+
+def prepare() -> str:
+    """Import Numba's CUDA target; the reason why nothing can be compiled, or ''."""
+    try:
+        import numba.cuda.dispatcher as dispatcher
+        from numba import cuda, types
+
+        dispatcher.get_current_device = Device
+        cuda.compile_ptx(_probe, types.void(types.float32[::1]), cc=(9, 0))
+    except Exception as error:
+        return _reason(error)
+    return ""
+
+
+def _probe(x: Any) -> None:
+    x[0] = x[0] + x[0]
+
+
+def _reason(error: Exception) -> str:
+    import numpy
+
+    said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    version = tuple(int(n) for n in numpy.__version__.split(".")[:2])
+    if version >= (2, 5) and "numpy" in said:
+        return f"numba-cuda cannot work with NumPy {numpy.__version__}; install: {INSTALL}"
+    return f"no CUDA compiler found ({said}); install: {INSTALL}"
+
+
+def numba_type(description: dict[str, Any]) -> Any:
+    """The Numba type of a launch argument."""
+    from numba import types
+    from numba.np.numpy_support import from_dtype
+    from numpy import dtype
+
+    if "array" in description:
+        element = from_dtype(dtype(description["array"]))
+        return types.Array(element, description["ndim"], description["layout"])
+    if "tuple" in description:
+        return types.Tuple([numba_type(d) for d in description["tuple"]])
+    if "none" in description:
+        return types.none
+    return from_dtype(dtype(description["scalar"]))
+
+
+def chosen(launches: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """For each kernel and dtypes, the most and the least contiguous launch."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for launch in launches:
+        dtypes = [t.get("array") or t for t in launch["types"]]
+        groups.setdefault(f"{launch['kernel']} {dtypes}", []).append(launch)
+    picked = []
+    for group in groups.values():
+        group.sort(key=lambda launch: sum(t.get("layout") == "C" for t in launch["types"]))
+        picked += [group[-1], group[0]] if group[0] != group[-1] else [group[-1]]
+    return picked
+
+
+def single(launch: dict[str, Any]) -> bool:
+    """Whether all arrays are float32 (at least one), integers or bools."""
+    dtypes = [t["array"] for t in launch["types"] if "array" in t]
+    whole = all(d == "float32" or d.startswith(("int", "uint", "bool")) for d in dtypes)
+    return whole and "float32" in dtypes
+
+
+class Module:
+    """The generated module, imported as it is."""
+
+    def __init__(self, path: Path) -> None:
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec is not None and spec.loader is not None
+        self.module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = self.module
+        sys.path.append(str(path.parent))
+        spec.loader.exec_module(self.module)
+
+    def ptx(self, launch: dict[str, Any], arch: str) -> str:
+        """The PTX of a kernel for a launch's types; raises what the compiler raises."""
+        from numba import cuda, types
+
+        kernel = getattr(self.module, launch["kernel"])
+        options = getattr(kernel, "targetoptions", {})
+        given = {name: options[name] for name in _OPTIONS if options.get(name) is not None}
+        signature = types.void(*(numba_type(t) for t in launch["types"]))
+        text = cuda.compile_ptx(kernel.py_func, signature, cc=ARCHITECTURES[arch], **given)[0]
+        return text.decode() if isinstance(text, bytes) else str(text)
+
+    def target(self, arch: str) -> None:
+        """Compile for another architecture from now on, device functions included."""
+        Device.compute_capability = ARCHITECTURES[arch]
+        for value in vars(self.module).values():
+            overloads = getattr(value, "overloads", None)
+            if isinstance(overloads, dict):
+                overloads.clear()
+
+
+def link_log(ptx: str, arch: str) -> str:
+    """The linker's log for a PTX text; '' where nvJitLink is not installed."""
+    try:
+        from cuda.bindings import nvjitlink
+    except ImportError:
+        return ""
+    handle = nvjitlink.create(2, [f"-arch={arch}", "-verbose"])
+    try:
+        data = ptx.encode()
+        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, data, len(data), "kernel")
+        nvjitlink.complete(handle)
+        log = bytearray(nvjitlink.get_info_log_size(handle))
+        nvjitlink.get_info_log(handle, log)
+    finally:
+        nvjitlink.destroy(handle)
+    return log.decode("utf-8", "replace")
+
+
+def prove(module: Module, launches: list[dict[str, Any]], arch: str) -> dict[str, Any]:
+    """The evidence of one function for one architecture."""
+    detail: dict[str, Any] = {"arch": arch}
+    worst: dict[str, int | None] = {"registers": None, "spill_bytes": None, "shared_bytes": None}
+    doubles: int | None = None
+    module.target(arch)
+    for done, launch in enumerate(launches):
+        try:
+            ptx = module.ptx(launch, arch)
+            log = link_log(ptx, arch)
+        except Exception as error:
+            text = f"{launch['kernel']}: {type(error).__name__}: {error}"
+            failure = detail | worst | {"f64": doubles, "error": _short(text)}
+            return {"on": "ptx", "status": FAILED, "cases": done, "detail": failure}
+        for name, value in resources(log).items():
+            worst[name] = _worse(worst[name], value)
+        if single(launch):
+            doubles = (doubles or 0) + double_instructions(ptx)
+    detail |= worst | {"f64": doubles}
+    return {"on": "ptx", "status": PASSED, "cases": len(launches), "detail": detail}
+
+
+def _worse(one: int | None, other: int | None) -> int | None:
+    known = [n for n in (one, other) if n is not None]
+    return max(known, default=None)
+
+
+def _short(text: str) -> str:
+    """A compiler's message on one line, without the lines that say nothing."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " ".join(" ".join(lines).split())[:600]
+
+
+def answer(request: dict[str, Any], reason: str) -> Iterable[dict[str, Any]]:
+    """One reply line per function."""
+    module: Module | None = None
+    if not reason:
+        try:
+            module = Module(Path(request["module"]))
+        except Exception as error:
+            reason = f"the module cannot be imported: {type(error).__name__}: {error}"
+    for name, launches in request["launches"].items():
+        if module is None:
+            evidence = [_skipped(reason)]
+        elif not launches:
+            evidence = [_skipped("no kernel was launched on the simulator")]
+        else:
+            picked = chosen(launches)
+            evidence = [prove(module, picked, arch) for arch in ARCHITECTURES]
+        yield {"done": name, "evidence": evidence}
+
+
+def _skipped(reason: str) -> dict[str, Any]:
+    return {"on": "ptx", "status": SKIPPED, "cases": 0, "detail": {"reason": reason}}
+
+
+def main() -> None:
+    """Warm up, wait for the request, answer it."""
+    faulthandler.dump_traceback_later(float(sys.argv[1]), exit=True)
+    reason = prepare()
+    line = sys.stdin.readline().strip()
+    if not line:
+        return
+    request = json.loads(Path(line).read_text("utf-8"))
+    with Path(request["reply"]).open("a", encoding="utf-8") as reply:
+        for result in answer(request, reason):
+            reply.write(json.dumps(result) + "\n")
+            reply.flush()
+
+
+if __name__ == "__main__":
+    main()

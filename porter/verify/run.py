@@ -1,0 +1,242 @@
+"""Proving a generated module: the simulator in one child process, the compiler in another."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tempfile
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from porter.codegen.header import Header, parse, text_hash
+from porter.diagnostics import UsageError
+from porter.verify.evidence import FAILED, SKIPPED, Evidence, FunctionEvidence, Mismatch
+from porter.verify.process import Child
+
+KINDS = ("simulator", "ptx")
+#: the share of the time limit after which a child starts no new case
+_SOFT = 0.7
+
+
+def verify_module(
+    path_of_generated: Path,
+    *,
+    on: tuple[str, ...] = KINDS,
+    cases: int = 24,
+    seed: int = 0,
+    functions: tuple[str, ...] = (),
+    timeout: float = 300,
+) -> list[FunctionEvidence]:
+    """Prove the functions of a generated module against its source file.
+
+    `on` holds simulator, ptx or both; `functions` restricts to names of the header;
+    `timeout` is in seconds, for each function and kind of evidence.  Nothing of the module
+    or its source is imported into this process.  Raises `UsageError` when the module or
+    its source cannot be read, or has no header.
+    """
+    path = Path(path_of_generated).resolve()
+    header = _header(path)
+    names = _names(path, header, functions)
+    with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
+        job = _Job(path, Path(folder), names, cases, seed, timeout)
+        compiler = _Compiler(job) if "ptx" in on else None
+        try:
+            # the compiler's child warms up while the simulator works
+            proofs = job.simulate(on)
+            compiled = compiler.evidence(proofs) if compiler else {}
+        finally:
+            if compiler:
+                compiler.child.stop()
+    stale = text_hash(_source_text(path, header)) != header.source_hash
+    return [_function(job, name, on, proofs[name], compiled, stale) for name in names]
+
+
+def _header(path: Path) -> Header:
+    try:
+        text = path.read_text("utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: not a text file") from error
+    header = parse(text)
+    if header is None:
+        raise UsageError(f"{path}: no header written by `porter convert`, so nothing to compare")
+    try:
+        compile(text, str(path), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"{path}: not Python: {error}") from error
+    return header
+
+
+def _source_text(path: Path, header: Header) -> str:
+    from porter.source.files import read
+
+    return read(str(path.parent / header.source)).text
+
+
+def _names(path: Path, header: Header, wanted: Iterable[str]) -> list[str]:
+    # an unreadable source is a usage error before any child starts
+    source = path.parent / header.source
+    text = _source_text(path, header)
+    try:
+        compile(text, str(source), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise UsageError(f"{source}: not Python: {error}") from error
+    known = [record.name for record in header.functions]
+    missing = [name for name in wanted if name not in known]
+    if missing:
+        have = ", ".join(known) or "none"
+        raise UsageError(f"{path}: no function `{missing[0]}` in this module (it has {have})")
+    return [name for name in known if not wanted or name in set(wanted)]
+
+
+class _Job:
+    """One verification: what is asked, and a folder for requests and replies."""
+
+    def __init__(
+        self, path: Path, folder: Path, names: list[str], cases: int, seed: int, timeout: float
+    ) -> None:
+        self.path, self.folder, self.names = path, folder, names
+        self.cases, self.seed, self.timeout = cases, seed, timeout
+
+    def simulate(self, on: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+        """The `done` line of every function; a child that dies costs only its function."""
+        proofs: dict[str, dict[str, Any]] = {}
+        # ptx needs the argument types of real launches: a few cases tell them
+        count = self.cases if "simulator" in on else min(self.cases, 12)
+        pending = list(self.names)
+        while pending:
+            lines, ended, said = self._child(pending, count, len(proofs))
+            proofs |= {line["done"]: line for line in lines if "done" in line}
+            pending = [name for name in pending if name not in proofs]
+            fatal = next((line["fatal"] for line in lines if "fatal" in line), "")
+            if pending and (fatal or not any("start" in line for line in lines)):
+                text = fatal or f"the simulator cannot be used here: {said or 'no message'}"
+                return proofs | {name: _failed(name, "load", text) for name in pending}
+            if pending:
+                proofs[pending[0]] = self._lost(pending[0], lines, ended, said)
+                del pending[0]
+        return proofs
+
+    def _child(
+        self, names: list[str], count: int, number: int
+    ) -> tuple[list[dict[str, Any]], bool, str]:
+        reply = self.folder / f"simulator{number}.jsonl"
+        reply.touch()
+        request = {
+            "module": str(self.path), "functions": names, "cases": count, "seed": self.seed,
+            "seconds": self.timeout * _SOFT, "limit": self.timeout * (len(names) + 1),
+            "reply": str(reply),
+        }  # fmt: skip
+        extra = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_CACHE_DIR": str(self.folder / "cache")}
+        child = Child(
+            "porter.verify.sim_child",
+            [str(self.write(f"simulator{number}.json", request))],
+            extra,
+            self.folder / f"simulator{number}.log",
+        )
+        try:
+            ended = child.wait(self.timeout, lambda: reply.read_bytes().count(b'"start"'))
+        finally:
+            child.stop()
+        return read_lines(reply), ended, child.said()
+
+    def _lost(
+        self, name: str, lines: list[dict[str, Any]], ended: bool, said: str
+    ) -> dict[str, Any]:
+        last: dict[str, Any] = next((li for li in reversed(lines) if "case" in li), {})
+        if ended:
+            return _failed(name, "hang", f"the simulator's process died: {said}", last, self.seed)
+        text = f"no end after {self.timeout:g} s: a kernel or the host function does not stop"
+        return _failed(name, "hang", text, last, self.seed)
+
+    def write(self, name: str, request: dict[str, Any]) -> Path:
+        """Write a request file."""
+        path = self.folder / name
+        path.write_text(json.dumps(request), "utf-8")
+        return path
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The JSON lines of a reply; a last line cut short by the child's end is left out."""
+    lines = []
+    for line in path.read_text("utf-8").splitlines():
+        try:
+            lines.append(json.loads(line))
+        except json.JSONDecodeError:
+            break
+    return lines
+
+
+def _failed(
+    name: str, what: str, text: str, last: dict[str, Any] | None = None, seed: int = 0
+) -> dict[str, Any]:
+    last = last or {}
+    inputs = tuple(last.get("inputs", ()))
+    mismatch = Mismatch(what, text, last.get("case", -1), seed, inputs=inputs)
+    return {
+        "done": name, "status": FAILED, "cases": 0, "detail": {"reason": text},
+        "mismatch": mismatch.to_json(), "launches": [],
+    }  # fmt: skip
+
+
+class _Compiler:
+    """The child that compiles to PTX; it imports Numba while the simulator works."""
+
+    def __init__(self, job: _Job) -> None:
+        self.job = job
+        self.reply = job.folder / "ptx.jsonl"
+        self.reply.touch()
+        extra = {"NUMBA_CACHE_DIR": str(job.folder / "cache")}
+        limit = str(job.timeout * (2 * len(job.names) + 2))
+        self.child = Child("porter.verify.ptx_child", [limit], extra, job.folder / "ptx.log")
+
+    def evidence(self, proofs: dict[str, dict[str, Any]]) -> dict[str, list[Evidence]]:
+        """The ptx evidence of every function."""
+        launches = {name: proof["launches"] for name, proof in proofs.items()}
+        request = {
+            "module": str(self.job.path), "reply": str(self.reply), "launches": launches,
+        }  # fmt: skip
+        self.child.send(str(self.job.write("ptx.json", request)))
+        ended = self.child.wait(self.job.timeout * max(1, len(launches)))
+        self.child.stop()
+        lines = {line["done"]: line["evidence"] for line in read_lines(self.reply)}
+        why = self.child.said() if ended else f"no end after {self.job.timeout:g} s"
+        lost = [Evidence("ptx", FAILED, 0, {"reason": f"the compiler's process died: {why}"})]
+        return {
+            name: [Evidence(**e) for e in lines[name]] if name in lines else lost
+            for name in launches
+        }
+
+
+def _function(
+    job: _Job,
+    name: str,
+    on: tuple[str, ...],
+    proof: dict[str, Any],
+    compiled: dict[str, list[Evidence]],
+    stale: bool,
+) -> FunctionEvidence:
+    found = []
+    if "simulator" in on:
+        detail = proof["detail"] | ({"source": "changed since the conversion"} if stale else {})
+        found.append(Evidence("simulator", proof["status"], proof["cases"], detail))
+    found += compiled.get(name, [])
+    mismatch = None
+    if proof["mismatch"] and "simulator" in on:
+        mismatch = replace(Mismatch.from_json(proof["mismatch"]), command=_command(job, name))
+    elif proof["mismatch"] and not proof["launches"]:
+        reason = {"reason": f"no launch could be observed: {proof['mismatch']['message']}"}
+        found = [Evidence("ptx", SKIPPED, 0, reason)]
+    return FunctionEvidence(name, found, mismatch)
+
+
+def _command(job: _Job, name: str) -> str:
+    try:
+        shown = job.path.relative_to(Path.cwd())
+    except ValueError:
+        shown = job.path
+    module = shlex.quote(str(shown))
+    return f"porter verify {module} -f {name} --seed {job.seed} --cases {job.cases}"

@@ -1,0 +1,170 @@
+"""The child process that proves functions on the simulator.
+
+`python -m porter.verify.sim_child REQUEST` reads a JSON request and appends JSON lines to
+the file that it names: `start` and `case` lines before the work, so that the parent knows
+what a dead child was at, and a `done` line with the result of every function.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from porter.codegen.header import FunctionRecord, Header, is_edited, parse
+from porter.source.files import read
+from porter.verify import generated
+from porter.verify.cases import SMALL_BLOCKS
+from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
+from porter.verify.original import Original, index_parameters, load
+from porter.verify.prover import Found, Proof, Subject, Version
+from porter.verify.simulator import LAUNCHES, install
+
+#: with fewer cases than this the time limit leaves nothing proved
+FEWEST_CASES = 8
+
+
+class Reply:
+    """The file of JSON lines that the parent reads."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("a", encoding="utf-8")
+
+    def write(self, **line: Any) -> None:
+        """Append one line at once."""
+        self._file.write(json.dumps(line) + "\n")
+        self._file.flush()
+
+
+class Session:
+    """The generated module and its source, loaded once for all functions of a request."""
+
+    def __init__(self, request: dict[str, Any], reply: Reply) -> None:
+        self.seed, self.cases = int(request["seed"]), int(request["cases"])
+        self.seconds = float(request["seconds"])
+        self.reply = reply
+        self.path = Path(request["module"])
+        self.text = self.path.read_text("utf-8")
+        header = parse(self.text)
+        assert header is not None, "the parent has read the header"
+        self.header: Header = header
+        self.source = self.path.parent / header.source
+        self.source_text = read(str(self.source)).text
+        # at the end, so that no file of the user's hides a module of the library
+        sys.path += [str(self.source.parent), str(self.path.parent)]
+        self.original: Original = load(self.source, self.source_text)
+        own = generated.block_sizes(self.text, SMALL_BLOCKS)
+        self.own_blocks = own
+        self.small_blocks = {n: min(SMALL_BLOCKS[n], size) for n, size in own.items()}
+        self.own = generated.load(self.path, self.text, {})
+        self.small = generated.load(self.path, self.text, self.small_blocks) if own else self.own
+
+    def prove(self, name: str) -> dict[str, Any]:
+        """The `done` line of one function."""
+        LAUNCHES.clear()
+        record = self.header.function(name)
+        assert record is not None, "the parent asks only for functions in the header"
+        proof, mismatch = self._proof(record, small=True)
+        if mismatch is not None and self.small_blocks and is_edited(self.text):
+            # a kernel edited by hand may rely on its own block sizes: they decide
+            proof, mismatch = self._proof(record, small=False)
+        return self._result(name, proof, mismatch)
+
+    def _proof(
+        self, record: FunctionRecord, *, small: bool
+    ) -> tuple[Proof | None, Mismatch | None]:
+        try:
+            proof = Proof(
+                self._subject(record, small), self.seed, time.monotonic() + self.seconds, self._case
+            )
+        except (LookupError, AttributeError, ValueError) as error:
+            return None, Mismatch("load", " ".join(str(e) for e in error.args))
+        try:
+            proof.run(self.cases)
+        except Found as found:
+            return proof, found.mismatch
+        except ValueError as error:
+            return proof, Mismatch("load", str(error))
+        return proof, None
+
+    def _case(self, number: int, inputs: tuple[str, ...]) -> None:
+        self.reply.write(case=number, inputs=inputs)
+
+    def _subject(self, record: FunctionRecord, small: bool) -> Subject:
+        name = record.name
+        host = name.rsplit(".", 1)[-1]
+        for module in (self.own, self.small):
+            if not callable(getattr(module, host, None)):
+                raise LookupError(f"the module defines no function `{host}`")
+        own = Version(getattr(self.own, host), self.own_blocks)
+        return Subject(
+            record,
+            self.original.function(name),
+            Version(getattr(self.small, host), self.small_blocks) if small else own,
+            own,
+            index_parameters(self.source_text, name),
+        )
+
+    def _result(self, name: str, proof: Proof | None, mismatch: Mismatch | None) -> dict[str, Any]:
+        counts = dict(proof.counts) if proof else {}
+        values = counts.get("values", 0)
+        reasons = proof.reasons if proof else []
+        if mismatch is None and values == 0 and "time limit" not in reasons:
+            mismatch = Mismatch("load", self._no_input(name, reasons))
+        status = FAILED if mismatch else PASSED
+        stopped = "time limit" in reasons
+        if stopped and not mismatch and values < FEWEST_CASES:
+            status = SKIPPED
+        detail: dict[str, Any] = {
+            key: counts.get(key, 0) for key in ("values", "exceptions", "wrong_inputs")
+        }
+        optional = ("not_compared", "out_of_bounds", "stricter")
+        detail |= {key: counts[key] for key in optional if counts.get(key)}
+        detail |= {"launches": LAUNCHES.count, "seed": self.seed}
+        if reasons:
+            detail["reasons"] = reasons
+        if stopped:
+            detail["reason"] = "the time limit came first"
+        if proof is not None and values and proof.copies == values:
+            detail["output_equals_input"] = True
+        return {
+            "done": name,
+            "status": status,
+            "cases": counts.get("cases", 0),
+            "detail": detail,
+            "mismatch": mismatch.to_json() if mismatch else None,
+            "launches": list(LAUNCHES.seen.values()),
+        }
+
+    def _no_input(self, name: str, reasons: list[str]) -> str:
+        for word, why in self.original.missing.items():
+            if any(f"'{word}'" in reason for reason in reasons):
+                return f"the original of `{name}` needs `{word}`: {why}"
+        said = f" ({reasons[0]})" if reasons else ""
+        return f"no usable input: the original of `{name}` raises in every case{said}"
+
+
+def main() -> None:
+    """Answer one request."""
+    request = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    # should the parent die, this child does not stay behind
+    faulthandler.dump_traceback_later(float(request["limit"]), exit=True)
+    reply = Reply(Path(request["reply"]))
+    install()
+    try:
+        session = Session(request, reply)
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        reply.write(fatal=f"the module cannot be loaded: {reason}")
+        return
+    for name in request["functions"]:
+        reply.write(start=name)
+        reply.write(**session.prove(name))
+    reply.write(end=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-#: what stands in for THREADS and TILE in most cases, so that the simulator is fast
-SMALL_BLOCKS = {"THREADS": 8, "TILE": 4}
+#: what stands in for these constants of a module in most cases: the simulator is fast then,
+#: and a grid with few blocks makes grid-stride loops go round
+SMALL_BLOCKS = {"THREADS": 8, "TILE": 4, "MAX_BLOCKS": 3}
 #: no case makes more grid points than this (the product of all distinct dimensions)
 MOST_POINTS = 8000
 #: what a dimension is cut to when a case is too large
@@ -22,7 +23,8 @@ class CaseSpec:
 
     `sizes` are size words, `block` the constant that B stands for; `variant` counts through
     the signatures; `layout` is C, F, strided, reversed, offset or readonly; `domain` of
-    floats is positive, normal, wide or special; `ints` is index, sorted, any or extreme;
+    floats is positive, normal, wide, negative (far below zero), round (ties, and
+    numbers that the source mentions) or special; `ints` is index, sorted, any or extreme;
     `form` is host, alias, list, device or device-view; `own` keeps the module's own blocks,
     `turned` says that the sizes were turned round because the case was too costly.
     """
@@ -49,10 +51,10 @@ TABLE: tuple[CaseSpec, ...] = (
     _row("0"),
     _row("1", domain="normal"),
     _row("B-1 B+1 5", ints="sorted"),
-    _row("B 3 7", domain="normal", layout="strided", ints="any"),
-    _row("B+1 2 5", layout="reversed"),
+    _row("B 3 7", domain="round", layout="strided", ints="any"),
+    _row("B+1 2 5", layout="reversed", domain="negative"),
     _row("3B+7 5 2", domain="normal", variant=1),
-    _row("3B+7 B+1 B", "TILE", layout="F"),
+    _row("3B+7 B+1 B", "TILE", layout="F", domain="round", variant=1),
     _row("2 3B+7 5", domain="normal", form="device"),
     _row("7 5 3", domain="special"),
     _row("5 1 4", domain="normal", ints="sorted", layout="offset"),
@@ -66,7 +68,7 @@ TABLE: tuple[CaseSpec, ...] = (
     _row("3 B+1 17", "TILE", own=True, variant=1),
     _row("2 B-1 3", domain="special", variant=1, layout="strided"),
     _row("B 3B+7 B", "TILE", domain="normal", ints="any", layout="readonly"),
-    _row("3B+7 2", ints="sorted", layout="strided", form="alias", variant=1),
+    _row("3B+7 2", ints="sorted", layout="strided", form="alias", domain="round"),
     _row("3 B+1", own=True, domain="normal", layout="F"),
 )
 

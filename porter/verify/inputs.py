@@ -20,12 +20,14 @@ GAP = 77
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its type, its dimensions, and whether it looks like an index."""
+    """One parameter: its type, its dimensions, whether it looks like an index, and numbers
+    that its values are compared with somewhere (`marks`)."""
 
     name: str
     type: ArgType
     dims: tuple[str, ...] = ()
     index: bool = False
+    marks: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -177,6 +179,9 @@ def _scalar(
             return sizes[parameter.name]
         number = int(rng.integers(1 if spec.ints == "ones" else 0, 7))
         return number if dtype == "int64" else np.dtype(dtype).type(number)
+    if spec.domain == "round" and letter == "f":
+        real = float(_round(parameter.marks, (), rng))
+        return real if dtype == "float64" else np.dtype(dtype).type(real)
     sign = -1 if spec.domain == "normal" and rng.random() < 0.3 else 1
     real = sign * float(rng.uniform(0.1, 2.0))
     if letter == "c":
@@ -197,9 +202,9 @@ def _array(
         return np.asarray(rng.random(shape) < 0.5)
     if letter in "iu":
         return _integers(parameter, dtype, shape, spec, smallest, rng)
-    values = _reals(shape, spec.domain, rng)
+    values = _reals(parameter.marks, shape, spec.domain, rng)
     if letter == "c":
-        values = values + 1j * _reals(shape, spec.domain, rng)
+        values = values + 1j * _reals(parameter.marks, shape, spec.domain, rng)
     return np.asarray(values).astype(dtype)
 
 
@@ -239,9 +244,23 @@ def _counts_ends(entry: str) -> bool:
     return entry.replace(" ", "").endswith("+1")
 
 
-def _reals(shape: tuple[int, ...], domain: str, rng: np.random.Generator) -> Array:
+def _round(marks: tuple[float, ...], shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    """Halves and the marks, so that there are ties and values on the thresholds."""
+    halves = rng.integers(-4, 5, shape) / 2
+    if not marks:
+        return np.asarray(halves)
+    return np.asarray(np.where(rng.random(shape) < 0.4, rng.choice(marks, shape), halves))
+
+
+def _reals(
+    marks: tuple[float, ...], shape: tuple[int, ...], domain: str, rng: np.random.Generator
+) -> Array:
+    if domain == "round":
+        return _round(marks, shape, rng)
     if domain == "positive":
         return rng.uniform(0.1, 3.0, shape)
+    if domain == "negative":
+        return rng.uniform(-3000.0, -800.0, shape)
     values = np.asarray(rng.normal(0.0, 300.0 if domain == "wide" else 1.5, shape))
     if domain == "special":
         odd = rng.choice([math.nan, math.inf, -math.inf, 0.0, -0.0], shape)

@@ -168,6 +168,22 @@ def index_parameters(text: str, name: str) -> frozenset[str]:
     return frozenset(a.arg for a in arguments if a.arg in used)
 
 
+def literals(text: str, name: str, namespace: dict[str, Any]) -> tuple[float, ...]:
+    """The numbers that a function mentions, directly or as constants of its module.
+
+    Inputs equal to them tell `<` from `<=`.
+    """
+    function = _find(ast.parse(text), name.split("."))
+    found: set[float] = set()
+    for node in ast.walk(function) if function is not None else ():
+        value = node.value if isinstance(node, ast.Constant) else None
+        if isinstance(node, ast.Name):
+            value = namespace.get(node.id)
+        if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e6:
+            found |= {float(value), -float(value)}
+    return tuple(sorted(found))
+
+
 def _assigned(node: ast.Assign | ast.AugAssign | ast.AnnAssign) -> list[ast.expr]:
     return node.targets if isinstance(node, ast.Assign) else [node.target]
 

@@ -57,6 +57,7 @@ class Subject:
     small: Version
     own: Version
     indices: frozenset[str] = frozenset()
+    marks: tuple[float, ...] = ()
 
 
 @dataclass
@@ -65,13 +66,14 @@ class Proof:
 
     `counts` has the keys values, exceptions, wrong_inputs, not_compared, out_of_bounds (a
     kernel raised what the original raises: a GPU does not) and stricter (a wrong input that
-    NumPy takes is refused).
+    NumPy takes is refused).  With `observe` only the launches matter, not the results.
     """
 
     subject: Subject
     seed: int
     deadline: float
     report: Callable[[int, tuple[str, ...]], None]
+    observe: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     reasons: list[str] = field(default_factory=list)
     copies: int = 0
@@ -86,8 +88,12 @@ class Proof:
             if time.monotonic() > self.deadline:
                 self.reasons.append("time limit")
                 return
-            self._case(spec)
-        if self.sample is not None:
+            try:
+                self._case(spec)
+            except Found:
+                if not self.observe:
+                    raise
+        if self.sample is not None and not self.observe:
             self._wrong_inputs(*self.sample)
 
     def _signatures(self) -> list[tuple[ArgType, ...]]:
@@ -102,8 +108,8 @@ class Proof:
         pairs = list(zip(names, types, strict=False))
         ranks = {n: t.ndim for n, t in pairs if t.kind == "array"}
         dims = complete(parse_shapes(self.subject.record.shapes), ranks)
-        indices = self.subject.indices
-        return [Parameter(n, t, dims.get(n, ()), n in indices) for n, t in pairs]
+        indices, marks = self.subject.indices, self.subject.marks
+        return [Parameter(n, t, dims.get(n, ()), n in indices, marks) for n, t in pairs]
 
     def _check_parameters(self) -> None:
         expected = _positional(self.subject.original)

@@ -100,12 +100,14 @@ class _Job:
     ) -> None:
         self.path, self.folder, self.names = path, folder, names
         self.cases, self.seed, self.timeout = cases, seed, timeout
+        self.observe = False
 
     def simulate(self, on: tuple[str, ...]) -> dict[str, dict[str, Any]]:
         """The `done` line of every function; a child that dies costs only its function."""
         proofs: dict[str, dict[str, Any]] = {}
         # ptx needs the argument types of real launches: a few cases tell them
-        count = self.cases if "simulator" in on else min(self.cases, 12)
+        self.observe = "simulator" not in on
+        count = min(self.cases, 12) if self.observe else self.cases
         pending = list(self.names)
         while pending:
             lines, ended, said = self._child(pending, count, len(proofs))
@@ -128,7 +130,7 @@ class _Job:
         request = {
             "module": str(self.path), "functions": names, "cases": count, "seed": self.seed,
             "seconds": self.timeout * _SOFT, "limit": self.timeout * (len(names) + 1),
-            "reply": str(reply),
+            "reply": str(reply), "observe": self.observe,
         }  # fmt: skip
         extra = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_CACHE_DIR": str(self.folder / "cache")}
         child = Child(

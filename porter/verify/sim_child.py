@@ -19,7 +19,7 @@ from porter.source.files import read
 from porter.verify import generated
 from porter.verify.cases import SMALL_BLOCKS
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
-from porter.verify.original import Original, index_parameters, load
+from porter.verify.original import Original, index_parameters, literals, load
 from porter.verify.prover import Found, Proof, Subject, Version
 from porter.verify.simulator import LAUNCHES, install
 
@@ -45,6 +45,7 @@ class Session:
     def __init__(self, request: dict[str, Any], reply: Reply) -> None:
         self.seed, self.cases = int(request["seed"]), int(request["cases"])
         self.seconds = float(request["seconds"])
+        self.observe = bool(request["observe"])
         self.reply = reply
         self.path = Path(request["module"])
         self.text = self.path.read_text("utf-8")
@@ -78,7 +79,11 @@ class Session:
     ) -> tuple[Proof | None, Mismatch | None]:
         try:
             proof = Proof(
-                self._subject(record, small), self.seed, time.monotonic() + self.seconds, self._case
+                self._subject(record, small),
+                self.seed,
+                time.monotonic() + self.seconds,
+                self._case,
+                self.observe,
             )
         except (LookupError, AttributeError, ValueError) as error:
             return None, Mismatch("load", " ".join(str(e) for e in error.args))
@@ -106,6 +111,7 @@ class Session:
             Version(getattr(self.small, host), self.small_blocks) if small else own,
             own,
             index_parameters(self.source_text, name),
+            literals(self.source_text, name, self.original.namespace),
         )
 
     def _result(self, name: str, proof: Proof | None, mismatch: Mismatch | None) -> dict[str, Any]:

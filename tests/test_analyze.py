@@ -132,7 +132,9 @@ def test_full_output_shows_the_source(project: Project) -> None:
 
 
 def test_notes_stand_under_what_they_speak_of() -> None:
-    text = "\n".join(["def f(out, a):", *["    pass"] * 8, "    out[i - 1] = a * out[i]", "    x = y"])
+    text = "\n".join(
+        ["def f(out, a):", *["    pass"] * 8, "    out[i - 1] = a * out[i]", "    x = y"]
+    )
     diagnostic = Diagnostic(
         code="PRT904",
         name="loop-carried-dependence",
@@ -295,6 +297,13 @@ def test_wrong_settings_are_usage_errors(project: Project, table: str, said: str
     result = project.analyze("a.py")
     assert result.code == 2
     assert said in result.err
+
+
+def test_codes_that_do_not_exist_are_usage_errors(project: Project) -> None:
+    project.write("a.py", "x = 1\n")
+    result = project.analyze("a.py", "--select", "PRT1,PRT777")
+    assert result.code == 2
+    assert "no rule has a code that starts with PRT777" in result.err
 
 
 def test_exit_zero_and_statistics(project: Project) -> None:

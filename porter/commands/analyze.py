@@ -18,6 +18,7 @@ from porter.output.color import wants_color
 from porter.output.records import to_json
 from porter.rules.engine import Analysis, Selection, analyze
 from porter.rules.fixes import apply_fixes
+from porter.rules.registry import all_rules
 from porter.source.files import SourceFile, load
 
 FINE, FOUND, FAILED = 0, 1, 2
@@ -29,6 +30,9 @@ def run(options: AnalyzeOptions) -> int:
     Raises `UsageError` for a setting, a function or a baseline that does not exist.
     """
     config = load_config(options.paths[0])
+    for prefix in (*options.select, *options.ignore, *config.select, *config.ignore):
+        if not any(code.startswith(prefix) for code in all_rules()):
+            raise UsageError(f"no rule has a code that starts with {prefix}; see `porter rules`")
     sources = load(options.paths, options.stdin_filename, config.exclude)
     analyses = [_one(file, options, config) for file in sources.files]
     _check_names(options, analyses, bool(sources.problems))

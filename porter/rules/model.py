@@ -138,8 +138,13 @@ class PyFile:
 
     def code(self, node: ast.AST) -> str:
         """The node's source text on one line."""
-        text = ast.get_source_segment(self.text, node) if isinstance(node, ast.expr) else None
-        return " ".join((text or ast.unparse(node)).split())
+        if not isinstance(node, ast.expr) or node.end_lineno is None:
+            return ast.unparse(node)
+        span = self.span(node)
+        lines = self.lines[span.line - 1 : span.end_line]
+        lines[-1] = lines[-1][: span.end_column - 1]
+        lines[0] = lines[0][span.column - 1 :]
+        return " ".join(" ".join(lines).split())
 
     @cached_property
     def _imports(self) -> dict[str, list[tuple[int, str]]]:
@@ -188,7 +193,22 @@ class PyFile:
     @cached_property
     def functions(self) -> list[Function]:
         """Every function, methods and nested ones included, in source order."""
-        return list(self._functions(self.tree, ""))
+        found = list(self._functions(self.tree, ""))
+        called = {
+            n.func.id
+            for f in found
+            if f.on_device
+            for n in f.nodes
+            if isinstance(n, ast.Call)
+            and isinstance(n.func, ast.Name)
+            and n.func.id not in {f.node.name, *f.local_names}
+        }
+        for function in found:
+            # Numba takes a function that other device code calls as a device function,
+            # whether or not the decorator says so
+            if function.kind is Kind.KERNEL and function.node.name in called:
+                function.kind = Kind.DEVICE
+        return found
 
     def _functions(self, node: ast.AST, prefix: str) -> Iterator[Function]:
         for child in ast.iter_child_nodes(node):

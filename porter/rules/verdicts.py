@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import libcst as cst
 
 from porter.diagnostics import Diagnostic, Severity, Span
 from porter.rules.launches.sites import launches
-from porter.rules.model import Function, Kind, PyFile, walk_own
-from porter.rules.threads import element
+from porter.rules.lifting.loops import works_on_arrays
+from porter.rules.model import FUNCTIONS, Function, Kind, PyFile, walk_own
 from porter.rules.transfers.scopes import device_arrays
 from porter.source.files import SourceFile
 from porter.source.module import SourceModule
@@ -67,7 +67,7 @@ def judge(
     problems: list[str] = []
     if convertible:
         try:
-            module = SourceModule(source.text, source.path)
+            module = SourceModule(_needed(file, convertible.values()), source.path)
         except cst.ParserSyntaxError as error:
             return Verdicts(tuple(results), (_unparsed(source, error),))
         for one in module.functions:
@@ -94,6 +94,29 @@ def judge(
             diagnostics += [d.at(file.path, function.name) for d in answer.diagnostics]
     results.sort(key=lambda v: v.line)
     return Verdicts(tuple(results), tuple(diagnostics), tuple(problems))
+
+
+def _needed(file: PyFile, wanted: Iterable[Function]) -> str:
+    """The text with the functions and classes that no wanted function needs left blank.
+
+    libcst reads a few thousand lines a second, so what it need not see is taken out; all
+    lines keep their numbers.
+    """
+    tops = {n.name: n for n in file.tree.body if isinstance(n, (*FUNCTIONS, ast.ClassDef))}
+    keep: set[str] = set()
+    todo = [f.name.split(".")[0] for f in wanted]
+    while todo:
+        name = todo.pop()
+        if name in tops and name not in keep:
+            keep.add(name)
+            todo += [n.id for n in ast.walk(tops[name]) if isinstance(n, ast.Name)]
+    lines = list(file.lines)
+    for node in file.tree.body:
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.name not in keep:
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            last = node.end_lineno or node.lineno
+            lines[first - 1 : last] = [""] * (last - first + 1)
+    return "\n".join(lines) + "\n"
 
 
 def _failed(source: SourceFile, function: Function, error: Exception) -> str:
@@ -184,16 +207,9 @@ def _launches_here(file: PyFile, function: Function) -> bool:
 
 def _loops_over_elements(function: Function) -> bool:
     """Whether a `for` loop computes with elements of a parameter at its own index."""
-    for loop in function.nodes:
-        if not isinstance(loop, ast.For):
-            continue
-        targets = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
-        nodes = [n for s in loop.body for n in walk_own(s)]
-        if any(isinstance(n, (ast.BinOp, ast.AugAssign)) for n in nodes) and any(
-            (at := element(n)) is not None
-            and at.base in function.parameters
-            and any(isinstance(i, ast.Name) and i.id in targets for i in at.indices)
-            for n in nodes
-        ):
-            return True
-    return False
+    loops = [n for n in function.nodes if isinstance(n, ast.For)]
+    return any(
+        works_on_arrays(function, loop)
+        and any(isinstance(n, (ast.BinOp, ast.AugAssign)) for s in loop.body for n in walk_own(s))
+        for loop in loops
+    )

@@ -15,7 +15,7 @@ class HostFunctionInKernel(Rule):
     ## What it does
 
     Finds kernels and device functions that call a function of the same file which carries no
-    decorator, or which is a kernel itself.
+    decorator.
 
     ## Why is this bad?
 
@@ -45,6 +45,19 @@ class HostFunctionInKernel(Rule):
     name = "host-function-in-kernel"
     severity = Severity.ERROR
     VALID = (
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def g(v):
+            return v * v
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = g(x[i])
+        """,
         """
         from numba import cuda
 
@@ -115,23 +128,21 @@ class HostFunctionInKernel(Rule):
         ),
         Bad(
             """
-            from numba import cuda
+            from numba import vectorize
 
-            @cuda.jit
             def g(v):
-                v[0] = 1
+                return v * v
 
-            @cuda.jit
-            def k(x):
-                if cuda.grid(1) == 0:
-                    g(x)
+            @vectorize(["f4(f4)"], target="cuda")
+            def f(x):
+                return g(x) + 1
             """,
-            "10:9",
+            "8:12",
         ),
     )
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
-        """Every call of a plain function or of a kernel."""
+        """Every call of a plain function."""
         if not function.on_device:
             return
         for node in function.nodes:
@@ -141,20 +152,20 @@ class HostFunctionInKernel(Rule):
             callee = file.defined(name, node.lineno)
             if callee is None or name in function.local_names or callee is function:
                 continue
-            if callee.kind is Kind.KERNEL:
-                what = f"kernel `{name}`"
-            elif callee.kind is Kind.PLAIN and _undecorated(file, callee, name):
-                what = f"`{name}`, which is not compiled for the device"
-            else:
+            if callee.kind is not Kind.PLAIN or not _undecorated(file, callee, name):
                 continue
             cure = f"decorate `{name}` with @cuda.jit(device=True)"
-            message = f"`{function.name}` runs on the device and calls {what}"
+            message = f"`{function.name}` runs on the device and calls plain Python `{name}`"
             yield self.report(file, node, message, cure, function=function)
 
 
 def _undecorated(file: PyFile, callee: Function, name: str) -> bool:
     """Whether the name is bound once, by a function without any decorator, at module level."""
     if callee.node.decorator_list or callee.node not in file.tree.body:
+        return False
+    decorators = [d for f in file.functions for d in f.node.decorator_list]
+    if any(isinstance(n, ast.Name) and n.id == name for d in decorators for n in ast.walk(d)):
+        # numba.extending's @overload(name) and its kin give the name a meaning on the device
         return False
     bound = [
         n

@@ -25,8 +25,8 @@ _UFUNCS = {
 }  # fmt: skip
 _ALLOCATE = words("zeros ones empty full arange linspace zeros_like ones_like empty_like array eye")
 _ARRAY = words(
-    "dot cumsum cumprod diff interp isclose sort argsort unique einsum concatenate max min amax "
-    "amin median percentile quantile stack vstack hstack tile repeat roll outer cross kron "
+    "dot cumsum cumprod diff interp isclose sort argsort unique einsum concatenate "
+    "median percentile quantile stack vstack hstack tile repeat roll outer cross kron "
     "histogram bincount nonzero take convolve correlate gradient pad meshgrid"
 )
 _MATH = words(

@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from porter.rules.model import FUNCTIONS, Function, Kind, PyFile
 from porter.rules.words import words
@@ -58,12 +59,12 @@ class Launch:
         return self.config[2] if len(self.config) > 2 else None
 
 
-def launches(file: PyFile) -> list[Launch]:
+@lru_cache(maxsize=4)
+def launches(file: PyFile) -> tuple[Launch, ...]:
     """Every launch in the file, in source order within each scope."""
     if "numba" not in file.text:
-        return []
-    found = [launch for scope in scopes(file) for launch in _launches(file, scope)]
-    return found
+        return ()
+    return tuple(launch for scope in scopes(file) for launch in _launches(file, scope))
 
 
 def scopes(file: PyFile) -> list[Scope]:
@@ -72,14 +73,17 @@ def scopes(file: PyFile) -> list[Scope]:
     return [file.tree, *plain]
 
 
-def own_nodes(scope: Scope) -> Iterator[ast.AST]:
+@lru_cache(maxsize=256)
+def own_nodes(scope: Scope) -> tuple[ast.AST, ...]:
     """The nodes of a scope in source order, nested functions and classes left out."""
+    found: list[ast.AST] = []
     stack: list[ast.AST] = list(reversed(scope.body))
     while stack:
         node = stack.pop()
-        yield node
+        found.append(node)
         if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
             stack += reversed(list(ast.iter_child_nodes(node)))
+    return tuple(found)
 
 
 def _launches(file: PyFile, scope: Scope) -> Iterator[Launch]:

@@ -128,7 +128,7 @@ class LiftableLoop(Rule):
         if call is None:
             return
         for loop in outer_loops(function):
-            if works_on_arrays(loop) and obstacle(file, function, loop) is None:
+            if works_on_arrays(function, loop) and obstacle(file, function, loop) is None:
                 yield self.report(
                     file,
                     loop,

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from porter.rules.model import Function, Kind, PyFile, is_true, walk_own
 from porter.rules.nopython.calls import uncompilable_calls
+from porter.rules.threads import element
 
 
 def falls_back(file: PyFile, function: Function) -> str | None:
@@ -44,17 +45,19 @@ def title(file: PyFile, loop: ast.For | ast.While) -> str:
     return f"`while {file.code(loop.test)}` loop"
 
 
-def works_on_arrays(loop: ast.For | ast.While) -> bool:
-    """Whether the loop stores to or computes with elements, which is worth compiling."""
+def works_on_arrays(function: Function, loop: ast.For | ast.While) -> bool:
+    """Whether the loop computes with elements of a parameter at an index of its own."""
     nodes = [n for s in loop.body for n in walk_own(s)]
-    subscripts = [n for n in nodes if isinstance(n, ast.Subscript)]
-    return any(not _text_key(n) for n in subscripts) and any(
-        isinstance(n, (ast.Assign, ast.AugAssign)) for n in nodes
+    if isinstance(loop, ast.For):
+        own = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
+    else:
+        own = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return any(isinstance(n, (ast.BinOp, ast.AugAssign, ast.Assign)) for n in nodes) and any(
+        (at := element(n)) is not None
+        and at.base in function.parameters
+        and own & {i.id for x in at.indices for i in ast.walk(x) if isinstance(i, ast.Name)}
+        for n in nodes
     )
-
-
-def _text_key(node: ast.Subscript) -> bool:
-    return isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
 
 
 def obstacle(

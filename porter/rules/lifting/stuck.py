@@ -133,7 +133,7 @@ class StuckLoop(Rule):
         if function.kind is Kind.PLAIN or falls_back(file, function) is None:
             return
         for loop in outer_loops(function):
-            found = obstacle(file, function, loop) if works_on_arrays(loop) else None
+            found = obstacle(file, function, loop) if works_on_arrays(function, loop) else None
             if found is None:
                 continue
             node, reason = found

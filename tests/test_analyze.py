@@ -458,3 +458,20 @@ def test_generated_modules_are_kernels_and_nothing_else(project: Project) -> Non
     project.write("a_cuda.py", text)
     functions = project.analyze("a_cuda.py", "--output-format", "json").json["functions"]
     assert {f["verdict"] for f in functions} == {"kernel"}
+
+
+def test_a_mistake_of_ours_in_one_function_does_not_hide_the_rest(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(function: object, signature: str | None) -> None:
+        raise KeyError("lost")
+
+    monkeypatch.setattr("porter.frontend.check.check_function", fail)
+    monkeypatch.delenv("PORTER_DEBUG", raising=False)
+    project.write(
+        "a.py", RETURNS + "\n\ndef f(x):\n    for i in range(len(x)):\n        x[i] += 1\n"
+    )
+    result = project.analyze("a.py", "--output-format", "json")
+    assert (result.code, result.codes) == (2, ["PRT301"])
+    assert result.err.count("\n") == 1
+    assert result.err.startswith("error: a.py:9: porter failed on `f` (KeyError: 'lost')")

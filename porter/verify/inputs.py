@@ -125,7 +125,9 @@ def build(
         arguments.append(Argument(parameter.name, value, layout))
     if spec.form == "alias":
         arguments = _alias(parameters, arguments)
-    return Inputs(tuple(arguments), "host" if spec.form == "alias" else spec.form, sizes)
+    arrays = any(isinstance(a.value, np.ndarray) for a in arguments)
+    form = spec.form if arrays and spec.form != "alias" else "host"
+    return Inputs(tuple(arguments), form, sizes)
 
 
 def _least(parameters: list[Parameter], names: list[str]) -> dict[str, int]:

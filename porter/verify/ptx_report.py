@@ -6,6 +6,8 @@ import re
 
 #: pi/2 * 2**-64: the last step of the range reduction of float32 sin, cos and tan
 _REDUCTION = "0d3BF921FB54442D19"
+#: an instruction with or without a predicate; not a directive, a comment or a label
+_OPCODE = re.compile(r"(@!?%\w+\s+)?(?P<opcode>[a-z][\w.:]*)\s")
 _REGISTER = re.compile(r"%[a-z]+\d+")
 
 
@@ -25,13 +27,8 @@ def double_instructions(ptx: str) -> int:
 
 
 def _is_double(line: str) -> bool:
-    opcode = line.removeprefix("@").split()
-    if not opcode or line.startswith((".", "//", "@!")):
-        words = line.split()
-        opcode = words[1:] if line.startswith("@!") else []
-    elif line.startswith("@"):
-        opcode = line.split()[1:]
-    return bool(opcode) and not opcode[0].startswith(".") and ".f64" in opcode[0]
+    found = _OPCODE.match(line)
+    return found is not None and ".f64" in found["opcode"]
 
 
 def _neighbours(doubles: list[str], multiplication: str) -> set[int]:

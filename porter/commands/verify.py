@@ -1,0 +1,120 @@
+"""`porter verify MODULE...`: prove generated modules again."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from porter.codegen.header import parse
+from porter.commands.options import VerifyOptions
+from porter.diagnostics import UsageError
+from porter.output.color import paint, wants_color
+from porter.output.records import to_json
+from porter.source.files import find
+from porter.verify import report
+from porter.verify.evidence import FunctionEvidence
+from porter.verify.run import KINDS, verify_module
+
+CASES, SEED, TIMEOUT = 24, 0, 300.0
+
+
+def run(options: VerifyOptions) -> int:
+    """Prove every module and print what was found.
+
+    Returns 0 when every function has a proof and none failed, 1 otherwise, and 2 when a
+    module could not be read.  Raises `UsageError` for arguments that cannot be served.
+    """
+    _check(options)
+    results: list[tuple[str, list[FunctionEvidence]]] = []
+    unreadable = False
+    for path in options.paths:
+        try:
+            modules = _modules(path)
+        except UsageError as error:
+            _complain(error)
+            unreadable = True
+            continue
+        for module in modules:
+            try:
+                found = _prove(module, options)
+            except UsageError as error:
+                _complain(error)
+                unreadable = True
+                continue
+            results.append((module, found))
+            if options.output_format != "json":
+                _print(module, found, options.output_format)
+    if options.output_format == "json":
+        print(to_json({"modules": [_record(p, found) for p, found in results]}), end="")
+    if unreadable:
+        return 2
+    return 0 if all(f.proved for _, found in results for f in found) else 1
+
+
+def _check(options: VerifyOptions) -> None:
+    for on in options.on:
+        if on not in KINDS:
+            raise UsageError(f"--on {on} is not in this version of porter (it has simulator, ptx)")
+    if options.timeout is not None and options.timeout <= 0:
+        raise UsageError("--timeout must be more than 0 seconds")
+    if options.seed is not None and options.seed < 0:
+        raise UsageError("--seed must not be negative")
+
+
+def _modules(path: str) -> list[str]:
+    """The module itself or, for a folder, the files in it that porter wrote."""
+    if not Path(path).is_dir():
+        return [path]
+    found = [name for name in find(path) if name.endswith(".py") and _is_generated(name)]
+    if not found:
+        raise UsageError(f"{path}: no module written by `porter convert` in this directory")
+    return found
+
+
+def _is_generated(path: str) -> bool:
+    try:
+        return parse(Path(path).read_text("utf-8")) is not None
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _prove(path: str, options: VerifyOptions) -> list[FunctionEvidence]:
+    try:
+        return verify_module(
+            Path(path),
+            on=options.on or KINDS,
+            cases=options.cases or CASES,
+            seed=SEED if options.seed is None else options.seed,
+            functions=options.functions,
+            timeout=options.timeout or TIMEOUT,
+        )
+    except UsageError as error:
+        # the path as the user wrote it, not as it was resolved
+        shown = str(error).replace(str(Path(path).resolve()), path)
+        raise UsageError(shown) from error
+
+
+def _complain(error: UsageError) -> None:
+    print(f"error: {error}", file=sys.stderr)
+
+
+def _print(path: str, found: Iterable[FunctionEvidence], output_format: str) -> None:
+    color = wants_color(sys.stdout)
+    if output_format == "concise":
+        for function in found:
+            print(f"{path}: {report.brief(function)}")
+        return
+    print(paint(path, "bold", color))
+    for function in found:
+        for line in report.lines(function):
+            print(f"  {line}")
+        if function.mismatch is not None:
+            for line in report.mismatch_lines(path, function.name, function.mismatch):
+                head, mark, rest = line.partition("]: ")
+                print(paint(head + mark, "error", color) + rest if mark else line)
+
+
+def _record(path: str, found: list[FunctionEvidence]) -> dict[str, Any]:
+    return {"path": path, "functions": [f.to_json() for f in found]}

@@ -1,0 +1,78 @@
+"""The child process of `porter doctor`: tries one kind of evidence and writes what happened.
+
+`python -m porter.verify.probe_child simulator|ptx|gpu REPLY`; the reply is a JSON object
+with `ok`, `detail` and, for gpu, `gpus`.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+
+#: kernels find `cuda` among the globals of their module: only there the simulator swaps it
+cuda: Any = None
+
+
+def _simulator() -> dict[str, Any]:
+    # importing the simulator's parts first would hide why it cannot be imported
+    import numba.cuda
+
+    from porter.verify.simulator import install
+
+    global cuda
+    cuda = numba.cuda
+    install()
+    counts = cuda.device_array(40, "int64")
+    cuda.jit(_kernel)[5, 8](counts)
+    right = counts.copy_to_host().tolist() == list(range(40))
+    return {"ok": right, "detail": "" if right else "the simulator computes wrong results"}
+
+
+def _kernel(counts: Any) -> None:
+    i = cuda.grid(1)
+    counts[i] = i
+
+
+def _ptx() -> dict[str, Any]:
+    from porter.verify.ptx_child import ARCHITECTURES, prepare
+
+    reason = prepare()
+    import numba.cuda as target
+
+    origin = getattr(target, "implementation", "Built-in")
+    return {"ok": not reason, "detail": reason or f"{' '.join(ARCHITECTURES)} by {origin}"}
+
+
+def _gpu() -> dict[str, Any]:
+    import numba.cuda as target
+
+    if not target.is_available():
+        return {"ok": False, "detail": "no GPU or no driver", "gpus": []}
+    gpus = []
+    for device in target.gpus:
+        name = device.name.decode() if isinstance(device.name, bytes) else str(device.name)
+        major, minor = device.compute_capability
+        gpus.append(f"{name} (compute capability {major}.{minor})")
+    return {"ok": bool(gpus), "detail": ", ".join(gpus), "gpus": gpus}
+
+
+PROBES = {"simulator": _simulator, "ptx": _ptx, "gpu": _gpu}
+
+
+def main() -> None:
+    """Run one probe."""
+    faulthandler.dump_traceback_later(120, exit=True)
+    try:
+        result = PROBES[sys.argv[1]]()
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        result = {"ok": False, "detail": reason}
+    Path(sys.argv[2]).write_text(json.dumps(result), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Evidence as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.verify.evidence import FAILED, PASSED, Evidence, FunctionEvidence, Mismatch
+
+
+def lines(found: FunctionEvidence) -> Iterator[str]:
+    """What was proved about one function, and what was not, line by line."""
+    yield found.name
+    for evidence in found.evidence:
+        if evidence.on != "ptx":
+            yield f"  {evidence.on:<10} {simulator_line(evidence)}"
+    compiled = [e for e in found.evidence if e.on == "ptx"]
+    if compiled:
+        yield f"  {'ptx':<10} {ptx_line(compiled)}"
+    yield from (f"  {'warning:':<10} {w}" for e in found.evidence for w in warnings(e))
+
+
+def brief(found: FunctionEvidence) -> str:
+    """The same on one line."""
+    if found.mismatch is not None:
+        return f"{found.name}: failed: {found.mismatch.message}"
+    parts = [f"{e.on} {simulator_line(e)}" for e in found.evidence if e.on != "ptx"]
+    compiled = [e for e in found.evidence if e.on == "ptx"]
+    if compiled:
+        parts.append(f"ptx {ptx_line(compiled)}")
+    return f"{found.name}: {'; '.join(parts)}"
+
+
+def simulator_line(evidence: Evidence) -> str:
+    """`24 cases passed (2 raise the same exception), 4 wrong inputs`."""
+    detail = evidence.detail
+    if evidence.status != PASSED:
+        reason = detail.get("reason", "")
+        return evidence.status + (f": {reason}" if reason else "")
+    text = f"{evidence.cases} cases passed"
+    if detail.get("exceptions"):
+        text += f" ({detail['exceptions']} raise the same exception)"
+    if detail.get("wrong_inputs"):
+        text += f", {detail['wrong_inputs']} wrong inputs too"
+    return text
+
+
+def ptx_line(compiled: list[Evidence]) -> str:
+    """`sm_75 sm_80 sm_90: 24 registers, nothing spilled, no float64`."""
+    bad = next((e for e in compiled if e.status != PASSED), None)
+    if bad is not None and bad.status == FAILED:
+        arch = bad.detail.get("arch", "")
+        return f"failed {arch}: {bad.detail.get('error') or bad.detail.get('reason', '')}".strip()
+    if bad is not None:
+        return f"skipped: {bad.detail.get('reason', '')}"
+    text = " ".join(str(e.detail["arch"]) for e in compiled)
+    registers = [e.detail["registers"] for e in compiled if e.detail["registers"] is not None]
+    if registers:
+        spilled = max(e.detail["spill_bytes"] or 0 for e in compiled)
+        text += f": {max(registers)} registers, {spilled or 'no'} bytes spilled"
+    if any(e.detail["f64"] == 0 for e in compiled):
+        text += ", no float64 in float32 programs"
+    return text
+
+
+def warnings(evidence: Evidence) -> Iterator[str]:
+    """What is not wrong but should be known."""
+    detail = evidence.detail
+    if detail.get("f64"):
+        yield f"{detail['f64']} float64 instructions in a float32 program ({detail['arch']})"
+    if detail.get("source"):
+        yield f"the source file has {detail['source']}"
+    if detail.get("output_equals_input"):
+        yield "the result equals an argument in every case, in the original too"
+    if evidence.status == PASSED and detail.get("launches") == 0:
+        yield "no kernel was launched"
+    if detail.get("out_of_bounds"):
+        text = "a kernel leaves its arrays where the original raises IndexError"
+        yield f"{text} ({detail['out_of_bounds']} cases): a GPU raises nothing there"
+    if detail.get("not_compared"):
+        reasons = "; ".join(detail.get("reasons", [])[:2])
+        yield f"{detail['not_compared']} cases could not be compared ({reasons})"
+    if evidence.status == PASSED and "reason" in detail:
+        yield f"fewer cases than asked for: {detail['reason']}"
+
+
+def mismatch_lines(path: str, name: str, mismatch: Mismatch) -> Iterator[str]:
+    """A mismatch in the form of a diagnostic."""
+    yield f"error[PRT911]: `{name}` is not proved: {mismatch.message}"
+    yield f"  --> {path}"
+    if mismatch.inputs:
+        where = f"case {mismatch.case}" if mismatch.case >= 0 else "wrong input"
+        yield f"   | {where}, seed {mismatch.seed}:"
+        yield from (f"   |   {line}" for line in mismatch.inputs)
+    if mismatch.command:
+        yield f"help: repeat it with `{mismatch.command}`"

@@ -39,7 +39,7 @@ def test_invalid_code_is_found_where_it_stands(rule: type[Rule], case: Bad) -> N
     assert not case.at or case.at == f"{found[0].span.line}:{found[0].span.column}"
     assert found[0].name == rule.name
     assert found[0].severity is rule.severity
-    assert found[0].help
+    assert found[0].help or issubclass(rule, ConverterRule)
 
 
 @pytest.mark.parametrize("bad", [b for r in RULES for b in r.INVALID if b.fixed is not None])

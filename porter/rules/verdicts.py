@@ -60,6 +60,7 @@ def judge(
         for f in wanted
         if f.kind in (Kind.PLAIN, Kind.NOPYTHON, Kind.OBJECT)
         and not generated
+        and _may_be_asked(file, f)
         and (f.name in names or is_array_code(file, f))
     }
     results = [_kernel(file, f) for f in wanted if f.on_device]
@@ -79,7 +80,9 @@ def judge(
             problems.append(_failed(source, function, error))
         else:
             results.append(answer[0])
-            diagnostics += answer[1]
+            # that a function is not about arrays is news only to someone who asked for it
+            asked_for = function.name in names
+            diagnostics += [d for d in answer[1] if asked_for or d.code != "PRT909"]
     results.sort(key=lambda v: v.line)
     return Verdicts(tuple(results), tuple(diagnostics), tuple(problems))
 
@@ -199,17 +202,25 @@ def _host_stage(function: Function, found: list[Diagnostic]) -> str:
 
 def is_array_code(file: PyFile, function: Function) -> bool:
     """Whether a function computes with arrays: it names numpy, loops over elements of a
-    parameter, or is compiled by Numba; code that already drives a GPU is not asked for."""
+    parameter, or is compiled by Numba."""
+    if function.kind is not Kind.PLAIN or _loops_over_elements(function):
+        return True
+    return any(n.split(".")[0] == "numpy" for n in _names(file, function))
+
+
+def _may_be_asked(file: PyFile, function: Function) -> bool:
+    """Whether the converter can be asked: not of nested or async functions, nor of code that
+    drives a GPU already."""
     if isinstance(function.node, ast.AsyncFunctionDef) or "." in _outer(file, function):
         return False
-    names = {file.qualified(n, function) or "" for n in _own_nodes(function)}
-    if any(n.startswith(("numba.cuda", "cupy")) for n in names):
+    if any(x.scope is function.node and x.kernel for x in launches(file)):
         return False
-    if function.kind is not Kind.PLAIN:
-        return True
-    if any(n.split(".")[0] == "numpy" for n in names):
-        return True
-    return _loops_over_elements(function) and not _launches_here(file, function)
+    return not any(n.startswith(("numba.cuda", "cupy")) for n in _names(file, function))
+
+
+def _names(file: PyFile, function: Function) -> set[str]:
+    """What the imported names in a function and its annotations stand for."""
+    return {file.qualified(n, function) or "" for n in _own_nodes(function)}
 
 
 def _outer(file: PyFile, function: Function) -> str:
@@ -222,10 +233,6 @@ def _own_nodes(function: Function) -> list[ast.AST]:
     args = function.node.args
     hints = [a.annotation for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
     return [*function.nodes, *(n for h in hints if h is not None for n in ast.walk(h))]
-
-
-def _launches_here(file: PyFile, function: Function) -> bool:
-    return any(x.scope is function.node and x.kernel for x in launches(file))
 
 
 def _loops_over_elements(function: Function) -> bool:

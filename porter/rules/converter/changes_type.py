@@ -19,9 +19,9 @@ class ChangesType(ConverterRule):
     ## Example
 
     ```python
-    def f(x):
-        result = "empty"
-        if x.shape[0] > 0:
+    def summary(x, total):
+        result = np.sin(x)
+        if total > 0:
             result = np.sum(x)  # PRT908
         return result
     ```
@@ -67,11 +67,11 @@ class ChangesType(ConverterRule):
             """
             import numpy as np
 
-            def f(x):
-                r = "empty"
-                if x.shape[0] > 0:
-                    r = np.sum(x)
-                return r
+            def f(x, total):
+                result = np.sin(x)
+                if total > 0:
+                    result = np.sum(x)
+                return result
             """,
         ),
     )

@@ -68,7 +68,7 @@ class DataDependentShape(ConverterRule):
             import numpy as np
 
             def f(x):
-                return np.nonzero(x > 0)
+                return np.where(x > 0)
             """,
         ),
     )

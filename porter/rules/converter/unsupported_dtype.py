@@ -58,7 +58,7 @@ class UnsupportedDtype(ConverterRule):
             import numpy as np
 
             def f(x):
-                return np.abs(x).astype(object)
+                return np.abs(x).astype("U8")
             """,
         ),
     )

@@ -178,7 +178,9 @@ def test_standard_input_has_the_name_it_is_given() -> None:
 
 
 def test_twenty_thousand_lines_end_well(tmp_path: Path) -> None:
-    body = "def f{0}(rows):\n    for row in rows:\n        print(row.name)\n    return len(rows)\n\n\n"
+    body = (
+        "def f{0}(rows):\n    for row in rows:\n        print(row.name)\n    return len(rows)\n\n\n"
+    )
     file = tmp_path / "long.py"
     file.write_text("import numpy as np\n\n\n" + "".join(body.format(n) for n in range(3400)))
     start = time.perf_counter()

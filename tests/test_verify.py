@@ -19,29 +19,29 @@ HERE = Path(__file__).parent / "verify_modules"
 
 #: module, function, text of the right module, text of the wrong one
 MUTANTS = [
-    ("elementwise", "density", "cuda.grid(1), x.shape[0], step", "cuda.grid(1), THREADS, step"),
-    ("elementwise", "density", "step = cuda.gridsize(1)", "step = x.shape[0]"),
-    ("elementwise", "density", "T(-0.5) * z", "T(0.5) * z"),
-    ("elementwise", "density", "T(-0.5) * z * z", "T(-0.500001) * z * z"),
-    ("elementwise", "density", "device_array(n, x.dtype, s", "device_array(n, np.float64, s"),
-    ("elementwise", "density", "T = x.dtype.type\n    step", "T = np.float32\n    step"),
-    ("elementwise", "density", "(x[i] - mean) / sigma", "np.float32(x[i] - mean) / sigma"),
-    ("elementwise", "difference", "if i < out.shape[0]:", "if i < out.shape[0] - 1:"),
-    ("elementwise", "difference", "if i < out.shape[0]:", "if i <= out.shape[0]:"),
-    ("elementwise", "difference", "grid = (n + THREADS - 1) //", "grid = max(1, n // THREADS) or"),
-    ("elementwise", "difference", "x[i + 1] - x[i]", "x[i] - x[i - 1]"),
-    ("elementwise", "difference", "max(x.shape[0] - 1, 0)", "x.shape[0]"),
-    ("elementwise", "difference", "np.ascontiguousarray(x)", "np.sort(x)"),
-    ("elementwise", "grow", "return given", "return x.copy()"),
-    ("elementwise", "grow", "x[:] = inner.copy_to_host(stream=stream)", "pass"),
-    ("elementwise", "grow", "amount * SCALE)", "amount)"),
-    ("elementwise", "grow", "    if n:\n        inner", "    if True:\n        inner"),
-    ("elementwise", "threshold", "x[i] > T(1)", "x[i] >= T(1)"),
-    ("elementwise", "threshold", "3 if mask else 0", "3 if mask else count[i]"),
-    ("elementwise", "threshold", "if mask else y[i]", "if mask else x[i]"),
-    ("elementwise", "threshold", "np.int32", "np.int64"),
-    ("elementwise", "threshold", "        return count, chosen", "        return chosen, count"),
-    ("elementwise", "threshold", "if y.shape[0] != n:", "if y.shape[0] < n:"),
+    ("maps", "density", "cuda.grid(1), x.shape[0], step", "cuda.grid(1), THREADS, step"),
+    ("maps", "density", "step = cuda.gridsize(1)", "step = x.shape[0]"),
+    ("maps", "density", "T(-0.5) * z", "T(0.5) * z"),
+    ("maps", "density", "T(-0.5) * z * z", "T(-0.500001) * z * z"),
+    ("maps", "density", "device_array(n, x.dtype, s", "device_array(n, np.float64, s"),
+    ("maps", "density", "T = x.dtype.type\n    step", "T = np.float32\n    step"),
+    ("maps", "density", "(x[i] - mean) / sigma", "np.float32(x[i] - mean) / sigma"),
+    ("maps", "difference", "if i < out.shape[0]:", "if i < out.shape[0] - 1:"),
+    ("maps", "difference", "if i < out.shape[0]:", "if i <= out.shape[0]:"),
+    ("maps", "difference", "grid = (n + THREADS - 1) //", "grid = max(1, n // THREADS) or"),
+    ("maps", "difference", "x[i + 1] - x[i]", "x[i] - x[i - 1]"),
+    ("maps", "difference", "max(x.shape[0] - 1, 0)", "x.shape[0]"),
+    ("maps", "difference", "np.ascontiguousarray(x)", "np.sort(x)"),
+    ("maps", "grow", "return given", "return x.copy()"),
+    ("maps", "grow", "x[:] = inner.copy_to_host(stream=stream)", "pass"),
+    ("maps", "grow", "amount * SCALE)", "amount)"),
+    ("maps", "grow", "    if n:\n        inner", "    if True:\n        inner"),
+    ("maps", "threshold", "x[i] > T(1)", "x[i] >= T(1)"),
+    ("maps", "threshold", "3 if mask else 0", "3 if mask else count[i]"),
+    ("maps", "threshold", "if mask else y[i]", "if mask else x[i]"),
+    ("maps", "threshold", "np.int32", "np.int64"),
+    ("maps", "threshold", "        return count, chosen", "        return chosen, count"),
+    ("maps", "threshold", "if y.shape[0] != n:", "if y.shape[0] < n:"),
     ("rows", "softmax", "    cuda.syncthreads()\n    width = THREADS", "    width = THREADS"),
     ("rows", "softmax", "    cuda.syncthreads()\n    return", "    return"),
     ("rows", "softmax", "largest = T(-math.inf)", "largest = T(0)"),
@@ -89,7 +89,7 @@ def prove(path: Path, name: str, **options: object) -> FunctionEvidence:
     return found[0]
 
 
-@pytest.mark.parametrize("stem", ["elementwise", "rows"])
+@pytest.mark.parametrize("stem", ["maps", "rows"])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_right_modules_pass(tmp_path: Path, stem: str, seed: int) -> None:
     for found in verify_module(copy(tmp_path, stem), on=("simulator",), seed=seed):
@@ -109,7 +109,7 @@ def test_wrong_modules_fail(tmp_path: Path, stem: str, name: str, old: str, new:
 
 
 def test_a_mismatch_tells_where_and_how_to_repeat_it(tmp_path: Path) -> None:
-    path = copy(tmp_path, "elementwise", "3 if mask else 0", "4 if mask else 0")
+    path = copy(tmp_path, "maps", "3 if mask else 0", "4 if mask else 0")
     mismatch = prove(path, "threshold", seed=5, cases=20).mismatch
     assert mismatch is not None and mismatch.what == "value"
     assert (mismatch.expected, mismatch.actual) == ("3", "4")
@@ -133,11 +133,11 @@ def test_ptx_for_three_architectures(tmp_path: Path) -> None:
 
 def test_ptx_sees_float64_and_what_does_not_compile(tmp_path: Path) -> None:
     pytest.importorskip("cuda.bindings")
-    path = copy(tmp_path, "elementwise", "T(-0.5) * z * z)", "-0.5 * z * math.sqrt(z * 1.0 * z))")
+    path = copy(tmp_path, "maps", "T(-0.5) * z * z)", "-0.5 * z * math.sqrt(z * 1.0 * z))")
     found = verify_module(path, on=("ptx",), functions=("density",))[0]
     assert [e.on for e in found.evidence] == ["ptx"] * 3
     assert all(e.status == "passed" and e.detail["f64"] > 0 for e in found.evidence)
-    path = copy(tmp_path, "elementwise", "T(1)\n", "T(np.sort(x)[i])\n")
+    path = copy(tmp_path, "maps", "T(1)\n", "T(np.sort(x)[i])\n")
     found = verify_module(path, on=("ptx",), functions=("threshold",))[0]
     assert {e.status for e in found.evidence} == {"failed"}
     assert "threshold_kernel" in found.evidence[0].detail["error"]
@@ -146,17 +146,17 @@ def test_ptx_sees_float64_and_what_does_not_compile(tmp_path: Path) -> None:
 def test_a_kernel_edited_by_hand_may_keep_its_block_size(tmp_path: Path) -> None:
     # 256 is written out: with blocks of 8 threads, which the verifier likes, this is wrong
     old = "step = cuda.gridsize(1)"
-    right = copy(tmp_path, "elementwise", old, "step = cuda.gridDim.x * 256", edited=True)
+    right = copy(tmp_path, "maps", old, "step = cuda.gridDim.x * 256", edited=True)
     assert prove(right, "density").proved
-    assert not prove(copy(tmp_path, "elementwise", old, "step = 999"), "density").proved
+    assert not prove(copy(tmp_path, "maps", old, "step = 999"), "density").proved
     assert not prove(
-        copy(tmp_path, "elementwise", "grid(1), x", "grid(1) + 1, x", edited=True), "density"
+        copy(tmp_path, "maps", "grid(1), x", "grid(1) + 1, x", edited=True), "density"
     ).proved
 
 
 def test_only_definitions_of_the_source_run(tmp_path: Path) -> None:
-    path = copy(tmp_path, "elementwise")
-    source = tmp_path / "elementwise.py"
+    path = copy(tmp_path, "maps")
+    source = tmp_path / "maps.py"
     marker = tmp_path / "ran"
     lines = f"import missing_package\nopen({str(marker)!r}, 'w').close()\nBAD = missing_package.x\n"
     needy = "def threshold(x, y):\n    return missing_package.f(x, y)\n"
@@ -169,15 +169,15 @@ def test_only_definitions_of_the_source_run(tmp_path: Path) -> None:
 
 
 def test_a_changed_source_is_reported(tmp_path: Path) -> None:
-    path = copy(tmp_path, "elementwise")
-    source = tmp_path / "elementwise.py"
+    path = copy(tmp_path, "maps")
+    source = tmp_path / "maps.py"
     source.write_text(source.read_text() + "# a new comment\n")
     (evidence,) = prove(path, "grow").evidence
     assert evidence.status == "passed" and "changed" in evidence.detail["source"]
 
 
 def test_a_kernel_that_does_not_end(tmp_path: Path) -> None:
-    path = copy(tmp_path, "elementwise", "mask = x[i]", "while i >= 0: pass\n        mask = x[i]")
+    path = copy(tmp_path, "maps", "mask = x[i]", "while i >= 0: pass\n        mask = x[i]")
     found = verify_module(path, on=("simulator",), functions=("threshold", "grow"), timeout=4)
     status = {f.name: f.evidence[0].status for f in found}
     assert status == {"threshold": "failed", "grow": "passed"}
@@ -186,14 +186,14 @@ def test_a_kernel_that_does_not_end(tmp_path: Path) -> None:
 
 
 def test_a_process_that_dies_costs_only_its_function(tmp_path: Path) -> None:
-    path = copy(tmp_path, "elementwise", "    given = x\n", "    import os; os._exit(3)\n")
+    path = copy(tmp_path, "maps", "    given = x\n", "    import os; os._exit(3)\n")
     found = {f.name: f for f in verify_module(path, on=("simulator",))}
     assert found["grow"].failed and found["threshold"].proved and found["density"].proved
 
 
 def test_no_usable_input(tmp_path: Path) -> None:
-    path = copy(tmp_path, "elementwise")
-    source = tmp_path / "elementwise.py"
+    path = copy(tmp_path, "maps")
+    source = tmp_path / "maps.py"
     never = "def threshold(x, y):\n    raise ValueError('never')\n"
     source.write_text(source.read_text() + never)
     mismatch = prove(path, "threshold").mismatch
@@ -201,7 +201,7 @@ def test_no_usable_input(tmp_path: Path) -> None:
 
 
 def test_a_module_that_cannot_be_loaded(tmp_path: Path) -> None:
-    path = copy(tmp_path, "elementwise", "THREADS = 256", "THREADS = missing_name")
+    path = copy(tmp_path, "maps", "THREADS = 256", "THREADS = missing_name")
     mismatch = prove(path, "grow").mismatch
     assert mismatch is not None and "missing_name" in mismatch.message
 
@@ -228,7 +228,7 @@ def test_usage_errors_of_a_real_module(tmp_path: Path) -> None:
 
 
 def test_nothing_heavy_is_imported_here(tmp_path: Path) -> None:
-    path = copy(tmp_path, "elementwise")
+    path = copy(tmp_path, "maps")
     code = (
         "import sys; from pathlib import Path; from porter.verify.run import verify_module;"
         f"verify_module(Path({str(path)!r}), on=('simulator',), functions=('grow',), cases=2);"
@@ -239,14 +239,14 @@ def test_nothing_heavy_is_imported_here(tmp_path: Path) -> None:
 
 
 def test_the_evidence_is_json(tmp_path: Path) -> None:
-    path = copy(tmp_path, "elementwise", "3 if mask", "4 if mask")
+    path = copy(tmp_path, "maps", "3 if mask", "4 if mask")
     data = json.loads(json.dumps(prove(path, "threshold").to_json()))
     assert set(data) == {"name", "evidence", "mismatch"}
     assert set(data["evidence"][0]) == {"on", "status", "cases", "detail"}
 
 
 def test_files_of_the_user_hide_nothing(tmp_path: Path) -> None:
-    path = copy(tmp_path, "elementwise")
+    path = copy(tmp_path, "maps")
     for name in ("numpy", "types", "random"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit(1)\n")
     assert prove(path, "grow", cases=4).evidence[0].status == "passed"

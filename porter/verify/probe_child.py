@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-
 #: kernels find `cuda` among the globals of their module: only there the simulator swaps it
 cuda: Any = None
 

@@ -94,12 +94,12 @@ def single(launch: dict[str, Any]) -> bool:
 class Module:
     """The generated module, imported as it is."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, place: Path) -> None:
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None and spec.loader is not None
         self.module = importlib.util.module_from_spec(spec)
         sys.modules[path.stem] = self.module
-        sys.path.append(str(path.parent))
+        sys.path.append(str(place.parent))
         spec.loader.exec_module(self.module)
 
     def ptx(self, launch: dict[str, Any], arch: str) -> str:
@@ -178,7 +178,7 @@ def answer(request: dict[str, Any], reason: str) -> Iterable[dict[str, Any]]:
     module: Module | None = None
     if not reason:
         try:
-            module = Module(Path(request["module"]))
+            module = Module(Path(request["module"]), Path(request["place"]))
         except Exception as error:
             reason = f"the module cannot be imported: {type(error).__name__}: {error}"
     for name, launches in request["launches"].items():

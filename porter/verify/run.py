@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import tempfile
+import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +29,7 @@ def verify_module(
     seed: int = 0,
     functions: tuple[str, ...] = (),
     timeout: float = 300,
+    text: str | None = None,
 ) -> list[FunctionEvidence]:
     """Prove the functions of a generated module against its source file.
 
@@ -35,12 +37,17 @@ def verify_module(
     `timeout` is in seconds, for each function and kind of evidence.  Nothing of the module
     or its source is imported into this process.  Raises `UsageError` when the module or
     its source cannot be read, or has no header.
+
+    With `text`, that text is proved as if it stood in the file, which need not exist: the
+    header's source is looked for relative to the file's folder.
     """
     path = Path(path_of_generated).resolve()
-    header = _header(path)
+    text = _read(path) if text is None else text
+    header = _header(path, text)
     names = _names(path, header, functions)
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
         job = _Job(path, Path(folder), names, cases, seed, timeout)
+        job.module.write_text(text, "utf-8")
         compiler = _Compiler(job) if "ptx" in on else None
         try:
             # the compiler's child warms up while the simulator works
@@ -53,21 +60,30 @@ def verify_module(
     return [_function(job, name, on, proofs[name], compiled, stale) for name in names]
 
 
-def _header(path: Path) -> Header:
+def _read(path: Path) -> str:
     try:
-        text = path.read_text("utf-8")
+        return path.read_text("utf-8")
     except OSError as error:
         raise UsageError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from error
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: not a text file") from error
+
+
+def _header(path: Path, text: str) -> Header:
     header = parse(text)
     if header is None:
         raise UsageError(f"{path}: no header written by `porter convert`, so nothing to compare")
+    _check_syntax(path, text)
+    return header
+
+
+def _check_syntax(path: Path, text: str) -> None:
     try:
-        compile(text, str(path), "exec", dont_inherit=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, str(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise UsageError(f"{path}: not Python: {error}") from error
-    return header
 
 
 def _source_text(path: Path, header: Header) -> str:
@@ -79,11 +95,7 @@ def _source_text(path: Path, header: Header) -> str:
 def _names(path: Path, header: Header, wanted: Iterable[str]) -> list[str]:
     # an unreadable source is a usage error before any child starts
     source = path.parent / header.source
-    text = _source_text(path, header)
-    try:
-        compile(text, str(source), "exec", dont_inherit=True)
-    except (SyntaxError, ValueError) as error:
-        raise UsageError(f"{source}: not Python: {error}") from error
+    _check_syntax(source, _source_text(path, header))
     known = [record.name for record in header.functions]
     missing = [name for name in wanted if name not in known]
     if missing:
@@ -101,6 +113,8 @@ class _Job:
         self.path, self.folder, self.names = path, folder, names
         self.cases, self.seed, self.timeout = cases, seed, timeout
         self.observe = False
+        (folder / "module").mkdir()
+        self.module = folder / "module" / path.name
 
     def simulate(self, on: tuple[str, ...]) -> dict[str, dict[str, Any]]:
         """The `done` line of every function; a child that dies costs only its function."""
@@ -128,7 +142,8 @@ class _Job:
         reply = self.folder / f"simulator{number}.jsonl"
         reply.touch()
         request = {
-            "module": str(self.path), "functions": names, "cases": count, "seed": self.seed,
+            "module": str(self.module), "place": str(self.path), "functions": names,
+            "cases": count, "seed": self.seed,
             "seconds": self.timeout * _SOFT, "limit": self.timeout * (len(names) + 1),
             "reply": str(reply), "observe": self.observe,
         }  # fmt: skip
@@ -199,7 +214,8 @@ class _Compiler:
         """The ptx evidence of every function."""
         launches = {name: proof["launches"] for name, proof in proofs.items()}
         request = {
-            "module": str(self.job.path), "reply": str(self.reply), "launches": launches,
+            "module": str(self.job.module), "place": str(self.job.path),
+            "reply": str(self.reply), "launches": launches,
         }  # fmt: skip
         self.child.send(str(self.job.write("ptx.json", request)))
         ended = self.child.wait(self.job.timeout * max(1, len(launches)))

@@ -47,8 +47,9 @@ class Session:
         self.seconds = float(request["seconds"])
         self.observe = bool(request["observe"])
         self.reply = reply
-        self.path = Path(request["module"])
-        self.text = self.path.read_text("utf-8")
+        # the text may not be in its place yet
+        self.path = Path(request["place"])
+        self.text = Path(request["module"]).read_text("utf-8")
         header = parse(self.text)
         assert header is not None, "the parent has read the header"
         self.header: Header = header

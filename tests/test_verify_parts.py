@@ -1,0 +1,293 @@
+"""The verifier's parts: signatures, shapes, loading, budget, PTX text, commands."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from test_verify import HERE, copy
+
+from porter.codegen.header import render
+from porter.commands import doctor, verify
+from porter.commands.options import DoctorOptions, VerifyOptions
+from porter.diagnostics import UsageError
+from porter.verify import compare, generated, original
+from porter.verify.cases import SMALL_BLOCKS, TABLE, choose_sizes, retries, specs
+from porter.verify.compare import Outcome
+from porter.verify.inputs import Parameter, build, lay_out
+from porter.verify.ptx_report import double_instructions, resources
+from porter.verify.run import verify_module
+from porter.verify.shapes import complete, evaluate, parse_shapes
+from porter.verify.signatures import ArgType, parse_types
+
+ARRAY = ArgType("array", "float64", 1)
+
+
+def test_types() -> None:
+    assert parse_types("float64[:, ::1], f4[:], int64, boolean") == (
+        ArgType("array", "float64", 2),
+        ArgType("array", "float32", 1),
+        ArgType("scalar", "int64"),
+        ArgType("scalar", "bool"),
+    )
+    assert parse_types("array(int8, 2d, C), UniTuple(int64, 2), none, types.float64[:]") == (
+        ArgType("array", "int8", 2),
+        ArgType("tuple", items=(ArgType("scalar", "int64"),) * 2),
+        ArgType("none"),
+        ArgType("array", "float64", 1),
+    )
+    assert parse_types("") == () and parse_types("unicode_type")[0].kind == "other"
+    for bad in ("float64[", "thing[:]"):
+        with pytest.raises(ValueError, match="not a"):
+            parse_types(bad)
+
+
+def test_shapes() -> None:
+    shapes = parse_shapes("x[n, m+1] k[] y[*] z[3]")
+    assert shapes == {"x": ("n", "m+1"), "k": (), "y": ("*",), "z": ("3",)}
+    assert complete(shapes, {"x": 2, "y": 1}) == {"x": ("n", "m+1"), "y": ("y_0",)}
+    # what the header does not say is taken from the last axes of what it says
+    assert complete({"x": ("n", "m")}, {"x": 2, "w": 1}) == {"x": ("n", "m"), "w": ("m",)}
+    assert complete({}, {"a": 2, "b": 1}) == {"a": ("axis_0", "axis_1"), "b": ("axis_1",)}
+    assert evaluate("2*(n-1)//3 + m", {"n": 8, "m": 1}) == 5
+    for bad in ("n +", "f(n)", "q"):
+        with pytest.raises(ValueError):
+            evaluate(bad, {"n": 1})
+
+
+def test_the_table_has_what_is_promised() -> None:
+    assert len(TABLE) >= 20 and [s.number for s in specs(30)] == list(range(30))
+    words = {word for row in TABLE for word in row.sizes}
+    assert {"0", "1", "2", "7", "B-1", "B", "B+1", "3B+7"} <= words
+    assert {row.layout for row in TABLE} >= {"C", "F", "strided", "reversed", "offset", "readonly"}
+    assert {row.form for row in TABLE} >= {"host", "alias", "list", "device", "device-view"}
+    assert {row.domain for row in TABLE} >= {"positive", "normal", "special", "wide", "round"}
+    assert sum(row.domain == "positive" for row in TABLE) >= len(TABLE) // 3
+    assert sum(row.own for row in TABLE) >= 2 and retries(TABLE[0])[0] == TABLE[0]
+
+
+def test_sizes_are_cut_when_there_are_too_many_points() -> None:
+    spec = next(row for row in TABLE if row.sizes[0] == "3B+7" and not row.own)
+    assert choose_sizes(["n"], spec, SMALL_BLOCKS, {}) == {"n": 31}
+    many = choose_sizes(list("abcde"), TABLE[7], SMALL_BLOCKS, {"b": 3})
+    assert np.prod(list(many.values())) <= 8000 and many["b"] >= 3
+
+
+def test_inputs_belong_together_and_repeat() -> None:
+    parameters = [Parameter("x", ARRAY, ("n",)), Parameter("y", ARRAY, ("n-2",))]
+    for spec in specs(24):
+        first, again = (
+            build(parameters, spec, SMALL_BLOCKS, np.random.default_rng(1)) for _ in "ab"
+        )
+        x, y = (a.value for a in first.arguments)
+        assert len(y) == len(x) - 2 and np.array_equal(x, again.arguments[0].value, equal_nan=True)
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "strided", "reversed", "offset", "readonly"])
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (3, 4), (2, 0)])
+def test_layouts_keep_the_values(layout: str, shape: tuple[int, ...]) -> None:
+    values = np.random.default_rng(0).normal(size=shape)
+    laid = lay_out(values, layout)
+    assert laid.shape == shape and np.array_equal(laid, values)
+    if layout in ("strided", "reversed") and values.size > 1:
+        assert not laid.flags.c_contiguous
+    assert laid.flags.writeable == (layout != "readonly")
+
+
+def test_only_constants_imports_and_definitions_are_loaded(tmp_path: Path) -> None:
+    text = (
+        "from __future__ import annotations\nimport math, no_such_module\nfrom numba import njit\n"
+        "A = 3\nB = math.sqrt(A)\nC: int = 4\nRESULT = compute()\nprint('ran')\n"
+        "try:\n    import also_missing\nexcept ImportError:\n    also_missing = None\n"
+        "@njit(cache=True)\ndef f(x: Unknown, y):\n    return x[y] + A\n"
+        "class K:\n    def g(self): return 1\n"
+        "if __name__ == '__main__':\n    raise SystemExit\n"
+    )
+    loaded = original.load(tmp_path / "s.py", text)
+    assert loaded.function("f")([1, 2], 1) == 5 and loaded.namespace["B"] == 3**0.5
+    assert loaded.namespace["also_missing"] is None and "RESULT" not in loaded.namespace
+    assert callable(loaded.function("K.g"))
+    assert "No module named" in loaded.missing["no_such_module"]
+    assert original.index_parameters(text, "f") == {"y"}
+    assert original.literals(text, "f", loaded.namespace) == (-3.0, 3.0)
+    for name, why in (("h", "does not define"), ("K.q", "no `q`"), ("RESULT", "not a constant")):
+        with pytest.raises(LookupError, match=why):
+            loaded.function(name)
+
+
+def test_block_sizes_are_replaced_where_they_are_assigned(tmp_path: Path) -> None:
+    text = "THREADS = 256\nTILE: int = 16\nWARPS = THREADS // 32\nPAIR = (TILE, TILE + 1)\n"
+    assert generated.block_sizes(text, SMALL_BLOCKS) == {"THREADS": 256, "TILE": 16}
+    module = generated.load(tmp_path / "m.py", text, {"THREADS": 64, "TILE": 4})
+    assert (module.THREADS, module.WARPS, module.PAIR) == (64, 2, (4, 5))
+
+
+def differ(one: object, other: object, others: tuple[object, ...] = ()) -> str:
+    """What two results differ in, '' when they agree."""
+    a, b = Outcome(result=one), Outcome(result=other)
+    found = compare.compare(a, b, [])
+    if found is None and not compare.exactly(a, b, []):
+        found = compare.values(a, b, [], [Outcome(result=o) for o in others], 8)
+    return found.what if found else ""
+
+
+def test_comparison_goes_by_kind_shape_dtype_nan_value() -> None:
+    x = np.array([1.0, np.nan, np.inf, -2.0])
+    assert differ(x, x.copy()) == ""
+    assert differ(x, (x,)) == "kind" and differ((x,), (x, x)) == "results"
+    assert differ(x, None) == "kind" and differ(x[0], x[:1]) == "kind"
+    assert differ(x, x[:, None]) == "shape" and differ(x, x.astype(np.float32)) == "dtype"
+    assert differ(x, np.array([1.0, np.nan, -np.inf, -2.0])) == "nan"
+    assert differ(x, np.array([1.0, 0.0, np.inf, -2.0])) == "nan"
+    assert differ(x, x * (1 + 1e-12)) == "value" and differ(x, x * (1 + 1e-15)) == ""
+    assert differ(np.float64(2), 2.0) == "" and differ(np.float32(2), 2.0) == "dtype"
+    assert differ(np.array([1, 2]), np.array([1, 3])) == "value"
+    assert differ(x + 1j, x + 1j + 1e-9j) in ("value", "nan")
+    assert differ("a", "a") == "" and differ("a", "b") == "value"
+
+
+def test_the_budget_grows_with_the_error_of_the_original_only() -> None:
+    exact, off = np.array([1e-9, 1.0]), np.array([1.1e-9, 1.0])
+    assert differ(exact, off) == "value"
+    # the original itself is uncertain by 5e-11 in its first element
+    assert differ(exact, off, (exact + np.array([5e-11, 0]),)) == ""
+    # an index on which the original itself is undecided
+    assert differ(np.array([1, 2]), np.array([1, 3]), (np.array([1, 3]),)) == ""
+    assert differ(np.array([1, 2]), np.array([0, 3]), (np.array([1, 3]),)) == "value"
+
+
+def test_aliasing_and_mutation() -> None:
+    x = np.zeros(3)
+    same = Outcome(result=x, arguments=[x], aliases=[0])
+    assert compare.compare(same, same, ["x"]) is None
+    new = compare.compare(same, Outcome(result=x, arguments=[x], aliases=[-1]), ["x"])
+    assert new is not None and new.what == "aliasing" and "argument `x`" in new.message
+    stray = compare.compare(same, Outcome(None, x, [x], [0], ("x",)), ["x"])
+    assert stray is not None and stray.what == "mutation"
+    changed = Outcome(result=x, arguments=[x + 1], aliases=[0])
+    found = compare.values(same, changed, ["x"], [], 3)
+    assert found is not None and found.place == "argument `x` afterwards"
+
+
+PTX = """
+.reg .f64 %fd<9>;
+// .f64 in a comment
+ld.param.f64 %fd1, [p];
+@%p1 add.f64 %fd2, %fd1, %fd1;
+mov.b64 %rd1, %fd2;
+cvt.rn.f64.s64 %fd3, %rd26;
+mul.f64 %fd4, %fd3, 0d3BF921FB54442D19;
+cvt.rn.f32.f64 %f51, %fd4;
+"""
+
+
+def test_ptx_text() -> None:
+    assert double_instructions(PTX) == 2
+    assert double_instructions("add.f32 %f1, %f2, %f3;") == 0
+    log = (
+        "0 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\n"
+        "Used 30 registers, used 1 barriers, 2048 bytes smem\nused 32 registers"
+    )
+    expected = {"registers": 32, "spill_bytes": 12, "shared_bytes": 2048}
+    assert resources(log) == expected
+    assert set(resources("").values()) == {None}
+
+
+def test_float64_of_range_reduction_is_not_counted(tmp_path: Path) -> None:
+    pytest.importorskip("cuda.bindings")
+    old = "math.exp(T(-0.5) * z * z)"
+    path = copy(tmp_path, "maps", old, "math.sin(z) * math.cos(z) + math.tan(z)")
+    found = verify_module(path, on=("ptx",), functions=("density",))[0]
+    assert [e.detail["f64"] for e in found.evidence] == [0, 0, 0]
+
+
+def test_without_a_compiler_ptx_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hook = (
+        "import os, sys\n"
+        "class Missing:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'numba.cuda.dispatcher': raise ImportError('no libnvvm')\n"
+        "if 'NUMBA_ENABLE_CUDASIM' not in os.environ: sys.meta_path.insert(0, Missing())\n"
+    )
+    (tmp_path / "sitecustomize.py").write_text(hook)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    found = verify_module(HERE / "maps_cuda.py", functions=("grow",))[0]
+    assert [(e.on, e.status) for e in found.evidence] == [
+        ("simulator", "passed"),
+        ("ptx", "skipped"),
+    ]
+    assert 'pip install "porter[cuda]"' in found.evidence[1].detail["reason"] and found.proved
+
+
+def test_a_text_that_is_not_in_its_place_yet(tmp_path: Path) -> None:
+    path = copy(tmp_path, "maps")
+    text = path.read_text()
+    path.unlink()
+    found = verify_module(path, on=("simulator",), functions=("grow",), text=text)
+    assert found[0].proved and not path.exists()
+
+
+def options(*paths: Path, **rest: object) -> VerifyOptions:
+    """Simulator only, one function, few cases, unless told otherwise."""
+    given = {"on": ("simulator",), "cases": 6, **rest}
+    return VerifyOptions(paths=tuple(map(str, paths)), **given)  # type: ignore[arg-type]
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    right = copy(tmp_path, "maps")
+    assert verify.run(options(tmp_path, functions=("grow",))) == 0
+    said = capsys.readouterr().out
+    assert "grow" in said and "simulator  6 cases passed" in said and right.name in said
+    wrong = copy(tmp_path, "maps", "amount * SCALE)", "amount)")
+    assert verify.run(options(wrong, functions=("grow",))) == 1
+    said = capsys.readouterr().out
+    assert "error[PRT911]: `grow`" in said and "help: repeat it with `porter verify" in said
+    assert re.search(r"case \d+, seed 0:", said)
+    assert verify.run(options(wrong, functions=("grow",), output_format="concise")) == 1
+    assert capsys.readouterr().out.count("\n") == 1
+    assert verify.run(options(wrong, functions=("grow",), output_format="json")) == 1
+    data = json.loads(capsys.readouterr().out)
+    (function,) = data["modules"][0]["functions"]
+    assert function["name"] == "grow" and function["mismatch"]["what"] == "value"
+    assert function["evidence"][0]["on"] == "simulator"
+
+
+def test_the_command_on_what_it_cannot_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plain = tmp_path / "plain.py"
+    plain.write_text("x = 1\n")
+    right = copy(tmp_path, "maps")
+    assert verify.run(options(plain, right, functions=("grow",))) == 2
+    captured = capsys.readouterr()
+    assert "plain.py: no header" in captured.err and "6 cases passed" in captured.out
+    (tmp_path / "empty").mkdir()
+    assert verify.run(options(tmp_path / "empty", tmp_path / "none.py")) == 2
+    assert capsys.readouterr().err.count("error: ") == 2
+    for wrong in ({"on": ("gpu",)}, {"timeout": 0.0}, {"seed": -1}):
+        with pytest.raises(UsageError):
+            verify.run(options(right, **wrong))
+
+
+def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert doctor.run(DoctorOptions()) == 0
+    said = capsys.readouterr().out
+    assert "simulator  available" in said and "numpy" in said
+    assert doctor.run(DoctorOptions(output_format="json")) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [e["on"] for e in report["evidence"]] == ["simulator", "ptx", "gpu"]
+    assert all(e["status"] in ("available", "missing") for e in report["evidence"])
+    assert all((e["install"] is None) == (e["status"] == "available") for e in report["evidence"])
+
+
+def test_fixture_headers_are_what_render_writes() -> None:
+    from porter.codegen.header import body_of, is_edited, parse
+
+    for path in HERE.glob("*_cuda.py"):
+        text = path.read_text()
+        header = parse(text)
+        assert header is not None and not is_edited(text)
+        assert render(header, body_of(text)) == text

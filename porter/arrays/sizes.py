@@ -64,7 +64,9 @@ class Data:
     nonneg: bool = False
 
     def __str__(self) -> str:
-        return f"[{self.expr}]"
+        from porter.ir.printer import show
+
+        return f"[{show(self.expr)}]"
 
 
 Atom = Sym | Apply | Data

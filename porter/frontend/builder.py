@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from porter.arrays.dtypes import DType, promote, strengthen
-from porter.arrays.sizes import Poly, Sym, sym
+from porter.arrays.sizes import Apply, Data, Poly, Sym, sym
 from porter.diagnostics import Diagnostic, Note, Refusal, Span
 from porter.frontend.scalars import cast
 from porter.frontend.values import Array, View
@@ -190,10 +191,22 @@ class Builder:
                     other = (sym(atom.name, True) - difference * factor)
                     self._equate(atom.name, other, what, broadcast)
                     return self.resolve(a)
+        if any(isinstance(atom, Data) for atom in difference.atoms()):
+            return self._unify_bounds(a, b, what)
         if any(name in {r.name for r in self.ranges} for name in difference.names()):
             raise self.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
         self.checks.append(Check("equal", a, b, what))
         return a
+
+    def _unify_bounds(self, a: Poly, b: Poly, what: str) -> Poly:
+        """Slices `x[p:q]` and `y[p:q]` with bounds from data match if x and y are as long."""
+        bounds = [[t for t in p.atoms() if isinstance(t, Apply) and t.op == "bound"] for p in (a, b)]
+        for s, t in itertools.product(*bounds):
+            if s.args[0] == t.args[0]:
+                self.unify(s.args[1], t.args[1], what)
+        if self.resolve(a) != self.resolve(b):
+            raise self.refuse("PRT903", f"{what}: sizes that come from data may differ")
+        return self.resolve(a)
 
     def _equate(self, name: str, other: Poly, what: str, broadcast: bool) -> None:
         kind = "broadcast" if broadcast and other.symbol else "equal"

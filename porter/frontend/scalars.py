@@ -75,6 +75,9 @@ def cast(expr: Expr, dtype: DType) -> Expr:
         if dtype.kind in "iu":
             return Const(int(value.real), dtype)
         return Const(value, dtype) if dtype.kind != "f" else Const(float(value.real), dtype)
+    if isinstance(expr, Const) and dtype.kind in "iu" and isinstance(expr.value, float):
+        if expr.value.is_integer():
+            return Const(int(expr.value), dtype)
     if isinstance(expr, Value) and expr.poly.constant is not None and dtype.kind in "iufc":
         k = expr.poly.constant
         return Const(float(k) if dtype.kind == "f" else k, dtype)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from porter.arrays.dtypes import INT64, WEAK_INT
-from porter.arrays.sizes import Data, Poly, Sym, minimum, slice_bound
+from porter.arrays.sizes import Data, Poly, Sym, maximum, minimum, slice_bound
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, aligned, broadcast_shape, reindex
 from porter.frontend.scalars import poly_of
@@ -18,18 +18,20 @@ from porter.ir.nodes import Value as IndexValue
 _Part = tuple[str, Any]
 
 
-def bounded(b: Builder, bound: Poly | None, size: Poly, default: Poly) -> Poly:
-    """A slice bound as a position: negative ones count from the end, all are clamped."""
+def bounded(b: Builder, bound: Poly | None, size: Poly, is_stop: bool) -> Poly:
+    """A slice bound as a position; clamped only where a short array would be overrun.
+
+    A start beyond the end or a stop before the beginning gives a negative length, which
+    counts as empty, so that `x[1:-1]` runs from 1 over `n - 2` elements.
+    """
     if bound is None:
-        return default
+        return size if is_stop else Poly()
     bound = b.resolve(bound)
     constant = bound.constant
     if constant is not None and constant < 0:
-        return size + constant
+        return size + constant if is_stop else maximum(size + constant, 0)
     if bound.is_nonneg() or _within(b, bound):
-        return minimum(bound, size) if not _never_above(b, bound, size) else bound
-    if (-bound).is_positive():
-        return size + bound
+        return bound if not is_stop or _never_above(b, bound, size) else minimum(bound, size)
     return slice_bound(bound, size)
 
 
@@ -68,25 +70,26 @@ def slice_positions(b: Builder, s: Slice, size: Poly) -> tuple[Poly, Poly, int]:
         raise b.refuse("PRT905", "the step of a slice must be a nonzero constant")
     size = b.resolve(size)
     if step > 0:
-        start = bounded(b, s.start, size, Poly())
-        stop = bounded(b, s.stop, size, size)
+        start = bounded(b, s.start, size, False)
+        stop = bounded(b, s.stop, size, True)
         span = stop - start
     else:
-        start = _reverse_bound(b, s.start, size, size - 1)
-        stop = _reverse_bound(b, s.stop, size, Poly.of(-1))
+        start = _reverse_bound(b, s.start, size, False)
+        stop = _reverse_bound(b, s.stop, size, True)
         span = start - stop
     length = span if abs(step) == 1 else (span + (abs(step) - 1)) // abs(step)
     return start, length, step
 
 
-def _reverse_bound(b: Builder, bound: Poly | None, size: Poly, default: Poly) -> Poly:
+def _reverse_bound(b: Builder, bound: Poly | None, size: Poly, is_stop: bool) -> Poly:
     if bound is None:
-        return default
+        return Poly.of(-1) if is_stop else size - 1
     constant = bound.constant
     if constant is not None and constant < 0:
-        return size + constant
+        return maximum(size + constant, -1) if is_stop else size + constant
     if bound.is_nonneg() or _within(b, bound):
-        return bound if _never_above(b, bound + 1, size) else minimum(bound, size - 1)
+        free = is_stop or _never_above(b, bound + 1, size)
+        return bound if free else minimum(bound, size - 1)
     raise b.refuse("PRT905", f"the bound `{bound}` of a reversed slice has an unknown sign")
 
 

@@ -99,7 +99,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Reduce:
-    """`op` (sum, prod, max, min, any, all, argmax, argmin) of `body` over the axes."""
+    """`op` (sum, prod, max, min, any, all) of `body` over the axes."""
 
     op: str
     axes: tuple[Axis, ...]
@@ -235,7 +235,20 @@ class Host:
     origin: Origin
 
 
-Stmt = Def | Alloc | Write | Let | For | While | If | Jump | Bind | Return | Host
+@dataclass(frozen=True)
+class Stage:
+    """Independent threads over a domain, each running the same scalar statements.
+
+    `axes` is the domain, slowest axis first; `body` holds Let, Write without axes, For,
+    While, If and Jump.  Only the plan makes these.
+    """
+
+    axes: tuple[Axis, ...]
+    body: tuple[Stmt, ...]
+    origin: Origin
+
+
+Stmt = Stage | Def | Alloc | Write | Let | For | While | If | Jump | Bind | Return | Host
 
 
 @dataclass(frozen=True)
@@ -258,6 +271,7 @@ class Parameter:
     dtype: DType
     ndim: int | None
     default: str | None = None
+    fixed: bool = False  # None or a string: the function is converted for its default
 
 
 @dataclass(frozen=True)

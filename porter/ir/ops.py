@@ -61,4 +61,4 @@ COMPARE = {
 }  # fmt: skip
 
 #: reductions: NumPy's name of the fold, and the dtype rule of the result
-REDUCTIONS = {"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"}
+REDUCTIONS = {"sum", "prod", "max", "min", "any", "all"}

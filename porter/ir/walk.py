@@ -16,6 +16,7 @@ from porter.ir.nodes import (
     Op,
     Reduce,
     Select,
+    Stage,
     Stmt,
     Value,
     While,
@@ -151,7 +152,7 @@ def free_names(expr: Expr) -> set[str]:
 def blocks(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
     """The statement lists inside a statement."""
     match stmt:
-        case For(body=body) | While(body=body):
+        case For(body=body) | While(body=body) | Stage(body=body):
             return (body,)
         case If(body=body, orelse=orelse):
             return (body, orelse)

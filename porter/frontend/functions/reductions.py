@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from porter.arrays.dtypes import BOOL, INT64, DType, promote, strengthen
+from porter.arrays.sizes import Poly
 from porter.frontend.calculus import (
     ONE,
     Operand,
@@ -10,6 +13,7 @@ from porter.frontend.calculus import (
     as_array,
     count,
     elementwise,
+    index_value,
     map_arrays,
     normal_axis,
     reduce,
@@ -17,7 +21,7 @@ from porter.frontend.calculus import (
 from porter.frontend.functions.registry import Call, function
 from porter.frontend.scalars import cast, cast_bool, choose, integer, number, operate, part_of
 from porter.frontend.values import NONE, Array, Value
-from porter.ir.nodes import Check, Expr
+from porter.ir.nodes import Check, Expr, Select
 
 _KEYS = "a axis=None dtype=None keepdims=False"
 
@@ -120,7 +124,29 @@ def _argument(op: str) -> None:
             raise call.refuse("PRT907", f"`{op}` of complex numbers or of a masked selection")
         axes = _axes(call, array)
         _nonempty(call, array, axes)
-        return reduce(call.b, op, array, axes, _keep(call), INT64)
+        return _first_where(call, array, axes, op.removeprefix("arg"))
+
+
+def _first_where(call: Call, array: Array, axes: list[int] | None, op: str) -> Operand:
+    """The first position of the extreme (of a NaN, if there is one): a minimum of positions."""
+    b = call.b
+    best = reduce(b, op, array, axes, True, strengthen(array.dtype))
+    size = ONE
+    for d in range(array.ndim) if axes is None else axes:
+        size *= b.resolve(array.shape[d])
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        value, top = array.at(idx), as_array(best).at(idx)
+        hit = operate("eq", value, top)
+        if array.dtype.kind == "f":
+            hit = operate("or", hit, operate("isnan", value))
+        position = Poly()
+        for d in range(array.ndim) if axes is None else axes:
+            position = position * b.resolve(array.shape[d]) + idx[d]
+        return Select(hit, index_value(position), index_value(size), INT64)
+
+    positions = Array(array.shape, INT64, at)
+    return reduce(b, "min", positions, axes, _keep(call), INT64)
 
 
 _argument("argmax")

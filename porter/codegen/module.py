@@ -1,0 +1,176 @@
+"""The generated module: imports, constants, device helpers, kernels, host functions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.codegen.format import format_lines
+from porter.codegen.host import HostFunction
+from porter.codegen.kernels import KernelTexts
+from porter.codegen.spell import SIMULATED
+from porter.codegen.templates import environment
+from porter.codegen.writer import Needs
+from porter.plan.nodes import Plan
+
+_SIZES = {
+    "THREADS": ("256", "threads of a block; a power of two"),
+    "BLOCK_X": ("32", "threads of a block along the fast axis"),
+    "BLOCK_Y": ("8", ""),
+    "BLOCK_Z": ("1", ""),
+    "TILE": ("16", "edge of the tiles in shared memory"),
+    "PADDED": ("17", "row length of a tile: one more avoids bank conflicts"),
+    "MOST_PARTIALS": ("1024", "blocks of a grid-wide reduction, at most"),
+}
+_FOLDS = (
+    ("sum", "sum", "scratch[thread] + scratch[thread + width]"),
+    ("prod", "product", "scratch[thread] * scratch[thread + width]"),
+    ("max", "maximum", "maximum(scratch[thread], scratch[thread + width])"),
+    ("min", "minimum", "minimum(scratch[thread], scratch[thread + width])"),
+    ("any", "truth of any", "scratch[thread] or scratch[thread + width]"),
+    ("all", "truth of all", "scratch[thread] and scratch[thread + width]"),
+)
+
+
+@dataclass(frozen=True)
+class FunctionText:
+    """One converted function: its kernels and host function, dtypes still to be filled in."""
+
+    name: str
+    parts: tuple[str, ...]
+    kernels: tuple[str, ...]
+    needs: Needs
+    constants: dict[str, str]
+
+    def key(self) -> tuple[object, ...]:
+        """What must be equal for two signatures to be served by one text."""
+        return (self.parts, sorted(self.needs.helpers), sorted(self.needs.math), self.constants)
+
+
+def function_text(plan: Plan, templates: Path | None = None) -> FunctionText:
+    """The kernels and the host function of one plan."""
+    needs = Needs()
+    jinja = environment(templates)
+    order = [p.name for p in plan.parameters]
+    texts = KernelTexts(jinja, plan.buffers, order, list(plan.constants), needs)
+    host = HostFunction(plan, texts, needs)
+    body = host.write()
+    parts = [_trim(k.text) for k in host.kernels]
+    used = {n: v for n, v in plan.constants.items() if re.search(rf"\b{n}\b", "\n".join([*parts, body]))}
+    return FunctionText(
+        plan.name, (*parts, _trim(body)), tuple(k.name for k in host.kernels), needs, used
+    )
+
+
+def _trim(text: str) -> str:
+    return text.strip("\n")
+
+
+def module_text(
+    functions: Sequence[FunctionText], source: str, backend: str = "numba",
+    templates: Path | None = None,
+) -> str:  # fmt: skip
+    """The body of a module, formatted, without the header."""
+    jinja = environment(templates)
+    needs = _joined([f.needs for f in functions])
+    device = jinja.get_template("helpers_device.py.j2").render(
+        needs=needs.helpers, block_folds=_FOLDS
+    )
+    host = jinja.get_template("helpers_host.py.j2").render(needs=needs.helpers)
+    parts = [p for f in functions for p in f.parts]
+    parts = [p for p in (_trim(device), *parts, _trim(host)) if p]
+    text = "\n".join(parts)
+    constants = [(n, v, note) for n, (v, note) in _SIZES.items() if re.search(rf"\b{n}\b", text)]
+    own = {n: v for f in functions for n, v in f.constants.items()}
+    constants += [(n, v, "") for n, v in own.items()]
+    everything = text + "\n".join(v for _, v, _ in constants)
+    module = jinja.get_template("module.py.j2").render(
+        doc=f"CUDA kernels for the NumPy functions of {source}.",
+        imports=_imports(everything, needs, backend),
+        simulated=_simulated(text, needs),
+        constants=constants,
+        parts=parts,
+    )
+    return "\n".join(_layout(format_lines(module.splitlines()))) + "\n"
+
+
+def _joined(all_needs: Sequence[Needs]) -> Needs:
+    needs = Needs()
+    for n in all_needs:
+        needs.helpers |= n.helpers
+        needs.math |= n.math
+        needs.numba_types |= n.numba_types
+    if needs.helpers & {"_result", "_copy_back"}:
+        needs.helpers.add("_on_device")
+    if needs.helpers & {"_to_device", "_same_memory", "_apart", "_array", "_flat"}:
+        needs.helpers.add("_on_device")
+    if "_apart" in needs.helpers:
+        needs.helpers.add("_same_memory")
+    return needs
+
+
+def _imports(text: str, needs: Needs, backend: str) -> list[str]:
+    lines = [f"import {m}" for m in ("cmath", "math", "operator") if re.search(rf"\b{m}\.", text)]
+    simulated = _simulated(text, needs)
+    if simulated:
+        lines.append("from types import SimpleNamespace")
+    lines += [""] if lines else []
+    if re.search(r"\bnp\.", text + simulated):
+        lines.append("import numpy as np")
+    names = ["cuda", *sorted(needs.numba_types)]
+    names += ["config"] if simulated else []
+    if backend == "numba-cuda-mlir":
+        lines.append("from numba_cuda_mlir import cuda")
+        rest = sorted(n for n in names if n not in ("cuda", "config"))
+        lines += [f"from numba_cuda_mlir.types import {', '.join(rest)}"] if rest else []
+    else:
+        lines.append(f"from numba import {', '.join(sorted(names))}")
+    return lines
+
+
+def _simulated(text: str, needs: Needs) -> str:
+    used = sorted(set(re.findall(r"\bmath\.(\w+)", text)))
+    special = [m for m in used if m in SIMULATED]
+    if not any(m in _RAISING for m in special):
+        return ""
+    constants = {"pi": "math.pi", "e": "math.e", "inf": "math.inf", "nan": "math.nan"}
+    items = [f"{m}=np.{SIMULATED[m]}" if m in SIMULATED else f"{m}={constants.get(m, 'math.' + m)}"
+             for m in used]  # fmt: skip
+    return ", ".join(items)
+
+
+_RAISING = {"sqrt", "log", "log2", "log10", "log1p", "exp", "expm1", "pow", "acos", "asin",
+            "acosh", "atanh", "cosh", "sinh", "fmod", "floor", "ceil", "trunc", "sin", "cos",
+            "tan"}  # fmt: skip
+
+
+def _layout(lines: Sequence[str]) -> list[str]:
+    """Two blank lines around top-level definitions, never more; none at the end."""
+    result: list[str] = []
+    blank = 0
+    for line in lines:
+        if not line.strip():
+            blank += 1
+            continue
+        top = not line.startswith((" ", ")", "]", "}"))
+        starts = top and line.startswith(("@", "def "))
+        decorated = bool(result) and result[-1].startswith("@")
+        if result and starts and not decorated:
+            blank = 2
+        elif starts and decorated:
+            blank = 0
+        elif top and result and result[-1].startswith((" ", ")")) and _after_definition(result):
+            blank = 2
+        result += [""] * min(blank, 2 if top else 1)
+        result.append(line.rstrip())
+        blank = 0
+    return result
+
+
+def _after_definition(lines: Sequence[str]) -> bool:
+    for line in reversed(lines):
+        if line and not line.startswith((" ", ")", "]", "}")):
+            return line.startswith("def ")
+    return False

@@ -1,0 +1,73 @@
+"""Arguments that may be one array: which launches must be told them apart.
+
+NumPy reads a statement's right side before it stores; a kernel does both at once.  Where
+a kernel stores into one argument and reads another at other elements, the host passes a
+copy of the second if it is the same memory.  A loop of the user's own, whose iterations
+would see each other's stores, is refused at run time instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from porter.codegen.elementwise import items_of
+from porter.ir.nodes import Buffer, Stage, Stmt, Write
+from porter.ir.walk import walk
+from porter.ir.nodes import Load
+from porter.plan.accesses import accesses
+from porter.plan.nodes import Fold, Kernel, Launch, Plan
+
+
+@dataclass
+class Overlap:
+    """`crossing`: kernel -> [(read argument, [written ones])]; `sequential`: kernel -> pairs."""
+
+    written: set[str] = field(default_factory=set)
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    crossing: dict[str, list[tuple[str, list[str]]]] = field(default_factory=dict)
+    sequential: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+
+    def possible(self, a: str, b: str) -> bool:
+        """Whether two arguments can be the same array: same number of dimensions and kind."""
+        x, y = self.buffers[a], self.buffers[b]
+        return len(x.shape) == len(y.shape) and x.dtype.kind == y.dtype.kind
+
+
+def overlaps(plan: Plan) -> Overlap:
+    """What the kernels of a plan do to arguments."""
+    result = Overlap(buffers=plan.buffers)
+    for item in items_of(plan.items):
+        if isinstance(item, Launch):
+            _kernel(item.kernel, plan, result)
+    return result
+
+
+def _kernel(kernel: Kernel, plan: Plan, result: Overlap) -> None:
+    reads: dict[str, set[object]] = {}
+    writes: dict[str, set[object]] = {}
+    body: list[Stmt] = list(kernel.body)
+    for step in kernel.steps:
+        body += step.body if isinstance(step, Stage) else []
+        if isinstance(step, Fold):
+            for e in (*(r for _, r in step.reductions), step.value):
+                for x in walk(e):
+                    if isinstance(x, Load):
+                        reads.setdefault(x.buffer, set()).add(x.index)
+            if isinstance(step.store, Write):
+                writes.setdefault(step.store.buffer, set()).add(step.store.index)
+    for a in accesses(tuple(body)):
+        (writes if a.write else reads).setdefault(a.buffer, set()).add(a.index)
+    parameters = {n for n, b in plan.buffers.items() if b.parameter}
+    written = sorted(set(writes) & parameters)
+    result.written |= set(written)
+    crossing: dict[str, list[str]] = {}
+    for w in written:
+        for r in sorted(set(reads) & parameters - {w}):
+            if not result.possible(w, r) or reads[r] == writes[w] and len(reads[r]) == 1:
+                continue
+            if kernel.origin.text.startswith("for "):
+                result.sequential.setdefault(kernel.name, []).append((w, r))
+            else:
+                crossing.setdefault(r, []).append(w)
+    if crossing:
+        result.crossing[kernel.name] = list(crossing.items())

@@ -1,0 +1,208 @@
+"""One function to the text of its kernels: candidates, front end, plan, code generation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import libcst as cst
+
+from porter.arrays.dtypes import SIBLINGS, DType
+from porter.codegen.module import FunctionText, function_text
+from porter.diagnostics import Diagnostic, Refusal
+from porter.frontend.builder import refusal
+from porter.frontend.globals import Globals
+from porter.frontend.program import build
+from porter.frontend.signature import ParameterType, candidates, parameters_of
+from porter.ir.nodes import Program
+from porter.plan.nodes import Launch, Plan
+from porter.plan.passes import plan
+from porter.source.module import FunctionSource
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A function that converts: its types, what was assumed of them, and its text."""
+
+    name: str
+    types: tuple[ParameterType, ...]
+    assumed: tuple[str, ...]
+    program: Program
+    plan: Plan
+    text: FunctionText
+    also: tuple[tuple[ParameterType, ...], ...] = field(default=())
+
+    @property
+    def signature(self) -> str:
+        """Argument types in Numba's syntax."""
+        return ", ".join(map(str, self.types))
+
+
+def front_end(
+    function: FunctionSource, signature: str | None, scope: Globals
+) -> tuple[tuple[ParameterType, ...], Program, Plan]:
+    """The first candidate signature that converts. Raises Refusal (of the first candidate)."""
+    first: Refusal | None = None
+    for types in candidates(function, signature):
+        try:
+            program = build(function, types, scope)
+            return tuple(types), program, _planned(function, program)
+        except Refusal as e:
+            first = first or e
+            if e.diagnostic.code in _HOPELESS:
+                break
+    assert first is not None
+    raise first
+
+
+_HOPELESS = {"PRT901", "PRT902"}
+
+
+def _planned(function: FunctionSource, program: Program) -> Plan:
+    result = plan(program)
+    from porter.codegen.elementwise import items_of
+
+    if not any(isinstance(i, Launch) for i in items_of(result.items)):
+        raise refusal("PRT909", f"`{function.name}` does no work on arrays",
+                      function.module.span(function.node.name),
+                      "there is nothing to run on a GPU")  # fmt: skip
+    return result
+
+
+def convert_function(
+    function: FunctionSource,
+    signature: str | None = None,
+    scope: Globals | None = None,
+    templates: Path | None = None,
+) -> Converted:
+    """Convert one function. Raises Refusal with the diagnostic, UsageError for a bad signature."""
+    scope = scope or Globals(function.module)
+    try:
+        types, program, planned = front_end(function, signature, scope)
+        text = function_text(planned, templates)
+        also, allowed = _siblings(function, types, planned, text, scope, templates)
+    except Refusal as e:
+        raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
+    filled = tuple(_filled(part, allowed) for part in text.parts)
+    return Converted(
+        function.name, types, _assumptions(function, types, signature), program, planned,
+        replace(text, parts=filled), also,
+    )  # fmt: skip
+
+
+def _filled(part: str, allowed: dict[str, str]) -> str:
+    for name, dtypes in allowed.items():
+        part = part.replace(f"@@{name}@@", dtypes)
+    return part
+
+
+def _siblings(
+    function: FunctionSource, types: Sequence[ParameterType], planned: Plan, text: FunctionText,
+    scope: Globals, templates: Path | None,
+) -> tuple[tuple[tuple[ParameterType, ...], ...], dict[str, str]]:  # fmt: skip
+    """Other dtypes of the same kind that the very same text serves."""
+    names = [p.name.value for p in parameters_of(function)]
+    groups: dict[str, list[int]] = {}
+    allowed: dict[str, list[str]] = {}
+    for k, (name, t) in enumerate(zip(names, types, strict=True)):
+        if t.ndim is not None:
+            var = planned.buffers[name].dtype.var
+            groups.setdefault(var or name, []).append(k)
+            allowed[name] = [t.dtype.name]
+    also: list[tuple[ParameterType, ...]] = []
+    for members in groups.values():
+        own = types[members[0]].dtype
+        if planned.buffers[names[members[0]]].dtype.var is None:
+            continue
+        for other in SIBLINGS[own.kind]:
+            if other == own.name:
+                continue
+            changed = _with(types, members, other)
+            if _same_text(function, changed, text, scope, templates):
+                also.append(changed)
+                for k in members:
+                    allowed[names[k]].append(other)
+    return tuple(also), {n: " ".join(sorted(d, key=_by_size)) for n, d in allowed.items()}
+
+
+def _by_size(name: str) -> tuple[int, str]:
+    return DType(name).itemsize, name
+
+
+def _with(
+    types: Sequence[ParameterType], members: Sequence[int], name: str
+) -> tuple[ParameterType, ...]:
+    return tuple(
+        ParameterType(DType(name), t.ndim, t.given) if k in members else t
+        for k, t in enumerate(types)
+    )
+
+
+def _same_text(
+    function: FunctionSource, types: Sequence[ParameterType], text: FunctionText, scope: Globals,
+    templates: Path | None,
+) -> bool:  # fmt: skip
+    try:
+        other = function_text(plan(build(function, types, scope)), templates)
+    except Refusal:
+        return False
+    return other.key() == text.key()
+
+
+def _assumptions(
+    function: FunctionSource, types: Sequence[ParameterType], signature: str | None
+) -> tuple[str, ...]:
+    if signature is not None:
+        return ()
+    return tuple(_assumed(p, t) for p, t in zip(parameters_of(function), types, strict=True)
+                 if not t.given)  # fmt: skip
+
+
+def _assumed(p: cst.Param, t: ParameterType) -> str:
+    name = p.name.value
+    if t.ndim is None:
+        return f"{name} is a scalar ({t})"
+    return f"{name} is a {t.ndim}-D array of {t.dtype.name}"
+
+
+def shapes_of(converted: Converted) -> str:
+    """The parameters' shapes with equal sizes under one name: `x[n, m] w[m] eps[]`."""
+    sizes = _SizeNames()
+    entries = []
+    for p in converted.program.parameters:
+        if p.ndim is None:
+            entries.append(f"{p.name}[]")
+            continue
+        dims = [sizes.name(n) for n in converted.program.buffers[p.name].shape]
+        entries.append(f"{p.name}[{', '.join(dims)}]")
+    return " ".join(entries)
+
+
+class _SizeNames:
+    """Short names for the sizes of the arguments."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+
+    def name(self, size: object) -> str:
+        """The name of a size, or an affine expression of names; `*` for anything else."""
+        from porter.arrays.sizes import Poly
+
+        assert isinstance(size, Poly)
+        if size.constant is not None:
+            return str(size.constant)
+        atoms = list(size.names())
+        if len(atoms) != 1 or "." not in atoms[0] or size.coefficient(atoms[0]) != 1:
+            return "*"
+        if atoms[0] not in self.names:
+            self.names[atoms[0]] = next(self._letters())
+        offset = size.offset
+        tail = "" if not offset else f"+{offset}" if offset > 0 else str(offset)
+        return self.names[atoms[0]] + tail
+
+    def _letters(self) -> Iterator[str]:
+        yield from (c for c in "nmklpqrstuvwabcdefgh" if c not in self.names.values())
+
+
+__all__ = ["Converted", "Diagnostic", "convert_function", "front_end", "shapes_of"]

@@ -1,0 +1,147 @@
+"""From a function and the types of its parameters to an array program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import libcst as cst
+
+from porter.arrays.dtypes import DType
+from porter.arrays.sizes import Poly, sym
+from porter.diagnostics import Span
+from porter.frontend.builder import Builder, refusal
+from porter.frontend.evaluate import Evaluator
+from porter.frontend.globals import Globals
+from porter.frontend.inline import _statements
+from porter.frontend.signature import ParameterType, parameters_of
+from porter.frontend.statements import Body
+from porter.frontend.subscripts import host_integer
+from porter.frontend.values import NONE, Text, Value
+from porter.ir.nodes import (
+    Axis,
+    Buffer,
+    Check,
+    Origin,
+    Parameter,
+    Program,
+    Scalar,
+    Stmt,
+)
+from porter.ir.rebuild import map_statement
+from porter.source.module import FunctionSource
+
+MAX_RESTARTS = 6
+
+
+def build(function: FunctionSource, types: Sequence[ParameterType], scope: Globals) -> Program:
+    """The array program. Raises Refusal where a statement cannot be converted."""
+    _check_definition(function)
+    local_types: dict[str, DType] = {}
+    for _ in range(MAX_RESTARTS):
+        builder = Builder(function.module, local_types=local_types)
+        env, parameters = _environment(builder, function, types, scope)
+        body = Body(builder, scope, env)
+        builder.active.append(function.name)
+        statements = _statements(function.node)
+        body.prepare(statements)
+        body.run(statements)
+        if not builder.retype:
+            return _finish(builder, function, parameters)
+        local_types = builder.local_types
+    raise refusal("PRT908", "a variable changes its type in every iteration", function.span)
+
+
+def _check_definition(function: FunctionSource) -> None:
+    node = function.node
+    if node.asynchronous is not None:
+        raise refusal("PRT902", f"`{function.name}` is asynchronous", function.span)
+    if isinstance(node.params.star_arg, cst.Param) or node.params.star_kwarg is not None:
+        raise refusal(
+            "PRT902", f"`{function.name}` takes a variable number of arguments",
+            _head(function), "name the parameters",
+        )  # fmt: skip
+
+
+def _head(function: FunctionSource) -> Span:
+    return function.module.span(function.node.name)
+
+
+def _environment(
+    b: Builder, function: FunctionSource, types: Sequence[ParameterType], scope: Globals
+) -> tuple[dict[str, Value], tuple[Parameter, ...]]:
+    env: dict[str, Value] = {}
+    parameters: list[Parameter] = []
+    for p, t in zip(parameters_of(function), types, strict=True):
+        name = p.name.value
+        b.taken.add(name)
+        default = None if p.default is None else function.module.code(p.default)
+        fixed = None if p.default is None else _specialised(b, scope, p.default)
+        if fixed is not None and t.ndim is None:
+            env[name] = fixed
+            parameters.append(Parameter(name, DType("bool", weak=True), None, default, fixed=True))
+            continue
+        env[name] = _parameter(b, name, t)
+        dtype = t.dtype if t.ndim is None else b.buffers[name].dtype
+        parameters.append(Parameter(name, dtype, t.ndim, default))
+    return env, tuple(parameters)
+
+
+def _specialised(b: Builder, scope: Globals, node: cst.BaseExpression) -> Any:
+    """A default of None or a string is taken as the value: the kernel is made for it."""
+    if isinstance(node, cst.SimpleString) or (isinstance(node, cst.Name) and node.value == "None"):
+        value = Evaluator(b, scope, {})(node)
+        return value if value is NONE or isinstance(value, Text) else None
+    return None
+
+
+def _parameter(b: Builder, name: str, t: ParameterType) -> Value:
+    if t.ndim is None:
+        if t.dtype.kind in "iu":
+            return host_integer(name)
+        return Scalar(name, replace(t.dtype, weak=True))
+    dtype = DType(t.dtype.name, var=name if t.dtype.kind in "iuf" else None)
+    shape = tuple(sym(f"{name}.shape[{d}]", True) for d in range(t.ndim))
+    b.buffers[name] = Buffer(name, shape, dtype, parameter=True)
+    return b.stored(b.buffers[name])
+
+
+def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, ...]) -> Program:
+    def poly(p: Poly) -> Poly:
+        return b.resolve(p)
+
+    def dtype(d: DType) -> DType:
+        return replace(d, var=b.dtype_root(d.var)) if d.var else d
+
+    body: tuple[Stmt, ...] = tuple(map_statement(s, poly, dtype) for s in b.statements)
+    buffers = {
+        k: replace(v, shape=tuple(map(poly, v.shape)), dtype=dtype(v.dtype))
+        for k, v in b.buffers.items()
+    }
+    return Program(
+        name=function.node.name.value,
+        parameters=tuple(replace(p, dtype=dtype(p.dtype)) for p in parameters),
+        buffers=buffers,
+        body=body,
+        checks=_checks(b, poly),
+        docstring=function.node.get_docstring(clean=False) or "",
+        assumed=(),
+        constants=dict(b.constants),
+        origin=Origin(function.span, f"def {function.name}"),
+    )
+
+
+def _checks(b: Builder, poly: Any) -> tuple[Check, ...]:
+    """The checks, each once; what is certainly true is dropped. Equalities stay as they are."""
+    kept: dict[Check, None] = {}
+    for c in b.checks:
+        if c.kind == "index":
+            c = replace(c, left=poly(c.left), right=poly(c.right), when=tuple(map(poly, c.when)))
+            if (c.right - c.left).is_nonneg():
+                continue
+        kept[c] = None
+    return tuple(kept)
+
+
+__all__ = ["Axis", "build"]

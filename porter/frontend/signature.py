@@ -1,0 +1,183 @@
+"""The types of a function's parameters: given, hinted, or inferred from use."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import libcst as cst
+
+from porter.arrays.dtypes import KINDS, WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
+from porter.diagnostics import UsageError
+from porter.frontend.globals import dtype_named
+from porter.frontend.usage import Usage, usage_of
+from porter.source.module import FunctionSource
+
+#: Numba's short names of types
+_SHORT = {
+    "b1": "bool", "boolean": "bool", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64",
+    "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "f2": "float16",
+    "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128", "intc": "int32",
+    "long_": "int64", "uintp": "uint64", "float_": "float32",
+}  # fmt: skip
+_WEAK = {"i": WEAK_INT, "u": WEAK_INT, "f": WEAK_FLOAT, "c": WEAK_COMPLEX, "b": WEAK_BOOL}
+
+
+@dataclass(frozen=True)
+class ParameterType:
+    """A parameter's dtype and `ndim` (None: a Python scalar); `given` if not assumed."""
+
+    dtype: DType
+    ndim: int | None
+    given: bool = False
+
+    def __str__(self) -> str:
+        name = self.dtype.name if self.dtype.name != "bool" else "boolean"
+        if self.ndim is None:
+            return name
+        return f"{name}[{', '.join(':' * max(self.ndim, 1))}]" if self.ndim else f"{name}[()]"
+
+
+def parse_signature(text: str) -> list[ParameterType]:
+    """Numba's signature syntax, argument types only; a return type is ignored.
+
+    Raises UsageError on anything else.
+    """
+    source = text.strip().strip("\"'")
+    try:
+        tree = ast.parse(f"({source},)" if source else "()", mode="eval").body
+    except SyntaxError:
+        raise UsageError(f"`{text}` is not a signature such as `float64[:, :], float64`") from None
+    assert isinstance(tree, ast.Tuple)
+    items = tree.elts
+    if len(items) == 1 and isinstance(items[0], ast.Call):
+        items = list(items[0].args)
+    elif len(items) == 1 and isinstance(items[0], ast.Tuple):
+        items = items[0].elts
+    return [_parse_type(item, text) for item in items]
+
+
+def _parse_type(node: ast.expr, text: str) -> ParameterType:
+    if isinstance(node, ast.Subscript):
+        base = _parse_type(node.value, text)
+        dims = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return ParameterType(DType(base.dtype.name), len(dims), True)
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    name = _SHORT.get(name, name)
+    dtype = dtype_named(name)
+    if dtype is None or dtype.name not in KINDS:
+        shown = ast.unparse(node)
+        raise UsageError(f"`{shown}` in the signature `{text}` is not a type porter knows")
+    return ParameterType(DType(dtype.name, weak=True), None, True)
+
+
+
+def hint_of(annotation: cst.Annotation | None) -> tuple[DType | None, str]:
+    """(dtype, "array", "scalar" or "") that a type hint says."""
+    if annotation is None:
+        return None, ""
+    code = cst.Module([]).code_for_node(annotation.annotation)
+    try:
+        tree = ast.parse(code.strip().strip("\"'"), mode="eval").body
+    except SyntaxError:
+        return None, ""
+    names = [n for n in _names(tree)]
+    arrays = {"NDArray", "ndarray", "ArrayLike", "Array", "Float", "Int"}
+    dtype = next((d for n in names if (d := dtype_named(_SHORT.get(n, n)))), None)
+    if arrays & set(names):
+        return dtype if names[0] != "float" else None, "array"
+    if names and names[0] in ("float", "int", "bool", "complex"):
+        return _WEAK[dtype.kind] if dtype else None, "scalar"
+    return None, ""
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    for child in ast.walk(node):
+        if isinstance(child, ast.Name):
+            yield child.id
+        elif isinstance(child, ast.Attribute):
+            yield child.attr
+
+
+def parameters_of(function: FunctionSource) -> list[cst.Param]:
+    """The positional parameters, then the keyword-only ones."""
+    p = function.node.params
+    return [*p.posonly_params, *p.params, *p.kwonly_params]
+
+
+def decorator_signature(function: FunctionSource) -> str | None:
+    """The explicit signature of a Numba decorator, if it has one."""
+    for decorator in function.node.decorators:
+        call = decorator.decorator
+        if isinstance(call, cst.Call) and call.args:
+            first = call.args[0].value
+            if isinstance(first, cst.SimpleString) and "(" in first.value:
+                return str(first.evaluated_value)
+    return None
+
+
+def candidates(function: FunctionSource, given: str | None) -> Iterator[list[ParameterType]]:
+    """Signatures to try in order: the given one only, or those that use suggests."""
+    params = parameters_of(function)
+    text = given or decorator_signature(function)
+    if text is not None:
+        types = parse_signature(text)
+        if len(types) != len(params):
+            raise UsageError(
+                f"the signature of `{function.name}` has {len(types)} types, "
+                f"the function {len(params)} parameters"
+            )
+        yield types
+        return
+    usage = usage_of(function)
+    base = [_inferred(p, usage[p.name.value], usage, params) for p in params]
+    yield from _raised(base)
+
+
+def _inferred(
+    p: cst.Param, use: Usage, usage: dict[str, Usage], params: list[cst.Param]
+) -> ParameterType:
+    hinted, what = hint_of(p.annotation)
+    if what == "scalar" and hinted is not None:
+        return ParameterType(hinted, None, True)
+    is_array = what == "array" or use.is_array
+    if not is_array and not any(u.is_array for u in usage.values()) and what != "array":
+        first = next((q for q in params if _plain(q, usage)), None)
+        is_array = first is p
+    if is_array:
+        dtype = hinted or DType("int64" if use.is_index else "bool" if use.is_mask else "float64")
+        return ParameterType(DType(dtype.name), max(use.ndim, 1))
+    if use.default is not None:
+        return ParameterType(use.default, None)
+    return ParameterType(WEAK_INT if use.is_integer else WEAK_FLOAT, None)
+
+
+def _plain(p: cst.Param, usage: dict[str, Usage]) -> bool:
+    use = usage[p.name.value]
+    return not use.is_integer and use.default is None and hint_of(p.annotation)[1] != "scalar"
+
+
+def _raised(base: list[ParameterType]) -> Iterator[list[ParameterType]]:
+    """The base, then with more dimensions for some arrays: fewest extra dimensions first."""
+    arrays = [k for k, t in enumerate(base) if t.ndim is not None]
+    seen = 0
+    for extra in range(0, 2 * len(arrays) + 1):
+        for combination in _spread(extra, len(arrays)):
+            raised = list(base)
+            for k, more in zip(arrays, combination, strict=True):
+                raised[k] = ParameterType(base[k].dtype, (base[k].ndim or 0) + more, base[k].given)
+            yield raised
+            seen += 1
+            if seen >= 48:
+                return
+
+
+def _spread(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    if parts == 0:
+        if total == 0:
+            yield ()
+        return
+    for first in range(min(total, 2), -1, -1):
+        for rest in _spread(total - first, parts - 1):
+            yield (first, *rest)

@@ -1,0 +1,246 @@
+"""What a parameter must be, judged from how the function uses it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from porter.arrays.dtypes import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, DType
+from porter.source.module import FunctionSource
+
+_ARRAY_ATTRIBUTES = {"shape", "size", "ndim", "dtype", "T", "copy", "astype", "reshape", "ravel",
+                     "flatten", "sum", "mean", "std", "var", "max", "min", "any", "all", "dot",
+                     "transpose", "argmax", "argmin", "prod", "real", "imag", "conj", "fill",
+                     "clip", "swapaxes", "squeeze", "ptp", "round", "trace"}  # fmt: skip
+_REDUCERS = {"sum", "mean", "std", "var", "max", "min", "amax", "amin", "prod", "argmax", "argmin",
+             "any", "all", "norm", "median", "ptp", "count_nonzero", "average"}  # fmt: skip
+_SHAPE_TAKERS = {"zeros", "ones", "empty", "full", "eye", "arange", "identity"}
+_SCALAR_BUILTINS = {"float", "int", "bool", "range", "round", "isinstance", "print", "max", "min"}
+
+
+@dataclass
+class Usage:
+    """Evidence about one parameter; `ndim` is the least number of dimensions seen."""
+
+    is_array: bool = False
+    is_index: bool = False
+    is_mask: bool = False
+    is_integer: bool = False
+    in_product: bool = False
+    ndim: int = 0
+    default: DType | None = None
+
+    def array(self, ndim: int = 1) -> None:
+        """Note that it is an array of at least `ndim` dimensions."""
+        self.is_array = True
+        self.ndim = max(self.ndim, ndim)
+
+
+class _Visitor(cst.CSTVisitor):
+    def __init__(self, uses: dict[str, Usage]) -> None:
+        self.uses = uses
+        self.derived: dict[str, str] = {}
+
+    def use(self, node: cst.CSTNode) -> Usage | None:
+        if isinstance(node, cst.Name):
+            return self.uses.get(self.derived.get(node.value, node.value))
+        return None
+
+    def visit_Subscript(self, node: cst.Subscript) -> None:
+        owner = self.use(node.value)
+        consumed = 0
+        for element in node.slice:
+            index = element.slice
+            if isinstance(index, cst.Slice):
+                consumed += 1
+                for part in (index.lower, index.upper, index.step):
+                    self._integer(part)
+                continue
+            value = index.value
+            if isinstance(value, cst.Name) and value.value == "None":
+                continue
+            if isinstance(value, cst.Attribute) and value.attr.value == "newaxis":
+                continue
+            consumed += not isinstance(value, cst.Ellipsis)
+            self._index(value)
+        if owner is not None:
+            owner.array(max(consumed, 1))
+        self._shape_axis(node)
+
+    def _shape_axis(self, node: cst.Subscript) -> None:
+        """`x.shape[k]` needs k + 1 dimensions."""
+        if not (isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape"):
+            return
+        owner = self.use(node.value.value)
+        index = node.slice[0].slice
+        if owner is not None and isinstance(index, cst.Index):
+            if isinstance(index.value, cst.Integer):
+                owner.array(int(index.value.value) + 1)
+
+    def _index(self, value: cst.BaseExpression) -> None:
+        match value:
+            case cst.Name():
+                use = self.use(value)
+                if use is not None:
+                    use.is_index = use.is_integer = True
+            case cst.BinaryOperation(left=left, right=right):
+                self._index(left)
+                self._index(right)
+            case cst.Subscript(value=cst.Name() as inner):
+                use = self.use(inner)
+                if use is not None:
+                    use.is_index = True
+                    use.array()
+
+    def _integer(self, value: cst.BaseExpression | None) -> None:
+        match value:
+            case cst.Name():
+                use = self.use(value)
+                if use is not None:
+                    use.is_integer = True
+            case cst.BinaryOperation(left=left, right=right):
+                self._integer(left)
+                self._integer(right)
+            case cst.UnaryOperation(expression=inner):
+                self._integer(inner)
+            case cst.Subscript(value=cst.Name() as inner):
+                use = self.use(inner)
+                if use is not None:
+                    use.is_index = True
+                    use.array()
+
+    def visit_Attribute(self, node: cst.Attribute) -> None:
+        owner = self.use(node.value)
+        if owner is not None and node.attr.value in _ARRAY_ATTRIBUTES:
+            owner.array(2 if node.attr.value == "T" else 1)
+
+    def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
+        if isinstance(node.operator, cst.MatrixMultiply):
+            for side in (node.left, node.right):
+                use = self.use(side)
+                if use is not None:
+                    use.is_array = use.in_product = True
+
+    def visit_For(self, node: cst.For) -> None:
+        use = self.use(node.iter)
+        if use is not None:
+            use.array()
+        if isinstance(node.iter, cst.Subscript) and isinstance(node.target, cst.Name):
+            return
+        call = node.iter
+        if isinstance(call, cst.Call) and isinstance(call.func, cst.Name):
+            if call.func.value in ("enumerate", "zip"):
+                for a in call.args:
+                    use = self.use(a.value)
+                    if use is not None:
+                        use.array()
+
+    def visit_Assign(self, node: cst.Assign) -> None:
+        """`n, m = x.shape` and `y = x` / `x = np.asarray(x)`."""
+        target = node.targets[0].target
+        if isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape":
+            use = self.use(node.value.value)
+            if use is not None and isinstance(target, cst.Tuple):
+                use.array(len(target.elements))
+        if isinstance(target, cst.Name) and isinstance(node.value, cst.Name):
+            if node.value.value in self.uses and target.value not in self.uses:
+                self.derived[target.value] = node.value.value
+
+    def visit_Call(self, node: cst.Call) -> None:
+        name = _called(node.func)
+        is_numpy = isinstance(node.func, cst.Attribute)
+        axis = next((a.value for a in node.args if a.keyword and a.keyword.value == "axis"), None)
+        for position, a in enumerate(node.args):
+            keyword = a.keyword.value if a.keyword else ""
+            if name in _SHAPE_TAKERS and position == 0 or keyword == "shape":
+                self._sizes(a.value)
+                continue
+            if name == "range":
+                self._integer(a.value)
+                continue
+            use = self.use(a.value)
+            if is_numpy and not keyword and not _is_math(node.func) and name not in _REDUCERS:
+                self._operands(a.value)
+            if use is None or keyword:
+                continue
+            if name == "len":
+                use.array()
+            elif is_numpy and position == 0 and not _is_math(node.func):
+                use.array(_axis_ndim(axis) if name in _REDUCERS else 1)
+        if isinstance(node.func, cst.Attribute):
+            use = self.use(node.func.value)
+            if use is not None and name in _REDUCERS:
+                first = axis or (node.args[0].value if node.args else None)
+                use.array(_axis_ndim(first))
+
+    def _operands(self, value: cst.BaseExpression) -> None:
+        """Names combined inside the argument of a NumPy function are taken as arrays."""
+        match value:
+            case cst.Name():
+                use = self.use(value)
+                if use is not None and use.default is None:
+                    use.is_array = True
+            case cst.BinaryOperation(left=left, right=right, operator=operator):
+                self._operands(left)
+                if not isinstance(operator, cst.Power):
+                    self._operands(right)
+            case cst.UnaryOperation(expression=inner):
+                self._operands(inner)
+
+    def _sizes(self, value: cst.BaseExpression) -> None:
+        if isinstance(value, (cst.Tuple, cst.List)):
+            for e in value.elements:
+                self._integer(e.value)
+        else:
+            self._integer(value)
+
+
+def _is_math(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Attribute) and (
+        isinstance(node.value, cst.Name) and node.value.value in ("math", "cmath")
+    )
+
+
+def _called(node: cst.BaseExpression) -> str:
+    if isinstance(node, cst.Attribute):
+        return node.attr.value
+    return node.value if isinstance(node, cst.Name) else ""
+
+
+def _axis_ndim(axis: cst.BaseExpression | None) -> int:
+    """The number of dimensions that an `axis=` argument suggests."""
+    if axis is None:
+        return 1
+    if isinstance(axis, cst.Integer):
+        return max(int(axis.value) + 1, 2)
+    if isinstance(axis, cst.Tuple):
+        return max(len(axis.elements), 2)
+    return 2 if isinstance(axis, cst.UnaryOperation) else 1
+
+
+def _default(node: cst.BaseExpression | None) -> DType | None:
+    match node:
+        case cst.Integer():
+            return WEAK_INT
+        case cst.Float():
+            return WEAK_FLOAT
+        case cst.Name(value="True" | "False"):
+            return WEAK_BOOL
+        case cst.UnaryOperation(expression=inner):
+            return _default(inner)
+    return None
+
+
+def usage_of(function: FunctionSource) -> dict[str, Usage]:
+    """Evidence for every parameter of a function."""
+    p = function.node.params
+    params = [*p.posonly_params, *p.params, *p.kwonly_params]
+    uses = {q.name.value: Usage(default=_default(q.default)) for q in params}
+    visitor = _Visitor(uses)
+    for _ in range(2):
+        function.node.body.visit(visitor)
+    for use in uses.values():
+        if use.in_product and not use.ndim:
+            use.ndim = 2
+    return uses

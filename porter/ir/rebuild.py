@@ -1,0 +1,116 @@
+"""Rebuilding statements with sizes, dtypes or expressions replaced throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from porter.arrays.dtypes import DType
+from porter.arrays.sizes import Atom, Data, Poly
+from porter.ir.nodes import (
+    Alloc,
+    Axis,
+    Cast,
+    Const,
+    Def,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Local,
+    Op,
+    Reduce,
+    Return,
+    Scalar,
+    Select,
+    Stage,
+    Stmt,
+    Value,
+    While,
+    Write,
+)
+
+PolyMap = Callable[[Poly], Poly]
+DTypeMap = Callable[[DType], DType]
+
+
+def map_expr(expr: Expr, poly: PolyMap, dtype: DTypeMap) -> Expr:
+    """An expression with every size and dtype replaced."""
+
+    def again(e: Expr) -> Expr:
+        return map_expr(e, poly, dtype)
+
+    def size(p: Poly) -> Poly:
+        return poly(p.map_atoms(atom) if any(isinstance(a, Data) for a in p.atoms()) else p)
+
+    def atom(a: Atom) -> Poly:
+        return Poly.atom(Data(again(a.expr), a.nonneg) if isinstance(a, Data) else a)
+
+    match expr:
+        case Const() | Scalar() | Local():
+            return replace(expr, dtype=dtype(expr.dtype))
+        case Value(p, d):
+            return Value(size(p), dtype(d))
+        case Load(index=index):
+            return replace(expr, index=tuple(map(size, index)), dtype=dtype(expr.dtype))
+        case Op(op, args, d):
+            return Op(op, tuple(map(again, args)), dtype(d))
+        case Cast(arg, d):
+            inner, wanted = again(arg), dtype(d)
+            return inner if inner.dtype == wanted else Cast(inner, wanted)
+        case Select(cond, then, other, d):
+            return Select(again(cond), again(then), again(other), dtype(d))
+        case Reduce(op, axes, body, d):
+            bounds = tuple(Axis(a.name, size(a.hi), size(a.lo)) for a in axes)
+            return Reduce(op, bounds, again(body), dtype(d))
+
+
+def map_statement(stmt: Stmt, poly: PolyMap, dtype: DTypeMap) -> Stmt:
+    """A statement with every size and dtype replaced, nested ones included."""
+
+    def expr(e: Expr) -> Expr:
+        return map_expr(e, poly, dtype)
+
+    def size(p: Poly) -> Poly:
+        value = map_expr(Value(p, DType("int64")), poly, dtype)
+        assert isinstance(value, Value)
+        return value.poly
+
+    return map_parts(stmt, expr, size, dtype)
+
+
+def map_parts(stmt: Stmt, expr: Callable[[Expr], Expr], size: PolyMap, dtype: DTypeMap) -> Stmt:
+    """A statement with its expressions, sizes and dtypes replaced by the given functions."""
+
+    def axes(items: tuple[Axis, ...]) -> tuple[Axis, ...]:
+        return tuple(Axis(a.name, size(a.hi), size(a.lo)) for a in items)
+
+    def block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        return tuple(map_parts(s, expr, size, dtype) for s in body)
+
+    match stmt:
+        case Def(name, own, d, body, origin):
+            return Def(name, axes(own), dtype(d), expr(body), origin)
+        case Alloc(buffer, origin):
+            shape = tuple(map(size, buffer.shape))
+            return Alloc(replace(buffer, shape=shape, dtype=dtype(buffer.dtype)), origin)
+        case Write():
+            return replace(
+                stmt, axes=axes(stmt.axes), index=tuple(map(size, stmt.index)),
+                body=expr(stmt.body), mask=None if stmt.mask is None else expr(stmt.mask),
+            )  # fmt: skip
+        case Let(name, value, origin):
+            return Let(name, expr(value), origin)
+        case Stage(own, body, origin):
+            return Stage(axes(own), block(body), origin)
+        case For():
+            return replace(stmt, lo=size(stmt.lo), hi=size(stmt.hi), body=block(stmt.body))
+        case While(cond, body, origin):
+            return While(expr(cond), block(body), origin)
+        case If(cond, body, orelse, origin):
+            return If(expr(cond), block(body), block(orelse), origin)
+        case Return(values, single, origin):
+            results = tuple(v if v is None or isinstance(v, str) else expr(v) for v in values)
+            return Return(results, single, origin)
+    return stmt

@@ -1,0 +1,208 @@
+"""Which elements statements read and write, and whether iterations can run in parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from porter.arrays.dtypes import INT64
+from porter.arrays.sizes import Data, Poly
+from porter.ir.nodes import (
+    Alloc,
+    Axis,
+    Bind,
+    Def,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Local,
+    Origin,
+    Reduce,
+    Return,
+    Stage,
+    Stmt,
+    Value,
+    While,
+    Write,
+)
+from porter.ir.walk import blocks, data_of, statements, walk
+
+
+@dataclass(frozen=True)
+class Access:
+    """One read or write of `buffer[index]`; `variant` are the inner indices in scope."""
+
+    buffer: str
+    index: tuple[Poly, ...]
+    write: bool
+    variant: frozenset[str]
+    origin: Origin
+
+
+def expressions(stmt: Stmt) -> Iterator[Expr]:
+    """The expressions of one statement, nested statements left out."""
+    match stmt:
+        case Def(body=body, axes=axes):
+            yield from _bounds(axes)
+            yield body
+        case Write(body=body, index=index, mask=mask, axes=axes):
+            yield from _bounds(axes)
+            for p in index:
+                yield from data_of(p)
+            yield body
+            if mask is not None:
+                yield mask
+        case Let(value=value):
+            yield value
+        case Stage(axes=axes):
+            yield from _bounds(axes)
+        case For(lo=lo, hi=hi):
+            yield from (Value(p, _INT) for p in (lo, hi))
+        case While(cond=cond) | If(cond=cond):
+            yield cond
+        case Return(values=values):
+            yield from (v for v in values if v is not None and not isinstance(v, str))
+
+
+_INT = INT64
+
+
+def _bounds(axes: Sequence[Axis]) -> Iterator[Expr]:
+    for a in axes:
+        for p in (a.lo, a.hi):
+            yield from data_of(p)
+
+
+def accesses(body: Sequence[Stmt], variant: frozenset[str] = frozenset()) -> Iterator[Access]:
+    """Every access of the statements, nested ones included."""
+    for stmt in body:
+        own = variant | {a.name for a in getattr(stmt, "axes", ())}
+        if isinstance(stmt, Let):
+            own = own | {stmt.name}
+        if isinstance(stmt, Write):
+            yield Access(stmt.buffer, stmt.index, True, own, stmt.origin)
+        for e in expressions(stmt):
+            yield from reads(e, own, stmt.origin)
+        inner = variant | {stmt.index} if isinstance(stmt, For) else variant
+        lets = {s.name for s in statements(tuple(body)) if isinstance(s, Let)}
+        for block in blocks(stmt):
+            yield from accesses(block, inner | own | lets)
+
+
+def reads(expr: Expr, variant: frozenset[str], origin: Origin) -> Iterator[Access]:
+    """The loads of an expression; indices bound by a Reduce are variant."""
+    for e in walk(expr):
+        if isinstance(e, Load):
+            bound = {a.name for r in walk(expr) if isinstance(r, Reduce) for a in r.axes}
+            yield Access(e.buffer, e.index, False, variant | bound, origin)
+
+
+def read_buffers(body: Sequence[Stmt]) -> set[str]:
+    """The arrays that statements read."""
+    found = {a.buffer for a in accesses(body) if not a.write}
+    for s in statements(tuple(body)):
+        if isinstance(s, Bind):
+            found |= set(s.buffers)
+        if isinstance(s, Return):
+            found |= {v for v in s.values if isinstance(v, str)}
+    return found
+
+
+def written_buffers(body: Sequence[Stmt]) -> set[str]:
+    """The arrays that statements write or rebind."""
+    found: set[str] = set()
+    for s in statements(tuple(body)):
+        match s:
+            case Write(buffer=name) | Def(name=name):
+                found.add(name)
+            case Alloc(buffer=buffer):
+                found.add(buffer.name)
+            case Bind(names=names):
+                found |= set(names)
+    return found
+
+
+def used_locals(body: Sequence[Stmt]) -> set[str]:
+    """The scalar variables that statements read."""
+    found: set[str] = set()
+    for s in statements(tuple(body)):
+        for e in expressions(s):
+            found |= {x.name for x in walk(e) if isinstance(x, Local)}
+    return found
+
+
+def exposed_locals(body: Sequence[Stmt]) -> set[str]:
+    """The variables whose value may come from before: read before they are surely assigned."""
+    exposed: set[str] = set()
+    _exposed(body, set(), exposed)
+    return exposed
+
+
+def _exposed(body: Sequence[Stmt], assigned: set[str], exposed: set[str]) -> set[str]:
+    for s in body:
+        for e in expressions(s):
+            exposed |= {x.name for x in walk(e) if isinstance(x, Local)} - assigned
+        if isinstance(s, Let):
+            assigned = assigned | {s.name}
+        inner = [_exposed(block, assigned, exposed) for block in blocks(s)]
+        if isinstance(s, If):
+            assigned = assigned | (inner[0] & inner[1])
+    return assigned
+
+
+def separates(write: Access, other: Access, index: str) -> bool:
+    """Whether two accesses can only meet in the same iteration of the loop over `index`."""
+    if len(write.index) != len(other.index):
+        return False
+    for w, o in zip(write.index, other.index, strict=True):
+        w, o = plain(w), plain(o)
+        cw, co = w.coefficient(index), o.coefficient(index)
+        if not cw or cw != co or _has_data(w) or _has_data(o):
+            continue
+        gap = w - o
+        if gap == Poly() and not (w.names() & write.variant) and not (o.names() & other.variant):
+            return True
+        known = gap.constant
+        if known is not None and known % cw and not (w.names() & write.variant):
+            return True
+    return False
+
+
+def plain(poly: Poly) -> Poly:
+    """A subscript without the mark that asks for a check."""
+    return poly.map_atoms(
+        lambda a: a.expr.poly
+        if isinstance(a, Data) and isinstance(a.expr, Value)
+        else Poly.atom(a)
+    )
+
+
+def _has_data(poly: Poly) -> bool:
+    return any(isinstance(a, Data) for a in poly.atoms())
+
+
+def disjoint(a: tuple[Poly, ...], b: tuple[Poly, ...]) -> bool:
+    """Whether two subscripts of one array can never be equal (by a constant difference)."""
+    for x, y in zip(a, b, strict=True):
+        known = (plain(x) - plain(y)).constant
+        if known and not plain(x).names():
+            return True
+    return False
+
+
+def conflict(body: Sequence[Stmt], index: str) -> tuple[Access, Access] | None:
+    """Two accesses of different iterations that may meet, one of them a write, or None."""
+    found = list(accesses(body))
+    private = {s.name for s in statements(tuple(body)) if isinstance(s, Def)}
+    private |= {s.buffer.name for s in statements(tuple(body)) if isinstance(s, Alloc)}
+    for write in found:
+        if not write.write or write.buffer in private:
+            continue
+        for other in found:
+            if other.buffer != write.buffer:
+                continue
+            if not separates(write, other, index):
+                return write, other
+    return None

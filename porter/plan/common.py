@@ -1,0 +1,159 @@
+"""Small tools that several passes share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from porter.arrays.dtypes import DType
+from porter.arrays.sizes import Poly, sym
+from porter.ir.nodes import (
+    Axis,
+    Buffer,
+    Cast,
+    Check,
+    Const,
+    Expr,
+    For,
+    Load,
+    Local,
+    Op,
+    Program,
+    Reduce,
+    Scalar,
+    Select,
+    Stmt,
+    Value,
+)
+from porter.ir.rebuild import map_parts
+from porter.ir.walk import blocks, rewrite, rewrite_poly, statements, substitute, substitute_poly, walk
+
+__all__ = ["Context", "Poly", "Program", "rename_axes", "weight"]
+
+
+@dataclass
+class Context:
+    """What the passes know beside the statements: buffers and the names in use."""
+
+    program: Program
+    buffers: dict[str, Buffer]
+    taken: set[str] = field(default_factory=set)
+    outer_exposed: set[str] = field(default_factory=set)
+
+    @staticmethod
+    def of(program: Program) -> Context:
+        """The context at the start."""
+        taken = set(program.buffers) | {p.name for p in program.parameters}
+        taken |= set(program.constants)
+        for s in statements(program.body):
+            taken |= {a.name for a in getattr(s, "axes", ())}
+            name = getattr(s, "name", None) or getattr(s, "index", None)
+            if isinstance(name, str):
+                taken.add(name)
+        return Context(program, dict(program.buffers), taken)
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The run-time checks of the program."""
+        return self.program.checks
+
+    def fresh(self, name: str) -> str:
+        """An unused name."""
+        candidate, k = name, 2
+        while candidate in self.taken:
+            candidate, k = f"{name}{k}", k + 1
+        self.taken.add(candidate)
+        return candidate
+
+    def buffer(self, name: str, axes: Sequence[Axis], dtype: DType) -> Buffer:
+        """A new array over a domain."""
+        new = Buffer(self.fresh(name), tuple(a.extent for a in axes), replace(dtype, weak=False))
+        self.buffers[new.name] = new
+        return new
+
+    def fresh_axes(self, axes: Sequence[Axis]) -> tuple[tuple[Axis, ...], dict[str, Poly]]:
+        """The axes under new names, and the renaming."""
+        names = {a.name: sym(self.fresh(a.name), True) for a in axes}
+        new = tuple(
+            Axis(names[a.name].symbol or "", substitute_poly(a.hi, names), substitute_poly(a.lo, names))
+            for a in axes
+        )
+        return new, names
+
+
+def rename_axes(stmt: Stmt, values: Mapping[str, Poly]) -> Stmt:
+    """A statement with index symbols replaced in it."""
+    return map_parts(
+        stmt, lambda e: substitute(e, values), lambda p: substitute_poly(p, values), lambda d: d
+    )
+
+
+def map_exprs(stmt: Stmt, change: Callable[[Expr], Expr | None]) -> Stmt:
+    """A statement with sub-expressions replaced, those in subscripts included."""
+    return map_parts(
+        stmt, lambda e: rewrite(e, change), lambda p: rewrite_poly(p, change), lambda d: d
+    )
+
+
+def map_blocks(stmt: Stmt, change: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Stmt:
+    """A statement with each of its statement lists replaced."""
+    inner = blocks(stmt)
+    if not inner:
+        return stmt
+    if len(inner) == 2:
+        return replace(stmt, body=change(inner[0]), orelse=change(inner[1]))  # type: ignore[call-arg]
+    return replace(stmt, body=change(inner[0]))  # type: ignore[call-arg]
+
+
+_HEAVY = {"sqrt": 4, "truediv": 4, "pow": 4, "floordiv": 4, "mod": 4}
+_LIGHT = {"add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "abs",
+          "band", "bor", "bxor", "maximum", "minimum", "real", "imag"}  # fmt: skip
+
+
+def weight(expr: Expr) -> int:
+    """What recomputing an expression costs, in additions; loads count two."""
+    total = 0
+    for e in walk(expr):
+        match e:
+            case Load():
+                total += 2
+            case Op(op=op):
+                total += 1 if op in _LIGHT else _HEAVY.get(op, 12)
+            case Select() | Cast():
+                total += 1
+            case Reduce():
+                total += 10_000
+    return total
+
+
+def is_trivial(expr: Expr) -> bool:
+    """Whether an expression reads no array: a constant, an index, a scalar."""
+    return all(isinstance(e, (Const, Value, Scalar, Cast, Op, Select)) for e in walk(expr)) and (
+        weight(expr) <= 8
+    )
+
+
+def locals_of(expr: Expr) -> set[str]:
+    """The variables an expression reads."""
+    return {e.name for e in walk(expr) if isinstance(e, Local)}
+
+
+def same_extents(a: Sequence[Axis], b: Sequence[Axis]) -> bool:
+    """Whether two domains have the same sizes."""
+    return len(a) == len(b) and all(x.extent == y.extent for x, y in zip(a, b, strict=True))
+
+
+def symbols(axes: Iterable[Axis]) -> tuple[Poly, ...]:
+    """The axes' indices as polynomials."""
+    return tuple(sym(a.name, True) for a in axes)
+
+
+def loop_axis(loop: For) -> tuple[Axis, dict[str, Poly]]:
+    """A parallel loop as a domain axis counting from its start, and what its index becomes."""
+    if loop.step == 1:
+        return Axis(loop.index, loop.hi, loop.lo), {}
+    k = sym(loop.index, True)
+    span = loop.hi - loop.lo if loop.step > 0 else loop.lo - loop.hi
+    size = abs(loop.step)
+    count = span if size == 1 else (span + (size - 1)) // size
+    return Axis(loop.index, count), {loop.index: loop.lo + k * loop.step}

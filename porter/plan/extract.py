@@ -1,0 +1,128 @@
+"""Reductions get statements of their own, over just the indices that they depend on.
+
+After this pass a statement over the domain I contains a Reduce only if it depends on all
+of I: a reduction over nothing else is a statement without axes (a grid-wide total), one
+over part of I a statement over that part (a row's sum), computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from porter.arrays.sizes import Poly
+from porter.ir.nodes import Axis, Def, Expr, Load, Origin, Reduce, Stage, Stmt, Write
+from porter.ir.rebuild import map_expr
+from porter.ir.walk import free_names, rewrite, statements, substitute
+from porter.plan.accesses import reads, written_buffers
+from porter.plan.common import Context, map_blocks, symbols
+
+_NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
+          "any": "found", "all": "holds"}  # fmt: skip
+
+
+def extract(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+    """The pass, over one statement list and those inside it."""
+    result: list[Stmt] = []
+    known: dict[Expr, tuple[str, frozenset[str]]] = {}
+    for s in body:
+        if isinstance(s, (Def, Write)):
+            s = _hoisted(s, result, known, context)
+        elif not isinstance(s, Stage):
+            s = map_blocks(s, lambda b: extract(b, context))
+        result.append(s)
+        changed = written_buffers((s,))
+        known = {k: v for k, v in known.items() if not (v[1] & changed)}
+    return tuple(result)
+
+
+def _hoisted(
+    s: Def | Write, before: list[Stmt], known: dict[Expr, tuple[str, frozenset[str]]],
+    context: Context,
+) -> Stmt:  # fmt: skip
+    def hoist(expr: Expr, domain: Sequence[Axis]) -> Expr:
+        def change(e: Expr) -> Expr | None:
+            if not isinstance(e, Reduce):
+                return None
+            used = free_names(e)
+            kept = [a for a in domain if a.name in used or _bound_needs(a, e, domain)]
+            inner = replace(e, body=hoist(e.body, [*domain, *e.axes]))
+            if len(kept) == len(domain):
+                return inner
+            return _define(inner, kept, s.origin, before, known, context)
+
+        return rewrite(expr, change)
+
+    body = hoist(s.body, s.axes)
+    if isinstance(s, Write) and s.mask is not None:
+        return replace(s, body=body, mask=hoist(s.mask, s.axes))
+    return replace(s, body=body)
+
+
+def _bound_needs(axis: Axis, e: Expr, domain: Sequence[Axis]) -> bool:
+    """An axis that bounds another used axis must be kept with it."""
+    del e
+    return any(axis.name in (a.lo.names() | a.hi.names()) for a in domain)
+
+
+def _define(
+    e: Reduce, kept: Sequence[Axis], origin: Origin, before: list[Stmt],
+    known: dict[Expr, tuple[str, frozenset[str]]], context: Context,
+) -> Expr:  # fmt: skip
+    """A definition of the reduction over the kept axes, or the earlier one that equals it."""
+    key = _canonical(replace(e), kept)
+    index = tuple(p - a.lo for p, a in zip(symbols(kept), kept, strict=True))
+    if key not in known:
+        new, names = context.fresh_axes(kept)
+        shifted = {a.name: names[a.name] + a.lo for a in kept}
+        axes = tuple(Axis(n.name, n.extent) for n in new)
+        buffer = context.buffer(_NAMES[e.op], axes, e.dtype)
+        inner, _ = _fresh_bound(substitute(e, shifted), context)
+        before.append(Def(buffer.name, axes, e.dtype, inner, origin))
+        sources = frozenset(a.buffer for a in reads(e, frozenset(), origin))
+        known[key] = (buffer.name, sources)
+    return Load(known[key][0], index, e.dtype)
+
+
+def _fresh_bound(e: Expr, context: Context) -> tuple[Expr, None]:
+    assert isinstance(e, Reduce)
+    axes, names = context.fresh_axes(e.axes)
+    return replace(e, axes=axes, body=substitute(e.body, names)), None
+
+
+def _canonical(e: Expr, kept: Sequence[Axis]) -> Expr:
+    """The expression with its indices named by position, so that equal ones are equal."""
+    names = {a.name: _numbered(k, "free") for k, a in enumerate(kept)}
+    e = substitute(e, names)
+    bound: dict[str, Poly] = {}
+    for r in _reductions(e):
+        for a in r.axes:
+            bound.setdefault(a.name, _numbered(len(bound), "bound"))
+
+    def poly(p: Poly) -> Poly:
+        return p.replace(bound)
+
+    canonical = map_expr(e, poly, lambda d: d)
+
+    def rename(x: Expr) -> Expr | None:
+        if isinstance(x, Reduce):
+            axes = tuple(replace(a, name=bound[a.name].symbol or a.name) for a in x.axes)
+            return replace(x, axes=axes, body=rewrite(x.body, rename))
+        return None
+
+    return rewrite(canonical, rename)
+
+
+def _numbered(k: int, word: str) -> Poly:
+    from porter.arrays.sizes import sym
+
+    return sym(f"?{word}{k}", True)
+
+
+def _reductions(e: Expr) -> list[Reduce]:
+    from porter.ir.walk import walk
+
+    return [x for x in walk(e) if isinstance(x, Reduce)]
+
+
+__all__ = ["extract", "statements"]

@@ -1,0 +1,284 @@
+"""Stages and reductions become kernels; rows that share their reductions share one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from porter.ir.nodes import (
+    Alloc,
+    Axis,
+    Def,
+    Expr,
+    For,
+    If,
+    Load,
+    Local,
+    Reduce,
+    Return,
+    Stage,
+    Stmt,
+    While,
+    Write,
+)
+from porter.ir.rebuild import map_parts
+from porter.ir.walk import rewrite, statements
+from porter.plan.accesses import Access, accesses
+from porter.plan.common import Context, map_exprs, rename_axes, same_extents, symbols
+from porter.plan.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch
+from porter.plan.schedule import cooperative, reductions
+from porter.plan.stages import _touched, _units
+
+_LOCALS = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
+           "any": "found", "all": "holds"}  # fmt: skip
+
+
+class Grouping:
+    """Turns one program's statements into host items with launches."""
+
+    def __init__(self, body: tuple[Stmt, ...], context: Context) -> None:
+        self.context = context
+        self.users: dict[str, int] = {}
+        for s in _units(body):
+            for name in _touched(s):
+                self.users[name] = self.users.get(name, 0) + 1
+        self.dropped: set[str] = set()
+        self.items = self.block(body)
+
+    def block(self, body: Sequence[Stmt]) -> tuple[object, ...]:
+        """One statement list; allocations come before the group that they stand in."""
+        items: list[object] = []
+        work = list(body)
+        while work:
+            s = work.pop(0)
+            if isinstance(s, Write):
+                items += self._group(s, work)
+            elif isinstance(s, Stage):
+                items.append(Launch(self._map(s)))
+            else:
+                items.append(self._host(s))
+        return tuple(
+            i for i in items if not (isinstance(i, Alloc) and i.buffer.name in self.dropped)
+        )
+
+    def _host(self, s: Stmt) -> object:
+        match s:
+            case For():
+                return HostLoop(s.index, s.lo, s.hi, s.step, self.block(s.body), s.origin)
+            case While(cond, body, origin):
+                return HostWhile((), cond, self.block(body), origin)
+            case If(cond, body, orelse, origin):
+                return HostIf(cond, self.block(body), self.block(orelse), origin)
+        return s
+
+    def _name(self, word: str) -> str:
+        return self.context.fresh(f"{self.context.program.name}_{word}" if word else
+                                  f"{self.context.program.name}_kernel")  # fmt: skip
+
+    def _map(self, s: Stage) -> Kernel:
+        return Kernel(self._name(""), "map", s.axes, s.body, origin=s.origin)
+
+    def _group(self, s: Write, work: list[Stmt]) -> list[object]:
+        kind = cooperative(s)
+        if kind == "tile":
+            fold = self._fold(s)
+            return [Launch(Kernel(self._name("tiled"), "tile", s.axes, (), (fold,), s.origin))]
+        if kind == "rows":
+            return self._rows(s, work)
+        return self._total(s, work)
+
+    def _fold(self, s: Write) -> Fold:
+        """A store of an expression around reductions as local results and a value."""
+        found: list[tuple[str, Reduce]] = []
+
+        def change(e: Expr) -> Expr | None:
+            if not isinstance(e, Reduce):
+                return None
+            for name, known in found:
+                if known == e:
+                    return Local(name, e.dtype)
+            single = s.body is e and not s.buffer.startswith("out")
+            name = s.buffer if single and s.buffer not in self.context.program.buffers else ""
+            name = name or self.context.fresh(_LOCALS[e.op])
+            found.append((name, e))
+            return Local(name, e.dtype)
+
+        value = rewrite(s.body, change)
+        return Fold(s.buffer, tuple(found), value, s.origin, s)
+
+    # -- totals ------------------------------------------------------------------------
+
+    def _total(self, s: Write, work: list[Stmt]) -> list[object]:
+        """Neighbouring totals over one domain share the pass over the data."""
+        before: list[object] = []
+        steps = [self._fold(s)]
+        written = {s.buffer}
+        while work:
+            nxt = next((k for k, x in enumerate(work) if not isinstance(x, Alloc)), None)
+            if nxt is None:
+                break
+            other = work[nxt]
+            if not (isinstance(other, Write) and cooperative(other) == "total"):
+                break
+            touched = {a.buffer for a in accesses((other,))}
+            if touched & written or not self._same_domain(steps[0], self._peek(other)):
+                break
+            before += work[:nxt]
+            del work[: nxt + 1]
+            steps.append(self._fold(other))
+            written.add(other.buffer)
+        kernel = Kernel(self._name("total"), "total", (), (), tuple(steps), s.origin)
+        return [*before, Launch(kernel)]
+
+    @staticmethod
+    def _peek(s: Write) -> list[Reduce]:
+        return reductions(s.body)
+
+    @staticmethod
+    def _same_domain(fold: Fold, others: list[Reduce]) -> bool:
+        mine = [r for _, r in fold.reductions]
+        return all(same_extents(r.axes, mine[0].axes) for r in [*mine, *others])
+
+    # -- rows --------------------------------------------------------------------------
+
+    def _rows(self, s: Write, work: list[Stmt]) -> list[object]:
+        before: list[object] = []
+        steps: list[Fold | Stage] = [self._fold(s)]
+        members: list[Stmt] = [s]
+        while True:
+            nxt = next((k for k, x in enumerate(work) if not isinstance(x, Alloc)), None)
+            if nxt is None:
+                break
+            step = self._row_step(s.axes, work[nxt], members)
+            if step is None:
+                break
+            before += work[:nxt]
+            del work[: nxt + 1]
+            steps.append(step[0])
+            members.append(step[1])
+        kernel = Kernel(self._name("rows"), "rows", s.axes, (), tuple(steps), s.origin)
+        return [*before, Launch(self._localised(kernel, members))]
+
+    def _row_step(
+        self, rows: Sequence[Axis], s: Stmt, members: list[Stmt]
+    ) -> tuple[Fold | Stage, Stmt] | None:
+        """The next statement as a step of the row kernel, if it stays within the row."""
+        count = len(rows)
+        if isinstance(s, Write):
+            if cooperative(s) != "rows" or not same_extents(rows, s.axes):
+                return None
+            moved = self._onto(rows, s)
+            if not isinstance(moved, Write) or not self._within(rows, members, moved):
+                return None
+            return self._fold(moved), moved
+        if not isinstance(s, Stage) or len(s.axes) not in (count, count + 1):
+            return None
+        if not same_extents(rows, s.axes[:count]) or not _simple(s):
+            return None
+        moved = self._onto(rows, s)
+        if not isinstance(moved, Stage) or not self._within(rows, members, moved):
+            return None
+        return moved, moved
+
+    @staticmethod
+    def _onto(rows: Sequence[Axis], s: Stmt) -> Stmt:
+        axes = s.axes  # type: ignore[union-attr]
+        values = {
+            b.name: symbols([a])[0] - a.lo + b.lo
+            for a, b in zip(rows, axes[: len(rows)], strict=True)
+        }
+        inner = replace(s, axes=())  # type: ignore[call-arg]
+        moved = rename_axes(inner, values)
+        rest = tuple(
+            Axis(a.name, a.hi.replace(values), a.lo.replace(values)) for a in axes[len(rows) :]
+        )
+        return replace(moved, axes=(*rows, *rest))  # type: ignore[call-arg]
+
+    def _within(self, rows: Sequence[Axis], members: list[Stmt], s: Stmt) -> bool:
+        """Whether everything that both touch, one of them writing, stays in the row's block."""
+        first = [a for m in members for a in accesses((m,))]
+        second = list(accesses((s,)))
+        related = False
+        for x in first:
+            for y in second:
+                if x.buffer != y.buffer:
+                    if (x.write or y.write) and self._both_parameters(x, y):
+                        return False
+                    continue
+                related = True
+                if (x.write or y.write) and not _same_row(rows, x, y):
+                    return False
+        return related
+
+    def _both_parameters(self, x: Access, y: Access) -> bool:
+        buffers = self.context.buffers
+        return x.write and buffers[x.buffer].parameter and buffers[y.buffer].parameter
+
+    def _localised(self, kernel: Kernel, members: list[Stmt]) -> Kernel:
+        """Row results that only this kernel reads stay in registers."""
+        inside: dict[str, int] = {}
+        for m in members:
+            for name in {a.buffer for a in accesses((m,))}:
+                inside[name] = inside.get(name, 0) + 1
+        names: dict[str, str] = {}
+        stored: set[str] = set()
+        for step in kernel.steps:
+            if not isinstance(step, Fold):
+                continue
+            if self.users.get(step.name) == inside[step.name] and not self._parameter(step):
+                names[step.name] = step.name
+                self.dropped.add(step.name)
+            else:
+                names[step.name] = self.context.fresh(f"row_{step.name}")
+                stored.add(step.name)
+
+        def change(e: Expr) -> Expr | None:
+            if isinstance(e, Load) and e.buffer in names:
+                return Local(names[e.buffer], e.dtype)
+            return None
+
+        steps = tuple(_localise(step, names, stored, change) for step in kernel.steps)
+        return replace(kernel, steps=steps)
+
+    def _parameter(self, step: Fold) -> bool:
+        return self.context.buffers[step.name].parameter
+
+
+def _localise(
+    step: Fold | Stage, names: dict[str, str], stored: set[str], change: object
+) -> Fold | Stage:
+    def expr(e: Expr) -> Expr:
+        return rewrite(e, change)  # type: ignore[arg-type]
+
+    if isinstance(step, Stage):
+        body = tuple(map_exprs(s, change) for s in step.body)  # type: ignore[arg-type]
+        return replace(step, body=body)
+    folded = tuple((n, expr(r)) for n, r in step.reductions)
+    return Fold(
+        names[step.name],
+        tuple((n, r) for n, r in folded if isinstance(r, Reduce)),
+        expr(step.value),
+        step.origin,
+        step.store if step.name in stored else None,
+    )
+
+
+def _simple(s: Stage) -> bool:
+    """No loops or early exits in it: a plain map."""
+    return not any(isinstance(x, (For, While, Def, Return)) for x in statements(s.body))
+
+
+def _same_row(rows: Sequence[Axis], x: Access, y: Access) -> bool:
+    for axis in rows:
+        dims = range(min(len(x.index), len(y.index)))
+        if not any(x.index[d].symbol == axis.name == y.index[d].symbol for d in dims):
+            return False
+    return True
+
+
+def group(body: tuple[Stmt, ...], context: Context) -> tuple[object, ...]:
+    """The last pass: host items with launches."""
+    return Grouping(body, context).items
+
+
+__all__ = ["group", "map_parts"]

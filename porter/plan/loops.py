@@ -1,0 +1,359 @@
+"""Where the user's loops go: to the grid, into a reduction, or onto the host.
+
+A loop is parallel when no iteration writes what another one reads or writes, tested on
+affine subscripts and conservatively.  A loop that only accumulates scalars is a reduction.
+Any other loop stays on the host around the kernels of its body; if its body has nothing
+parallel in it, it is refused with both places of the dependence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from porter.arrays.dtypes import INT64
+from porter.arrays.sizes import Poly, sym
+from porter.diagnostics import Note, Refusal
+from porter.frontend.builder import refusal
+from porter.frontend.scalars import cast
+from porter.ir.nodes import (
+    Alloc,
+    Axis,
+    Bind,
+    Def,
+    Expr,
+    For,
+    Host,
+    If,
+    Jump,
+    Let,
+    Load,
+    Local,
+    Op,
+    Reduce,
+    Return,
+    Select,
+    Stage,
+    Stmt,
+    Value,
+    While,
+    Write,
+)
+from porter.ir.walk import statements, substitute, walk
+from porter.plan.accesses import Access, accesses, conflict, exposed_locals, expressions, used_locals
+from porter.plan.common import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
+
+MAX_AXES = 3
+_FOLDS = {"add": "sum", "mul": "prod", "maximum": "max", "minimum": "min", "and": "all", "or": "any"}
+
+
+def place_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+    """The pass: every host-level loop becomes stages, reductions or a host loop."""
+    result: list[Stmt] = []
+    for k, stmt in enumerate(body):
+        after = used_locals(body[k + 1 :]) | context.outer_exposed
+        if isinstance(stmt, For):
+            result += _place(stmt, after, context)
+        elif isinstance(stmt, (While, If)):
+            result.append(_inside(stmt, after, context))
+        else:
+            result.append(stmt)
+    return tuple(result)
+
+
+def _inside(stmt: Stmt, after: set[str], context: Context) -> Stmt:
+    """The loops inside a host statement; what runs again may read its variables again."""
+    outer = context.outer_exposed
+    context.outer_exposed = outer | after | exposed_locals((stmt,))
+    placed = map_blocks(stmt, lambda b: place_loops(b, context))
+    context.outer_exposed = outer
+    return placed
+
+
+def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
+    obstacle = _obstacle(loop, after)
+    if obstacle is None:
+        return _parallel(loop, context)
+    folded = fold_loop(loop)
+    if folded is not None:
+        return folded
+    placed = _inside(loop, after, context)
+    assert isinstance(placed, For)
+    if not _has_parallel_work(placed.body):
+        raise obstacle
+    return [placed]
+
+
+def _has_parallel_work(body: Sequence[Stmt]) -> bool:
+    for s in statements(tuple(body)):
+        if isinstance(s, (Stage, Def, Write)) and s.axes:
+            return True
+        if any(isinstance(e, Reduce) for x in expressions(s) for e in walk(x)):
+            return True
+    return False
+
+
+def _obstacle(loop: For, after: set[str]) -> Refusal | None:
+    """Why the iterations cannot run in parallel, as a diagnostic; None if they can."""
+    index = loop.index
+    for s in statements(loop.body):
+        if isinstance(s, (Bind, Host, Return)):
+            return _refused(loop, f"loop over `{index}` rebinds an array: iterations run in order")
+    if any(isinstance(s, Jump) for s in _own_level(loop.body)):
+        return _refused(loop, f"loop over `{index}` may stop early: iterations run in order",
+                        "let every iteration test the condition itself")  # fmt: skip
+    assigned = {s.name for s in statements(loop.body) if isinstance(s, Let)}
+    carried = sorted(assigned & (exposed_locals(loop.body) | after))
+    if carried:
+        return _refused(
+            loop, f"loop over `{index}` carries `{carried[0]}` from one iteration to the next",
+            "compute it from the index, or accumulate it with a NumPy reduction",
+        )  # fmt: skip
+    found = conflict(loop.body, index)
+    return None if found is None else _dependence(loop, *found)
+
+
+def _own_level(body: Sequence[Stmt]) -> list[Stmt]:
+    """Statements of this loop's own body, those inside `if` included, not inner loops."""
+    found: list[Stmt] = []
+    for s in body:
+        found.append(s)
+        if isinstance(s, If):
+            found += _own_level(s.body) + _own_level(s.orelse)
+    return found
+
+
+def _refused(loop: For, message: str, help: str = "") -> Refusal:
+    return refusal("PRT904", message, loop.origin.span, help or "keep this loop on the CPU")
+
+
+def _dependence(loop: For, write: Access, other: Access) -> Refusal:
+    verb = "writes" if other.write else "reads"
+    message = (
+        f"loop over `{loop.index}` writes `{_shown(write)}` and {verb} `{_shown(other)}`: "
+        "iterations cannot run in parallel in place"
+    )
+    note = Note(other.origin.span, "written here" if other.write else "read here")
+    return refusal(
+        "PRT904", message, write.origin.span, "write into a second array and swap", (note,)
+    )
+
+
+def _shown(access: Access) -> str:
+    names = ", ".join(str(p).replace("_", "") for p in access.index)
+    return f"{access.buffer}[{names}]"
+
+
+# -- reductions written as loops ---------------------------------------------------------
+
+
+def fold_loop(loop: For) -> list[Stmt] | None:
+    """`for i: s += f(i)` as `s = s + Reduce(f)`, if the loop does nothing else."""
+    body = _folded_body(loop.body)
+    if body is None or loop.step != 1:
+        return None
+    lets = {s.name for s in body}
+    result: list[Stmt] = []
+    axis = Axis(loop.index, loop.hi, loop.lo)
+    for s in body:
+        parts = _accumulation(s)
+        if parts is None or locals_of(parts[1]) & lets:
+            return None
+        op, term = parts
+        old = Local(s.name, s.value.dtype)
+        total = Reduce(_FOLDS[op], (axis,), cast(term, s.value.dtype), s.value.dtype)
+        result.append(Let(s.name, Op(op, (old, total), s.value.dtype), s.origin))
+    return result
+
+
+def _folded_body(body: Sequence[Stmt]) -> list[Let] | None:
+    """The statements of a loop as accumulations; plain lets used once are put in place."""
+    flat: list[Let] = []
+    temporary: dict[str, Expr] = {}
+
+    def change(e: Expr) -> Expr | None:
+        return temporary.get(e.name) if isinstance(e, Local) else None
+
+    exposed = exposed_locals(body)
+    for s in body:
+        if isinstance(s, For):
+            inner = fold_loop(s)
+            if inner is None:
+                return None
+            flat += [s2 for s2 in inner if isinstance(s2, Let)]
+        elif isinstance(s, If) and not s.orelse and len(s.body) == 1:
+            guarded = _guarded(s)
+            if guarded is None:
+                return None
+            flat.append(guarded)
+        elif isinstance(s, Let):
+            s = map_exprs(s, change)
+            assert isinstance(s, Let)
+            if s.name in exposed:
+                flat.append(s)
+            else:
+                temporary[s.name] = s.value
+        else:
+            return None
+    return flat
+
+
+def _guarded(s: If) -> Let | None:
+    """`if c: s += t` as `s += t if c else 0`; `if x > m: m = x` as a maximum."""
+    inner = s.body[0]
+    if not isinstance(inner, Let):
+        return None
+    parts = _accumulation(inner)
+    if parts is not None and parts[0] in ("add", "mul"):
+        neutral = cast(Value(Poly.of(0 if parts[0] == "add" else 1), inner.value.dtype), inner.value.dtype)
+        term = Select(s.cond, cast(parts[1], inner.value.dtype), neutral, inner.value.dtype)
+        old = Local(inner.name, inner.value.dtype)
+        return Let(inner.name, Op(parts[0], (old, term), inner.value.dtype), inner.origin)
+    return None
+
+
+def _accumulation(s: Let) -> tuple[str, Expr] | None:
+    """(op, term) of `s = s op term`."""
+    value = s.value
+    if not isinstance(value, Op) or value.op not in _FOLDS or len(value.args) != 2:
+        return None
+    for own, term in (value.args, value.args[::-1]):
+        if isinstance(own, Local) and own.name == s.name and s.name not in locals_of(term):
+            return value.op, term
+    return None
+
+
+# -- parallel loops ------------------------------------------------------------------------
+
+
+def _parallel(loop: For, context: Context) -> list[Stmt]:
+    axis, change = loop_axis(loop)
+    body = tuple(rename_axes(s, change) for s in loop.body) if change else loop.body
+    if _straight(body) and any(getattr(s, "axes", ()) for s in statements(body)):
+        return _distribute((axis,), body, context)
+    axes, body = _nest([axis], body)
+    thread = tuple(x for s in body for x in _as_thread(s, context))
+    return [Stage(tuple(axes), thread, loop.origin)]
+
+
+def _straight(body: Sequence[Stmt]) -> bool:
+    """Only definitions, stores, plain variables and parallel loops of the same."""
+    lets = [s.name for s in statements(tuple(body)) if isinstance(s, Let)]
+    if len(lets) != len(set(lets)):
+        return False
+    for s in body:
+        if isinstance(s, For):
+            if _obstacle(s, set()) is not None or s.step != 1 or not _straight(s.body):
+                return False
+        elif not isinstance(s, (Def, Write, Let, Alloc)):
+            return False
+    return True
+
+
+def _distribute(outer: tuple[Axis, ...], body: Sequence[Stmt], context: Context) -> list[Stmt]:
+    """Each statement over the loop's index and its own: an array inside gets one more axis."""
+    result: list[Stmt] = []
+    lead = tuple(sym(a.name, True) for a in outer)
+    own = {s.name for s in body if isinstance(s, Def)}
+    own |= {s.buffer.name for s in body if isinstance(s, Alloc)}
+    dtypes = {s.name: s.value.dtype for s in body if isinstance(s, Let)}
+    # an array made in an iteration counts from the loop's start
+    at = tuple(i - a.lo for i, a in zip(lead, outer, strict=True))
+
+    def change(e: Expr) -> Expr | None:
+        if isinstance(e, Load) and e.buffer in own:
+            index = tuple(p for p in e.index)
+            return replace(e, index=(*at, *index))
+        if isinstance(e, Local) and e.name in dtypes:
+            return Load(e.name, at, e.dtype)
+        return None
+
+    for s in body:
+        s = map_exprs(s, change)
+        new, names = context.fresh_axes(outer)
+        match s:
+            case For():
+                axis, moved = loop_axis(s)
+                inner = tuple(rename_axes(x, moved) for x in s.body)
+                result += _distribute((*outer, axis), inner, context)
+            case Alloc(buffer, origin):
+                wide = replace(buffer, shape=(*(a.extent for a in outer), *buffer.shape))
+                context.buffers[buffer.name] = wide
+                result.append(Alloc(wide, origin))
+            case Let(name, value, origin):
+                dtype = replace(value.dtype, weak=False)
+                buffer = context.buffer(name, outer, dtype)
+                context.buffers[name] = replace(buffer, name=name)
+                result.append(_shifted(Def(name, outer, dtype, value, origin), outer, new, names))
+            case Def(name, axes, dtype, _, _):
+                shape = (*(a.extent for a in outer), *(a.extent for a in axes))
+                context.buffers[name] = replace(context.buffers[name], shape=shape)
+                wide_def = replace(s, axes=(*outer, *axes))
+                result.append(_shifted(wide_def, outer, new, names))
+            case Write(buffer=name, axes=axes):
+                index = (*at, *s.index) if name in own else s.index
+                result.append(rename_axes(
+                    replace(s, axes=(*new, *axes), index=index), names
+                ))  # fmt: skip
+    return result
+
+
+def _shifted(
+    s: Def, outer: tuple[Axis, ...], new: tuple[Axis, ...], names: dict[str, Poly]
+) -> Def:
+    """A definition over the loop's domain, counted from 0."""
+    axes = tuple(Axis(n.name, n.extent) for n in new)
+    moved = {a.name: names[a.name] + b.lo for a, b in zip(outer, outer, strict=True)}
+    body = substitute(s.body, moved)
+    rest = tuple(s.axes[len(outer) :])
+    return Def(s.name, (*axes, *rest), s.dtype, body, s.origin)
+
+
+def _nest(axes: list[Axis], body: tuple[Stmt, ...]) -> tuple[list[Axis], tuple[Stmt, ...]]:
+    """Inner parallel loops of a perfect nest join the domain; plain variables sink into it."""
+    lets = [s for s in body if isinstance(s, Let)]
+    loops = [s for s in body if isinstance(s, For)]
+    if len(axes) >= MAX_AXES or len(loops) != 1 or len(lets) + 1 != len(body):
+        return axes, body
+    inner = loops[0]
+    if body[-1] is not inner or any(_heavy(s) for s in lets):
+        return axes, body
+    domain_names = {s.name for s in lets}
+    if _obstacle(inner, set()) is not None or _uses_lets(inner, domain_names):
+        return axes, body
+    if conflict(inner.body, inner.index) is not None:
+        return axes, body
+    axis, change = loop_axis(inner)
+    moved = tuple(rename_axes(s, change) for s in inner.body) if change else inner.body
+    if axis.hi.names() & {a.name for a in axes} or axis.lo.names() & {a.name for a in axes}:
+        return axes, body
+    return _nest([*axes, axis], (*lets, *moved))
+
+
+def _uses_lets(loop: For, names: set[str]) -> bool:
+    return any(locals_of(Value(p, INT64)) & names for p in (loop.lo, loop.hi))
+
+
+def _heavy(s: Let) -> bool:
+    return any(isinstance(e, Reduce) for e in walk(s.value))
+
+
+def _as_thread(s: Stmt, context: Context) -> list[Stmt]:
+    """A statement of a loop body as scalar statements of one thread."""
+    match s:
+        case Write(axes=axes) if axes:
+            inner: Stmt = replace(s, axes=())
+            reading = [a for a in accesses([s]) if not a.write and a.buffer == s.buffer]
+            if any(a.index != s.index for a in reading):
+                raise refusal("PRT902", "this statement reads the array it stores into, at other places",
+                              s.origin.span, "store into a second array")  # fmt: skip
+            for a in reversed(axes):
+                inner = For(a.name, a.lo, a.hi, 1, (inner,), s.origin)
+            return [inner]
+        case Def() | Alloc():
+            raise refusal("PRT902", "an array made inside a loop with branches or inner sums",
+                          s.origin.span, "use scalars, or allocate it before the loop")  # fmt: skip
+        case For() | While() | If():
+            return [map_blocks(s, lambda b: tuple(x for t in b for x in _as_thread(t, context)))]
+    return [s]
+

@@ -1,0 +1,101 @@
+"""What a plan consists of: stages, the kernels made of them, and the host's statements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from porter.arrays.sizes import Poly
+from porter.ir.nodes import Axis, Buffer, Check, Expr, Origin, Parameter, Reduce, Stage, Stmt, Write
+
+
+@dataclass(frozen=True)
+class Fold:
+    """`name = ` an expression around reductions over the free indices of the kernel."""
+
+    name: str
+    reductions: tuple[tuple[str, Reduce], ...]
+    value: Expr
+    origin: Origin
+    store: Write | None = None
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One launch.
+
+    kind `map`: a thread per element of `axes`, running `body`;
+    kind `rows`: a block per element of `axes`; `steps` are folds (by the whole block) and
+    stages over one more axis;
+    kind `total`: all blocks fold `steps` (no axes), a second launch joins the partial results;
+    kind `tile`: `axes` end in the row and column of a contraction kept in `steps`.
+    """
+
+    name: str
+    kind: str
+    axes: tuple[Axis, ...]
+    body: tuple[Stmt, ...] = ()
+    steps: tuple[Fold | Stage, ...] = ()
+    origin: Origin = field(default_factory=Origin)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel launch in the host's sequence."""
+
+    kernel: Kernel
+
+
+@dataclass(frozen=True)
+class ReadBack:
+    """The host needs the value of a 0-d array of the device: `name = buffer[0]`."""
+
+    name: str
+    buffer: str
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class HostLoop:
+    """A `for` that stays on the host around launches."""
+
+    index: str
+    lo: Poly
+    hi: Poly
+    step: int
+    body: tuple[object, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class HostWhile:
+    """A `while` that stays on the host; `before` is what its condition needs each time."""
+
+    before: tuple[object, ...]
+    cond: Expr
+    body: tuple[object, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class HostIf:
+    """A branch on the host."""
+
+    cond: Expr
+    body: tuple[object, ...]
+    orelse: tuple[object, ...]
+    origin: Origin
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that code generation needs for one function."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    buffers: dict[str, Buffer]
+    items: tuple[object, ...]
+    checks: tuple[Check, ...]
+    docstring: str
+    constants: dict[str, str]
+    origin: Origin
+

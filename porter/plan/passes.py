@@ -1,0 +1,58 @@
+"""The passes in order, and the plan that they make of an array program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from porter.ir.nodes import Program, Stmt
+from porter.plan.common import Context
+from porter.plan.extract import extract
+from porter.plan.in_place import in_place
+from porter.plan.kernels import group
+from porter.plan.loops import place_loops
+from porter.plan.nodes import Plan
+from porter.plan.scalars import device_scalars
+from porter.plan.stages import drop_dead_stores, fuse, make_stages, merge_fills, privatise, sink_loops
+from porter.plan.store import store
+
+Pass = Callable[[tuple[Stmt, ...], Context], tuple[Stmt, ...]]
+
+#: from an array program to stages; `kernels.group` then makes the launches
+PASSES: tuple[Pass, ...] = (
+    place_loops,
+    device_scalars,
+    extract,
+    store,
+    in_place,
+    make_stages,
+    fuse,
+    merge_fills,
+    sink_loops,
+    fuse,
+    drop_dead_stores,
+    privatise,
+)
+
+
+def lower(program: Program) -> tuple[tuple[Stmt, ...], Context]:
+    """The statements after all passes: scalar loops, each store with its domain."""
+    context = Context.of(program)
+    body = program.body
+    for step in PASSES:
+        body = step(body, context)
+    return body, context
+
+
+def plan(program: Program) -> Plan:
+    """The plan of one function. Raises Refusal where a loop cannot run in parallel."""
+    body, context = lower(program)
+    return Plan(
+        program.name,
+        program.parameters,
+        context.buffers,
+        group(body, context),
+        program.checks,
+        program.docstring,
+        program.constants,
+        program.origin,
+    )

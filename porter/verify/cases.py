@@ -10,7 +10,10 @@ from dataclasses import dataclass, replace
 
 #: what stands in for these constants of a module in most cases: the simulator is fast then,
 #: and a grid with few blocks makes grid-stride loops go round
-SMALL_BLOCKS = {"THREADS": 8, "TILE": 4, "MAX_BLOCKS": 3}
+SMALL_BLOCKS = {
+    "THREADS": 8, "TILE": 4, "BLOCK_X": 4, "BLOCK_Y": 2, "BLOCK_Z": 2,
+    "MOST_PARTIALS": 3, "MAX_BLOCKS": 3,
+}  # fmt: skip
 #: no case makes more grid points than this (the product of all distinct dimensions)
 MOST_POINTS = 8000
 #: what a dimension is cut to when a case is too large
@@ -104,7 +107,7 @@ def choose_sizes(
     names: list[str], spec: CaseSpec, blocks: dict[str, int], least: dict[str, int]
 ) -> dict[str, int]:
     """A size for every symbolic dimension, at most `MOST_POINTS` grid points together."""
-    block = blocks.get(spec.block) or SMALL_BLOCKS[spec.block]
+    block = blocks.get(spec.block) or blocks.get("BLOCK_X") or SMALL_BLOCKS[spec.block]
     chosen = {
         name: max(extent(spec.sizes[k % len(spec.sizes)], block), least.get(name, 0))
         for k, name in enumerate(names)

@@ -143,16 +143,25 @@ def _device_array(*args: Any, **kwargs: Any) -> Any:
 _PLAIN_DEVICE_ARRAY = devicearray.device_array
 _PLAIN_CALL = sim_kernel.FakeCUDAKernel.__call__
 _PLAIN_EMPTY = np.empty
+#: the globals of the module whose kernel runs
+_ACTIVE: list[dict[str, Any] | None] = [None]
 
 
 def _call(self: Any, *args: Any) -> Any:
     """A kernel launch: checked, recorded, and run with the device's `math`."""
     if self._device or sim_kernel._get_kernel_context() is not None:
+        # in the kernel's own module `cuda` is swapped already: the plain way takes locks
+        if self.fn.__globals__ is _ACTIVE[-1]:
+            return self.fn(*args)
         return _PLAIN_CALL(self, *args)
     _check(self)
     LAUNCHES.add(self, args)
-    with _device_math(self.fn.__globals__):
-        return _PLAIN_CALL(self, *args)
+    _ACTIVE.append(self.fn.__globals__)
+    try:
+        with _device_math(self.fn.__globals__):
+            return _PLAIN_CALL(self, *args)
+    finally:
+        _ACTIVE.pop()
 
 
 def _check(kernel: Any) -> None:

@@ -31,6 +31,7 @@ class Converted:
     program: Program
     plan: Plan
     text: FunctionText
+    path: str
     also: tuple[tuple[ParameterType, ...], ...] = field(default=())
 
     @property
@@ -86,8 +87,8 @@ def convert_function(
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
     filled = tuple(_filled(part, allowed) for part in text.parts)
     return Converted(
-        function.name, types, _assumptions(function, types, signature), program, planned,
-        replace(text, parts=filled), also,
+        function.name, types, assumptions(function, types, signature), program, planned,
+        replace(text, parts=filled), function.module.path, also,
     )  # fmt: skip
 
 
@@ -150,9 +151,10 @@ def _same_text(
     return other.key() == text.key()
 
 
-def _assumptions(
+def assumptions(
     function: FunctionSource, types: Sequence[ParameterType], signature: str | None
 ) -> tuple[str, ...]:
+    """What the types of a function were taken to be without being told."""
     if signature is not None:
         return ()
     return tuple(_assumed(p, t) for p, t in zip(parameters_of(function), types, strict=True)

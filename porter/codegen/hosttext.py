@@ -15,6 +15,10 @@ from porter.ir.nodes import Cast, Const, Expr, Load, Local, Op, Reduce, Scalar, 
 from porter.ir.ops import OPS
 
 
+#: Python's own math, apart from the `math` that kernels see on the simulator
+HOST_MATH = "_math"
+
+
 class HostText:
     """Spells scalar expressions for the host function."""
 
@@ -113,7 +117,7 @@ class HostText:
         args = ", ".join(map(self.text, e.args))
         if weak and e.op in MATH:
             self.needs.math.add("host")
-            return f"math.{MATH[e.op]}({args})", ATOM
+            return f"{HOST_MATH}.{MATH[e.op]}({args})", ATOM
         self.needs.numpy = True
         return f"np.{OPS[e.op].numpy}({args})", ATOM
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from porter.codegen.format import format_lines
 from porter.codegen.host import HostFunction
+from porter.codegen.hosttext import HOST_MATH
 from porter.codegen.kernels import KernelTexts
 from porter.codegen.spell import SIMULATED
 from porter.codegen.templates import environment
@@ -81,6 +82,9 @@ def module_text(
     host = jinja.get_template("helpers_host.py.j2").render(needs=needs.helpers)
     parts = [p for f in functions for p in f.parts]
     parts = [p for p in (_trim(device), *parts, _trim(host)) if p]
+    simulated = _simulated("\n".join(parts))
+    if not simulated:
+        parts = [p.replace(f"{HOST_MATH}.", "math.") for p in parts]
     text = "\n".join(parts)
     constants = [(n, v, note) for n, (v, note) in _SIZES.items() if re.search(rf"\b{n}\b", text)]
     own = {n: v for f in functions for n, v in f.constants.items()}
@@ -88,8 +92,8 @@ def module_text(
     everything = text + "\n".join(v for _, v, _ in constants)
     module = jinja.get_template("module.py.j2").render(
         doc=f"CUDA kernels for the NumPy functions of {source}.",
-        imports=_imports(everything, needs, backend),
-        simulated=_simulated(text, needs),
+        imports=_imports(everything, simulated, needs, backend),
+        simulated=simulated,
         constants=constants,
         parts=parts,
     )
@@ -111,9 +115,11 @@ def _joined(all_needs: Sequence[Needs]) -> Needs:
     return needs
 
 
-def _imports(text: str, needs: Needs, backend: str) -> list[str]:
-    lines = [f"import {m}" for m in ("cmath", "math", "operator") if re.search(rf"\b{m}\.", text)]
-    simulated = _simulated(text, needs)
+def _imports(text: str, simulated: str, needs: Needs, backend: str) -> list[str]:
+    used = [m for m in ("cmath", "math", "operator") if re.search(rf"\b{m}\.", text)]
+    lines = [f"import {m}" for m in used]
+    if re.search(rf"\b{HOST_MATH}\.", text):
+        lines.insert(len(lines) - ("operator" in used), f"import math as {HOST_MATH}")
     if simulated:
         lines.append("from types import SimpleNamespace")
     lines += [""] if lines else []
@@ -130,7 +136,7 @@ def _imports(text: str, needs: Needs, backend: str) -> list[str]:
     return lines
 
 
-def _simulated(text: str, needs: Needs) -> str:
+def _simulated(text: str) -> str:
     used = sorted(set(re.findall(r"\bmath\.(\w+)", text)))
     special = [m for m in used if m in SIMULATED]
     if not any(m in _RAISING for m in special):

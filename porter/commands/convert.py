@@ -1,0 +1,167 @@
+"""`porter convert PATH...`: write a CUDA module for each file, proved before it is written."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import libcst as cst
+
+from porter.commands.options import ConvertOptions
+from porter.commands.writing import Output, choose_output, is_stale, print_diff, write_module
+from porter.config import Config, load_config
+from porter.conversion import FunctionOutcome, ModuleOutcome, convert_file, emit_stage
+from porter.diagnostics import Diagnostic, UsageError
+from porter.output.color import paint, wants_color
+from porter.output.frames import concise_line, frame
+from porter.output.progress import Progress
+from porter.output.records import diagnostic_record, to_json
+from porter.source.files import SourceFile, load
+
+FINE, REFUSED, FAILED = 0, 1, 2
+
+
+def run(options: ConvertOptions) -> int:
+    """Convert every path; returns the exit code.
+
+    Raises `UsageError` for arguments that cannot be served, among them a module that
+    porter did not write, or that was edited since, without `--force`.
+    """
+    config = load_config(options.paths[0])
+    sources = load(options.paths, options.stdin_filename, config.exclude)
+    files = [f for f in sources.files if not _is_generated(f)]
+    _check(options, files)
+    outcomes: list[ModuleOutcome] = []
+    problems = list(sources.problems)
+    for file in files:
+        try:
+            outcomes.append(_one(file, options, config, len(files) > 1))
+        except UsageError as error:
+            problems.append(str(error))
+    _check_names(options, outcomes, problems)
+    if options.output_format == "json":
+        print(to_json({"modules": [_record(o) for o in outcomes]}), end="")
+    for problem in problems:
+        print(f"error: {problem}", file=sys.stderr)
+    if problems:
+        return FAILED
+    return REFUSED if any(o.bad or o.stale for o in outcomes) else FINE
+
+
+def _is_generated(file: SourceFile) -> bool:
+    from porter.codegen.header import parse
+
+    return parse(file.text) is not None
+
+
+def _check(options: ConvertOptions, files: Sequence[SourceFile]) -> None:
+    if options.templates is not None and not Path(options.templates).is_dir():
+        raise UsageError(f"--templates {options.templates}: no such directory")
+    is_file = options.output is not None and options.output.endswith(".py")
+    if is_file and len(files) > 1:
+        raise UsageError(f"-o {options.output} names one file for {len(files)} sources: "
+                         "give a directory")  # fmt: skip
+
+
+def _check_names(
+    options: ConvertOptions, outcomes: Sequence[ModuleOutcome], problems: Sequence[str]
+) -> None:
+    known = {n for o in outcomes for n in o.known}
+    broken = any(o.unparsed for o in outcomes)
+    for name in options.functions:
+        if name not in known and not problems and not broken:
+            raise UsageError(f"no function `{name}` in {', '.join(options.paths)}")
+
+
+def _one(
+    file: SourceFile, options: ConvertOptions, config: Config, several: bool
+) -> ModuleOutcome:
+    output = choose_output(file.path, options.output, several)
+    if options.emit is not None:
+        text, outcome = emit_stage(file, options, config)
+        sys.stdout.write(text)
+        _report(outcome, file, options)
+        return outcome
+    with Progress(f"converting {file.path}") as progress:
+        outcome = convert_file(file, options, config, output.path, progress.step)
+    if outcome.text is not None:
+        outcome = _deliver(outcome, output, options)
+    _report(outcome, file, options)
+    return outcome
+
+
+def _deliver(outcome: ModuleOutcome, output: Output, options: ConvertOptions) -> ModuleOutcome:
+    """Print, compare or write the module."""
+    assert outcome.text is not None
+    if options.diff:
+        print_diff(output, outcome.text)
+        return outcome.delivered("", stale=False)
+    if options.check:
+        return outcome.delivered(str(output.path), stale=is_stale(output, outcome.text))
+    if output.path is None:
+        sys.stdout.write(outcome.text)
+        return outcome.delivered("-", stale=False)
+    write_module(output.path, outcome.text, options.force)
+    return outcome.delivered(str(output.path), stale=False)
+
+
+# -- what is printed ---------------------------------------------------------------------
+
+
+def _report(outcome: ModuleOutcome, file: SourceFile, options: ConvertOptions) -> None:
+    if options.output_format == "json":
+        return
+    # the module itself goes to stdout: then everything else is on stderr
+    to_stdout = options.output != "-" and not options.diff and options.emit is None
+    stream = sys.stdout if to_stdout else sys.stderr
+    color = wants_color(stream)
+    for d in outcome.diagnostics:
+        text = concise_line(d, file) if options.output_format == "concise" else frame(d, file, color)
+        print(text, file=stream)
+    for f in outcome.functions:
+        for line in _lines(f, color):
+            print(line, file=stream)
+    for note in outcome.notes:
+        print(f"note: {note}", file=stream)
+    if outcome.stale:
+        print(f"{outcome.output}: {'missing' if not Path(outcome.output).exists() else 'stale'}, "
+              f"run `porter convert {file.path}`", file=stream)  # fmt: skip
+    elif outcome.output and outcome.output != "-" and outcome.text is not None:
+        verb = "is current" if options.check else "written"
+        print(paint(f"{outcome.output} {verb}", "good", color), file=stream)
+
+
+def _lines(f: FunctionOutcome, color: bool) -> list[str]:
+    mark = {"converted": "good", "refused": "error", "failed": "error"}[f.status]
+    text = f"{paint(f.status, mark, color)} {f.name}({f.signature})"
+    if f.status == "converted":
+        text += f": {len(f.kernels)} kernel{'s' if len(f.kernels) != 1 else ''}"
+    lines = [text]
+    lines += [f"  assumed: {a}" for a in f.assumed]
+    lines += [f"  proved: {e}" for e in f.proofs]
+    lines += [f"  {line}" for line in f.problems]
+    return lines
+
+
+def _record(outcome: ModuleOutcome) -> dict[str, object]:
+    return {
+        "source": outcome.source,
+        "output": outcome.output or None,
+        "functions": [
+            {
+                "name": f.name,
+                "status": f.status,
+                "signature": f.signature,
+                "assumed": list(f.assumed),
+                "kernels": list(f.kernels),
+                "diagnostics": [diagnostic_record(d) for d in f.diagnostics],
+                "evidence": [e.to_json() for e in f.evidence],
+            }
+            for f in outcome.functions
+        ],
+        "diagnostics": [diagnostic_record(d) for d in outcome.diagnostics if not d.function],
+    }
+
+
+__all__ = ["Diagnostic", "cst", "run"]

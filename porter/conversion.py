@@ -1,0 +1,262 @@
+"""Converting one file: which functions, what came of each, and the proof."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import libcst as cst
+
+from porter import __version__
+from porter.codegen.header import FunctionRecord, Header, render, text_hash
+from porter.codegen.module import module_text
+from porter.commands.options import ConvertOptions
+from porter.config import Config
+from porter.convert import Converted, convert_function, front_end, shapes_of
+from porter.diagnostics import Diagnostic, Refusal, Severity, Span
+from porter.frontend.globals import Globals
+from porter.source.files import SourceFile
+from porter.source.module import FunctionSource, SourceModule
+from porter.verify.evidence import Evidence, FunctionEvidence
+
+Step = Callable[[str], None]
+_KERNEL_MARKS = ("cuda.jit", "vectorize", "guvectorize", "cuda.reduce", "stencil", "cfunc")
+
+
+@dataclass(frozen=True)
+class FunctionOutcome:
+    """What came of one function: converted, refused or failed (its proof found a difference)."""
+
+    name: str
+    status: str
+    signature: str = ""
+    assumed: tuple[str, ...] = ()
+    kernels: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    proofs: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModuleOutcome:
+    """What came of one file; `text` is the module, None if nothing converted."""
+
+    source: str
+    functions: tuple[FunctionOutcome, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    notes: tuple[str, ...] = ()
+    text: str | None = None
+    output: str = ""
+    stale: bool = False
+    unparsed: bool = False
+    known: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def bad(self) -> bool:
+        """Whether anything was refused or failed, or nothing at all was converted."""
+        if any(d.severity is Severity.ERROR for d in self.diagnostics):
+            return True
+        return any(f.status != "converted" for f in self.functions)
+
+    def delivered(self, output: str, stale: bool) -> ModuleOutcome:
+        """The same outcome, with where its module went."""
+        return replace(self, output=output, stale=stale)
+
+
+def convert_file(
+    file: SourceFile, options: ConvertOptions, config: Config, target: Path | None, step: Step
+) -> ModuleOutcome:
+    """Convert the functions of a file and prove them; nothing is written."""
+    opened = _open(file)
+    if isinstance(opened, ModuleOutcome):
+        return opened
+    module = opened
+    known = frozenset(f.name for f in module.functions)
+    chosen, notes = _chosen(module, options)
+    templates = None if options.templates is None else Path(options.templates)
+    scope = Globals(module)
+    converted: list[Converted] = []
+    outcomes: list[FunctionOutcome] = []
+    for function in chosen:
+        step(function.name)
+        try:
+            signature = options.signature or config.signatures.get(function.name)
+            converted.append(convert_function(function, signature, scope, templates))
+        except Refusal as refusal:
+            if refusal.diagnostic.code == "PRT909" and not options.functions:
+                notes.append(f"{function.name} does no work on arrays: not converted")
+                continue
+            outcomes.append(_refused(function, refusal.diagnostic, file))
+    result = ModuleOutcome(file.path, known=known)
+    text = None
+    if converted:
+        step("proving")
+        proved, text = _proved(converted, file, options, target, templates)
+        outcomes += proved
+    order = [f.name for f in module.functions]
+    outcomes.sort(key=lambda o: order.index(o.name))
+    diagnostics = tuple(d for o in outcomes for d in o.diagnostics)
+    if not outcomes and not notes:
+        notes.append(f"{file.path}: no functions to convert")
+    return replace(
+        result, functions=tuple(outcomes), diagnostics=diagnostics, notes=tuple(notes), text=text
+    )
+
+
+def _open(file: SourceFile) -> SourceModule | ModuleOutcome:
+    try:
+        return SourceModule(file.text, file.path)
+    except cst.ParserSyntaxError as error:
+        column = error.raw_column + 1
+        span = Span(error.raw_line, column, error.raw_line, column + 1)
+        found = Diagnostic("PRT900", "syntax-error", "this is not Python", span, file.path,
+                           help="correct the syntax: nothing in the file can be converted")  # fmt: skip
+        return ModuleOutcome(file.path, diagnostics=(found,), unparsed=True)
+
+
+def _chosen(
+    module: SourceModule, options: ConvertOptions
+) -> tuple[list[FunctionSource], list[str]]:
+    """The functions to convert: those named, or all that are not kernels or methods."""
+    if options.functions:
+        return [f for f in module.functions if f.name in options.functions], []
+    chosen, notes = [], []
+    for f in module.functions:
+        marks = [module.code(d.decorator) for d in f.node.decorators]
+        if any(word in mark for mark in marks for word in _KERNEL_MARKS):
+            notes.append(f"{f.name} is a kernel or ufunc already: not converted")
+        elif "." in f.name:
+            notes.append(f"{f.name} is a method: name it with -f to convert it")
+        else:
+            chosen.append(f)
+    return chosen, notes
+
+
+def _refused(function: FunctionSource, found: Diagnostic, file: SourceFile) -> FunctionOutcome:
+    """A refusal, with the loops that could be taken out of the function, if there are any."""
+    from porter.rules.engine import Selection, analyze
+
+    own = [found]
+    if found.code in ("PRT901", "PRT902"):
+        analysis = analyze(file, Selection(("PRT201",), ()), {}, (function.name,))
+        own += [d for d in analysis.diagnostics if d.code == "PRT201"]
+    return FunctionOutcome(function.name, "refused", diagnostics=tuple(own))
+
+
+# -- the proof ---------------------------------------------------------------------------------
+
+
+def _proved(
+    converted: Sequence[Converted], file: SourceFile, options: ConvertOptions,
+    target: Path | None, templates: Path | None,
+) -> tuple[list[FunctionOutcome], str | None]:  # fmt: skip
+    """Prove a module of all functions, then leave out those that failed."""
+    place = target or Path(file.path).with_name("stdin_cuda.py")
+    text = _module(converted, file, options, place, templates, {})
+    if not options.verify:
+        return [_outcome(c, None) for c in converted], text
+    found = {f.name: f for f in _verify(place, text)}
+    outcomes = [_outcome(c, found.get(c.name)) for c in converted]
+    good = [c for c, o in zip(converted, outcomes, strict=True) if o.status == "converted"]
+    if not good:
+        return outcomes, None
+    return outcomes, _module(good, file, options, place, templates, found)
+
+
+def _verify(place: Path, text: str) -> list[FunctionEvidence]:
+    from porter.verify.run import verify_module
+
+    return verify_module(place, text=text)
+
+
+def _outcome(c: Converted, found: FunctionEvidence | None) -> FunctionOutcome:
+    base = FunctionOutcome(c.name, "converted", c.signature, c.assumed, c.text.kernels)
+    if found is None:
+        return replace(base, proofs=("nothing: --no-verify was given",))
+    from porter.verify import report
+
+    evidence = tuple(found.evidence)
+    if not found.failed:
+        return replace(base, evidence=evidence, proofs=tuple(_proofs(found)))
+    reason = found.mismatch.message if found.mismatch else report.brief(found)
+    span = c.program.origin.span
+    diagnostic = Diagnostic(
+        "PRT911", "verification-failed", f"the kernels of `{c.name}` do not compute what it does",
+        span, c.text.name, help="nothing was written; please report this with the function",
+    )  # fmt: skip
+    diagnostic = diagnostic.at(c.path, c.name)
+    return replace(base, status="failed", evidence=evidence, diagnostics=(diagnostic,), problems=(reason,))
+
+
+def _proofs(found: FunctionEvidence) -> list[str]:
+    from porter.verify import report
+
+    return [line.strip() for line in list(report.lines(found))[1:]]
+
+
+def _verified(found: FunctionEvidence | None) -> tuple[str, ...]:
+    from porter.verify import report
+
+    return () if found is None else (report.brief(found).partition(": ")[2],)
+
+
+def _module(
+    converted: Sequence[Converted], file: SourceFile, options: ConvertOptions, place: Path,
+    templates: Path | None, found: dict[str, FunctionEvidence],
+) -> str:  # fmt: skip
+    source = os.path.relpath(Path(file.path).resolve(), place.resolve().parent)
+    records = tuple(
+        FunctionRecord(
+            c.name, c.signature, tuple(", ".join(map(str, a)) for a in c.also), shapes_of(c),
+            c.assumed, _verified(found.get(c.name)),
+        )
+        for c in converted
+    )  # fmt: skip
+    header = Header(__version__, source.replace(os.sep, "/"), text_hash(file.text), records)
+    body = module_text(
+        [c.text for c in converted], Path(file.path).name, options.backend, templates
+    )
+    return render(header, body)
+
+
+# -- inner stages --------------------------------------------------------------------------------
+
+
+def emit_stage(
+    file: SourceFile, options: ConvertOptions, config: Config
+) -> tuple[str, ModuleOutcome]:
+    """The text of an inner stage for every function: array, loops or plan."""
+    from porter.ir.printer import lines, program_text
+    from porter.plan.passes import lower
+    from porter.plan.printer import plan_text
+
+    opened = _open(file)
+    if isinstance(opened, ModuleOutcome):
+        return "", opened
+    chosen, notes = _chosen(opened, options)
+    outcomes: list[FunctionOutcome] = []
+    parts: list[str] = []
+    scope = Globals(opened)
+    for function in chosen:
+        try:
+            signature = options.signature or config.signatures.get(function.name)
+            _, program, planned = front_end(function, signature, scope)
+        except Refusal as refusal:
+            found = refusal.diagnostic.at(file.path, function.name)
+            outcomes.append(_refused(function, found, file))
+            continue
+        if options.emit == "array":
+            parts.append(program_text(program))
+        elif options.emit == "loops":
+            body, _ = lower(program)
+            parts.append("\n".join([f"loops {program.name}", *lines(body, 1)]) + "\n")
+        else:
+            parts.append(plan_text(planned))
+    diagnostics = tuple(d for o in outcomes for d in o.diagnostics)
+    return "\n".join(parts), ModuleOutcome(
+        file.path, tuple(outcomes), diagnostics, tuple(notes),
+        known=frozenset(f.name for f in opened.functions),
+    )  # fmt: skip

@@ -1,0 +1,65 @@
+"""The plan as text: what `--emit plan` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from porter.ir.nodes import Stage, Stmt
+from porter.ir.printer import domain, lines, show
+from porter.plan.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
+
+_KINDS = {
+    "map": "a thread per element",
+    "rows": "a block per row",
+    "total": "all blocks, then one",
+    "tile": "tiles in shared memory",
+}
+
+
+def plan_text(plan: Plan) -> str:
+    """The host's sequence with its launches, and each kernel's schedule."""
+    return "\n".join([f"plan {plan.name}", *_items(plan.items, 1)]) + "\n"
+
+
+def _items(items: Sequence[object], indent: int) -> Iterator[str]:
+    pad = "    " * indent
+    for item in items:
+        match item:
+            case Launch(kernel):
+                yield from _kernel(kernel, indent)
+            case HostLoop(index, lo, hi, step, body, _):
+                by = f" by {step}" if step != 1 else ""
+                yield f"{pad}host for {index} in {lo} .. {hi}{by}:"
+                yield from _items(body, indent + 1)
+            case HostWhile(_, cond, body, _):
+                yield f"{pad}host while {show(cond)}:"
+                yield from _items(body, indent + 1)
+            case HostIf(cond, body, orelse, _):
+                yield f"{pad}host if {show(cond)}:"
+                yield from _items(body, indent + 1)
+                if orelse:
+                    yield f"{pad}else:"
+                    yield from _items(orelse, indent + 1)
+            case _:
+                yield from lines([item], indent)  # type: ignore[list-item]
+
+
+def _kernel(kernel: Kernel, indent: int) -> Iterator[str]:
+    pad = "    " * indent
+    over = f" over {domain(kernel.axes)}" if kernel.axes else ""
+    yield f"{pad}launch {kernel.name}: {_KINDS[kernel.kind]}{over}"
+    yield from lines(kernel.body, indent + 1)
+    for step in kernel.steps:
+        if isinstance(step, Fold):
+            for name, r in step.reductions:
+                yield f"{pad}    fold {name} = {show(r)}"
+            yield f"{pad}    {step.store.buffer if step.store else step.name} = {show(step.value)}"
+        else:
+            yield from _stage(step, len(kernel.axes), indent + 1)
+
+
+def _stage(step: Stage, rows: int, indent: int) -> Iterator[str]:
+    body: tuple[Stmt, ...] = step.body
+    pad = "    " * indent
+    yield f"{pad}for the block's threads: {domain(step.axes[rows:]) or 'thread 0'}"
+    yield from lines(body, indent + 1)

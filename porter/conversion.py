@@ -188,7 +188,9 @@ def _outcome(c: Converted, found: FunctionEvidence | None) -> FunctionOutcome:
         span, c.text.name, help="nothing was written; please report this with the function",
     )  # fmt: skip
     diagnostic = diagnostic.at(c.path, c.name)
-    return replace(base, status="failed", evidence=evidence, diagnostics=(diagnostic,), problems=(reason,))
+    return replace(
+        base, status="failed", evidence=evidence, diagnostics=(diagnostic,), problems=(reason,)
+    )
 
 
 def _proofs(found: FunctionEvidence) -> list[str]:

@@ -19,7 +19,5 @@ _ROWS = {
 
 #: (dtype name, dtype name) to the name of their common dtype
 PROMOTION: dict[tuple[str, str], str] = {
-    (a, b): common
-    for a, row in _ROWS.items()
-    for b, common in zip(_ROWS, row.split(), strict=True)
+    (a, b): common for a, row in _ROWS.items() for b, common in zip(_ROWS, row.split(), strict=True)
 }

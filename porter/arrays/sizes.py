@@ -152,7 +152,9 @@ class Poly:
         return _divide(self, Poly.of(other))
 
     def __mod__(self, other: IntLike) -> Poly:
-        return self - (self // other) * other if _divides(Poly.of(other), self) else _mod(self, other)
+        return (
+            self - (self // other) * other if _divides(Poly.of(other), self) else _mod(self, other)
+        )
 
     def atoms(self) -> Iterator[Atom]:
         """Every atom, those inside `//`, `%`, `min`, `max` included."""

@@ -14,7 +14,19 @@ from porter.codegen.hosttext import HostText
 from porter.codegen.kernels import KernelTexts, Written
 from porter.codegen.overlap import Overlap, overlaps
 from porter.codegen.writer import Needs
-from porter.ir.nodes import Alloc, Bind, Check, Expr, Host, Jump, Let, Load, Origin, Parameter, Return
+from porter.ir.nodes import (
+    Alloc,
+    Bind,
+    Check,
+    Expr,
+    Host,
+    Jump,
+    Let,
+    Load,
+    Origin,
+    Parameter,
+    Return,
+)
 from porter.plan.nodes import HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
 
 _BLOCKS = {"2d": ("BLOCK_X", "BLOCK_Y"), "3d": ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")}
@@ -86,7 +98,9 @@ class HostFunction:
         return "\n".join([*head, *self.lines, *body])
 
     def _head(self) -> list[str]:
-        parameters = [p.name if p.default is None else f"{p.name}={p.default}" for p in self.plan.parameters]
+        parameters = [
+            p.name if p.default is None else f"{p.name}={p.default}" for p in self.plan.parameters
+        ]
         text = f"def {self.plan.name}({', '.join([*parameters, '*', 'stream=None'])}):"
         lines = [text]
         if self.plan.docstring:
@@ -112,7 +126,11 @@ class HostFunction:
         names = [p.name for p in self.arrays]
         if names:
             self._needs("_on_device")
-            inside = f"_on_device({names[0]})" if len(names) == 1 else " or ".join(f"_on_device({n})" for n in names)
+            inside = (
+                f"_on_device({names[0]})"
+                if len(names) == 1
+                else " or ".join(f"_on_device({n})" for n in names)
+            )
             if any("on_device" in line for line in body) or self.written:
                 self.emit(f"on_device = {inside}")
         self.emit("stream = 0 if stream is None else stream")
@@ -131,7 +149,11 @@ class HostFunction:
     def _check_parameter(self, p: Parameter) -> None:
         name = p.name
         if p.fixed:
-            self.emit(f"if {name} is not {p.default}:" if p.default == "None" else f"if {name} != {p.default}:")
+            self.emit(
+                f"if {name} is not {p.default}:"
+                if p.default == "None"
+                else f"if {name} != {p.default}:"
+            )
             self.emit(f'    raise TypeError("{name} must be {_plain(p.default or "")}: '
                       'the kernels were converted for that value")')  # fmt: skip
         elif p.ndim is None:
@@ -163,7 +185,9 @@ class HostFunction:
         for n in names:
             if n in self.written:
                 self.emit(f"if {n}.shape != shape:")
-                self.emit(f'    raise ValueError(f"could not broadcast to the shape {{{n}.shape}} of {n}")')
+                self.emit(
+                    f'    raise ValueError(f"could not broadcast to the shape {{{n}.shape}} of {n}")'
+                )
                 self.emit(f"whole_{n} = {n}")
         for n in names:
             self.emit(f"{n} = _flat({n}, shape)")
@@ -298,7 +322,9 @@ class HostFunction:
         written = self.texts.write(kernel)
         self.kernels.append(written)
         sizes = [self.host.poly(n, 5) for n in written.grid]
-        guards = [f"{s} > 0" for s, n in zip(sizes, written.grid, strict=True) if not n.is_positive()]
+        guards = [
+            f"{s} > 0" for s, n in zip(sizes, written.grid, strict=True) if not n.is_positive()
+        ]
         depth = self.indent
         if guards and written.shape != "total":
             self.emit(f"if {' and '.join(guards)}:")

@@ -9,11 +9,20 @@ from dataclasses import replace
 from porter.arrays.dtypes import DType
 from porter.arrays.sizes import Data, Poly
 from porter.codegen.polys import host_atom, poly_text
-from porter.codegen.spell import ATOM, COMPARE, INFIX, MATH, NOT, POWER, TERNARY, UNARY, parenthesised
+from porter.codegen.spell import (
+    ATOM,
+    COMPARE,
+    INFIX,
+    MATH,
+    NOT,
+    POWER,
+    TERNARY,
+    UNARY,
+    parenthesised,
+)
 from porter.codegen.writer import Needs
 from porter.ir.nodes import Cast, Const, Expr, Load, Local, Op, Reduce, Scalar, Select, Value
 from porter.ir.ops import OPS
-
 
 #: Python's own math, apart from the `math` that kernels see on the simulator
 HOST_MATH = "_math"
@@ -69,7 +78,10 @@ class HostText:
             case Cast(arg, dtype):
                 return self._cast(arg, dtype)
             case Select(cond, then, other, _):
-                return f"{self.text(then, 1)} if {self.text(cond, 1)} else {self.text(other)}", TERNARY
+                return (
+                    f"{self.text(then, 1)} if {self.text(cond, 1)} else {self.text(other)}",
+                    TERNARY,
+                )
             case Op():
                 return self._op(e)
             case Reduce():
@@ -79,7 +91,12 @@ class HostText:
         value = e.value
         text = repr(value)
         if isinstance(value, float):
-            names = {math.pi: "math.pi", math.e: "math.e", math.inf: "math.inf", -math.inf: "-math.inf"}
+            names = {
+                math.pi: "math.pi",
+                math.e: "math.e",
+                math.inf: "math.inf",
+                -math.inf: "-math.inf",
+            }
             if value in names or math.isnan(value):
                 self.needs.math.add("inf")
                 text = names.get(value, "math.nan")

@@ -392,7 +392,12 @@ def _tile_access(
     base = n["first_row"] if side == "left" else n["first_column"]
     local = n["ty"] if side == "left" else n["tx"]
     near, far = (n["ty"], n["tx"]) if along_k else (n["tx"], n["ty"])
-    place = {"own": own, "own_at": f"{base} + {near}", "k_at": f"{n['first_k']} + {far}", "side": side}
+    place = {
+        "own": own,
+        "own_at": f"{base} + {near}",
+        "k_at": f"{n['first_k']} + {far}",
+        "side": side,
+    }
     return (f"{local}, {n['t']}" if along_k else f"{n['t']}, {local}"), place
 
 

@@ -59,7 +59,9 @@ def function_text(plan: Plan, templates: Path | None = None) -> FunctionText:
     host = HostFunction(plan, texts, needs)
     body = host.write()
     parts = [_trim(k.text) for k in host.kernels]
-    used = {n: v for n, v in plan.constants.items() if re.search(rf"\b{n}\b", "\n".join([*parts, body]))}
+    used = {
+        n: v for n, v in plan.constants.items() if re.search(rf"\b{n}\b", "\n".join([*parts, body]))
+    }
     return FunctionText(
         plan.name, (*parts, _trim(body)), tuple(k.name for k in host.kernels), needs, used
     )

@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from porter.codegen.elementwise import items_of
-from porter.ir.nodes import Buffer, Stage, Stmt, Write
+from porter.ir.nodes import Buffer, Load, Stage, Stmt, Write
 from porter.ir.walk import walk
-from porter.ir.nodes import Load
 from porter.plan.accesses import accesses
 from porter.plan.nodes import Fold, Kernel, Launch, Plan
 
@@ -63,7 +62,7 @@ def _kernel(kernel: Kernel, plan: Plan, result: Overlap) -> None:
     crossing: dict[str, list[str]] = {}
     for w in written:
         for r in sorted(set(reads) & parameters - {w}):
-            if not result.possible(w, r) or reads[r] == writes[w] and len(reads[r]) == 1:
+            if not result.possible(w, r) or (reads[r] == writes[w] and len(reads[r]) == 1):
                 continue
             if kernel.origin.text.startswith("for "):
                 result.sequential.setdefault(kernel.name, []).append((w, r))

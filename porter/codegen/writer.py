@@ -69,7 +69,11 @@ class Writer:
     """Writes the inside of one kernel; collects its arguments on the way."""
 
     def __init__(
-        self, buffers: dict[str, Buffer], order: Sequence[str], constants: Iterable[str], needs: Needs
+        self,
+        buffers: dict[str, Buffer],
+        order: Sequence[str],
+        constants: Iterable[str],
+        needs: Needs,
     ) -> None:
         self.buffers = buffers
         self.order = order
@@ -200,7 +204,7 @@ class Writer:
             if a not in self._bounds:
                 self.needs.helpers.add("slice_bound")
                 text = f"slice_bound({self.poly(x)}, {self.poly(y)})"
-                name = self.fresh("begin" if len(self._bounds) % 2 == 0 else "end")
+                name = self.fresh(_bound_name(x))
                 self.emit(f"{name} = {text}")
                 self._bounds[a] = name
             return self._bounds[a], ATOM
@@ -321,7 +325,9 @@ class Writer:
     def _op(self, e: Op) -> tuple[str, int]:
         op, dtype = e.op, e.args[0].dtype
         if op in ("floordiv", "mod") and dtype.kind == "f":
-            return self._helper(f"float_{op}", (*e.args, _typed(0.0 if op == "mod" else 1.0, dtype)))
+            return self._helper(
+                f"float_{op}", (*e.args, _typed(0.0 if op == "mod" else 1.0, dtype))
+            )
         if op == "pow" and not (isinstance(e.args[1], Const) and e.args[1].dtype.kind == "i"):
             if dtype.kind == "f":
                 self.needs.math.add("pow")
@@ -370,7 +376,7 @@ class Writer:
             text = f"{self._operand(left, right, COMPARE + 1)} {symbol} {self._operand(right, left, COMPARE + 1)}"
         else:
             text = f"{self._operand(left, right, binds)} {symbol} {self._operand(right, left, binds + 1)}"
-        narrow = e.dtype.kind in "iu" and e.dtype.itemsize < 8 or e.dtype.name == "uint64"
+        narrow = (e.dtype.kind in "iu" and e.dtype.itemsize < 8) or e.dtype.name == "uint64"
         if narrow and not e.dtype.weak and e.op in _WIDENING:
             return f"{self.type_of(e.dtype)}({text})", ATOM
         return text, binds
@@ -378,7 +384,9 @@ class Writer:
     def _operand(self, e: Expr, other: Expr, outer: int) -> str:
         """A cast to float64 beside a float64 operand is what the operator does anyway."""
         if isinstance(e, Cast) and e.dtype.name == "float64" and e.dtype.var is None:
-            sure = other.dtype.name == "float64" and other.dtype.var is None and not other.dtype.weak
+            sure = (
+                other.dtype.name == "float64" and other.dtype.var is None and not other.dtype.weak
+            )
             if sure and isinstance(other, (Load, Local, Op)) and e.arg.dtype.kind in "fiu":
                 if not self.on_host(other) and not self.on_host(e):
                     return self.expr(e.arg, outer)
@@ -453,7 +461,7 @@ class Writer:
             self.needs.helpers.add(f"{r.op}imum")
         if r.op in ("any", "all") and " if " in value:
             value = f"({value})"
-        if r.op == "any" and " or " not in value or r.op == "all" and " or " in value:
+        if (r.op == "any" and " or " not in value) or (r.op == "all" and " or " in value):
             value = f"({value})" if " or " in value else value
         return _FOLD[r.op].format(a=name, v=value)
 
@@ -590,7 +598,26 @@ class Writer:
 
 
 SUM_LEVEL = 9
-_WIDENING = {"add", "sub", "mul", "pow", "floordiv", "mod", "lshift", "rshift", "band", "bor", "bxor"}
+_WIDENING = {
+    "add",
+    "sub",
+    "mul",
+    "pow",
+    "floordiv",
+    "mod",
+    "lshift",
+    "rshift",
+    "band",
+    "bor",
+    "bxor",
+}
+
+
+def _bound_name(p: Poly) -> str:
+    """`start_at` for the clamped bound that the variable `start` gives."""
+    data = next((a for a in p.atoms() if isinstance(a, Data)), None)
+    known = data is not None and isinstance(data.expr, Local)
+    return f"{data.expr.name}_at" if known and data is not None else "bound"
 
 
 def _typed(value: float, dtype: DType) -> Const:

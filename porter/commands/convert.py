@@ -74,9 +74,7 @@ def _check_names(
             raise UsageError(f"no function `{name}` in {', '.join(options.paths)}")
 
 
-def _one(
-    file: SourceFile, options: ConvertOptions, config: Config, several: bool
-) -> ModuleOutcome:
+def _one(file: SourceFile, options: ConvertOptions, config: Config, several: bool) -> ModuleOutcome:
     output = choose_output(file.path, options.output, several)
     if options.emit is not None:
         text, outcome = emit_stage(file, options, config)
@@ -117,7 +115,9 @@ def _report(outcome: ModuleOutcome, file: SourceFile, options: ConvertOptions) -
     stream = sys.stdout if to_stdout else sys.stderr
     color = wants_color(stream)
     for d in outcome.diagnostics:
-        text = concise_line(d, file) if options.output_format == "concise" else frame(d, file, color)
+        text = (
+            concise_line(d, file) if options.output_format == "concise" else frame(d, file, color)
+        )
         print(text, file=stream)
     for f in outcome.functions:
         for line in _lines(f, color):

@@ -55,6 +55,7 @@ class Builder:
     depth: int = 0
     conditional: bool = False
     in_while: bool = False
+    loops: int = 0
     active: list[str] = field(default_factory=list)
     ranges: list[Axis] = field(default_factory=list)
     _blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
@@ -188,7 +189,7 @@ class Builder:
             if isinstance(atom, Sym) and "." in atom.name:
                 factor = difference.coefficient(atom.name)
                 if factor in (1, -1):
-                    other = (sym(atom.name, True) - difference * factor)
+                    other = sym(atom.name, True) - difference * factor
                     self._equate(atom.name, other, what, broadcast)
                     return self.resolve(a)
         if any(isinstance(atom, Data) for atom in difference.atoms()):
@@ -200,7 +201,9 @@ class Builder:
 
     def _unify_bounds(self, a: Poly, b: Poly, what: str) -> Poly:
         """Slices `x[p:q]` and `y[p:q]` with bounds from data match if x and y are as long."""
-        bounds = [[t for t in p.atoms() if isinstance(t, Apply) and t.op == "bound"] for p in (a, b)]
+        bounds = [
+            [t for t in p.atoms() if isinstance(t, Apply) and t.op == "bound"] for p in (a, b)
+        ]
         for s, t in itertools.product(*bounds):
             if s.args[0] == t.args[0]:
                 self.unify(s.args[1], t.args[1], what)

@@ -80,9 +80,7 @@ def map_arrays(
     return Array(shape, strengthen(probe.dtype), at, mask=mask)
 
 
-def _typed(
-    b: Builder, what: str, function: Callable[..., Expr], args: Sequence[Expr]
-) -> Expr:
+def _typed(b: Builder, what: str, function: Callable[..., Expr], args: Sequence[Expr]) -> Expr:
     try:
         b.same_dtype(*(a.dtype for a in args))
         return function(*args)

@@ -198,7 +198,7 @@ def iterate(ev: Evaluator, value: Value, node: cst.CSTNode) -> Iteration:
 
 def _enumerate(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     inner = iterate(ev, args[0], node)
-    if inner.range.start or inner.range.step != 1:
+    if inner.range.start.constant != 0 or inner.range.step != 1:
         raise ev.b.refuse("PRT902", "`enumerate` of a range that does not count from 0")
     return Iteration(inner.range, lambda k: (integer(k), inner.item(k)))
 
@@ -225,6 +225,7 @@ def _isinstance(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
 
 _BUILTINS = {
     "builtins.range": _range,
+    "numba.prange": _range,
     "builtins.len": _len,
     "numpy.size": lambda ev, args, node: methods.attribute(ev, args[0], "size"),
     "numpy.shape": lambda ev, args, node: methods.attribute(ev, args[0], "shape"),

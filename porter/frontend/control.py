@@ -15,7 +15,7 @@ from porter.frontend.calls import iterate
 from porter.frontend.evaluate import is_expr
 from porter.frontend.names import assigned_names, contains, used_names
 from porter.frontend.scalars import constant_of, on_host, truth
-from porter.frontend.values import Array, Iteration, Range
+from porter.frontend.values import Array, Range, Value
 from porter.ir.nodes import Axis, Bind, Expr, For, If, Local, Op, Stmt, While
 from porter.ir.nodes import Value as IndexValue
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from porter.frontend.statements import Body
+
+#: loops over slices with at most this many trips are unrolled
+MAX_UNROLLED = 9
 
 __all__ = ["BOOL", "branch", "condition", "for_loop", "orelse", "suite", "while_loop"]
 
@@ -122,13 +125,19 @@ def for_loop(body: Body, node: cst.For) -> None:
     origin = b.origin
     statements = suite(node.body)
     target = node.target.value if isinstance(node.target, cst.Name) else ""
+    if _small(loop.range, node):
+        first, step = loop.range.start, loop.range.step
+        trips = range(first.constant or 0, loop.range.stop.constant or 0, step)
+        _unroll(body, node, tuple(loop.item(Poly.of(k)) for k in trips))
+        return
+    reassigned = {n for n in assigned_names(statements) if n == target}
     names = [n for n in assigned_names(statements) if n != target]
     arrays = _carry(body, names)
     axis = _loop_axis(body, target or "k", loop.range)
     index = sym(axis.name, axis.lo.is_nonneg())
     before = set(body.env)
     with b.block() as collected, _inside(body, axis):
-        body.assign(node.target, loop.item(index))
+        _bind_target(body, node.target, loop.item(index), set(names) | reassigned)
         body.run(statements)
         _rebind(body, arrays)
     for name in [n for n in body.env if n not in before and isinstance(body.env[n], IndexValue)]:
@@ -136,6 +145,31 @@ def for_loop(body: Body, node: cst.For) -> None:
     body.env.pop(target, None)
     r = loop.range
     b.emit(For(axis.name, b.resolve(r.start), b.resolve(r.stop), r.step, tuple(collected), origin))
+    if contains(node.body, cst.Return):
+        body.leave_if_returned()
+
+
+def _small(r: Range, node: cst.For) -> bool:
+    """Few trips, known at conversion, over slices: unrolled, the offsets become constants."""
+    first, last = r.start.constant, r.stop.constant
+    if first is None or last is None or len(range(first, last, r.step)) > MAX_UNROLLED:
+        return False
+    leaves = contains(node.body, cst.Break) or contains(node.body, cst.Continue)
+    return contains(node.body, cst.Slice) and not leaves
+
+
+def _bind_target(
+    body: Body, target: cst.BaseExpression, value: Value, reassigned: set[str]
+) -> None:
+    """The loop's names take this iteration's value; an index stays symbolic."""
+    if isinstance(target, cst.Tuple) and isinstance(value, tuple):
+        for element, v in zip(target.elements, value, strict=True):
+            _bind_target(body, element.value, v, reassigned)
+    elif isinstance(target, cst.Name) and isinstance(value, IndexValue):
+        name = target.value
+        body.env[name] = body.b.let(body.local(name), value) if name in reassigned else value
+    else:
+        body.assign(target, value)
 
 
 def _loop_axis(body: Body, name: str, r: Range) -> Axis:
@@ -149,10 +183,12 @@ def _loop_axis(body: Body, name: str, r: Range) -> Axis:
 @contextmanager
 def _inside(body: Body, axis: Axis) -> Iterator[None]:
     body.b.ranges.append(axis)
+    body.b.loops += 1
     try:
         yield
     finally:
         body.b.ranges.pop()
+        body.b.loops -= 1
 
 
 def _unroll(body: Body, node: cst.For, items: tuple[Any, ...]) -> None:
@@ -172,6 +208,7 @@ def while_loop(body: Body, node: cst.While) -> None:
     statements = suite(node.body)
     arrays = _carry(body, list(assigned_names(statements)))
     outer, b.in_while = b.in_while, True
+    b.loops += 1
     with b.block() as collected:
         cond = condition(body, node.test)
         if collected:
@@ -179,7 +216,10 @@ def while_loop(body: Body, node: cst.While) -> None:
         body.run(statements)
         _rebind(body, arrays)
     b.in_while = outer
+    b.loops -= 1
     b.emit(While(cond, tuple(collected), origin))
+    if contains(node.body, cst.Return):
+        body.leave_if_returned()
 
 
 def branch(body: Body, node: cst.If) -> None:
@@ -203,7 +243,7 @@ def branch(body: Body, node: cst.If) -> None:
     body.env.clear()
     body.env.update(before)
     second = _block(body, other, cond, arrays, negated=True)
-    _join(body, before, middle)
+    first, second = _join(body, before, middle, first, second)
     b.emit(If(cond, first, second, origin))
 
 
@@ -244,14 +284,38 @@ def _block(
     return tuple(collected)
 
 
-def _join(body: Body, before: dict[str, Any], middle: dict[str, Any]) -> None:
+def _join(
+    body: Body, before: dict[str, Any], middle: dict[str, Any], first: tuple[Stmt, ...],
+    second: tuple[Stmt, ...],
+) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:  # fmt: skip
     """Names bound in only one branch keep that branch's meaning, as in Python."""
     for name, value in middle.items():
-        if name not in before and name not in body.env:
+        if name in before:
+            continue
+        if name not in body.env:
             body.env[name] = value
-        elif name not in before and isinstance(value, Array):
-            raise body.b.refuse("PRT908", f"`{name}` is first assigned in both branches",
-                                f"allocate `{name}` before the `if`")  # fmt: skip
+        elif isinstance(value, Array):
+            first, second = _both(body, name, value, first, second)
+    return first, second
+
+
+def _both(
+    body: Body, name: str, value: Array, first: tuple[Stmt, ...], second: tuple[Stmt, ...]
+) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:
+    """An array that each branch makes gets a host name that means either."""
+    b, other = body.b, body.env[name]
+    if not isinstance(other, Array) or value.view is None or other.view is None:
+        raise b.refuse("PRT908", f"`{name}` is an array in one branch only")
+    if not (whole_view(value) and whole_view(other)):
+        raise b.refuse("PRT908", f"`{name}` is a view in one of the branches", "copy it")
+    if value.ndim != other.ndim or value.dtype != other.dtype:
+        raise b.refuse("PRT908", f"`{name}` has another dtype or ndim in each branch")
+    for x, y in zip(value.shape, other.shape, strict=True):
+        b.unify(x, y, f"`{name}` has another shape in each branch")
+    variable = b.variable(name, b.buffers[value.view.buffer])
+    body.env[name] = b.stored(variable)
+    binds = [Bind((variable.name,), (v.view.buffer,), b.origin) for v in (value, other) if v.view]
+    return (*first, binds[0]), (*second, binds[1])
 
 
 def narrowed(axis: Axis, cond: Expr, negated: bool) -> Axis:
@@ -299,6 +363,3 @@ def _symbol_in(poly: Poly, name: str) -> Poly:
         if getattr(atom, "name", None) == name:
             return Poly.atom(atom)
     return Poly()
-
-
-Iterable = Iteration

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-import math
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +14,7 @@ from porter.arrays.sizes import Poly
 from porter.diagnostics import Refusal
 from porter.frontend import calculus, subscripts
 from porter.frontend.builder import Builder
-from porter.frontend.globals import BUILTIN_FUNCTIONS, Globals, member
+from porter.frontend.globals import Globals, member
 from porter.frontend.scalars import constant_of, integer, number, operate, poly_of, truth
 from porter.frontend.values import (
     ELLIPSIS,
@@ -36,11 +36,8 @@ from porter.ir.nodes import Value as IndexValue
 from porter.ir.ops import BINARY, COMPARE
 
 EXPRESSIONS = (Const, IndexValue, Scalar, Local, Load, Op, Cast, Select, Reduce)
-CONSTANTS = {
-    "pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau,
-    "Inf": math.inf, "NaN": math.nan, "PINF": math.inf, "NINF": -math.inf,
-    "infty": math.inf, "euler_gamma": 0.5772156649015329,
-}  # fmt: skip
+#: a module-level array of at most this many elements is written into the kernels
+MAX_CONSTANTS = 32
 Numeric = Array | Expr
 
 
@@ -112,6 +109,8 @@ class Evaluator:
                 return self._conditional(test, body, orelse)
             case cst.Subscript():
                 return self._subscript(node)
+            case cst.Lambda():
+                return Function("lambda", node, self.env)
             case cst.Call():
                 from porter.frontend.calls import call
 
@@ -132,7 +131,7 @@ class Evaluator:
             return self._constant(name)
         if name in self.scope.names:
             return self.scope.names[name]
-        if name in ("float", "int", "bool", "complex") or name in BUILTIN_FUNCTIONS:
+        if hasattr(builtins, name):
             return Function(f"builtins.{name}")
         raise self.b.refuse("PRT903", f"`{name}` is not defined here", "pass it as a parameter")
 
@@ -144,10 +143,18 @@ class Evaluator:
             self.b.taken.add(name)
             self._copy_constants(self.scope.constants[name])
             return Scalar(name, value.dtype) if isinstance(value, Op) else value
-        if isinstance(value, Array) and value.ndim:
+        if isinstance(value, Array) and value.ndim and not self._is_small(value):
             raise self.b.refuse("PRT902", f"the module-level array `{name}` cannot be used",
                                 f"pass `{name}` as a parameter")  # fmt: skip
         return value
+
+    @staticmethod
+    def _is_small(value: Array) -> bool:
+        """Whether a constant array is short enough to be written into the kernel."""
+        size = 1
+        for n in value.shape:
+            size *= n.constant or MAX_CONSTANTS + 1
+        return size <= MAX_CONSTANTS
 
     def _copy_constants(self, node: cst.CSTNode) -> None:
         for child in node.children:
@@ -157,10 +164,6 @@ class Evaluator:
 
     def _attribute(self, owner: Value, attr: str) -> Value:
         if isinstance(owner, Module):
-            if owner.name in ("numpy", "math", "cmath") and attr in CONSTANTS:
-                return number(CONSTANTS[attr])
-            if (owner.name, attr) == ("numpy", "newaxis"):
-                return NONE
             return member(owner.name, attr)
         if isinstance(owner, DTypeName) and attr == "type":
             return owner
@@ -365,4 +368,4 @@ _PLAIN = {
     "NamedExpr": "an assignment expression",
 }
 
-__all__ = ["Evaluator", "Iteration", "Range", "Refusal", "is_expr", "DType", "integer"]
+__all__ = ["DType", "Evaluator", "Iteration", "Range", "Refusal", "integer", "is_expr"]

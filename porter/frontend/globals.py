@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 
 import libcst as cst
 
 from porter.arrays.dtypes import KINDS, DType
-from porter.frontend.values import DTypeName, Function, Module, Value
+from porter.frontend.scalars import number
+from porter.frontend.values import NONE, DTypeName, Function, Module, Value
 from porter.source.module import SourceModule
 
-MODULES = {"numpy", "math", "cmath", "numpy.linalg", "builtins"}
-BUILTIN_FUNCTIONS = {
-    "range", "len", "abs", "min", "max", "sum", "float", "int", "bool", "complex", "round",
-    "enumerate", "zip", "pow", "isinstance", "tuple", "list", "print", "reversed", "any", "all",
+CONSTANTS = {
+    "pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau,
+    "Inf": math.inf, "NaN": math.nan, "PINF": math.inf, "NINF": -math.inf,
+    "infty": math.inf, "euler_gamma": 0.5772156649015329,
 }  # fmt: skip
+MODULES = {"numpy", "math", "cmath", "numpy.linalg", "builtins"}
 DTYPE_ALIASES = {
     "float": "float64", "int": "int64", "bool": "bool", "complex": "complex128",
     "bool_": "bool", "double": "float64", "single": "float32", "float_": "float64",
@@ -81,6 +84,10 @@ class Globals:
 def member(module: str, name: str) -> Value:
     """What `module.name` is: a submodule, a dtype or a function."""
     dotted = f"{module}.{name}"
+    if module in ("numpy", "math", "cmath") and name in CONSTANTS:
+        return number(CONSTANTS[name])
+    if dotted == "numpy.newaxis":
+        return NONE
     if dotted in MODULES:
         return Module(dotted)
     if module == "numpy":

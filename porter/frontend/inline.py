@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import libcst as cst
 
 from porter.frontend.evaluate import Evaluator
 from porter.frontend.values import NONE, Function, Value
 
-if TYPE_CHECKING:
-    pass
-
 MAX_DEPTH = 12
 
 
 def bind_parameters(
-    ev: Evaluator, function: cst.FunctionDef, positional: list[Any], keywords: dict[str, Any]
+    ev: Evaluator,
+    function: cst.FunctionDef | cst.Lambda,
+    positional: list[Any],
+    keywords: dict[str, Any],
 ) -> dict[str, Value]:
     """The helper's parameters with the call's arguments and the defaults."""
     params = function.params
-    name = function.name.value
+    name = function.name.value if isinstance(function, cst.FunctionDef) else "lambda"
     if isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None:
         raise ev.b.refuse("PRT902", f"`{name}` takes a variable number of arguments")
     ordered = [*params.posonly_params, *params.params]
@@ -47,12 +47,16 @@ def inline(
     from porter.frontend.statements import Body
 
     function = callee.node
+    closure = dict(callee.env or {})
+    if isinstance(function, cst.Lambda):
+        own = bind_parameters(ev, function, positional, keywords)
+        return Evaluator(ev.b, ev.scope, closure | own)(function.body)
     assert isinstance(function, cst.FunctionDef)
     active = ev.b.active
     if callee.name in active or len(active) >= MAX_DEPTH:
         raise ev.b.refuse("PRT902", f"`{callee.name}` is recursive: a kernel cannot be",
                           "write it as a loop")  # fmt: skip
-    env = bind_parameters(ev, function, positional, keywords)
+    env = closure | bind_parameters(ev, function, positional, keywords)
     active.append(callee.name)
     outer = ev.b.origin
     try:

@@ -14,8 +14,33 @@ if TYPE_CHECKING:
 
 #: methods that are the NumPy function of the same name applied to the array
 SAME = set(
-    """sum prod mean std var min max argmin argmax any all ptp clip round copy dot transpose
-    swapaxes squeeze ravel conj trace""".split()
+    [
+        "sum",
+        "prod",
+        "mean",
+        "std",
+        "var",
+        "min",
+        "max",
+        "argmin",
+        "argmax",
+        "any",
+        "all",
+        "ptp",
+        "clip",
+        "round",
+        "copy",
+        "dot",
+        "transpose",
+        "swapaxes",
+        "squeeze",
+        "ravel",
+        "conj",
+        "trace",
+    ]
+)
+FOLDS = set(
+    ["sum", "prod", "mean", "std", "var", "min", "max", "argmin", "argmax", "any", "all", "ptp"]
 )
 RENAMED = {"conjugate": "conj", "flatten": "ravel"}
 #: methods with their own meaning, see `calls.py`
@@ -46,6 +71,10 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
             return integer(array.dtype.itemsize)
         case "real" | "imag":
             return elementwise(ev.b, attr, owner)
+    if attr in FOLDS and not isinstance(owner, Array):
+        raise ev.b.refuse(
+            "PRT903", f"`.{attr}()` of one element: the array has fewer dimensions here"
+        )
     if attr in SAME | RENAMED.keys() | OWN:
         return Method(owner, attr)
     raise ev.b.refuse("PRT901", f"`.{attr}` of an array cannot be converted")

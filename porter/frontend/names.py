@@ -23,7 +23,9 @@ def assigned_names(nodes: Sequence[cst.CSTNode]) -> Iterator[str]:
                 yield from [*_target_names(target)] * 2
             case cst.For(target=target):
                 yield from _target_names(target)
-        yield from assigned_names([c for c in node.children if not isinstance(c, cst.BaseExpression)])
+        yield from assigned_names(
+            [c for c in node.children if not isinstance(c, cst.BaseExpression)]
+        )
 
 
 def _target_names(target: cst.CSTNode) -> Iterator[str]:

@@ -72,7 +72,6 @@ def _parse_type(node: ast.expr, text: str) -> ParameterType:
     return ParameterType(DType(dtype.name, weak=True), None, True)
 
 
-
 def hint_of(annotation: cst.Annotation | None) -> tuple[DType | None, str]:
     """(dtype, "array", "scalar" or "") that a type hint says."""
     if annotation is None:
@@ -123,6 +122,7 @@ def candidates(function: FunctionSource, given: str | None) -> Iterator[list[Par
     text = given or decorator_signature(function)
     if text is not None:
         types = parse_signature(text)
+        types += _defaults(function, params[len(types) :])
         if len(types) != len(params):
             raise UsageError(
                 f"the signature of `{function.name}` has {len(types)} types, "
@@ -135,6 +135,14 @@ def candidates(function: FunctionSource, given: str | None) -> Iterator[list[Par
     yield from _raised(base)
 
 
+def _defaults(function: FunctionSource, rest: list[cst.Param]) -> list[ParameterType]:
+    """Types of trailing parameters that a signature leaves to their defaults."""
+    if any(p.default is None for p in rest):
+        return []
+    usage = usage_of(function)
+    return [_inferred(p, usage[p.name.value], usage, []) for p in rest]
+
+
 def _inferred(
     p: cst.Param, use: Usage, usage: dict[str, Usage], params: list[cst.Param]
 ) -> ParameterType:
@@ -142,9 +150,9 @@ def _inferred(
     if what == "scalar" and hinted is not None:
         return ParameterType(hinted, None, True)
     is_array = what == "array" or use.is_array
-    if not is_array and not any(u.is_array for u in usage.values()) and what != "array":
-        first = next((q for q in params if _plain(q, usage)), None)
-        is_array = first is p
+    if not is_array and not any(u.is_array for u in usage.values()):
+        # nothing but arithmetic: elementwise, and numbers are broadcast like arrays
+        is_array = any(q is p for q in params) and _plain(p, usage)
     if is_array:
         dtype = hinted or DType("int64" if use.is_index else "bool" if use.is_mask else "float64")
         return ParameterType(DType(dtype.name), max(use.ndim, 1))

@@ -14,12 +14,13 @@ from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.functions.creation import Empty
 from porter.frontend.globals import Globals
 from porter.frontend.names import assigned_names, contains, used_names
-from porter.frontend.scalars import choose, constant_of, on_host, poly_of, truth
+from porter.frontend.scalars import choose, constant_of, integer, number, on_host, poly_of, truth
 from porter.frontend.stores import same_kind, store
-from porter.frontend.values import NONE, Array, Value
-from porter.ir.nodes import Const, Expr, Host, Jump, Load, Local, Origin, Return, Scalar, Write
+from porter.frontend.values import NONE, Array, Function, Value
+from porter.ir.nodes import Const, Expr, Host, If, Jump, Load, Local, Origin, Return, Scalar, Write
 from porter.ir.nodes import Value as IndexValue
 from porter.ir.ops import BINARY
+from porter.ir.walk import walk
 
 _AUGMENTED = {
     "AddAssign": "Add", "SubtractAssign": "Subtract", "MultiplyAssign": "Multiply",
@@ -42,6 +43,7 @@ class Body:
         self.locals: dict[str, str] = {}
         self.single: set[str] = set()
         self.returned = False
+        self.early: tuple[str, str] | None = None
 
     # -- running ---------------------------------------------------------------------
 
@@ -68,6 +70,8 @@ class Body:
         for k, node in enumerate(statements):
             if isinstance(node, cst.If) and contains(node, cst.Return):
                 return self._helper_branch(node, statements[k + 1 :])
+            if isinstance(node, (cst.For, cst.While)) and contains(node, cst.Return):
+                return self._helper_loop(node, statements[k + 1 :])
             last = node.body[-1] if isinstance(node, cst.SimpleStatementLine) else None
             if isinstance(last, cst.Return):
                 self._origin(node)
@@ -92,6 +96,41 @@ class Body:
         if any(isinstance(s, Write) for s in self.b.statements[-2:]):
             raise self.b.refuse("PRT902", f"`{self.helper}` stores before a conditional `return`")
         return self._merge(cond, first, second, node)
+
+    def _helper_loop(
+        self, node: cst.BaseStatement, rest: Sequence[cst.BaseStatement]
+    ) -> Value | None:
+        """A loop with a `return` in it: the value and a flag, tested when the loop is over."""
+        outer, self.early = self.early, (self.b.fresh("result"), self.b.fresh("returned"))
+        result, returned = self.early
+        self._origin(node)
+        self.b.let(result, integer(0))
+        self.b.let(returned, number(False))
+        with self.b.block() as collected:
+            self.statement(node)
+        for s in collected:
+            self.b.emit(s)
+        self.early = outer
+        done = Local(returned, self.b.local_types[returned])
+        found = Local(result, self.b.local_types[result])
+        after = self._helper_rest(rest)
+        return found if after is None else self._merge(done, found, after, node)
+
+    def _return_early(self, value: Value, node: cst.CSTNode) -> None:
+        assert self.early is not None
+        result, returned = self.early
+        expr = self.ev.as_numeric(value, node)
+        if isinstance(expr, Array):
+            raise self.b.refuse("PRT902", "an array returned from inside a loop")
+        self.b.let(result, expr)
+        self.b.let(returned, number(True))
+        self.b.emit(Jump("break", self.b.origin))
+
+    def leave_if_returned(self) -> None:
+        """After an inner loop of a helper: leave the outer one too."""
+        if self.early is not None and self.b.loops > 0:
+            done = Local(self.early[1], self.b.local_types[self.early[1]])
+            self.b.emit(If(done, (Jump("break", self.b.origin),), (), self.b.origin))
 
     def _merge(self, cond: Expr, first: Any, second: Any, node: cst.CSTNode) -> Value:
         if isinstance(first, tuple) and isinstance(second, tuple) and len(first) == len(second):
@@ -129,6 +168,8 @@ class Body:
                 control.while_loop(self, node)
             case cst.If():
                 control.branch(self, node)
+            case cst.FunctionDef(name=name):
+                self.env[name.value] = Function(name.value, node, self.env)
             case _:
                 kind = _PLAIN.get(type(node).__name__, type(node).__name__)
                 raise self.b.refuse("PRT902", f"{kind} cannot be converted")
@@ -210,19 +251,49 @@ class Body:
             case cst.Name(value=name):
                 self.env[name] = self.bound(name, value)
             case cst.Tuple(elements=elements) | cst.List(elements=elements):
-                values = self._unpacked(value, len(elements))
-                names = [e.value.value if isinstance(e.value, cst.Name) else "t" for e in elements]
-                fixed = [self.bound(n, v) if isinstance(e.value, cst.Name) else v
-                         for n, e, v in zip(names, elements, values, strict=True)]  # fmt: skip
-                for e, v in zip(elements, fixed, strict=True):
-                    if isinstance(e.value, cst.Name):
-                        self.env[e.value.value] = v
-                    else:
-                        self.assign(e.value, v)
+                targets = [e.value for e in elements]
+                self._assign_all(targets, self._unpacked(value, len(targets)))
             case cst.Subscript():
                 store(self.b, self._target(target), self.ev.as_numeric(value, target))
             case _:
                 raise self.b.refuse("PRT902", "assignment to an attribute cannot be converted")
+
+    def _assign_all(self, targets: Sequence[cst.BaseExpression], values: list[Value]) -> None:
+        """All right sides are evaluated before the first target changes."""
+        stores = any(not isinstance(t, cst.Name) for t in targets)
+        assigned: set[str] = set()
+        held = []
+        for target, value in zip(targets, values, strict=True):
+            held.append(self._held(value) if self._changes(value, assigned, stores) else value)
+            if isinstance(target, cst.Name):
+                assigned.add(self.locals.get(target.value, target.value))
+        bound = [self.bound(t.value, v) if isinstance(t, cst.Name) else v
+                 for t, v in zip(targets, held, strict=True)]  # fmt: skip
+        for target, value in zip(targets, bound, strict=True):
+            if isinstance(target, cst.Name):
+                self.env[target.value] = value
+            else:
+                self.assign(target, value)
+
+    @staticmethod
+    def _changes(value: Value, assigned: set[str], stores: bool) -> bool:
+        """Whether a right side reads what an earlier target of the same statement changes."""
+        if isinstance(value, Array):
+            return stores
+        if not is_expr(value):
+            return False
+        parts = list(walk(value))  # type: ignore[arg-type]
+        if stores and any(isinstance(e, Load) for e in parts):
+            return True
+        return any(isinstance(e, Local) and e.name in assigned for e in parts)
+
+    def _held(self, value: Value) -> Value:
+        """The value as it is now, under a name of its own."""
+        if isinstance(value, Array):
+            return self.b.define("held", Array(value.shape, value.dtype, value.at))
+        if self.b.depth:
+            return self.b.let(self.b.fresh("held"), value)  # type: ignore[arg-type]
+        return self._named_scalar("held", value)  # type: ignore[arg-type]
 
     def _unpacked(self, value: Value, count: int) -> list[Value]:
         if isinstance(value, Array) and value.ndim:
@@ -332,7 +403,11 @@ class Body:
     # -- return ----------------------------------------------------------------------
 
     def _return(self, node: cst.BaseExpression | None) -> None:
-        if self.b.ranges or self.b.in_while:
+        if self.early is not None:
+            value = NONE if node is None else self.ev(node)
+            self._return_early(value, node or cst.Name("None"))
+            return
+        if self.b.loops:
             raise self.b.refuse("PRT902", "`return` inside a loop", "leave the loop with `break`")
         value = NONE if node is None else self.ev(node)
         values = list(value) if isinstance(value, tuple) else [value]
@@ -393,7 +468,6 @@ def _as_array(value: Any) -> Array:
 _PLAIN = {
     "Try": "`try`",
     "With": "`with`",
-    "FunctionDef": "a nested function",
     "ClassDef": "a class",
     "Match": "`match`",
     "TryStar": "`try`",

@@ -51,7 +51,9 @@ def _check_mask(b: Builder, target: Array, source: Array) -> None:
 def _check_kind(b: Builder, target: Array, value: Operand) -> None:
     """NumPy stores floats into integers by truncation; complex into real it warns about."""
     if value.dtype.kind == "c" and target.dtype.kind != "c":
-        raise b.refuse("PRT907", "a complex value stored into a real array loses its imaginary part")
+        raise b.refuse(
+            "PRT907", "a complex value stored into a real array loses its imaginary part"
+        )
 
 
 def same_kind(target: Array, value: Operand) -> bool:

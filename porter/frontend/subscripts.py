@@ -136,7 +136,8 @@ def _expand(b: Builder, array: Array, items: Sequence[Any]) -> list[Any]:
     used = sum(_consumes(i) for i in items)
     if used > array.ndim:
         raise b.refuse(
-            "PRT903", f"too many indices: the array has {array.ndim} dimensions, {used} were indexed"
+            "PRT903",
+            f"too many indices: the array has {array.ndim} dimensions, {used} were indexed",
         )
     full = [Slice(None, None, None)] * (array.ndim - used)
     if any(i is ELLIPSIS for i in items):
@@ -269,7 +270,6 @@ def row(b: Builder, array: Array, k: Poly) -> Array | Expr:
 
     result = reindex(array, array.shape[1:], back)
     return result if array.ndim > 1 else result.at(())
-
 
 
 def host_integer(name: str) -> Expr:

@@ -139,6 +139,9 @@ class _Visitor(cst.CSTVisitor):
     def visit_Assign(self, node: cst.Assign) -> None:
         """`n, m = x.shape` and `y = x` / `x = np.asarray(x)`."""
         target = node.targets[0].target
+        if isinstance(target, cst.Subscript):
+            if any(isinstance(e.slice, cst.Slice) for e in target.slice):
+                self._operands(node.value)
         if isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape":
             use = self.use(node.value.value)
             if use is not None and isinstance(target, cst.Tuple):
@@ -153,14 +156,14 @@ class _Visitor(cst.CSTVisitor):
         axis = next((a.value for a in node.args if a.keyword and a.keyword.value == "axis"), None)
         for position, a in enumerate(node.args):
             keyword = a.keyword.value if a.keyword else ""
-            if name in _SHAPE_TAKERS and position == 0 or keyword == "shape":
+            if (name in _SHAPE_TAKERS and position == 0) or keyword == "shape":
                 self._sizes(a.value)
                 continue
             if name == "range":
                 self._integer(a.value)
                 continue
             use = self.use(a.value)
-            if is_numpy and not keyword and not _is_math(node.func) and name not in _REDUCERS:
+            if is_numpy and not keyword and not _is_math(node.func):
                 self._operands(a.value)
             if use is None or keyword:
                 continue
@@ -171,7 +174,8 @@ class _Visitor(cst.CSTVisitor):
         if isinstance(node.func, cst.Attribute):
             use = self.use(node.func.value)
             if use is not None and name in _REDUCERS:
-                first = axis or (node.args[0].value if node.args else None)
+                given = [a.value for a in node.args if a.keyword is None]
+                first = axis or (given[0] if given else None)
                 use.array(_axis_ndim(first))
 
     def _operands(self, value: cst.BaseExpression) -> None:

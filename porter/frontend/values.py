@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from porter.arrays.dtypes import DType
@@ -51,10 +51,14 @@ class Module:
 
 @dataclass(frozen=True)
 class Function:
-    """A function by dotted name (`numpy.exp`), or of the user's file when `node` is set."""
+    """A function by dotted name (`numpy.exp`), or of the user's file when `node` is set.
+
+    A lambda or nested function keeps the names around it in `env`.
+    """
 
     name: str
     node: Any = None
+    env: Any = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

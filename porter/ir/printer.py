@@ -95,7 +95,9 @@ def lines(body: Sequence[Stmt], indent: int = 0) -> Iterator[str]:
             case Jump(kind, _):
                 yield f"{pad}{kind}"
             case Return(values, _, _):
-                shown = (v if isinstance(v, str) else "None" if v is None else show(v) for v in values)
+                shown = (
+                    v if isinstance(v, str) else "None" if v is None else show(v) for v in values
+                )
                 yield f"{pad}return {', '.join(shown)}"
             case For() | While() | If() | Stage():
                 yield from _nested(s, indent)

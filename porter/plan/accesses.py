@@ -173,9 +173,7 @@ def separates(write: Access, other: Access, index: str) -> bool:
 def plain(poly: Poly) -> Poly:
     """A subscript without the mark that asks for a check."""
     return poly.map_atoms(
-        lambda a: a.expr.poly
-        if isinstance(a, Data) and isinstance(a.expr, Value)
-        else Poly.atom(a)
+        lambda a: a.expr.poly if isinstance(a, Data) and isinstance(a.expr, Value) else Poly.atom(a)
     )
 
 

@@ -52,7 +52,9 @@ def aliases(body: tuple[Stmt, ...]) -> Pairs:
     _run(body, names)
     for s in statements(body):
         if isinstance(s, If):
-            bound = [b for x in statements((s,)) if isinstance(x, Bind) for b in (*x.names, *x.buffers)]
+            bound = [
+                b for x in statements((s,)) if isinstance(x, Bind) for b in (*x.names, *x.buffers)
+            ]
             names.pairs |= {frozenset((a, b)) for a in bound for b in bound if a != b}
     return names.pairs
 

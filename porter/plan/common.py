@@ -26,7 +26,15 @@ from porter.ir.nodes import (
     Value,
 )
 from porter.ir.rebuild import map_parts
-from porter.ir.walk import blocks, rewrite, rewrite_poly, statements, substitute, substitute_poly, walk
+from porter.ir.walk import (
+    blocks,
+    rewrite,
+    rewrite_poly,
+    statements,
+    substitute,
+    substitute_poly,
+    walk,
+)
 
 __all__ = ["Context", "Poly", "Program", "rename_axes", "weight"]
 
@@ -75,7 +83,11 @@ class Context:
         """The axes under new names, and the renaming."""
         names = {a.name: sym(self.fresh(a.name), True) for a in axes}
         new = tuple(
-            Axis(names[a.name].symbol or "", substitute_poly(a.hi, names), substitute_poly(a.lo, names))
+            Axis(
+                names[a.name].symbol or "",
+                substitute_poly(a.hi, names),
+                substitute_poly(a.lo, names),
+            )
             for a in axes
         )
         return new, names

@@ -78,4 +78,3 @@ def safe(s: Write, index: tuple[Poly, ...]) -> bool:
         if len(strides) == 1 and strides[0] and gap % strides[0]:
             return True
     return False
-

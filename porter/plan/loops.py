@@ -8,10 +8,11 @@ parallel in it, it is refused with both places of the dependence.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from porter.arrays.dtypes import INT64
+from porter.arrays.dtypes import BOOL, INT64
 from porter.arrays.sizes import Poly, sym
 from porter.diagnostics import Note, Refusal
 from porter.frontend.builder import refusal
@@ -20,6 +21,7 @@ from porter.ir.nodes import (
     Alloc,
     Axis,
     Bind,
+    Const,
     Def,
     Expr,
     For,
@@ -40,11 +42,26 @@ from porter.ir.nodes import (
     Write,
 )
 from porter.ir.walk import statements, substitute, walk
-from porter.plan.accesses import Access, accesses, conflict, exposed_locals, expressions, used_locals
+from porter.plan.accesses import (
+    Access,
+    accesses,
+    conflict,
+    exposed_locals,
+    expressions,
+    used_locals,
+)
 from porter.plan.common import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
+from porter.plan.stages import own_level
 
 MAX_AXES = 3
-_FOLDS = {"add": "sum", "mul": "prod", "maximum": "max", "minimum": "min", "and": "all", "or": "any"}
+_FOLDS = {
+    "add": "sum",
+    "mul": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "and": "all",
+    "or": "any",
+}
 
 
 def place_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
@@ -99,7 +116,7 @@ def _obstacle(loop: For, after: set[str]) -> Refusal | None:
     for s in statements(loop.body):
         if isinstance(s, (Bind, Host, Return)):
             return _refused(loop, f"loop over `{index}` rebinds an array: iterations run in order")
-    if any(isinstance(s, Jump) for s in _own_level(loop.body)):
+    if any(isinstance(s, Jump) and s.kind == "break" for s in own_level(loop.body)):
         return _refused(loop, f"loop over `{index}` may stop early: iterations run in order",
                         "let every iteration test the condition itself")  # fmt: skip
     assigned = {s.name for s in statements(loop.body) if isinstance(s, Let)}
@@ -111,16 +128,6 @@ def _obstacle(loop: For, after: set[str]) -> Refusal | None:
         )  # fmt: skip
     found = conflict(loop.body, index)
     return None if found is None else _dependence(loop, *found)
-
-
-def _own_level(body: Sequence[Stmt]) -> list[Stmt]:
-    """Statements of this loop's own body, those inside `if` included, not inner loops."""
-    found: list[Stmt] = []
-    for s in body:
-        found.append(s)
-        if isinstance(s, If):
-            found += _own_level(s.body) + _own_level(s.orelse)
-    return found
 
 
 def _refused(loop: For, message: str, help: str = "") -> Refusal:
@@ -161,6 +168,9 @@ def fold_loop(loop: For) -> list[Stmt] | None:
             return None
         op, term = parts
         old = Local(s.name, s.value.dtype)
+        if op in ("maximum", "minimum") and isinstance(s.value, Select):
+            result.append(_python_extreme(s, op, term, axis))
+            continue
         total = Reduce(_FOLDS[op], (axis,), cast(term, s.value.dtype), s.value.dtype)
         result.append(Let(s.name, Op(op, (old, total), s.value.dtype), s.origin))
     return result
@@ -181,11 +191,11 @@ def _folded_body(body: Sequence[Stmt]) -> list[Let] | None:
             if inner is None:
                 return None
             flat += [s2 for s2 in inner if isinstance(s2, Let)]
-        elif isinstance(s, If) and not s.orelse and len(s.body) == 1:
-            guarded = _guarded(s)
-            if guarded is None:
+        elif isinstance(s, If) and not s.orelse:
+            guarded = [_guarded(map_exprs(s, change), k) for k in range(len(s.body))]
+            if any(g is None for g in guarded):
                 return None
-            flat.append(guarded)
+            flat += [g for g in guarded if g is not None]
         elif isinstance(s, Let):
             s = map_exprs(s, change)
             assert isinstance(s, Let)
@@ -198,23 +208,59 @@ def _folded_body(body: Sequence[Stmt]) -> list[Let] | None:
     return flat
 
 
-def _guarded(s: If) -> Let | None:
+def _guarded(s: Stmt, k: int) -> Let | None:
     """`if c: s += t` as `s += t if c else 0`; `if x > m: m = x` as a maximum."""
-    inner = s.body[0]
+    assert isinstance(s, If)
+    inner = s.body[k]
+    lets = {x.name for x in s.body if isinstance(x, Let)}
     if not isinstance(inner, Let):
+        return None
+    if len(s.body) == 1 and _extreme(inner.name, s.cond, inner.value) is not None:
+        own = Local(inner.name, inner.value.dtype)
+        choice = Select(s.cond, inner.value, own, inner.value.dtype)
+        return Let(inner.name, choice, inner.origin)
+    if locals_of(s.cond) & lets:
         return None
     parts = _accumulation(inner)
     if parts is not None and parts[0] in ("add", "mul"):
-        neutral = cast(Value(Poly.of(0 if parts[0] == "add" else 1), inner.value.dtype), inner.value.dtype)
+        neutral = cast(
+            Value(Poly.of(0 if parts[0] == "add" else 1), inner.value.dtype), inner.value.dtype
+        )
         term = Select(s.cond, cast(parts[1], inner.value.dtype), neutral, inner.value.dtype)
         old = Local(inner.name, inner.value.dtype)
         return Let(inner.name, Op(parts[0], (old, term), inner.value.dtype), inner.origin)
     return None
 
 
+def _extreme(name: str, cond: Expr, value: Expr) -> str | None:
+    """`maximum` for the condition `value > name`, `minimum` for `value < name`."""
+    if not isinstance(cond, Op) or cond.op not in ("gt", "lt", "ge", "le"):
+        return None
+    flipped = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge"}
+    for op, (x, y) in ((cond.op, cond.args), (flipped[cond.op], cond.args[::-1])):
+        if isinstance(y, Local) and y.name == name and x == value:
+            return "maximum" if op in ("gt", "ge") else "minimum"
+    return None
+
+
+def _python_extreme(s: Let, op: str, term: Expr, axis: Axis) -> Let:
+    """`if x > m: m = x` over the axis: a NaN never compares greater, so it is left out."""
+    dtype = s.value.dtype
+    if dtype.kind == "f":
+        neutral = Const(-math.inf if op == "maximum" else math.inf, dtype)
+        term = Select(Op("eq", (term, term), BOOL), term, neutral, dtype)
+    total = Reduce(_FOLDS[op], (axis,), term, dtype)
+    old = Local(s.name, dtype)
+    better = Op("gt" if op == "maximum" else "lt", (total, old), BOOL)
+    return Let(s.name, Select(better, total, old, dtype), s.origin)
+
+
 def _accumulation(s: Let) -> tuple[str, Expr] | None:
     """(op, term) of `s = s op term`."""
     value = s.value
+    if isinstance(value, Select) and isinstance(value.other, Local):
+        op = _extreme(s.name, value.cond, value.then) if value.other.name == s.name else None
+        return None if op is None else (op, value.then)
     if not isinstance(value, Op) or value.op not in _FOLDS or len(value.args) != 2:
         return None
     for own, term in (value.args, value.args[::-1]):
@@ -298,9 +344,7 @@ def _distribute(outer: tuple[Axis, ...], body: Sequence[Stmt], context: Context)
     return result
 
 
-def _shifted(
-    s: Def, outer: tuple[Axis, ...], new: tuple[Axis, ...], names: dict[str, Poly]
-) -> Def:
+def _shifted(s: Def, outer: tuple[Axis, ...], new: tuple[Axis, ...], names: dict[str, Poly]) -> Def:
     """A definition over the loop's domain, counted from 0."""
     axes = tuple(Axis(n.name, n.extent) for n in new)
     moved = {a.name: names[a.name] + b.lo for a, b in zip(outer, outer, strict=True)}
@@ -356,4 +400,3 @@ def _as_thread(s: Stmt, context: Context) -> list[Stmt]:
         case For() | While() | If():
             return [map_blocks(s, lambda b: tuple(x for t in b for x in _as_thread(t, context)))]
     return [s]
-

@@ -98,4 +98,3 @@ class Plan:
     docstring: str
     constants: dict[str, str]
     origin: Origin
-

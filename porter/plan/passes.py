@@ -12,7 +12,14 @@ from porter.plan.kernels import group
 from porter.plan.loops import place_loops
 from porter.plan.nodes import Plan
 from porter.plan.scalars import device_scalars
-from porter.plan.stages import drop_dead_stores, fuse, make_stages, merge_fills, privatise, sink_loops
+from porter.plan.stages import (
+    drop_dead_stores,
+    fuse,
+    make_stages,
+    merge_fills,
+    privatise,
+    sink_loops,
+)
 from porter.plan.store import store
 
 Pass = Callable[[tuple[Stmt, ...], Context], tuple[Stmt, ...]]

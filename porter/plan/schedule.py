@@ -61,9 +61,7 @@ def contraction(s: Write, r: Reduce) -> tuple[list[Expr], list[Expr]] | None:
     return lefts, rights
 
 
-def _split(
-    e: Expr, row: str, column: str, k: Axis, lefts: list[Expr], rights: list[Expr]
-) -> bool:
+def _split(e: Expr, row: str, column: str, k: Axis, lefts: list[Expr], rights: list[Expr]) -> bool:
     """Collect the largest parts that read arrays and depend on only one of the two."""
     loads = [x for x in walk(e) if isinstance(x, Load)]
     if not loads:

@@ -14,13 +14,14 @@ from porter.ir.nodes import (
     Expr,
     For,
     If,
+    Jump,
     Let,
     Load,
+    Local,
     Op,
     Return,
     Stage,
     Stmt,
-    Local,
     Value,
     While,
     Write,
@@ -28,7 +29,15 @@ from porter.ir.nodes import (
 from porter.ir.walk import statements, walk
 from porter.plan.accesses import Access, accesses, exposed_locals, used_locals
 from porter.plan.aliases import Pairs, aliases
-from porter.plan.common import Context, is_trivial, map_blocks, map_exprs, rename_axes, same_extents, symbols
+from porter.plan.common import (
+    Context,
+    is_trivial,
+    map_blocks,
+    map_exprs,
+    rename_axes,
+    same_extents,
+    symbols,
+)
 from porter.plan.schedule import cooperative
 
 
@@ -44,7 +53,9 @@ def merge_fills(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
             if merged is not None:
                 del result[last]
                 s = merged
-        result.append(s if isinstance(s, Stage) else map_blocks(s, lambda b: merge_fills(b, context)))
+        result.append(
+            s if isinstance(s, Stage) else map_blocks(s, lambda b: merge_fills(b, context))
+        )
     return tuple(result)
 
 
@@ -71,7 +82,9 @@ def _filled(fill: Stage, region: Stage) -> Stage | None:
         at[axis.name] = symbols([outer])[0] - shift
         tests += _inside(outer, axis.lo + shift, axis.hi + shift)
     inner = tuple(rename_axes(s, at) for s in region.body)
-    if any(a.write and a.buffer == whole.buffer and a.index != whole.index for a in accesses(inner)):
+    if any(
+        a.write and a.buffer == whole.buffer and a.index != whole.index for a in accesses(inner)
+    ):
         return None
     if not tests:
         return None
@@ -136,9 +149,7 @@ def _fuse(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt,
 
 def aligned_to(first: Sequence[Axis], s: Stage) -> Stage:
     """The stage over the other's indices (the extents are equal)."""
-    moved = {
-        b.name: symbols([a])[0] - a.lo + b.lo for a, b in zip(first, s.axes, strict=True)
-    }
+    moved = {b.name: symbols([a])[0] - a.lo + b.lo for a, b in zip(first, s.axes, strict=True)}
     body = tuple(rename_axes(x, moved) for x in s.body)
     return Stage(tuple(first), body, s.origin)
 
@@ -146,6 +157,8 @@ def aligned_to(first: Sequence[Axis], s: Stage) -> Stage:
 def _joined(a: Stage, b: Stage, context: Context, pairs: Pairs) -> Stage | None:
     if not a.axes or not same_extents(a.axes, b.axes):
         return None
+    if any(isinstance(x, Jump) for x in own_level(a.body)):
+        return None  # its `continue` would skip the second stage's statements
     b = aligned_to(a.axes, b)
     mine, theirs = list(accesses(a.body)), list(accesses(b.body))
     if not _independent(a.axes, mine, theirs) or _may_meet(mine, theirs, context, pairs):
@@ -153,6 +166,16 @@ def _joined(a: Stage, b: Stage, context: Context, pairs: Pairs) -> Stage | None:
     if {x.name for x in statements(a.body) if isinstance(x, Let)} & exposed_locals(b.body):
         return None
     return Stage(a.axes, (*a.body, *b.body), a.origin)
+
+
+def own_level(body: Sequence[Stmt]) -> list[Stmt]:
+    """Statements of a body, those inside `if` included, not those of inner loops."""
+    found: list[Stmt] = []
+    for s in body:
+        found.append(s)
+        if isinstance(s, If):
+            found += own_level(s.body) + own_level(s.orelse)
+    return found
 
 
 def _independent(axes: Sequence[Axis], first: list[Access], second: list[Access]) -> bool:
@@ -179,9 +202,7 @@ def _unit(access: Access, axis: Axis) -> bool:
     )
 
 
-def _may_meet(
-    first: list[Access], second: list[Access], context: Context, pairs: Pairs
-) -> bool:
+def _may_meet(first: list[Access], second: list[Access], context: Context, pairs: Pairs) -> bool:
     """Arrays by two names: variables of the host, or two arguments that may be one array."""
     for x in first:
         for y in second:
@@ -272,13 +293,15 @@ def _touched(s: Stmt) -> set[str]:
     if isinstance(s, Bind):
         return {*s.names, *s.buffers}
     if isinstance(s, (For, While, If)):
-        return {e.buffer for e in walk(s.cond) if isinstance(e, Load)} if not isinstance(s, For) else set()
+        return (
+            {e.buffer for e in walk(s.cond) if isinstance(e, Load)}
+            if not isinstance(s, For)
+            else set()
+        )
     return {a.buffer for a in accesses((s,))}
 
 
-def _privatise(
-    body: tuple[Stmt, ...], context: Context, users: dict[str, int]
-) -> tuple[Stmt, ...]:
+def _privatise(body: tuple[Stmt, ...], context: Context, users: dict[str, int]) -> tuple[Stmt, ...]:
     result: list[Stmt] = []
     gone: set[str] = set()
     for s in body:
@@ -302,7 +325,10 @@ def _private(stage: Stage, name: str, found: list[Access]) -> bool:
         return False
     first = next(s for s in stage.body if any(a.buffer == name for a in accesses((s,))))
     index = next(iter(places))
-    if not all(any(p.symbol == a.name or p.coefficient(a.name) in (1, -1) for p in index) for a in stage.axes):
+    if not all(
+        any(p.symbol == a.name or p.coefficient(a.name) in (1, -1) for p in index)
+        for a in stage.axes
+    ):
         return False
     return _surely_writes(first, name)
 
@@ -312,9 +338,7 @@ def _surely_writes(s: Stmt, name: str) -> bool:
         reads = any(isinstance(e, Load) and e.buffer == name for e in walk(s.body))
         return s.buffer == name and not reads
     if isinstance(s, If) and s.orelse:
-        return all(
-            any(_surely_writes(x, name) for x in block[:1]) for block in (s.body, s.orelse)
-        )
+        return all(any(_surely_writes(x, name) for x in block[:1]) for block in (s.body, s.orelse))
     return False
 
 
@@ -350,8 +374,12 @@ def _overwritten(s: Stmt, rest: Sequence[Stmt]) -> bool:
     if not isinstance(s, Write) or s.checked:
         return False
     for r in rest:
+        if any(isinstance(x, Jump) for x in statements((r,))):
+            return False
         touching = [a for a in accesses((r,)) if a.buffer == s.buffer]
         if not touching:
             continue
-        return isinstance(r, Write) and touching[0].write and r.index == s.index and len(touching) == 1
+        return (
+            isinstance(r, Write) and touching[0].write and r.index == s.index and len(touching) == 1
+        )
     return False

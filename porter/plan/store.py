@@ -7,6 +7,7 @@ between) and cheap; otherwise it becomes an array of its own: an allocation and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+
 from porter.ir.nodes import (
     Alloc,
     Bind,
@@ -25,7 +26,15 @@ from porter.ir.nodes import (
 )
 from porter.ir.walk import free_names, statements, substitute, walk
 from porter.plan.accesses import expressions, read_buffers, reads, written_buffers
-from porter.plan.common import Context, is_trivial, map_blocks, map_exprs, same_extents, symbols, weight
+from porter.plan.common import (
+    Context,
+    is_trivial,
+    map_blocks,
+    map_exprs,
+    same_extents,
+    symbols,
+    weight,
+)
 
 #: recomputing at several places is worth this many additions in all
 BUDGET = 64
@@ -166,7 +175,9 @@ def _cost(s: Def, consumer: Stmt, use: tuple[Load, Expr]) -> int:
     """What recomputing at one read costs; out of the question where it would be repeated."""
     load, inside = use
     domain = {a.name for a in getattr(consumer, "axes", ())}
-    bound = {a.name for r in walk(inside) if isinstance(r, Reduce) and _contains(r, load) for a in r.axes}
+    bound = {
+        a.name for r in walk(inside) if isinstance(r, Reduce) and _contains(r, load) for a in r.axes
+    }
     needed = free_names(load)
     heavy = weight(s.body)
     repeated = bool((domain | bound) - needed) and not _row_reuse(domain, bound, needed)
@@ -194,4 +205,3 @@ def _inline(consumer: Stmt, s: Def) -> Stmt:
         return None
 
     return map_exprs(consumer, change)
-

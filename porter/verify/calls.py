@@ -178,6 +178,12 @@ def _time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
+def has_special(inputs: Inputs) -> bool:
+    """Whether any argument holds NaN or an infinity."""
+    arrays = [a.value for a in inputs.arguments if isinstance(a.value, np.ndarray)]
+    return any(a.dtype.kind in "fc" and not np.isfinite(a).all() for a in arrays)
+
+
 def equals_an_input(outcome: Outcome, inputs: Inputs) -> bool:
     """Whether a result is a plain copy of one of the array arguments."""
     result = outcome.result

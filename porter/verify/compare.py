@@ -164,12 +164,16 @@ def values(
     names: Sequence[str],
     others: Sequence[Outcome],
     longest: int,
+    *,
+    special: bool = False,
 ) -> Difference | None:
     """The first value outside of the budget, or None.
 
-    `others` are runs of the original itself, in higher precision and with inputs moved in
-    their last place: how far they are from `expected` is the error that the computation
-    has anyway.  `longest` is the longest axis that a reduction may run over.
+    `others` are runs of the original itself, in higher precision, with inputs moved in
+    their last place and with random roundings: how far they are from `expected` is the
+    error that the computation has anyway.  `longest` is the longest axis that a reduction
+    may run over.  With `special` (NaN or infinities among the inputs) complex results that
+    are not finite are not compared: what they are depends on how a product is written.
     """
     leaves = list(parts(expected, names))
     runs = [[v for _, v in parts(o, names)] for o in others]
@@ -178,7 +182,11 @@ def values(
         if kind_of(e) not in ("array", "scalar"):
             continue
         same_shape = [np.asarray(r[k]) for r in runs if np.shape(r[k]) == np.shape(e)]
-        found = _leaf(place, np.asarray(e), np.asarray(a), same_shape, longest)
+        pair = np.asarray(e), np.asarray(a)
+        if special and pair[0].dtype.kind == "c":
+            finite = np.isfinite(pair[0]) & np.isfinite(pair[1])
+            pair = np.where(finite, pair[0], 0), np.where(finite, pair[1], 0)
+        found = _leaf(place, *pair, same_shape, longest)
         if found is not None:
             return found
     return None

@@ -8,6 +8,8 @@ import types
 from collections.abc import Mapping
 from pathlib import Path
 
+from porter.verify.device_arithmetic import NAMES, rewrite_kernels
+
 
 def block_sizes(text: str, names: Mapping[str, int]) -> dict[str, int]:
     """Which of the named integer constants a module defines at its top, and their values."""
@@ -36,6 +38,7 @@ def load(path: Path, text: str, blocks: Mapping[str, int]) -> types.ModuleType:
     """Import a module's text with some constants replaced.
 
     They are replaced where they are assigned, so that constants computed from them follow.
+    Arithmetic in kernels gets the device's meaning (see `device_arithmetic`).
     Whatever the module raises on import is passed on.
     """
     tree = ast.parse(text, str(path))
@@ -43,9 +46,11 @@ def load(path: Path, text: str, blocks: Mapping[str, int]) -> types.ModuleType:
         name, _ = _constant(statement)
         if name in blocks and isinstance(statement, (ast.Assign, ast.AnnAssign)):
             statement.value = ast.copy_location(ast.Constant(blocks[name]), statement)
+    rewrite_kernels(tree)
     suffix = "".join(f"_{name}{value}" for name, value in blocks.items())
     module = types.ModuleType(path.stem + suffix)
     module.__file__ = str(path)
+    module.__dict__.update(NAMES)
     sys.modules[module.__name__] = module
     exec(compile(tree, str(path), "exec", dont_inherit=True), module.__dict__)
     return module

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from porter.verify import rounding
+
 #: calls that a constant may be made with
 _PURE = frozenset(
     {"int", "float", "complex", "bool", "str", "len", "range", "min", "max", "abs", "sum"}
@@ -59,13 +61,19 @@ class Original:
         return None
 
 
-def load(path: Path, text: str) -> Original:
-    """Load the definitions of a source file; raises `SyntaxError`."""
+def load(path: Path, text: str, *, rough: bool = False) -> Original:
+    """Load the definitions of a source file; raises `SyntaxError`.
+
+    With `rough`, the functions round at random (see `rounding`).
+    """
     tree = ast.parse(text, str(path))
+    if rough:
+        tree = rounding.roughened(tree)
     module = types.ModuleType(path.stem)
     module.__file__ = str(path)
     # dataclasses and pickling look a class's module up
     sys.modules.setdefault(path.stem, module)
+    module.__dict__.update(rounding.NAMES if rough else {})
     original = Original(module.__dict__)
     known = set(dir(builtins))
     for statement in tree.body:

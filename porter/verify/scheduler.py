@@ -234,7 +234,7 @@ def _located(error: BaseException, thread: Any) -> BaseException:
     return located.with_traceback(error.__traceback__)
 
 
-def from_kernel(error: BaseException) -> bool:
+def from_kernel(error: BaseException | None) -> bool:
     """Whether an exception was raised inside a kernel, where a GPU raises none."""
     return bool(getattr(error, "in_kernel", False))
 

@@ -58,6 +58,7 @@ class Session:
         # at the end, so that no file of the user's hides a module of the library
         sys.path += [str(self.source.parent), str(self.path.parent)]
         self.original: Original = load(self.source, self.source_text)
+        self.rough: Original = load(self.source, self.source_text, rough=True)
         own = generated.block_sizes(self.text, SMALL_BLOCKS)
         self.own_blocks = own
         self.small_blocks = {n: min(SMALL_BLOCKS[n], size) for n, size in own.items()}
@@ -109,6 +110,7 @@ class Session:
         return Subject(
             record,
             self.original.function(name),
+            self.rough.function(name),
             Version(getattr(self.small, host), self.small_blocks) if small else own,
             own,
             index_parameters(self.source_text, name),

@@ -156,12 +156,25 @@ def _call(self: Any, *args: Any) -> Any:
         return _PLAIN_CALL(self, *args)
     _check(self)
     LAUNCHES.add(self, args)
+    args = tuple(map(_scalar, args))
     _ACTIVE.append(self.fn.__globals__)
     try:
         with _device_math(self.fn.__globals__):
             return _PLAIN_CALL(self, *args)
     finally:
         _ACTIVE.pop()
+
+
+def _scalar(value: Any) -> Any:
+    """A Python number as the compiler types it: it divides by zero and overflows alike."""
+    made: Any = _SCALARS.get(type(value))
+    try:
+        return made(value) if made else value
+    except OverflowError as error:
+        raise LaunchError(f"{value} does not fit a kernel's integer argument") from error
+
+
+_SCALARS = {int: np.int64, float: np.float64, complex: np.complex128}
 
 
 def _check(kernel: Any) -> None:

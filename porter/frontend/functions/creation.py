@@ -7,11 +7,11 @@ from typing import Any
 
 from porter.arrays.dtypes import FLOAT64, INT64, DType, promote, strengthen
 from porter.arrays.sizes import Poly
-from porter.frontend.calculus import ONE, as_array, astype, full, index_value
+from porter.frontend.calculus import ONE, astype, full, index_value
 from porter.frontend.functions.registry import PYTHON_TYPES, Call, function
 from porter.frontend.scalars import cast, choose, integer, number, operate, poly_of, truth
 from porter.frontend.values import NONE, Array, Text, Value
-from porter.ir.nodes import Expr, Op
+from porter.ir.nodes import Check, Expr, Op
 
 EMPTY = "empty"
 
@@ -19,7 +19,11 @@ EMPTY = "empty"
 def shape_of(call: Call, value: Any) -> tuple[Poly, ...]:
     """A shape argument: an integer or a tuple of them."""
     items = value if isinstance(value, tuple) else (value,)
-    return tuple(call.ev.size(v, call.node) for v in items)
+    sizes = tuple(call.b.resolve(call.ev.size(v, call.node)) for v in items)
+    for n in sizes:
+        if not n.is_nonneg() and n.constant != -1 and not call.b.ranges:
+            call.b.checks.append(Check("index", Poly(), n, "negative dimensions are not allowed"))
+    return sizes
 
 
 class Empty(Array):
@@ -112,7 +116,9 @@ def _linspace(call: Call) -> Value:
 
     def at(idx: Sequence[Poly]) -> Expr:
         i = idx[0]
-        value = operate("add", operate("mul", cast(index_value(i), dtype), step), cast(start, dtype))
+        value = operate(
+            "add", operate("mul", cast(index_value(i), dtype), step), cast(start, dtype)
+        )
         if closed:
             last = Op("and", (
                 Op("eq", (index_value(i), index_value(num - 1)), DType("bool")),
@@ -159,7 +165,7 @@ def _asarray(call: Call) -> Value:
     """The array itself where it already has the dtype: still a view of the argument."""
     array = call.array("a")
     dtype = call.dtype()
-    if dtype is None or dtype.name == array.dtype.name and not array.dtype.var:
+    if dtype is None or (dtype.name == array.dtype.name and not array.dtype.var):
         return array
     return astype(array, dtype)
 
@@ -195,6 +201,5 @@ def _single(call: Call, array: Array) -> Expr:
 def _complex(call: Call) -> Value:
     real, imag = (call.operand(n) if not isinstance(call.value(n), int) else integer(call.value(n))
                   for n in ("real", "imag"))  # fmt: skip
-    if isinstance(real, Array) or isinstance(imag, Array):
-        real, imag = as_array(real).at(()), as_array(imag).at(())
+    real, imag = (_single(call, v) if isinstance(v, Array) else v for v in (real, imag))
     return operate("add", real, operate("mul", imag, number(1j)))

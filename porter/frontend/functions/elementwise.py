@@ -68,7 +68,9 @@ FUNCTIONS["numpy.abs"] = FUNCTIONS["builtins.abs"] = _row("abs")
 @function("numpy.where", "condition x=None y=None")
 def _where(call: Call) -> Value:
     if call.value("x") is NONE or call.value("y") is NONE:
-        raise call.refuse("PRT906", "`where` with one argument gives as many indices as the data has")
+        raise call.refuse(
+            "PRT906", "`where` with one argument gives as many indices as the data has"
+        )
     return where(call.b, *(call.operand(n) for n in ("condition", "x", "y")))
 
 
@@ -101,7 +103,9 @@ def _round_scalar(x: Expr, scale: int) -> Expr:
         return x
     if scale == 1:
         return operate("rint", x)
-    return operate("truediv", operate("rint", operate("mul", x, number(float(scale)))), number(float(scale)))
+    return operate(
+        "truediv", operate("rint", operate("mul", x, number(float(scale)))), number(float(scale))
+    )
 
 
 @function("numpy.round numpy.around builtins.round", "a decimals=0")
@@ -148,7 +152,9 @@ def _isclose(call: Call) -> Value:
 def _sinc(call: Call) -> Value:
     def sinc(x: Expr) -> Expr:
         y = operate("mul", number(3.141592653589793), x)
-        return choose(operate("eq", x, integer(0)), number(1.0), operate("truediv", operate("sin", y), y))
+        return choose(
+            operate("eq", x, integer(0)), number(1.0), operate("truediv", operate("sin", y), y)
+        )
 
     return map_arrays(call.b, sinc, [call.operand("x")], "`sinc`")
 

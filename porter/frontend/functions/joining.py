@@ -41,6 +41,10 @@ def join(b: Builder, arrays: Sequence[Array], axis: int, what: str) -> Array:
             inner = [*idx[:axis], idx[axis] - starts[k], *idx[axis + 1 :]]
             return cast(arrays[k].at(inner), dtype)
 
+        known = idx[axis].constant
+        ends = [s.constant for s in starts[1:]]
+        if known is not None and all(e is not None for e in ends):
+            return part(next(k for k, e in enumerate(ends) if e is not None and known < e))
         value = part(len(arrays) - 1)
         for k in reversed(range(len(arrays) - 1)):
             value = Select(below(idx[axis], starts[k + 1]), part(k), value, dtype)

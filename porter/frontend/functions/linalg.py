@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porter.arrays.dtypes import FLOAT64, strengthen
 from porter.frontend.calculus import (
     Operand,
     accumulator,
@@ -15,7 +16,6 @@ from porter.frontend.calculus import (
 from porter.frontend.functions.registry import Call, function
 from porter.frontend.scalars import cast, integer, operate
 from porter.frontend.values import Array, Value
-from porter.arrays.dtypes import FLOAT64, strengthen
 
 
 @function("numpy.matmul", "x y")

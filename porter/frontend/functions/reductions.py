@@ -85,9 +85,7 @@ def _ptp(call: Call) -> Value:
     array = call.array("a")
     axes = _axes(call, array)
     _nonempty(call, array, axes)
-    high, low = (
-        reduce(call.b, op, array, axes, _keep(call), array.dtype) for op in ("max", "min")
-    )
+    high, low = (reduce(call.b, op, array, axes, _keep(call), array.dtype) for op in ("max", "min"))
     return elementwise(call.b, "sub", high, low)
 
 
@@ -111,9 +109,7 @@ _test("all")
 def _count_nonzero(call: Call) -> Value:
     array = call.array("a")
     axes = _axes(call, array)
-    return reduce(
-        call.b, "sum", array, axes, _keep(call), INT64, lambda e: cast(_bool(e), INT64)
-    )
+    return reduce(call.b, "sum", array, axes, _keep(call), INT64, lambda e: cast(_bool(e), INT64))
 
 
 def _argument(op: str) -> None:
@@ -203,7 +199,9 @@ def _average(call: Call) -> Value:
     if weights.ndim != array.ndim:
         raise call.refuse("PRT901", "`average` with weights of another shape than the array")
     product = as_array(elementwise(call.b, "mul", array, weights))
-    dtype = promote(product.dtype, DType("float64")) if product.dtype.kind in "iub" else product.dtype
+    dtype = (
+        promote(product.dtype, DType("float64")) if product.dtype.kind in "iub" else product.dtype
+    )
     total, scale = (
         reduce(call.b, "sum", a, axes, False, dtype, lambda e: cast(e, dtype))
         for a in (product, weights)
@@ -248,7 +246,7 @@ def _builtin_extreme(call: Call) -> Value:
 
 def _python_extreme(call: Call, op: str, x: Operand, y: Operand) -> Operand:
     """`max(x, y)`: y if y > x else x (so that NaN behaves as in Python)."""
-    if isinstance(x, Array) and x.ndim or isinstance(y, Array) and y.ndim:
+    if (isinstance(x, Array) and x.ndim) or (isinstance(y, Array) and y.ndim):
         raise call.refuse("PRT902", f"`{op}` of arrays is ambiguous", f"use np.{op}imum")
 
     def pick(u: Expr, v: Expr) -> Expr:
@@ -257,4 +255,3 @@ def _python_extreme(call: Call, op: str, x: Operand, y: Operand) -> Operand:
         return choose(operate("gt" if op == "max" else "lt", v, u), v, u)
 
     return map_arrays(call.b, pick, [x, y], f"`{op}`")
-

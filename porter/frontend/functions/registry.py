@@ -98,7 +98,9 @@ _DEFAULTS: dict[str, Any] = {"None": NONE, "True": True, "False": False}
 
 
 def _default(text: str) -> Any:
-    return _DEFAULTS[text] if text in _DEFAULTS else int(text) if text.lstrip("-").isdigit() else text
+    return (
+        _DEFAULTS[text] if text in _DEFAULTS else int(text) if text.lstrip("-").isdigit() else text
+    )
 
 
 def function(

@@ -155,6 +155,8 @@ def _triangle(name: str, op: str) -> None:
     @function(f"numpy.{name}", "a k=0")
     def body(call: Call) -> Value:
         array, k = call.array("a"), int(call.constant("k"))
+        if array.ndim < 2:
+            raise call.refuse("PRT903", f"`{call.name}` needs a matrix")
 
         def at(idx: Sequence[Poly]) -> Expr:
             value = array.at(idx)
@@ -226,6 +228,8 @@ def _meshgrid(call: Call) -> Value:
     if len(arrays) != 2:
         raise call.refuse("PRT901", "`meshgrid` of other than two arrays")
     x, y = (as_array(a) for a in arrays)
+    if x.ndim != 1 or y.ndim != 1:
+        raise call.refuse("PRT903", "`meshgrid` needs two 1-D arrays")
     shape = (y.shape[0], x.shape[0])
     return (
         delayed(x, lambda idx: x.at([idx[1]]), shape),

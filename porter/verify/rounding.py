@@ -1,0 +1,173 @@
+"""The original with random roundings: what its own rounding errors amount to.
+
+Monte Carlo arithmetic (D. S. Parker, 1997): every operation of the source that rounds is
+moved to a neighbouring number at random.  How far a result moves is the error that the
+computation has anyway, cancellation included.  Exact operations are left alone, so that a
+comparison of exact numbers stays what it is.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+_OPERATORS: dict[type[ast.operator], tuple[str, Callable[..., Any], Callable[..., Any]]] = {
+    ast.Add: ("add", operator.add, operator.iadd),
+    ast.Sub: ("sub", operator.sub, operator.isub),
+    ast.Mult: ("mul", operator.mul, operator.imul),
+    ast.Div: ("div", operator.truediv, operator.itruediv),
+    ast.Pow: ("pow", operator.pow, operator.ipow),
+    ast.MatMult: ("matmul", operator.matmul, operator.imatmul),
+}
+_BY_NAME = {name: (plain, in_place) for name, plain, in_place in _OPERATORS.values()}
+#: functions and methods whose floating results are rounded, and new objects
+_ROUNDED = frozenset(
+    {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos"}
+    | {"tan", "arcsin", "arccos", "arctan", "arctan2", "asin", "acos", "atan", "atan2", "sinh"}
+    | {"cosh", "tanh", "hypot", "power", "pow", "sum", "mean", "std", "var", "prod", "dot"}
+    | {"cumsum", "norm", "einsum", "erf", "erfc", "gamma", "lgamma", "average", "trace"}
+    | {"matmul", "inner", "outer", "tensordot", "linspace", "cumprod", "nansum", "nanmean"}
+)
+_RANDOM = [np.random.default_rng(0)]
+_WIDE_HELPS = bool(np.finfo(np.longdouble).eps < np.finfo(np.float64).eps)
+
+
+def reset(seed: int) -> None:
+    """Start a new run of random roundings."""
+    _RANDOM[0] = np.random.default_rng(seed)
+
+
+class Roughen(ast.NodeTransformer):
+    """Routes the arithmetic inside of functions through this module."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        """`a + b` becomes `_porter_op("add", a, b)`."""
+        self.generic_visit(node)
+        if type(node.op) not in _OPERATORS:
+            return node
+        return _call("_porter_op", node, _name(node.op), node.left, node.right)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+        """`x += y` stays in place for arrays, also for items of arrays."""
+        self.generic_visit(node)
+        if type(node.op) not in _OPERATORS or isinstance(node.target, ast.Attribute):
+            return node
+        if isinstance(node.target, ast.Name):
+            old = ast.Name(node.target.id, ast.Load())
+            new = _call("_porter_in_place", node, _name(node.op), old, node.value)
+            return ast.copy_location(ast.Assign([node.target], new), node)
+        index = ast.Subscript(ast.Name("_porter_index", ast.Load()), node.target.slice, ast.Load())
+        item = _call("_porter_item", node, _name(node.op), node.target.value, index, node.value)
+        return ast.copy_location(ast.Expr(item), node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        """The results of functions that round are moved too."""
+        self.generic_visit(node)
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if name not in _ROUNDED or any(k.arg == "out" for k in node.keywords):
+            return node
+        return _call("_porter_moved", node, node)
+
+
+def _name(op: ast.operator) -> ast.expr:
+    return ast.Constant(_OPERATORS[type(op)][0])
+
+
+def _call(function: str, at: ast.AST, *args: ast.expr) -> ast.expr:
+    call = ast.Call(ast.Name(function, ast.Load()), list(args), [])
+    return ast.fix_missing_locations(ast.copy_location(call, at))
+
+
+def roughened(tree: ast.Module) -> ast.Module:
+    """The tree with the arithmetic of its functions routed through this module."""
+    for statement in tree.body:
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
+            Roughen().visit(statement)
+    return ast.fix_missing_locations(tree)
+
+
+class _Index:
+    def __getitem__(self, index: Any) -> Any:
+        return index
+
+
+def _op(name: str, left: Any, right: Any) -> Any:
+    result = _BY_NAME[name][0](left, right)
+    return _moved(result, _inexact(name, left, right, result))
+
+
+def _in_place(name: str, left: Any, right: Any) -> Any:
+    before = left.copy() if isinstance(left, np.ndarray) else left
+    result = _BY_NAME[name][1](left, right)
+    moved = _moved(result, _inexact(name, before, right, result))
+    if isinstance(result, np.ndarray) and result is left:
+        result[...] = moved
+        return result
+    return moved
+
+
+def _item(name: str, array: Any, index: Any, value: Any) -> None:
+    array[index] = _in_place(name, array[index], value)
+
+
+def _inexact(name: str, left: Any, right: Any, result: Any) -> Any:
+    """Where the operation rounded; True or an array of bools."""
+    if not _floating(result) or name == "matmul":
+        return True
+    if isinstance(result, (float, np.float64)) or getattr(result, "dtype", None) == np.float64:
+        if not _WIDE_HELPS:
+            return True
+    try:
+        wide = _BY_NAME[name][0](_wide(left), _wide(right))
+        return np.asarray(wide != result)
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        return True
+
+
+def _wide(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.astype(np.longdouble)
+    return np.longdouble(value)
+
+
+def _floating(value: Any) -> bool:
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.kind == "f"
+    return isinstance(value, float)
+
+
+def _moved(result: Any, where: Any = True) -> Any:
+    """The result, its inexact elements moved up or down by one place."""
+    if isinstance(result, complex) and not isinstance(result, np.generic):
+        return complex(_moved(result.real), _moved(result.imag))
+    if isinstance(result, (np.ndarray, np.generic)) and result.dtype.kind == "c":
+        moved = np.array(result)
+        moved.real, moved.imag = _moved(moved.real), _moved(moved.imag)
+        return moved if isinstance(result, np.ndarray) else moved[()]
+    if not _floating(result):
+        return result
+    if isinstance(result, np.ndarray):
+        up = _RANDOM[0].random(result.shape) < 0.5
+        other = np.nextafter(result, np.where(up, math.inf, -math.inf).astype(result.dtype))
+        return np.where(where & np.isfinite(result) & (result != 0), other, result)
+    if not np.all(where) or not math.isfinite(result) or result == 0:
+        return result
+    direction = math.inf if _RANDOM[0].random() < 0.5 else -math.inf
+    if isinstance(result, np.generic):
+        return np.nextafter(result, type(result)(direction))
+    return math.nextafter(result, direction)
+
+
+#: what a roughened function finds among its globals
+NAMES: dict[str, Any] = {
+    "_porter_op": _op,
+    "_porter_in_place": _in_place,
+    "_porter_item": _item,
+    "_porter_moved": _moved,
+    "_porter_index": _Index(),
+}

@@ -28,14 +28,20 @@ class UndefinedCast(Exception):
     """The original casts NaN or an out-of-range number to an integer: any result is right."""
 
 
-def original(function: Callable[..., Any], inputs: Inputs, *, casts: bool = False) -> Outcome:
+def original(
+    function: Callable[..., Any],
+    inputs: Inputs,
+    *,
+    casts: bool = False,
+    patience: float = PATIENCE,
+) -> Outcome:
     """What the original does with host arrays; with `casts`, undefined casts are errors."""
     convert = _listed if inputs.form == "list" else None
     made = inputs.make(convert)
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always" if casts else "ignore")
         state = np.errstate(invalid="warn") if casts else contextlib.nullcontext()
-        with state, _time_limit(PATIENCE):
+        with state, _time_limit(patience):
             outcome = _call(function, made, {})
     if any("in cast" in str(w.message) for w in caught):
         outcome.error = UndefinedCast("cast of a value that the integer type cannot hold")

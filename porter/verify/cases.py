@@ -64,7 +64,7 @@ TABLE: tuple[CaseSpec, ...] = (
     _row("5", form="alias"),
     _row("0 3 5", variant=1),
     _row("3 0 5"),
-    _row("3B+7 3", own=True, domain="normal"),
+    _row("B+1 3", own=True, domain="normal"),
     _row("B-1 B+1 B-1", "TILE", domain="wide", variant=1, layout="reversed"),
     _row("1 6 4", ints="extreme", form="device-view"),
     _row("6 4 5", form="list"),

@@ -119,9 +119,9 @@ def _inexact(name: str, left: Any, right: Any, result: Any) -> Any:
     """Where the operation rounded; True or an array of bools."""
     if not _floating(result) or name == "matmul":
         return True
-    if isinstance(result, (float, np.float64)) or getattr(result, "dtype", None) == np.float64:
-        if not _WIDE_HELPS:
-            return True
+    double = isinstance(result, float) or result.dtype == np.float64
+    if double and not _WIDE_HELPS:
+        return True
     try:
         wide = _BY_NAME[name][0](_wide(left), _wide(right))
         return np.asarray(wide != result)

@@ -51,13 +51,14 @@ def front_end(
             return tuple(types), program, _planned(function, program)
         except Refusal as e:
             first = first or e
-            if e.diagnostic.code in _HOPELESS:
+            if e.diagnostic.code in _FINAL:
                 break
     assert first is not None
     raise first
 
 
-_HOPELESS = {"PRT901", "PRT902"}
+#: refusals that other numbers of dimensions would not cure (or only by accident)
+_FINAL = {"PRT901", "PRT904", "PRT906", "PRT909"}
 
 
 def _planned(function: FunctionSource, program: Program) -> Plan:

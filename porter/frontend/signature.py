@@ -133,6 +133,20 @@ def candidates(function: FunctionSource, given: str | None) -> Iterator[list[Par
     usage = usage_of(function)
     base = [_inferred(p, usage[p.name.value], usage, params) for p in params]
     yield from _raised(base)
+    yield from _with_scalars(base, params, usage)
+
+
+def _with_scalars(
+    base: list[ParameterType], params: list[cst.Param], usage: dict[str, Usage]
+) -> Iterator[list[ParameterType]]:
+    """Where nothing shows that a parameter is an array: all but the first as numbers, then all."""
+    loose = [k for k, p in enumerate(params)
+             if base[k].ndim is not None and not usage[p.name.value].is_array
+             and hint_of(p.annotation)[1] != "array"]  # fmt: skip
+    for keep in (1, 0):
+        if len(loose) > keep:
+            yield [ParameterType(WEAK_FLOAT, None) if k in loose[keep:] else t
+                   for k, t in enumerate(base)]  # fmt: skip
 
 
 def _defaults(function: FunctionSource, rest: list[cst.Param]) -> list[ParameterType]:
@@ -149,12 +163,13 @@ def _inferred(
     hinted, what = hint_of(p.annotation)
     if what == "scalar" and hinted is not None:
         return ParameterType(hinted, None, True)
-    is_array = what == "array" or use.is_array
+    is_array = what == "array" or (use.is_array and not (use.is_scalar and not use.ndim))
     if not is_array and not any(u.is_array for u in usage.values()):
         # nothing but arithmetic: elementwise, and numbers are broadcast like arrays
         is_array = any(q is p for q in params) and _plain(p, usage)
     if is_array:
-        dtype = hinted or DType("int64" if use.is_index else "bool" if use.is_mask else "float64")
+        whole = use.is_index or use.has_bits
+        dtype = hinted or DType("int64" if whole else "float64")
         return ParameterType(DType(dtype.name), max(use.ndim, 1))
     if use.default is not None:
         return ParameterType(use.default, None)
@@ -163,7 +178,8 @@ def _inferred(
 
 def _plain(p: cst.Param, usage: dict[str, Usage]) -> bool:
     use = usage[p.name.value]
-    return not use.is_integer and use.default is None and hint_of(p.annotation)[1] != "scalar"
+    loose = not use.is_integer and not use.is_scalar and use.default is None
+    return loose and hint_of(p.annotation)[1] != "scalar"
 
 
 def _raised(base: list[ParameterType]) -> Iterator[list[ParameterType]]:

@@ -16,7 +16,8 @@ _ARRAY_ATTRIBUTES = {"shape", "size", "ndim", "dtype", "T", "copy", "astype", "r
 _REDUCERS = {"sum", "mean", "std", "var", "max", "min", "amax", "amin", "prod", "argmax", "argmin",
              "any", "all", "norm", "median", "ptp", "count_nonzero", "average"}  # fmt: skip
 _SHAPE_TAKERS = {"zeros", "ones", "empty", "full", "eye", "arange", "identity"}
-_SCALAR_BUILTINS = {"float", "int", "bool", "range", "round", "isinstance", "print", "max", "min"}
+_BETWEEN = {"linspace", "complex", "float", "int", "bool"}
+_BITS = {"BitAnd", "BitOr", "BitXor", "LeftShift", "RightShift"}
 
 
 @dataclass
@@ -25,9 +26,10 @@ class Usage:
 
     is_array: bool = False
     is_index: bool = False
-    is_mask: bool = False
     is_integer: bool = False
     in_product: bool = False
+    is_scalar: bool = False
+    has_bits: bool = False
     ndim: int = 0
     default: DType | None = None
 
@@ -38,9 +40,11 @@ class Usage:
 
 
 class _Visitor(cst.CSTVisitor):
-    def __init__(self, uses: dict[str, Usage]) -> None:
+    def __init__(self, uses: dict[str, Usage], helpers: dict[str, FunctionSource]) -> None:
         self.uses = uses
+        self.helpers = helpers
         self.derived: dict[str, str] = {}
+        self.sliced: dict[str, str] = {}
 
     def use(self, node: cst.CSTNode) -> Usage | None:
         if isinstance(node, cst.Name):
@@ -80,10 +84,12 @@ class _Visitor(cst.CSTVisitor):
 
     def _index(self, value: cst.BaseExpression) -> None:
         match value:
-            case cst.Name():
+            case cst.Name(value=name):
                 use = self.use(value)
                 if use is not None:
                     use.is_index = use.is_integer = True
+                if name in self.sliced:
+                    self.uses[self.sliced[name]].is_index = True
             case cst.BinaryOperation(left=left, right=right):
                 self._index(left)
                 self._index(right)
@@ -121,6 +127,21 @@ class _Visitor(cst.CSTVisitor):
                 use = self.use(side)
                 if use is not None:
                     use.is_array = use.in_product = True
+                if isinstance(side, cst.BinaryOperation) and isinstance(side.right, cst.Name):
+                    use = self.use(side.right)
+                    if use is not None:
+                        use.is_array = use.in_product = True
+        if type(node.operator).__name__ in _BITS:
+            for side in (node.left, node.right):
+                use = self.use(side)
+                if use is not None:
+                    use.has_bits = True
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:
+        """A parameter that is changed in place is an array."""
+        use = self.use(node.target)
+        if use is not None and use.default is None:
+            use.is_array = True
 
     def visit_For(self, node: cst.For) -> None:
         use = self.use(node.iter)
@@ -129,12 +150,16 @@ class _Visitor(cst.CSTVisitor):
         if isinstance(node.iter, cst.Subscript) and isinstance(node.target, cst.Name):
             return
         call = node.iter
-        if isinstance(call, cst.Call) and isinstance(call.func, cst.Name):
-            if call.func.value in ("enumerate", "zip"):
-                for a in call.args:
-                    use = self.use(a.value)
-                    if use is not None:
-                        use.array()
+        self._iterated(call)
+
+    def _iterated(self, call: cst.BaseExpression) -> None:
+        """`enumerate(x)`, `zip(x, y)`, `enumerate(zip(x, y))`: all of them arrays."""
+        if isinstance(call, cst.Call) and _called(call.func) in ("enumerate", "zip"):
+            for a in call.args:
+                use = self.use(a.value)
+                if use is not None:
+                    use.array()
+                self._iterated(a.value)
 
     def visit_Assign(self, node: cst.Assign) -> None:
         """`n, m = x.shape` and `y = x` / `x = np.asarray(x)`."""
@@ -149,15 +174,25 @@ class _Visitor(cst.CSTVisitor):
         if isinstance(target, cst.Name) and isinstance(node.value, cst.Name):
             if node.value.value in self.uses and target.value not in self.uses:
                 self.derived[target.value] = node.value.value
+        source = node.value.value if isinstance(node.value, cst.Subscript) else None
+        if isinstance(target, cst.Name) and isinstance(source, cst.Name):
+            if source.value in self.uses:
+                self.sliced[target.value] = source.value
 
     def visit_Call(self, node: cst.Call) -> None:
         name = _called(node.func)
+        if isinstance(node.func, cst.Name) and name in self.helpers:
+            self._helper(node, self.helpers[name])
+            return
         is_numpy = isinstance(node.func, cst.Attribute)
         axis = next((a.value for a in node.args if a.keyword and a.keyword.value == "axis"), None)
         for position, a in enumerate(node.args):
             keyword = a.keyword.value if a.keyword else ""
-            if (name in _SHAPE_TAKERS and position == 0) or keyword == "shape":
+            if _is_size(name, position, keyword):
                 self._sizes(a.value)
+                continue
+            if name in _SHAPE_TAKERS or name in _BETWEEN or _is_math(node.func):
+                self._scalar(a.value)
                 continue
             if name == "range":
                 self._integer(a.value)
@@ -173,24 +208,47 @@ class _Visitor(cst.CSTVisitor):
                 use.array(_axis_ndim(axis) if name in _REDUCERS else 1)
         if isinstance(node.func, cst.Attribute):
             use = self.use(node.func.value)
+            if isinstance(node.func.value, cst.BinaryOperation) and name in _REDUCERS:
+                self._operands(node.func.value, _axis_ndim(axis))
             if use is not None and name in _REDUCERS:
                 given = [a.value for a in node.args if a.keyword is None]
                 first = axis or (given[0] if given else None)
                 use.array(_axis_ndim(first))
 
-    def _operands(self, value: cst.BaseExpression) -> None:
+    def _helper(self, node: cst.Call, helper: FunctionSource) -> None:
+        """What a helper of the file does with its parameters holds for the arguments."""
+        rest = {n: f for n, f in self.helpers.items() if n != helper.name}
+        inner = list(usage_of(helper, rest).values())
+        for argument, known in zip(node.args, inner, strict=False):
+            use = self.use(argument.value)
+            if use is None or argument.keyword is not None:
+                continue
+            use.is_integer |= known.is_integer
+            use.is_index |= known.is_index
+            use.is_scalar |= known.is_scalar
+            use.has_bits |= known.has_bits
+            if known.ndim:
+                use.array(known.ndim)
+
+    def _scalar(self, value: cst.BaseExpression) -> None:
+        use = self.use(value)
+        if use is not None:
+            use.is_scalar = True
+
+    def _operands(self, value: cst.BaseExpression, ndim: int = 0) -> None:
         """Names combined inside the argument of a NumPy function are taken as arrays."""
         match value:
             case cst.Name():
                 use = self.use(value)
                 if use is not None and use.default is None:
                     use.is_array = True
+                    use.ndim = max(use.ndim, ndim)
             case cst.BinaryOperation(left=left, right=right, operator=operator):
-                self._operands(left)
+                self._operands(left, ndim)
                 if not isinstance(operator, cst.Power):
-                    self._operands(right)
+                    self._operands(right, ndim)
             case cst.UnaryOperation(expression=inner):
-                self._operands(inner)
+                self._operands(inner, ndim)
 
     def _sizes(self, value: cst.BaseExpression) -> None:
         if isinstance(value, (cst.Tuple, cst.List)):
@@ -204,6 +262,15 @@ def _is_math(node: cst.BaseExpression) -> bool:
     return isinstance(node, cst.Attribute) and (
         isinstance(node.value, cst.Name) and node.value.value in ("math", "cmath")
     )
+
+
+def _is_size(name: str, position: int, keyword: str) -> bool:
+    """Whether an argument of a call is a size or shape."""
+    if keyword in ("shape", "num", "N", "M"):
+        return True
+    if name == "linspace":
+        return position == 2
+    return name in _SHAPE_TAKERS and not keyword and (position == 0 or name == "arange")
 
 
 def _called(node: cst.BaseExpression) -> str:
@@ -236,12 +303,16 @@ def _default(node: cst.BaseExpression | None) -> DType | None:
     return None
 
 
-def usage_of(function: FunctionSource) -> dict[str, Usage]:
-    """Evidence for every parameter of a function."""
+def usage_of(
+    function: FunctionSource, helpers: dict[str, FunctionSource] | None = None
+) -> dict[str, Usage]:
+    """Evidence for every parameter of a function; helpers of the file are looked into."""
+    if helpers is None:
+        helpers = {f.name: f for f in function.module.functions if f.name != function.name}
     p = function.node.params
     params = [*p.posonly_params, *p.params, *p.kwonly_params]
     uses = {q.name.value: Usage(default=_default(q.default)) for q in params}
-    visitor = _Visitor(uses)
+    visitor = _Visitor(uses, helpers)
     for _ in range(2):
         function.node.body.visit(visitor)
     for use in uses.values():

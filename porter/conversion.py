@@ -113,7 +113,7 @@ def _open(file: SourceFile) -> SourceModule | ModuleOutcome:
         column = error.raw_column + 1
         span = Span(error.raw_line, column, error.raw_line, column + 1)
         found = Diagnostic("PRT900", "syntax-error", "this is not Python", span, file.path,
-                           help="correct the syntax: nothing in the file can be converted")  # fmt: skip
+                           help="correct the syntax: nothing here can be converted")  # fmt: skip
         return ModuleOutcome(file.path, diagnostics=(found,), unparsed=True)
 
 

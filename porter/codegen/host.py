@@ -186,7 +186,7 @@ class HostFunction:
             if n in self.written:
                 self.emit(f"if {n}.shape != shape:")
                 self.emit(
-                    f'    raise ValueError(f"could not broadcast to the shape {{{n}.shape}} of {n}")'
+                    f'    raise ValueError(f"cannot broadcast to the shape {{{n}.shape}} of {n}")'
                 )
                 self.emit(f"whole_{n} = {n}")
         for n in names:
@@ -201,7 +201,8 @@ class HostFunction:
         for names in groups.values():
             for other in names[1:]:
                 self.emit(f"if {other}.dtype != {names[0]}.dtype:")
-                self.emit(f'    raise TypeError(f"{names[0]} is {{{names[0]}.dtype}} but {other} is '
+                first = names[0]
+                self.emit(f'    raise TypeError(f"{first} is {{{first}.dtype}} but {other} is '
                           f'{{{other}.dtype}}: give them one dtype")')  # fmt: skip
 
     def _ready(self, c: Check) -> bool:
@@ -342,14 +343,13 @@ class HostFunction:
     def _arguments(self, written: Written, kernel_name: str = "") -> list[str]:
         name = kernel_name or written.name
         apart = dict(self.overlap.crossing.get(name, ()))
-        args = []
+        args: list[str] = []
         for n in written.arrays:
             text = self.buffer(n)
             for w in apart.get(n, ()):
                 self._needs("_apart")
                 text = f"_apart({text}, {self.buffer(w)}, stream)"
-            if n not in [a for a in args]:
-                args.append(text)
+            args.append(text)
         inputs = [a for n, a in zip(written.arrays, args, strict=True)
                   if n not in written.stored or self.plan_parameter(n)]  # fmt: skip
         outputs = [a for n, a in zip(written.arrays, args, strict=True)

@@ -362,7 +362,8 @@ class KernelTexts:
         batch = kernel.axes[0] if len(kernel.axes) == 3 else None
         return self._render(
             w, kernel, "tile", [a.extent for a in kernel.axes],
-            comments=comments, n=n, i=i, j=j, k=k, total=name, initial=start, loads=loads, term=term,
+            comments=comments, n=n, i=i, j=j, k=k, total=name, initial=start,
+            loads=loads, term=term,
             rows=_bounds(w, row), columns=_bounds(w, column), depth=_bounds(w, r.axes[0]),
             batch=None if batch is None else (w.index(batch.name), *_bounds(w, batch)),
             store=f"{fold.store.buffer}[{index}] = {value}",

@@ -15,7 +15,7 @@ from porter.diagnostics import Refusal
 from porter.frontend import calculus, subscripts
 from porter.frontend.builder import Builder
 from porter.frontend.globals import Globals, member
-from porter.frontend.scalars import constant_of, integer, number, operate, poly_of, truth
+from porter.frontend.scalars import choose, constant_of, integer, number, operate, poly_of, truth
 from porter.frontend.values import (
     ELLIPSIS,
     NONE,
@@ -287,7 +287,7 @@ class Evaluator:
         finally:
             self.b.conditional = outer
         return calculus.map_arrays(
-            self.b, calculus.choose, [truth(cond), then, other], "a conditional expression"
+            self.b, choose, [truth(cond), then, other], "a conditional expression"
         )
 
     # -- subscripts ------------------------------------------------------------------
@@ -319,15 +319,13 @@ class Evaluator:
                 s = element.slice
                 items.append(Slice(*(self._bound(p) for p in (s.lower, s.upper, s.step))))
                 continue
+            assert isinstance(element.slice, cst.Index)
             value = self(element.slice.value)
-            items += list(value) if self._is_index_tuple(element, value) else [self._item(value)]
+            if isinstance(value, tuple) and not isinstance(element.slice.value, cst.List):
+                items += value
+            else:
+                items.append(self._item(value))
         return items
-
-    @staticmethod
-    def _is_index_tuple(element: cst.SubscriptElement, value: Value) -> bool:
-        index = element.slice
-        is_list = isinstance(index, cst.Index) and isinstance(index.value, cst.List)
-        return isinstance(value, tuple) and not is_list
 
     def _item(self, value: Value) -> Value:
         if isinstance(value, tuple):

@@ -7,6 +7,7 @@ from typing import Any
 
 import libcst as cst
 
+from porter.arrays.sizes import Poly
 from porter.frontend import control, subscripts
 from porter.frontend.builder import Builder, whole_view
 from porter.frontend.calculus import astype, elementwise, map_arrays
@@ -297,8 +298,8 @@ class Body:
 
     def _unpacked(self, value: Value, count: int) -> list[Value]:
         if isinstance(value, Array) and value.ndim:
-            self.b.unify(value.shape[0], subscripts.Poly.of(count), "unpacking")
-            return [subscripts.row(self.b, value, subscripts.Poly.of(k)) for k in range(count)]
+            self.b.unify(value.shape[0], Poly.of(count), "unpacking")
+            return [subscripts.row(self.b, value, Poly.of(k)) for k in range(count)]
         if isinstance(value, tuple) and len(value) == count:
             return list(value)
         raise self.b.refuse("PRT903", f"{count} names cannot be unpacked from this value")

@@ -61,6 +61,7 @@ class _Visitor(cst.CSTVisitor):
                 for part in (index.lower, index.upper, index.step):
                     self._integer(part)
                 continue
+            assert isinstance(index, cst.Index)
             value = index.value
             if isinstance(value, cst.Name) and value.value == "None":
                 continue

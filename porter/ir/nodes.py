@@ -114,7 +114,7 @@ Expr = Const | Value | Scalar | Local | Load | Op | Cast | Select | Reduce
 class Origin:
     """The source statement that a node comes from, its own comments included."""
 
-    span: Span = Span()
+    span: Span = field(default_factory=Span)
     text: str = ""
     comments: tuple[str, ...] = ()
 

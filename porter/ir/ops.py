@@ -40,7 +40,8 @@ floor floor 1 whole | ceil ceil 1 whole | trunc trunc 1 whole | rint rint 1 real
 isnan isnan 1 test | isinf isinf 1 test | isfinite isfinite 1 test | signbit signbit 1 test
 heaviside heaviside 2 real_float
 real real 1 part | imag imag 1 part | conj conjugate 1 keep
-erf erf 1 real_float | erfc erfc 1 real_float | gamma gamma 1 real_float | lgamma lgamma 1 real_float
+erf erf 1 real_float | erfc erfc 1 real_float | gamma gamma 1 real_float
+lgamma lgamma 1 real_float
 """
 
 OPS: dict[str, OpInfo] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from porter.arrays.sizes import Atom, Data, Poly
+from porter.arrays.sizes import Atom, Data, Poly, Sym
 from porter.ir.nodes import (
     Axis,
     Cast,
@@ -69,7 +69,8 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
         case Cast(arg, dtype):
             return Cast(rewrite(arg, change), dtype)
         case Select(cond, then, other, dtype):
-            return Select(*(rewrite(e, change) for e in (cond, then, other)), dtype)
+            test, yes, no = (rewrite(e, change) for e in (cond, then, other))
+            return Select(test, yes, no, dtype)
         case Load(index=index):
             return replace(expr, index=tuple(map(poly, index)))
         case Value(p, dtype):
@@ -122,8 +123,7 @@ def substitute_poly(poly: Poly, values: Mapping[str, Poly]) -> Poly:
     def atom(a: Atom) -> Poly:
         if isinstance(a, Data):
             return Poly.atom(Data(substitute(a.expr, values), a.nonneg))
-        name = getattr(a, "name", None)
-        return values[name] if name in values else Poly.atom(a)
+        return values[a.name] if isinstance(a, Sym) and a.name in values else Poly.atom(a)
 
     return poly.map_atoms(atom)
 

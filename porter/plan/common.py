@@ -15,6 +15,7 @@ from porter.ir.nodes import (
     Const,
     Expr,
     For,
+    If,
     Load,
     Local,
     Op,
@@ -22,12 +23,13 @@ from porter.ir.nodes import (
     Reduce,
     Scalar,
     Select,
+    Stage,
     Stmt,
     Value,
+    While,
 )
 from porter.ir.rebuild import map_parts
 from porter.ir.walk import (
-    blocks,
     rewrite,
     rewrite_poly,
     statements,
@@ -109,12 +111,11 @@ def map_exprs(stmt: Stmt, change: Callable[[Expr], Expr | None]) -> Stmt:
 
 def map_blocks(stmt: Stmt, change: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Stmt:
     """A statement with each of its statement lists replaced."""
-    inner = blocks(stmt)
-    if not inner:
-        return stmt
-    if len(inner) == 2:
-        return replace(stmt, body=change(inner[0]), orelse=change(inner[1]))  # type: ignore[call-arg]
-    return replace(stmt, body=change(inner[0]))  # type: ignore[call-arg]
+    if isinstance(stmt, If):
+        return replace(stmt, body=change(stmt.body), orelse=change(stmt.orelse))
+    if isinstance(stmt, (For, While, Stage)):
+        return replace(stmt, body=change(stmt.body))
+    return stmt
 
 
 _HEAVY = {"sqrt": 4, "truediv": 4, "pow": 4, "floordiv": 4, "mod": 4}

@@ -181,18 +181,18 @@ class Grouping:
         return moved, moved
 
     @staticmethod
-    def _onto(rows: Sequence[Axis], s: Stmt) -> Stmt:
-        axes = s.axes  # type: ignore[union-attr]
+    def _onto(rows: Sequence[Axis], s: Write | Stage) -> Stmt:
+        axes = s.axes
         values = {
             b.name: symbols([a])[0] - a.lo + b.lo
             for a, b in zip(rows, axes[: len(rows)], strict=True)
         }
-        inner = replace(s, axes=())  # type: ignore[call-arg]
-        moved = rename_axes(inner, values)
+        moved = rename_axes(replace(s, axes=()), values)
+        assert isinstance(moved, (Write, Stage))
         rest = tuple(
             Axis(a.name, a.hi.replace(values), a.lo.replace(values)) for a in axes[len(rows) :]
         )
-        return replace(moved, axes=(*rows, *rest))  # type: ignore[call-arg]
+        return replace(moved, axes=(*rows, *rest))
 
     def _within(self, rows: Sequence[Axis], members: list[Stmt], s: Stmt) -> bool:
         """Whether everything that both touch, one of them writing, stays in the row's block."""

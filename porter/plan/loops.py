@@ -389,7 +389,7 @@ def _as_thread(s: Stmt, context: Context) -> list[Stmt]:
             inner: Stmt = replace(s, axes=())
             reading = [a for a in accesses([s]) if not a.write and a.buffer == s.buffer]
             if any(a.index != s.index for a in reading):
-                raise refusal("PRT902", "this statement reads the array it stores into, at other places",
+                raise refusal("PRT902", "this statement reads its own target at other places",
                               s.origin.span, "store into a second array")  # fmt: skip
             for a in reversed(axes):
                 inner = For(a.name, a.lo, a.hi, 1, (inner,), s.origin)

@@ -21,6 +21,7 @@ from porter.ir.nodes import (
     Let,
     Load,
     Local,
+    Origin,
     Reduce,
     Return,
     Stage,
@@ -54,8 +55,8 @@ def _host_statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
                 yield from _host_statements(block)
 
 
-def _device_names(body: tuple[Stmt, ...]) -> dict[str, tuple[DType, object]]:
-    found: dict[str, tuple[DType, object]] = {}
+def _device_names(body: tuple[Stmt, ...]) -> dict[str, tuple[DType, Origin]]:
+    found: dict[str, tuple[DType, Origin]] = {}
     lets = [s for s in _host_statements(body) if isinstance(s, Let)]
     changed = True
     while changed:
@@ -76,7 +77,7 @@ def _is_device(expr: Expr, names: object) -> bool:
 
 
 def _convert(
-    body: tuple[Stmt, ...], names: dict[str, tuple[DType, object]], context: Context
+    body: tuple[Stmt, ...], names: dict[str, tuple[DType, Origin]], context: Context
 ) -> tuple[Stmt, ...]:
     result: list[Stmt] = []
     for s in body:
@@ -86,7 +87,7 @@ def _convert(
             clash = private & exposed_locals(s.body)
             own = {n: t for n, t in names.items() if n not in private or n in clash}
 
-        def change(e: Expr, own: dict[str, tuple[DType, object]] = own) -> Expr | None:
+        def change(e: Expr, own: dict[str, tuple[DType, Origin]] = own) -> Expr | None:
             if isinstance(e, Local) and e.name in own:
                 return Load(e.name, (), e.dtype)
             return None

@@ -358,7 +358,7 @@ def _as_local(body: tuple[Stmt, ...], name: str) -> tuple[Stmt, ...]:
 
 
 def drop_dead_stores(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
-    """A store that the same thread overwrites unread is dropped (`y = zeros(n)`, then y[i] = ...)."""
+    """A store that the same thread overwrites unread is dropped (`y = zeros(n)` before a loop)."""
     result: list[Stmt] = []
     for s in body:
         if isinstance(s, Stage):

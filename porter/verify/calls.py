@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -60,8 +61,10 @@ def converted(function: Callable[..., Any], inputs: Inputs, *, streams: bool) ->
 
 def _call(function: Callable[..., Any], made: list[Any], options: dict[str, Any]) -> Outcome:
     outcome = Outcome()
+    started = time.perf_counter()
     try:
         result = function(*made, **options)
+        outcome.seconds = time.perf_counter() - started
     except Exception as error:
         outcome.error = error
         outcome.line = _line(error, function)

@@ -34,6 +34,7 @@ class Outcome:
     aliases: list[int] = field(default_factory=list)
     stray: tuple[str, ...] = ()
     line: int | None = None
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)

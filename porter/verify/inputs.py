@@ -204,10 +204,11 @@ def _array(
         return np.asarray(rng.random(shape) < 0.5)
     if letter in "iu":
         return _integers(parameter, dtype, shape, spec, smallest, rng)
-    values = _reals(parameter.marks, shape, spec.domain, rng)
+    values = np.empty(shape, np.complex128 if letter == "c" else np.float64)
+    values.real = _reals(parameter.marks, shape, spec.domain, rng)
     if letter == "c":
-        values = values + 1j * _reals(parameter.marks, shape, spec.domain, rng)
-    return np.asarray(values).astype(dtype)
+        values.imag = _reals(parameter.marks, shape, spec.domain, rng)
+    return values.astype(dtype)
 
 
 def _integers(

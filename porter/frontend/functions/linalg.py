@@ -54,7 +54,7 @@ def _trace(call: Call) -> Value:
     array = call.array("a")
     if array.ndim != 2:
         raise call.refuse("PRT901", "`trace` of an array that is not 2-D")
-    n = call.b.unify(*array.shape, "`trace` of a matrix that is not square")
+    n = call.b.unify(array.shape[0], array.shape[1], "`trace` of a matrix that is not square")
     diagonal = Array((n,), array.dtype, lambda idx: array.at([idx[0], idx[0]]))
     dtype = accumulator(array.dtype)
     return reduce(call.b, "sum", diagonal, None, False, dtype, lambda e: cast(e, dtype))

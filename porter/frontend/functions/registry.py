@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from porter.arrays.dtypes import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.frontend.calculus import Operand, as_array
-from porter.frontend.scalars import constant_of, strengthen
+from porter.frontend.scalars import constant_of
 from porter.frontend.values import NONE, Array, DTypeName, Text, Value
 
 if TYPE_CHECKING:
@@ -137,4 +137,4 @@ def dtype_of(value: Value) -> DType | None:
 
 PYTHON_TYPES = {"int": WEAK_INT, "float": WEAK_FLOAT, "bool": WEAK_BOOL, "complex": WEAK_COMPLEX}
 
-__all__ = ["FUNCTIONS", "PYTHON_TYPES", "Call", "Handler", "dtype_of", "function", "strengthen"]
+__all__ = ["FUNCTIONS", "PYTHON_TYPES", "Call", "Handler", "dtype_of", "function"]

@@ -1,0 +1,289 @@
+"""What must hold for the statements of a program, at the start and after every pass.
+
+A violation is a mistake in porter, never in the user's function, hence an exception of its
+own and not a diagnostic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from porter.arrays.dtypes import KINDS, DType
+from porter.arrays.sizes import Poly
+from porter.frontend.scalars import DTypeError, types_of
+from porter.ir.nodes import (
+    Alloc,
+    Axis,
+    Bind,
+    Buffer,
+    Cast,
+    Const,
+    Def,
+    Expr,
+    For,
+    Host,
+    If,
+    Jump,
+    Let,
+    Load,
+    Local,
+    Op,
+    Program,
+    Reduce,
+    Return,
+    Scalar,
+    Select,
+    Stage,
+    Stmt,
+    Value,
+    While,
+    Write,
+)
+from porter.ir.ops import OPS, REDUCTIONS
+from porter.ir.printer import lines, show
+from porter.ir.walk import data_of, statements
+
+
+class IRError(Exception):
+    """The statements break a rule of the IR: a mistake in porter itself."""
+
+
+def check(
+    body: Sequence[Stmt],
+    program: Program,
+    buffers: Mapping[str, Buffer],
+    *,
+    stored: bool = False,
+) -> None:
+    """Raise IRError, with the statement printed, where a rule of the IR is broken.
+
+    `buffers` are the arrays known after the passes so far; after the pass `store` no
+    definitions may be left (`stored`).
+    """
+    checker = _Checker(program, buffers, body, stored)
+    checker.block(body, frozenset(checker.sizes), stage=False, loops=0)
+
+
+def _alike(a: DType, b: DType) -> bool:
+    """The same dtype, and generic over the same parameter; a weak one fits both."""
+    return a.name == b.name and (a.weak or b.weak or a.var == b.var)
+
+
+def _text(dtype: DType) -> str:
+    return f"{'weak ' * dtype.weak}{dtype.name}{f' of {dtype.var}' if dtype.var else ''}"
+
+
+class _Checker:
+    """The names that exist in a program, and the rules."""
+
+    def __init__(
+        self,
+        program: Program,
+        buffers: Mapping[str, Buffer],
+        body: Sequence[Stmt],
+        stored: bool,
+    ) -> None:
+        self.buffers = buffers
+        self.stored = stored
+        self.arrays = {p.name for p in program.parameters if p.ndim is not None}
+        self.sizes = {
+            f"{p.name}.shape[{d}]" for p in program.parameters for d in range(p.ndim or 0)
+        }
+        self.scalars = {p.name for p in program.parameters if p.ndim is None}
+        self.scalars |= program.constants.keys()
+        self.variables: set[str] = set()
+        for s in statements(tuple(body)):
+            match s:
+                case Let(name=name):
+                    self.variables.add(name)
+                case Def(name=name):
+                    self.arrays.add(name)
+                case Alloc(buffer=buffer):
+                    self.arrays.add(buffer.name)
+                case Bind(names=names):
+                    self.arrays |= set(names)
+        self.sizes |= self.scalars | self.variables
+        self.where: Stmt | None = None
+
+    def rule(self, holds: bool, message: str) -> None:
+        """Raise IRError unless the rule holds."""
+        if not holds:
+            shown = next(lines([self.where]), "") if self.where is not None else ""
+            raise IRError(f"{message}, in: {shown.strip()}")
+
+    # -- statements --------------------------------------------------------------------
+
+    def block(
+        self, body: Sequence[Stmt], names: frozenset[str], *, stage: bool, loops: int
+    ) -> None:
+        """Check statements; `names` are the indices bound around them."""
+        for s in body:
+            self.where = s
+            if stage:
+                self.rule(isinstance(s, _THREAD), f"a {type(s).__name__} inside a stage")
+            match s:
+                case For() | While() | If() | Stage():
+                    self.nested(s, names, stage, loops)
+                case Jump(kind=kind):
+                    self.rule(kind in ("break", "continue") and loops > 0, f"{kind} outside a loop")
+                case Write():
+                    self.rule(not (stage and s.axes), "a store with axes inside a stage")
+                    self.write(s, names)
+                case _:
+                    self.plain(s, names)
+
+    def nested(
+        self, s: For | While | If | Stage, names: frozenset[str], stage: bool, loops: int
+    ) -> None:
+        """Check a statement with statements inside."""
+        match s:
+            case For(index=index, lo=lo, hi=hi, step=step):
+                self.rule(step != 0, "a step of 0")
+                self.poly(lo, names)
+                self.poly(hi, names)
+                self.block(s.body, names | {index}, stage=stage, loops=loops + 1)
+            case While(cond, body, _):
+                self.condition(cond, names)
+                self.block(body, names, stage=stage, loops=loops + 1)
+            case If(cond, body, orelse, _):
+                self.condition(cond, names)
+                self.block(body, names, stage=stage, loops=loops)
+                self.block(orelse, names, stage=stage, loops=loops)
+            case Stage(axes, body, _):
+                self.block(body, self.axes(axes, names), stage=True, loops=0)
+
+    def write(self, s: Write, names: frozenset[str]) -> None:
+        """Check a store."""
+        inner = self.axes(s.axes, names)
+        buffer = self.element(s.buffer, s.index, inner)
+        self.expr(s.body, inner)
+        self.rule(_alike(s.body.dtype, buffer.dtype),
+                  f"{_text(s.body.dtype)} stored into {_text(buffer.dtype)}")  # fmt: skip
+        if s.mask is not None:
+            self.condition(s.mask, inner)
+
+    def plain(self, s: Stmt, names: frozenset[str]) -> None:
+        """Check a statement without others inside that no thread runs (but Let)."""
+        match s:
+            case Def(name, axes, dtype, body, _):
+                self.rule(not self.stored, "a definition that is not stored")
+                inner = self.axes(axes, names)
+                self.expr(body, inner)
+                self.rule(_alike(body.dtype, dtype), f"{_text(body.dtype)} as {_text(dtype)}")
+                self.known(name, len(axes), dtype)
+            case Alloc(buffer, _):
+                for n in buffer.shape:
+                    self.poly(n, names)
+                self.known(buffer.name, len(buffer.shape), buffer.dtype)
+            case Let(value=value):
+                self.expr(value, names)
+            case Bind(left, right, _):
+                for one, other in zip(left, right, strict=True):
+                    have = self.known(other)
+                    self.known(one, len(have.shape), have.dtype)
+            case Return(values=values):
+                for v in values:
+                    if isinstance(v, str):
+                        self.known(v)
+                    elif v is not None:
+                        self.expr(v, names)
+
+    # -- names -------------------------------------------------------------------------
+
+    def known(self, name: str, ndim: int | None = None, dtype: DType | None = None) -> Buffer:
+        """The declaration of an array that exists, with this ndim and dtype if given."""
+        self.rule(name in self.arrays and name in self.buffers, f"the array `{name}` is not made")
+        buffer = self.buffers[name]
+        self.rule(ndim in (None, len(buffer.shape)), f"`{name}` has {len(buffer.shape)} dimensions")
+        self.rule(
+            dtype is None or _alike(dtype, buffer.dtype), f"`{name}` is {_text(buffer.dtype)}"
+        )
+        return buffer
+
+    def element(self, name: str, index: Sequence[Poly], names: frozenset[str]) -> Buffer:
+        """The declaration of an array, subscripted rightly."""
+        for p in index:
+            self.poly(p, names)
+        return self.known(name, len(index))
+
+    def axes(self, axes: Iterable[Axis], names: frozenset[str]) -> frozenset[str]:
+        """The bound names with those of the axes; a bound may use the axes before it."""
+        for a in axes:
+            self.poly(a.lo, names)
+            self.poly(a.hi, names)
+            names |= {a.name}
+        return names
+
+    def poly(self, poly: Poly, names: frozenset[str]) -> None:
+        """Check a size, bound or subscript."""
+        free = sorted(poly.names() - names)
+        self.rule(not free, f"`{free[0] if free else ''}` is not bound")
+        for e in data_of(poly):
+            self.expr(e, names)
+            self.rule(e.dtype.kind in "iu", f"{_text(e.dtype)} as a subscript")
+
+    # -- expressions -------------------------------------------------------------------
+
+    def condition(self, e: Expr, names: frozenset[str]) -> None:
+        """Check an expression that must be true or false."""
+        self.expr(e, names)
+        self.rule(e.dtype.kind == "b", f"the condition `{show(e)}` is {_text(e.dtype)}")
+
+    def expr(self, e: Expr, names: frozenset[str]) -> None:
+        """Check an expression and everything below it."""
+        self.rule(e.dtype.name in KINDS, f"`{e.dtype.name}` is no dtype")
+        match e:
+            case Const(value, dtype):
+                self.rule(isinstance(value, _LITERAL[dtype.kind]), f"{value!r} as {_text(dtype)}")
+            case Value(poly, dtype):
+                self.poly(poly, names)
+                self.rule(dtype.kind in "iu", f"the integer `{poly}` as {_text(dtype)}")
+            case Scalar(name=name):
+                known = name in self.scalars or name in self.variables
+                self.rule(known, f"the scalar `{name}` is not assigned")
+            case Local(name=name):
+                self.rule(name in self.variables, f"the variable `{name}` is not assigned")
+            case Load(buffer=name, index=index):
+                buffer = self.element(name, index, names)
+                self.rule(_alike(e.dtype, buffer.dtype),
+                          f"`{show(e)}` as {_text(e.dtype)} from {_text(buffer.dtype)}")  # fmt: skip
+            case Op():
+                for a in e.args:
+                    self.expr(a, names)
+                self.op(e)
+            case Cast(arg, _):
+                self.expr(arg, names)
+            case Select(cond, then, other, dtype):
+                self.condition(cond, names)
+                for choice in (then, other):
+                    self.expr(choice, names)
+                    self.rule(_alike(choice.dtype, dtype),
+                              f"`{show(e)}` chooses {_text(choice.dtype)} for {_text(dtype)}")  # fmt: skip
+            case Reduce(op, axes, body, dtype):
+                self.rule(op in REDUCTIONS and bool(axes), f"the reduction `{op}`")
+                self.expr(body, self.axes(axes, names))
+                self.rule(
+                    _alike(body.dtype, dtype), f"{op} of {_text(body.dtype)} as {_text(dtype)}"
+                )
+
+    def op(self, e: Op) -> None:
+        """Check the operands of an operation against the dtype that NumPy computes in."""
+        self.rule(e.op in OPS and len(e.args) == OPS[e.op].arity, f"the operation `{e.op}`")
+        args = list(e.args)
+        if e.op == "pow" and isinstance(args[1], Const) and args[1].dtype.weak:
+            args = args[:1]  # an integer exponent stays an integer
+        try:
+            operand, result = types_of(e.op, args)
+        except DTypeError as error:
+            self.rule(False, f"{error} in `{show(e)}`")
+        for a in args:
+            self.rule(_alike(a.dtype, operand),
+                      f"`{show(a)}` is {_text(a.dtype)} in `{show(e)}`, not {_text(operand)}")  # fmt: skip
+        self.rule(_alike(e.dtype, result),
+                  f"`{show(e)}` as {_text(e.dtype)}, NumPy gives {_text(result)}")  # fmt: skip
+
+
+_THREAD = (Let, Write, For, While, If, Jump)
+_LITERAL = {"b": bool, "i": int, "u": int, "f": float, "c": (complex, float, int)}
+
+__all__ = ["Host", "IRError", "check"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from porter.arrays.dtypes import DType
 from porter.arrays.sizes import Apply, Atom, Data, Poly, Sym
-from porter.codegen.polys import poly_text
+from porter.codegen.polys import poly_parts, poly_text
 from porter.codegen.spell import (
     ATOM,
     COMPARE,
@@ -289,9 +289,9 @@ class ExpressionWriter:
         return repr(value)
 
     def _value(self, poly: Poly, dtype: DType) -> tuple[str, int]:
-        text = self.poly(poly)
+        text, binds = poly_parts(poly, self._atom)
         if dtype.weak or dtype.name == "int64":
-            return f"{self.poly(poly, UNARY)}", UNARY
+            return text, binds
         return f"{self.type_of(dtype)}({text})", ATOM
 
     def _load(self, e: Load) -> str:
@@ -368,6 +368,10 @@ class ExpressionWriter:
     def _infix(self, e: Op) -> tuple[str, int]:
         symbol, binds = INFIX[e.op]
         left, right = e.args
+        if e.op == "and":
+            between = self._between(left, right)
+            if between is not None:
+                return between, COMPARE
         if e.op == "pow":
             text = f"{self.expr(left, POWER + 1)}**{self.expr(right, POWER)}"
         elif binds == COMPARE:
@@ -382,6 +386,15 @@ class ExpressionWriter:
         if narrow and not e.dtype.weak and e.op in _WIDENING:
             return f"{self.type_of(e.dtype)}({text})", ATOM
         return text, binds
+
+    def _between(self, low: Expr, high: Expr) -> str | None:
+        """`lo <= i < hi` for `i >= lo and i < hi`."""
+        match low, high:
+            case Op(op="ge", args=(x, lo)), Op(op="lt", args=(y, hi)) if x == y:
+                if isinstance(x, Value):
+                    edge = COMPARE + 1
+                    return f"{self.expr(lo, edge)} <= {self.expr(x, edge)} < {self.expr(hi, edge)}"
+        return None
 
     def _operand(self, e: Expr, other: Expr, outer: int) -> str:
         """A cast to float64 beside a float64 operand is what the operator does anyway."""

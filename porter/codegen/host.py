@@ -27,6 +27,7 @@ from porter.ir.nodes import (
     Parameter,
     Return,
 )
+from porter.ir.ops import OPS
 from porter.plan.nodes import HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
 
 _BLOCKS = {"2d": ("BLOCK_X", "BLOCK_Y"), "3d": ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")}
@@ -214,14 +215,21 @@ class HostFunction:
     def _check(self, c: Check) -> None:
         left, right = self.host.poly(c.left, 5), self.host.poly(c.right, 5)
         when = [f"{self.host.poly(p, 5)} > 0" for p in c.when if not p.is_positive()]
-        test = f"{left} > {right}" if c.kind == "index" else f"{left} != {right}"
+        test = f"{left} != {right}"
+        if c.kind == "index":
+            test = f"{right} < {left}" if c.left.constant is not None else f"{left} > {right}"
         self.emit(f"if {' and '.join([*when, test])}:")
         if c.kind == "index":
             self.emit(f'    raise {c.error}("{_plain(c.message)}")')
         else:
-            found = f"{{{self.host.poly(c.left)}}} and {{{self.host.poly(c.right)}}}"
-            found = found.replace('"', "'")
-            self.emit(f'    raise ValueError(f"{_plain(c.message)}: sizes {found} do not match")')
+            sides = [self.host.poly(p) for p in (c.left, c.right)]
+            found = " and ".join(
+                f"{s} is {{{s}}}" if s.strip("-").isdigit() is False else s for s in sides
+            )
+            what = _plain(c.message)
+            if c.kind == "broadcast" or what in OPS or what == "where":
+                what = "operands could not be broadcast together"
+            self.emit(f'    raise ValueError(f"{what}: {found}")')
 
     def _transfer(self, p: Parameter) -> None:
         self._needs("_to_device", "_on_device")
@@ -257,9 +265,7 @@ class HostFunction:
     def _item(self, item: object) -> None:
         match item:
             case Alloc(buffer, _):
-                shape = [self._length(n) for n in buffer.shape]
-                text = f"({shape[0]},)" if len(shape) == 1 else f"({', '.join(shape)})"
-                text = shape[0] if len(shape) == 1 else text
+                text = self._shape(buffer.shape)
                 dtype = self._dtype_value(buffer.dtype)
                 self.emit(f"{buffer.name} = cuda.device_array({text}, {dtype}, stream=stream)")
             case Let(name, value, origin):
@@ -307,6 +313,15 @@ class HostFunction:
             self.indent += 1
             self._body(item.orelse)
             self.indent -= 1
+
+    def _shape(self, shape: tuple[Poly, ...]) -> str:
+        """A shape: an argument's where it is the same."""
+        like = next((p.name for p in self.arrays
+                     if shape and self.plan.buffers[p.name].shape == shape), None)  # fmt: skip
+        if like is not None:
+            return f"{like}.shape"
+        lengths = [self._length(n) for n in shape]
+        return lengths[0] if len(lengths) == 1 else f"({', '.join(lengths)})"
 
     def _length(self, n: Poly) -> str:
         text = self.host.poly(n)
@@ -392,8 +407,9 @@ class HostFunction:
         self._call(written, f"({', '.join(grid)})", f"({', '.join(names)})")
 
     def _launch_rows(self, written: Written, sizes: list[str]) -> None:
-        self._needs("_blocks")
-        self._call(written, f"_blocks({sizes[0]}, 1)", "THREADS")
+        self._needs("_blocks", "_row_threads")
+        width = self.host.poly(written.width) if written.width is not None else "THREADS"
+        self._call(written, f"_blocks({sizes[0]}, 1)", f"_row_threads({width})")
 
     def _launch_tile(self, written: Written, sizes: list[str]) -> None:
         self._needs("_blocks", "tile")

@@ -32,6 +32,7 @@ class Written:
     partials: list[DType] = field(default_factory=list)
     finish: Written | None = None
     stored: list[str] = field(default_factory=list)
+    width: Poly | None = None
 
 
 class KernelTexts:
@@ -146,7 +147,10 @@ class KernelTexts:
                     w.emit("cuda.syncthreads()")
                 self._row_map(w, step, len(kernel.axes))
                 previous.append(step)
-        return self._render(w, kernel, "rows", [total])
+        written = self._render(w, kernel, "rows", [total])
+        fold = next(s for s in kernel.steps if isinstance(s, Fold) and s.reductions)
+        written.width = fold.reductions[0][1].axes[-1].extent
+        return written
 
     def _scratch(self, w: Writer, kernel: Kernel) -> dict[str, str]:
         """One shared array for each dtype that is folded."""
@@ -177,7 +181,7 @@ class KernelTexts:
     def _fold(self, w: Writer, step: Fold, scratch: dict[str, str]) -> None:
         w.comment(step.origin)
         for name, r in step.reductions:
-            self._accumulate(w, name, r, "cuda.threadIdx.x", "THREADS")
+            self._accumulate(w, name, r, "cuda.threadIdx.x", "cuda.blockDim.x")
             self._join(w, name, r, scratch)
         value = w.expr(step.value)
         if value != step.name and not (step.store is not None and len(step.reductions) == 1
@@ -218,7 +222,7 @@ class KernelTexts:
             a = step.axes[-1]
             lo = w.poly(a.lo)
             begin = "cuda.threadIdx.x" if lo == "0" else f"{lo} + cuda.threadIdx.x"
-            w.emit(f"for {w.index(a.name)} in range({begin}, {w.poly(a.hi)}, THREADS):")
+            w.emit(f"for {w.index(a.name)} in range({begin}, {w.poly(a.hi)}, cuda.blockDim.x):")
         else:
             w.emit("if cuda.threadIdx.x == 0:")
         w.indent += 1
@@ -303,7 +307,7 @@ class KernelTexts:
         for fold in folds:
             w.comment(fold.origin)
             for name, r in fold.reductions:
-                inner._accumulate(w, name, r, "cuda.threadIdx.x", "THREADS")
+                inner._accumulate(w, name, r, "cuda.threadIdx.x", "cuda.blockDim.x")
                 inner._join(w, name, r, scratch)
         w.emit("if cuda.threadIdx.x == 0:")
         w.indent += 1

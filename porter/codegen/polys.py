@@ -12,9 +12,14 @@ AtomText = Callable[[Atom], tuple[str, int]]
 
 def poly_text(poly: Poly, atom: AtomText, outer: int = 0) -> str:
     """A polynomial with its positive terms first; `atom` spells symbols, data and calls."""
+    return parenthesised(*poly_parts(poly, atom), outer)
+
+
+def poly_parts(poly: Poly, atom: AtomText) -> tuple[str, int]:
+    """The text of a polynomial, and how tightly its outermost operator binds."""
     terms = sorted(poly.terms, key=lambda t: (not t[0], t[1] < 0))
     if not terms:
-        return "0"
+        return "0", ATOM
     if terms[0][1] < 0:
         terms.sort(key=lambda t: t[1] < 0)
     text, precedence = "", ATOM
@@ -26,7 +31,7 @@ def poly_text(poly: Poly, atom: AtomText, outer: int = 0) -> str:
         else:
             text += f" - {parenthesised(body, binds, PRODUCT)}" if c < 0 else f" + {body}"
             precedence = SUM
-    return parenthesised(text, precedence, outer)
+    return text, precedence
 
 
 def _term(monomial: Monomial, c: int, atom: AtomText) -> tuple[str, int]:

@@ -68,13 +68,17 @@ class Writer(ExpressionWriter):
     def reduction(self, r: Reduce) -> str:
         """A fold by this thread alone: its loop, then the name of the result."""
         name = self.fresh(_RESULT[r.op])
+        self.accumulate(name, r)
+        return name
+
+    def accumulate(self, name: str, r: Reduce) -> None:
+        """A fold by this thread alone into a variable."""
         self.emit(f"{name} = {self.initial(r)}")
         depth = self.indent
         for a in r.axes:
             self.loop(a.name, a.lo, a.hi)
         self.emit(self.fold(r, name, self.expr(r.body)))
         self.indent = depth
-        return name
 
     def loop(self, name: str, lo: Poly, hi: Poly, step: int = 1) -> None:
         """Open a `for` loop; the caller sets the indentation back."""
@@ -108,6 +112,10 @@ class Writer(ExpressionWriter):
     def statement(self, s: Stmt) -> None:
         """One statement of a thread."""
         match s:
+            case Let(name, Reduce() as value, origin):
+                self.comment(origin)
+                self.accumulate(name, value)
+                self._forget(name)
             case Let(name, value, origin):
                 self.comment(origin)
                 self.emit(self._assignment(name, value))

@@ -81,10 +81,19 @@ def _array_variable(body: Body, name: str, value: Array) -> str:
         value = b.define(name, value)
     assert value.view is not None
     source = b.buffers[value.view.buffer]
+    if not source.parameter and not _is_shared(body, name, source.name):
+        body.env[name] = b.stored(source)
+        return source.name
     variable = b.variable(name, source)
     b.emit(Bind((variable.name,), (source.name,), b.origin))
     body.env[name] = b.stored(variable)
     return variable.name
+
+
+def _is_shared(body: Body, name: str, buffer: str) -> bool:
+    """Whether another name means the same array: then rebinding must not move both."""
+    others = [v for n, v in body.env.items() if n != name and isinstance(v, Array)]
+    return any(v.view is not None and v.view.buffer == buffer for v in others)
 
 
 def _rebind(body: Body, arrays: dict[str, str]) -> None:

@@ -142,7 +142,8 @@ class Evaluator:
             self.b.constants[name] = self.b.module.code(self.scope.constants[name])
             self.b.taken.add(name)
             self._copy_constants(self.scope.constants[name])
-            return Scalar(name, value.dtype) if isinstance(value, Op) else value
+            is_float = value.dtype.kind == "f" and value.dtype.weak
+            return Scalar(name, value.dtype) if is_float else value
         if isinstance(value, Array) and value.ndim and not self._is_small(value):
             raise self.b.refuse("PRT902", f"the module-level array `{name}` cannot be used",
                                 f"pass `{name}` as a parameter")  # fmt: skip

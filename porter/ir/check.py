@@ -21,7 +21,6 @@ from porter.ir.nodes import (
     Def,
     Expr,
     For,
-    Host,
     If,
     Jump,
     Let,
@@ -46,6 +45,15 @@ from porter.ir.walk import data_of, statements
 
 class IRError(Exception):
     """The statements break a rule of the IR: a mistake in porter itself."""
+
+    def __init__(self, message: str, where: Stmt | None = None) -> None:
+        self.message = message
+        self.where = where
+
+    def __str__(self) -> str:
+        if self.where is None:
+            return self.message
+        return f"{self.message}, in: {next(lines([self.where]), '').strip()}"
 
 
 def check(
@@ -108,8 +116,7 @@ class _Checker:
     def rule(self, holds: bool, message: str) -> None:
         """Raise IRError unless the rule holds."""
         if not holds:
-            shown = next(lines([self.where]), "") if self.where is not None else ""
-            raise IRError(f"{message}, in: {shown.strip()}")
+            raise IRError(message, self.where)
 
     # -- statements --------------------------------------------------------------------
 
@@ -125,7 +132,9 @@ class _Checker:
                 case For() | While() | If() | Stage():
                     self.nested(s, names, stage, loops)
                 case Jump(kind=kind):
-                    self.rule(kind in ("break", "continue") and loops > 0, f"{kind} outside a loop")
+                    # `continue` in a stage ends the thread: the stage was a loop
+                    ends = loops > 0 or (stage and kind == "continue")
+                    self.rule(kind in ("break", "continue") and ends, f"{kind} outside a loop")
                 case Write():
                     self.rule(not (stage and s.axes), "a store with axes inside a stage")
                     self.write(s, names)
@@ -180,7 +189,7 @@ class _Checker:
             case Bind(left, right, _):
                 for one, other in zip(left, right, strict=True):
                     have = self.known(other)
-                    self.known(one, len(have.shape), have.dtype)
+                    self.known(one, len(have.shape), DType(have.dtype.name, weak=True))
             case Return(values=values):
                 for v in values:
                     if isinstance(v, str):
@@ -237,7 +246,7 @@ class _Checker:
                 self.rule(isinstance(value, _LITERAL[dtype.kind]), f"{value!r} as {_text(dtype)}")
             case Value(poly, dtype):
                 self.poly(poly, names)
-                self.rule(dtype.kind in "iu", f"the integer `{poly}` as {_text(dtype)}")
+                self.rule(dtype.kind != "b", f"the integer `{poly}` as {_text(dtype)}")
             case Scalar(name=name):
                 known = name in self.scalars or name in self.variables
                 self.rule(known, f"the scalar `{name}` is not assigned")
@@ -286,4 +295,4 @@ class _Checker:
 _THREAD = (Let, Write, For, While, If, Jump)
 _LITERAL = {"b": bool, "i": int, "u": int, "f": float, "c": (complex, float, int)}
 
-__all__ = ["Host", "IRError", "check"]
+__all__ = ["IRError", "check"]

@@ -49,7 +49,7 @@ from porter.ir.nodes import (
     Write,
 )
 from porter.ir.ops import OPS
-from porter.ir.printer import lines, show
+from porter.ir.printer import show
 
 Number = Any  # a NumPy scalar, or a Python number where the dtype is weak
 Array = np.ndarray[Any, Any]
@@ -122,10 +122,8 @@ class Machine:
 
     def checked(self, value: Number, e: Expr) -> Number:
         """The value of a node, which must have the node's dtype already."""
-        if e.dtype.weak:
-            return _PYTHON[e.dtype.kind](value)
-        found, wanted = np.result_type(value), self.dtype(e.dtype)
-        if found != wanted and not isinstance(value, (bool, int, float, complex)):
+        found, wanted = getattr(value, "dtype", None), self.dtype(e.dtype)
+        if found is not None and found != wanted:
             raise IRError(f"`{show(e)}` is {found}, not {wanted}")
         return self.typed(value, e.dtype)
 
@@ -163,28 +161,29 @@ class Machine:
         if axis.name in outer:
             self.numbers[axis.name] = outer[axis.name]
 
-    def position(self, name: str, index: tuple[Poly, ...], node: str) -> tuple[int, ...]:
+    def position(self, node: Load | Write) -> tuple[int, ...]:
         """A subscript, inside its array; one that comes from data may count from the end."""
-        array = self.arrays.get(name)
-        if array is None:
-            raise IRError(f"the array of `{node}` does not exist here")
+        if node.buffer not in self.arrays:
+            raise IRError(f"`{node.buffer}` does not exist here")
         at = []
-        for p, size in zip(index, array.shape, strict=True):
+        for p, size in zip(node.index, self.arrays[node.buffer].shape, strict=True):
             k, data = self.poly(p), any(isinstance(a, Data) for m, _ in p.terms for a in m)
             if data and not -size <= k < size:
                 raise IndexError("an index read from data is out of bounds")
             if not data and not 0 <= k < size:
-                raise IRError(f"`{node}`: {p} is {k}, the size is {size}")
+                raise IRError(f"`{place(node)}`: `{p}` is {k}, the size is {size}")
             at.append(k % size)
         return tuple(at)
 
-    def touch(self, array: Array, at: tuple[int, ...], write: bool, node: str) -> None:
+    def touch(self, node: Load | Write, at: tuple[int, ...]) -> None:
         """In a stage, no thread may write what another one reads or writes."""
         if self.touched is None:
             return
-        readers, writers = self.touched.setdefault((id(array), at), (set(), set()))
+        element = (id(self.arrays[node.buffer]), at)
+        readers, writers = self.touched.setdefault(element, (set(), set()))
+        write = isinstance(node, Write)
         if (writers | readers if write else writers) - {self.thread}:
-            raise IRError(f"`{node}` at {at} is touched by two threads of a stage")
+            raise IRError(f"`{place(node)}`: element {at} is touched by two threads of a stage")
         (writers if write else readers).add(self.thread)
 
     # -- expressions -------------------------------------------------------------------
@@ -200,9 +199,9 @@ class Machine:
                 if name not in self.numbers:
                     raise IRError(f"`{name}` has no value here")
                 return self.checked(self.numbers[name], e)
-            case Load(buffer=name, index=index):
-                at = self.position(name, index, show(e))
-                self.touch(self.arrays[name], at, False, show(e))
+            case Load(buffer=name):
+                at = self.position(e)
+                self.touch(e, at)
                 return self.checked(self.arrays[name][at], e)
             case Cast(arg, dtype):
                 return self.typed(self.expr(arg), dtype)
@@ -245,8 +244,7 @@ class Machine:
             try:
                 ended = self.statement(s)
             except IRError as error:
-                if not error.__notes__:
-                    error.add_note("\n".join(lines([s])))
+                error.where = error.where or s
                 raise
             if ended is not None:
                 return ended
@@ -279,8 +277,8 @@ class Machine:
             case Jump(kind, _):
                 return kind
             case Return(values, single, _):
-                results = [self.arrays[v] if isinstance(v, str) else v and self.expr(v)
-                           for v in values]  # fmt: skip
+                results = [None if v is None else self.arrays[v] if isinstance(v, str)
+                           else self.expr(v) for v in values]  # fmt: skip
                 return [results[0] if single else tuple(results)]
             case If(cond, body, orelse, _):
                 return self.block(body if self.expr(cond) else orelse)
@@ -309,23 +307,22 @@ class Machine:
         outer, self.touched = dict(self.numbers), {}
         for thread, _ in enumerate(self.domain(s.axes)):
             before, self.thread = dict(self.numbers), thread
-            if self.block(s.body) is not None:
+            if self.block(s.body) not in (None, "continue"):
                 raise IRError("a thread leaves its stage")
             self.numbers = before
         self.numbers, self.touched = outer, None
 
     def write(self, s: Write) -> None:
         """Read everything, then store."""
-        node = f"{s.buffer}[{', '.join(map(str, s.index))}]"
         new: list[tuple[tuple[int, ...], Number]] = []
         for _ in self.domain(s.axes):
             if s.mask is None or self.expr(s.mask):
-                new.append((self.position(s.buffer, s.index, node), self.expr(s.body)))
+                new.append((self.position(s), self.expr(s.body)))
         array = self.arrays[s.buffer]
         for at, value in new:
             if not s.body.dtype.weak and value.dtype != array.dtype:
-                raise IRError(f"`{node}` is {array.dtype}, the value {value.dtype}")
-            self.touch(array, at, True, node)
+                raise IRError(f"`{place(s)}` is {array.dtype}, the value {value.dtype}")
+            self.touch(s, at)
             array[at] = value
 
     def declared(self, name: str) -> None:
@@ -354,7 +351,13 @@ class Machine:
             raise getattr(builtins, c.error)(c.message + sizes)
 
 
+def place(node: Load | Write) -> str:
+    """The element that is read or stored, for messages."""
+    return f"{node.buffer}[{', '.join(map(str, node.index))}]"
+
+
 def poisoned(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
     """An array whose content nobody may rely on: NaN, or a large odd number."""
-    content = math.nan if dtype.kind in "fc" else dtype.kind == "b" or np.iinfo(dtype).max - 2
-    return np.full(shape, content, dtype)
+    if dtype.kind in "fc":
+        return np.full(shape, math.nan, dtype)
+    return np.full(shape, dtype.kind == "b" or np.iinfo(dtype).max - 2, dtype)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from porter.arrays.sizes import Poly
 from porter.ir.nodes import Axis, Def, Expr, Load, Origin, Reduce, Stage, Stmt, Write
 from porter.ir.rebuild import map_expr
-from porter.ir.walk import free_names, rewrite, statements, substitute
+from porter.ir.walk import children, free_names, rewrite, statements, substitute
 from porter.plan.accesses import reads, written_buffers
 from porter.plan.common import Context, map_blocks, symbols
 
@@ -25,9 +25,10 @@ def extract(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     """The pass, over one statement list and those inside it."""
     result: list[Stmt] = []
     known: dict[Expr, tuple[str, frozenset[str]]] = {}
+    twice = _repeated(body)
     for s in body:
         if isinstance(s, (Def, Write)):
-            s = _hoisted(s, result, known, context)
+            s = _hoisted(s, result, known, twice, context)
         elif not isinstance(s, Stage):
             s = map_blocks(s, lambda b: extract(b, context))
         result.append(s)
@@ -38,7 +39,7 @@ def extract(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
 
 def _hoisted(
     s: Def | Write, before: list[Stmt], known: dict[Expr, tuple[str, frozenset[str]]],
-    context: Context,
+    twice: set[Expr], context: Context,
 ) -> Stmt:  # fmt: skip
     def hoist(expr: Expr, domain: Sequence[Axis]) -> Expr:
         def change(e: Expr) -> Expr | None:
@@ -47,7 +48,8 @@ def _hoisted(
             used = free_names(e)
             kept = [a for a in domain if a.name in used or _bound_needs(a, e, domain)]
             inner = replace(e, body=hoist(e.body, [*domain, *e.axes]))
-            if len(kept) == len(domain):
+            again = isinstance(s, Def) and e is not s.body and _canonical(e, kept) in twice
+            if len(kept) == len(domain) and not again:
                 return inner
             return _define(inner, kept, s.origin, before, known, context)
 
@@ -57,6 +59,26 @@ def _hoisted(
     if isinstance(s, Write) and s.mask is not None:
         return replace(s, body=body, mask=hoist(s.mask, s.axes))
     return replace(s, body=body)
+
+
+def _repeated(body: Sequence[Stmt]) -> set[Expr]:
+    """Reductions that occur more than once in a list, whatever their indices are called."""
+    seen: dict[Expr, int] = {}
+    for s in body:
+        if isinstance(s, Def):
+            _count(s.body, s.axes, seen)
+    return {e for e, times in seen.items() if times > 1}
+
+
+def _count(expr: Expr, domain: Sequence[Axis], seen: dict[Expr, int]) -> None:
+    if isinstance(expr, Reduce):
+        used = free_names(expr)
+        kept = [a for a in domain if a.name in used or _bound_needs(a, expr, domain)]
+        key = _canonical(expr, kept)
+        seen[key] = seen.get(key, 0) + 1
+        domain = [*domain, *expr.axes]
+    for child in children(expr):
+        _count(child, domain, seen)
 
 
 def _bound_needs(axis: Axis, e: Expr, domain: Sequence[Axis]) -> bool:

@@ -102,6 +102,8 @@ def _inside(whole: Axis, lo: Poly, hi: Poly) -> list[Expr]:
         tests.append(Op("ge", (i, Value(lo, INT64)), BOOL))
     if hi != whole.hi:
         tests.append(Op("lt", (i, Value(hi, INT64)), BOOL))
+    if len(tests) == 2:
+        return [Op("and", (tests[0], tests[1]), BOOL)]
     return tests
 
 
@@ -323,14 +325,30 @@ def _private(stage: Stage, name: str, found: list[Access]) -> bool:
     places = {a.index for a in found if a.buffer == name}
     if len(places) != 1 or not any(a.buffer == name and a.write for a in found):
         return False
-    first = next(s for s in stage.body if any(a.buffer == name for a in accesses((s,))))
     index = next(iter(places))
-    if not all(
-        any(p.symbol == a.name or p.coefficient(a.name) in (1, -1) for p in index)
-        for a in stage.axes
-    ):
+    if not all(_picks(index, a) for a in stage.axes):
         return False
+    first = next(s for s in _scope(stage.body, name) if _touches(s, name))
     return _surely_writes(first, name)
+
+
+def _picks(index: tuple[Poly, ...], axis: Axis) -> bool:
+    return any(p.coefficient(axis.name) in (1, -1) for p in index)
+
+
+def _touches(s: Stmt, name: str) -> bool:
+    return any(a.buffer == name for a in accesses((s,)))
+
+
+def _scope(body: Sequence[Stmt], name: str) -> Sequence[Stmt]:
+    """The innermost branch that holds all accesses to an array."""
+    touching = [s for s in body if _touches(s, name)]
+    if len(touching) == 1 and isinstance(touching[0], If):
+        branches = [touching[0].body, touching[0].orelse]
+        used = [block for block in branches if any(_touches(s, name) for s in block)]
+        if len(used) == 1:
+            return _scope(used[0], name)
+    return body
 
 
 def _surely_writes(s: Stmt, name: str) -> bool:

@@ -25,7 +25,8 @@ class Outcome:
     """What one call did: its exception, or its result and its arguments afterwards.
 
     `aliases` gives, for each result in order, the number of the argument that it is, or -1;
-    `stray` names arguments whose memory was written outside of the view that was passed.
+    `stray` names arguments whose memory was written outside of the view that was passed;
+    `moved` marks a run whose inputs were not quite the same numbers.
     """
 
     error: BaseException | None = None
@@ -35,6 +36,7 @@ class Outcome:
     stray: tuple[str, ...] = ()
     line: int | None = None
     seconds: float = 0.0
+    moved: bool = False
 
 
 @dataclass(frozen=True)
@@ -177,29 +179,36 @@ def values(
     are not finite are not compared: what they are depends on how a product is written.
     """
     leaves = list(parts(expected, names))
+    # runs with the very same inputs come first: they tell what exact comparisons decide
+    others = sorted(others, key=lambda o: o.moved)
     runs = [[v for _, v in parts(o, names)] for o in others]
-    runs = [r for r in runs if len(r) == len(leaves)]
+    kept = [k for k, run in enumerate(runs) if len(run) == len(leaves)]
+    same = sum(not others[k].moved for k in kept)
+    runs = [runs[k] for k in kept]
     for k, ((place, e), (_, a)) in enumerate(zip(leaves, parts(actual, names), strict=True)):
         if kind_of(e) not in ("array", "scalar"):
             continue
-        same_shape = [np.asarray(r[k]) for r in runs if np.shape(r[k]) == np.shape(e)]
+        fits = [np.shape(r[k]) == np.shape(e) for r in runs]
+        same_shape = [np.asarray(r[k]) for r, fit in zip(runs, fits, strict=True) if fit]
+        exact = sum(fits[:same])
         pair = np.asarray(e), np.asarray(a)
         if special and pair[0].dtype.kind == "c":
             finite = np.isfinite(pair[0]) & np.isfinite(pair[1])
             pair = np.where(finite, pair[0], 0), np.where(finite, pair[1], 0)
-        found = _leaf(place, *pair, same_shape, longest)
+        found = _leaf(place, *pair, same_shape, exact, longest)
         if found is not None:
             return found
     return None
 
 
 def _leaf(
-    place: str, expected: Array, actual: Array, others: list[Array], longest: int
+    place: str, expected: Array, actual: Array, others: list[Array], exact: int, longest: int
 ) -> Difference | None:
+    """The first wrong element; the first `exact` of the others had the very same inputs."""
     if expected.dtype.kind not in "fc":
         wrong = ~_same(expected, actual)
         # an integer that the original itself does not settle (a tie, a threshold) may differ
-        for other in others:
+        for other in others[:exact]:
             wrong &= np.asarray(other == expected)
         return _first("value", place, expected, actual, wrong)
     if expected.dtype.kind == "c":
@@ -207,11 +216,11 @@ def _leaf(
             pair = [np.asarray(getattr(x, part)) for x in (expected, actual)]
             rest = [np.asarray(np.real(o) if part == "real" else np.imag(o)) for o in others]
             scale = np.abs(expected)
-            found = _floats(f"{place}.{part}", pair[0], pair[1], rest, longest, scale)
+            found = _floats(f"{place}.{part}", pair[0], pair[1], rest, exact, longest, scale)
             if found is not None:
                 return found
         return None
-    return _floats(place, expected, actual, others, longest, np.abs(expected))
+    return _floats(place, expected, actual, others, exact, longest, np.abs(expected))
 
 
 def _floats(
@@ -219,12 +228,13 @@ def _floats(
     expected: Array,
     actual: Array,
     others: list[Array],
+    exact: int,
     longest: int,
     scale: Array,
 ) -> Difference | None:
     finite = np.isfinite(expected) & np.isfinite(actual)
     odd = ~finite & ~_same(expected, actual)
-    for other in others:
+    for other in others[:exact]:
         odd &= _same(np.isfinite(expected), np.isfinite(other))
     found = _first("nan", place, expected, actual, odd)
     if found is not None:

@@ -179,7 +179,7 @@ def _scalar(
     if letter in "iu":
         if parameter.name in sizes and rng.random() < 0.8:
             return sizes[parameter.name]
-        number = int(rng.integers(1 if spec.ints == "ones" else 0, 7))
+        number = int(rng.integers(1 if spec.ints == "ones" else spec.most // 4, spec.most + 1))
         return number if dtype == "int64" else np.dtype(dtype).type(number)
     if spec.domain == "round" and letter == "f":
         real = float(_round(parameter.marks, (), rng))

@@ -255,19 +255,21 @@ class Proof:
         return compare.values(expected, actual, names, others, inputs.longest, special=special)
 
     def _others(self, inputs: Inputs) -> Iterator[compare.Outcome]:
+        """Other runs of the original: first those that keep exact numbers as they are."""
         rng = np.random.default_rng(self.seed)
         plain = replace(inputs, form="host")
         rounding.reset(self.seed)
         runs = [
             (self.subject.original, variations.widened(plain)),
+            (self.subject.rough, plain),
+            (self.subject.rough, plain),
             (self.subject.original, variations.nudged(plain, rng)),
-            (self.subject.rough, plain),
-            (self.subject.rough, plain),
         ]
         for function, changed in runs:
             # random roundings make loops in Python several times slower
             outcome = calls.original(function, changed, patience=6 * calls.PATIENCE)
             if outcome.error is None:
+                outcome.moved = changed is runs[-1][1]
                 yield outcome
 
     # -- wrong inputs --------------------------------------------------------------------

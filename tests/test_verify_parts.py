@@ -14,7 +14,7 @@ from porter.codegen.header import render
 from porter.commands import doctor, verify
 from porter.commands.options import DoctorOptions, VerifyOptions
 from porter.diagnostics import UsageError
-from porter.verify import compare, generated, original
+from porter.verify import compare, generated, original, rounding
 from porter.verify.cases import SMALL_BLOCKS, TABLE, choose_sizes, retries, specs
 from porter.verify.compare import Outcome
 from porter.verify.inputs import Parameter, build, lay_out
@@ -157,6 +157,45 @@ def test_the_budget_grows_with_the_error_of_the_original_only() -> None:
     # an index on which the original itself is undecided
     assert differ(np.array([1, 2]), np.array([1, 3]), (np.array([1, 3]),)) == ""
     assert differ(np.array([1, 2]), np.array([0, 3]), (np.array([1, 3]),)) == "value"
+
+
+def test_random_roundings_measure_cancellation_and_keep_exact_numbers(tmp_path: Path) -> None:
+    text = (
+        "import numpy as np\n"
+        "def sharp(x):\n    y = x * 0.1 + 1e6\n    return y - 1e6\n"
+        "def exact(x):\n    y = x * 2.0\n    y += 1.0\n    y[0] -= 1.0\n    return y, 3 * 4, x @ x\n"
+        "def steps(x):\n    s = 0.0\n    for v in x:\n        s += v * v\n    return s ** 0.5\n"
+    )
+    x = np.arange(1.0, 6.0)
+    plain = original.load(tmp_path / "s.py", text)
+    rough = original.load(tmp_path / "s.py", text, rough=True)
+    rounding.reset(0)
+    moved = max(
+        abs(rough.function("sharp")(x) - plain.function("sharp")(x)).max() for _ in range(5)
+    )
+    assert 1e-11 < moved < 1e-8
+    doubled, twelve, product = rough.function("exact")(x)
+    assert np.array_equal(doubled, [2.0, 5.0, 7.0, 9.0, 11.0]) and twelve == 12
+    assert abs(product - 55) < 1e-12
+    assert abs(rough.function("steps")(x) - 55**0.5) < 1e-14
+    assert np.array_equal(x, np.arange(1.0, 6.0))
+
+
+def test_kernels_divide_as_a_gpu_does(tmp_path: Path) -> None:
+    text = (
+        "def jit(f): return f\n"
+        "@jit\ndef kernel(a, b):\n    c = a\n    c /= b\n    return a / b, a // b, a % b, c\n"
+        "@jit\ndef power(a, b):\n    return a ** b\n"
+        "def host(a, b):\n    return a / b\n"
+    )
+    module = generated.load(tmp_path / "m.py", text, {})
+    with np.errstate(all="ignore"):
+        assert np.isposinf(module.kernel(1.0, 0.0)[0]) and np.isnan(module.kernel(0, 0)[0])
+        assert module.kernel(7, 0)[1:3] == (0, 0) and np.isposinf(module.kernel(1, 0)[3])
+        assert np.isposinf(module.power(10.0, 400.0)) and np.isnan(module.power(-8.0, 0.5))
+    assert module.kernel(7, -2)[:3] == (-3.5, -4, -1) and module.power(2, 10) == 1024
+    with pytest.raises(ZeroDivisionError):
+        module.host(1.0, 0.0)
 
 
 def test_aliasing_and_mutation() -> None:

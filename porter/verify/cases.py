@@ -27,7 +27,8 @@ class CaseSpec:
     `sizes` are size words, `block` the constant that B stands for; `variant` counts through
     the signatures; `layout` is C, F, strided, reversed, offset or readonly; `domain` of
     floats is positive, normal, wide, negative (far below zero), round (ties, and
-    numbers that the source mentions) or special; `ints` is index, sorted, any or extreme;
+    numbers that the source mentions) or special; `ints` is index, wrap (negative indices too),
+    beyond (also out of range), sorted, any or extreme;
     `most` is the largest integer scalar (often a count of
     steps); `form` is host, alias, list, device or device-view; `own` keeps the module's own blocks,
     `turned` says that the sizes were turned round because the case was too costly.
@@ -57,11 +58,11 @@ TABLE: tuple[CaseSpec, ...] = (
     _row("1"),
     _row("B-1 B+1 5", ints="sorted", most=40),
     _row("B 3 7", domain="round", layout="strided", ints="any", most=12),
-    _row("B+1 2 5", layout="reversed", domain="negative"),
+    _row("B+1 2 5", layout="reversed", domain="negative", ints="wrap"),
     _row("3B+7 5 2", domain="normal", variant=1),
     _row("3B+7 B+1 B", "TILE", layout="F", domain="round", variant=1),
     _row("2 3B+7 5", domain="normal", form="device"),
-    _row("7 5 3", domain="special"),
+    _row("7 5 3", domain="special", ints="beyond"),
     _row("5 1 4", domain="normal", ints="sorted", layout="offset"),
     _row("5", form="alias"),
     _row("0 3 5", variant=1),
@@ -71,7 +72,7 @@ TABLE: tuple[CaseSpec, ...] = (
     _row("1 6 4", ints="extreme", form="device-view"),
     _row("6 4 5", form="list"),
     _row("3 B+1 17", "TILE", own=True, variant=1),
-    _row("2 B-1 3", domain="special", variant=1, layout="strided"),
+    _row("2 B-1 3", domain="special", variant=1, layout="strided", ints="wrap"),
     _row("B 3B+7 B", "TILE", domain="normal", ints="any", layout="readonly"),
     _row("3B+7 2", ints="sorted", layout="strided", form="alias", domain="round"),
     _row("3 B+1", own=True, domain="normal", layout="F"),

@@ -231,7 +231,8 @@ def _integers(
         return rng.integers(low, 10, shape).astype(dtype)
     if kind == "ones":
         return rng.integers(1, 4, shape).astype(dtype)
-    values = rng.integers(0, top, shape)
+    low, high = {"wrap": (-top, top), "beyond": (-top - 1, top + 1)}.get(kind, (0, top))
+    values = rng.integers(low if dtype.kind == "i" else 0, high, shape)
     if kind == "sorted" and shape and shape[-1]:
         values = np.sort(rng.integers(0, top + 1, shape), axis=-1)
         values[..., 0] = 0

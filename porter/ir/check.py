@@ -118,6 +118,12 @@ class _Checker:
         if not holds:
             raise IRError(message, self.where)
 
+    def alike(self, e: Expr, wanted: DType, what: str) -> None:
+        """Raise IRError unless the expression has the dtype that its place needs."""
+        if not _alike(e.dtype, wanted):
+            found = f"{_text(e.dtype)}, not {_text(wanted)}"
+            raise IRError(f"{what}: `{show(e)}` is {found}", self.where)
+
     # -- statements --------------------------------------------------------------------
 
     def block(
@@ -166,8 +172,7 @@ class _Checker:
         inner = self.axes(s.axes, names)
         buffer = self.element(s.buffer, s.index, inner)
         self.expr(s.body, inner)
-        self.rule(_alike(s.body.dtype, buffer.dtype),
-                  f"{_text(s.body.dtype)} stored into {_text(buffer.dtype)}")  # fmt: skip
+        self.alike(s.body, buffer.dtype, "store")
         if s.mask is not None:
             self.condition(s.mask, inner)
 
@@ -178,7 +183,7 @@ class _Checker:
                 self.rule(not self.stored, "a definition that is not stored")
                 inner = self.axes(axes, names)
                 self.expr(body, inner)
-                self.rule(_alike(body.dtype, dtype), f"{_text(body.dtype)} as {_text(dtype)}")
+                self.alike(body, dtype, "definition")
                 self.known(name, len(axes), dtype)
             case Alloc(buffer, _):
                 for n in buffer.shape:
@@ -189,7 +194,7 @@ class _Checker:
             case Bind(left, right, _):
                 for one, other in zip(left, right, strict=True):
                     have = self.known(other)
-                    self.known(one, len(have.shape), DType(have.dtype.name, weak=True))
+                    self.known(one, len(have.shape), have.dtype)
             case Return(values=values):
                 for v in values:
                     if isinstance(v, str):
@@ -254,8 +259,7 @@ class _Checker:
                 self.rule(name in self.variables, f"the variable `{name}` is not assigned")
             case Load(buffer=name, index=index):
                 buffer = self.element(name, index, names)
-                self.rule(_alike(e.dtype, buffer.dtype),
-                          f"`{show(e)}` as {_text(e.dtype)} from {_text(buffer.dtype)}")  # fmt: skip
+                self.alike(e, buffer.dtype, "load")
             case Op():
                 for a in e.args:
                     self.expr(a, names)
@@ -266,14 +270,11 @@ class _Checker:
                 self.condition(cond, names)
                 for choice in (then, other):
                     self.expr(choice, names)
-                    self.rule(_alike(choice.dtype, dtype),
-                              f"`{show(e)}` chooses {_text(choice.dtype)} for {_text(dtype)}")  # fmt: skip
+                    self.alike(choice, dtype, "choice")
             case Reduce(op, axes, body, dtype):
                 self.rule(op in REDUCTIONS and bool(axes), f"the reduction `{op}`")
                 self.expr(body, self.axes(axes, names))
-                self.rule(
-                    _alike(body.dtype, dtype), f"{op} of {_text(body.dtype)} as {_text(dtype)}"
-                )
+                self.alike(body, dtype, op)
 
     def op(self, e: Op) -> None:
         """Check the operands of an operation against the dtype that NumPy computes in."""
@@ -286,13 +287,17 @@ class _Checker:
         except DTypeError as error:
             self.rule(False, f"{error} in `{show(e)}`")
         for a in args:
-            self.rule(_alike(a.dtype, operand),
-                      f"`{show(a)}` is {_text(a.dtype)} in `{show(e)}`, not {_text(operand)}")  # fmt: skip
-        self.rule(_alike(e.dtype, result),
-                  f"`{show(e)}` as {_text(e.dtype)}, NumPy gives {_text(result)}")  # fmt: skip
+            self.alike(a, operand, e.op)
+        self.alike(e, result, e.op)
 
 
 _THREAD = (Let, Write, For, While, If, Jump)
-_LITERAL = {"b": bool, "i": int, "u": int, "f": float, "c": (complex, float, int)}
+_LITERAL: dict[str, type | tuple[type, ...]] = {
+    "b": bool,
+    "i": int,
+    "u": int,
+    "f": float,
+    "c": (complex, float, int),
+}
 
 __all__ = ["IRError", "check"]

@@ -18,76 +18,57 @@ import numpy as np
 
 from porter.arrays.dtypes import DType
 from porter.arrays.sizes import Atom, Data, Poly, Sym
+from porter.ir import nodes as ir
 from porter.ir.check import IRError
-from porter.ir.nodes import (
-    Alloc,
-    Axis,
-    Bind,
-    Buffer,
-    Cast,
-    Check,
-    Const,
-    Def,
-    Expr,
-    For,
-    Host,
-    If,
-    Jump,
-    Let,
-    Load,
-    Local,
-    Op,
-    Program,
-    Reduce,
-    Return,
-    Scalar,
-    Select,
-    Stage,
-    Stmt,
-    Value,
-    While,
-    Write,
-)
+from porter.ir.nodes import Expr, Load, Program, Stmt, Write
 from porter.ir.ops import OPS
 from porter.ir.printer import show
 
 Number = Any  # a NumPy scalar, or a Python number where the dtype is weak
 Array = np.ndarray[Any, Any]
+Buffers = dict[str, ir.Buffer]
+Block = tuple[Stmt, ...]
+#: how a block ends early: `break`, `continue`, or a list with the function's result
+Ending = str | list[Any] | None
 _PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 _MATH = {"erf": math.erf, "erfc": math.erfc, "gamma": math.gamma, "lgamma": math.lgamma}
 _FOLD = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
          "any": np.logical_or, "all": np.logical_and}  # fmt: skip
 _START = {"sum": 0, "prod": 1, "max": -math.inf, "min": math.inf, "any": False, "all": True}
+#: what an array holds whose content is not defined: nothing that a result could be made of
+_JUNK = {"f": math.nan, "c": math.nan, "i": 99, "u": 99, "b": True}
 
 
 def run(
-    program: Program,
-    args: Sequence[Any],
-    body: tuple[Stmt, ...] | None = None,
-    buffers: dict[str, Buffer] | None = None,
+    program: Program, args: Sequence[Any], body: Block | None = None, buffers: Buffers | None = None
 ) -> Any:
     """What the function returns for these arguments, which it may change.
 
-    `body` stands for the program's own statements: those after some passes, with the
-    `buffers` of their context.  Raises what the program's checks and `raise` statements
-    say, ValueError where shapes do not match, and IRError where the statements themselves
-    are wrong: a subscript outside of its array, a dtype that is not the node's, threads
-    of a stage that meet.
+    `body` and `buffers` are the statements after some passes and the arrays of their context.
+    Raises what the program's checks and `raise` statements say, ValueError and TypeError for
+    arguments that do not fit, and IRError where the statements themselves are wrong: a
+    subscript outside of its array, a wrong dtype, threads of a stage that meet.
     """
     machine = Machine(program, args, program.buffers if buffers is None else buffers)
     with np.errstate(all="ignore"):
         machine.check()
-        result = machine.block(program.body if body is None else body)
-    return result[0] if isinstance(result, list) else None
+        ending = machine.block(program.body if body is None else body)
+    return ending[0] if isinstance(ending, list) else None
+
+
+class Names(dict[str, Any]):
+    """Arrays or numbers by name; one that does not exist is a mistake in the statements."""
+
+    def __missing__(self, name: str) -> Any:
+        raise IRError(f"`{name}` has no value here")
 
 
 class Machine:
     """The state of one run: arrays by name, numbers by name, checks still to be made."""
 
-    def __init__(self, program: Program, args: Sequence[Any], buffers: dict[str, Buffer]) -> None:
+    def __init__(self, program: Program, args: Sequence[Any], buffers: Buffers) -> None:
         self.buffers = buffers
-        self.arrays: dict[str, Array] = {}
-        self.numbers: dict[str, Number] = {}
+        self.arrays, self.numbers = Names(), Names()
         self.scope: dict[str, Any] = {"np": np, "numpy": np, "math": math}
         self.pending = list(program.checks)
         # inside a stage: element -> (threads that read it, threads that wrote it)
@@ -95,24 +76,30 @@ class Machine:
         self.thread = 0
         for name, text in program.constants.items():
             self.scope[name] = self.numbers[name] = eval(text, self.scope)
-        defaults = [p.default for p in program.parameters[len(args) :]]
-        values = [*args, *(eval(d or "None", self.scope) for d in defaults)]
+        missing = program.parameters[len(args) :]
+        values = [*args, *(eval(p.default or "None", self.scope) for p in missing)]
         for p, value in zip(program.parameters, values, strict=True):
-            self.scope[p.name] = value
-            if p.ndim is not None:
-                array = self.arrays[p.name] = np.asarray(value)
-                if array.ndim != p.ndim:
-                    raise ValueError(f"{p.name} has {array.ndim} dimensions, not {p.ndim}")
-                self.numbers |= {f"{p.name}.shape[{d}]": n for d, n in enumerate(array.shape)}
-            elif not p.fixed:
-                self.numbers[p.name] = self.typed(value, p.dtype)
+            self.argument(p, value)
 
-    # -- types -------------------------------------------------------------------------
+    def argument(self, p: ir.Parameter, value: Any) -> None:
+        """Take one argument."""
+        self.scope[p.name] = value
+        if p.fixed and value != eval(p.default or "None", self.scope):
+            raise TypeError(f"{p.name} must be {p.default}: converted for that value")
+        if p.ndim is None:
+            self.numbers[p.name] = value if p.fixed else self.typed(value, p.dtype)
+            return
+        array = self.arrays[p.name] = np.asarray(value)
+        if array.ndim != p.ndim:
+            raise ValueError(f"{p.name} has {array.ndim} dimensions, not {p.ndim}")
+        fits = array.dtype.kind == p.dtype.kind if p.dtype.var else array.dtype == p.dtype.name
+        if not fits:
+            raise TypeError(f"{p.name} is {array.dtype}, not {p.dtype.name}")
+        self.numbers |= {f"{p.name}.shape[{d}]": n for d, n in enumerate(array.shape)}
 
     def dtype(self, dtype: DType) -> np.dtype[Any]:
         """The dtype at run time: the argument's own where the program is generic over it."""
-        carrier = self.arrays.get(dtype.var) if dtype.var is not None else None
-        return np.dtype(dtype.name) if carrier is None else carrier.dtype
+        return np.dtype(dtype.name) if dtype.var is None else self.arrays[dtype.var].dtype
 
     def typed(self, value: Number, dtype: DType) -> Number:
         """A number converted as `astype` does; a Python number if the dtype is weak."""
@@ -127,8 +114,6 @@ class Machine:
             raise IRError(f"`{show(e)}` is {found}, not {wanted}")
         return self.typed(value, e.dtype)
 
-    # -- sizes and subscripts ----------------------------------------------------------
-
     def poly(self, poly: Poly) -> int:
         """The integer that a size, bound or subscript is."""
         return sum(c * math.prod(map(self.atom, monomial)) for monomial, c in poly.terms)
@@ -138,8 +123,6 @@ class Machine:
         if isinstance(atom, Data):
             return int(self.expr(atom.expr))
         if isinstance(atom, Sym):
-            if atom.name not in self.numbers:
-                raise IRError(f"`{atom.name}` has no value here")
             return int(self.numbers[atom.name])
         a, b = map(self.poly, atom.args)
         if atom.op == "bound":
@@ -148,71 +131,56 @@ class Machine:
             return min(a, b) if atom.op == "min" else max(a, b)
         return a // b if atom.op == "//" else a % b
 
-    def domain(self, axes: tuple[Axis, ...]) -> Iterator[None]:
+    def domain(self, axes: tuple[ir.Axis, ...]) -> Iterator[None]:
         """Every combination of the indices, the last one fastest; they are bound meanwhile."""
         if not axes:
             yield
             return
-        axis, outer = axes[0], dict(self.numbers)
-        for k in range(self.poly(axis.lo), self.poly(axis.hi)):
-            self.numbers[axis.name] = k
+        for k in range(self.poly(axes[0].lo), self.poly(axes[0].hi)):
+            self.numbers[axes[0].name] = k
             yield from self.domain(axes[1:])
-        self.numbers.pop(axis.name, None)
-        if axis.name in outer:
-            self.numbers[axis.name] = outer[axis.name]
+        self.numbers.pop(axes[0].name, None)
 
     def position(self, node: Load | Write) -> tuple[int, ...]:
-        """A subscript, inside its array; one that comes from data may count from the end."""
-        if node.buffer not in self.arrays:
-            raise IRError(f"`{node.buffer}` does not exist here")
+        """A subscript inside its array; in a stage, no thread writes what another one touches."""
         at = []
         for p, size in zip(node.index, self.arrays[node.buffer].shape, strict=True):
             k, data = self.poly(p), any(isinstance(a, Data) for m, _ in p.terms for a in m)
             if data and not -size <= k < size:
                 raise IndexError("an index read from data is out of bounds")
             if not data and not 0 <= k < size:
-                raise IRError(f"`{place(node)}`: `{p}` is {k}, the size is {size}")
+                raise IRError(f"`{node.buffer}[.. {p} ..]` is at {k}, the size is {size}")
             at.append(k % size)
+        element, write = (id(self.arrays[node.buffer]), *at), isinstance(node, Write)
+        if self.touched is not None:
+            readers, writers = self.touched.setdefault(element, (set(), set()))
+            if (writers | readers if write else writers) - {self.thread}:
+                raise IRError(f"two threads of a stage touch `{node.buffer}` at {at}")
+            (writers if write else readers).add(self.thread)
         return tuple(at)
-
-    def touch(self, node: Load | Write, at: tuple[int, ...]) -> None:
-        """In a stage, no thread may write what another one reads or writes."""
-        if self.touched is None:
-            return
-        element = (id(self.arrays[node.buffer]), at)
-        readers, writers = self.touched.setdefault(element, (set(), set()))
-        write = isinstance(node, Write)
-        if (writers | readers if write else writers) - {self.thread}:
-            raise IRError(f"`{place(node)}`: element {at} is touched by two threads of a stage")
-        (writers if write else readers).add(self.thread)
-
-    # -- expressions -------------------------------------------------------------------
 
     def expr(self, e: Expr) -> Number:
         """The value of an expression, of its dtype."""
         match e:
-            case Const(value=value, dtype=dtype):
+            case ir.Const(value=value, dtype=dtype):
                 return self.typed(value, dtype)
-            case Value(poly=poly, dtype=dtype):
+            case ir.Value(poly=poly, dtype=dtype):
                 return self.typed(self.poly(poly), dtype)
-            case Scalar(name=name) | Local(name=name):
-                if name not in self.numbers:
-                    raise IRError(f"`{name}` has no value here")
+            case ir.Scalar(name=name) | ir.Local(name=name):
                 return self.checked(self.numbers[name], e)
-            case Load(buffer=name):
+            case ir.Load(buffer=name):
                 at = self.position(e)
-                self.touch(e, at)
                 return self.checked(self.arrays[name][at], e)
-            case Cast(arg, dtype):
+            case ir.Cast(arg, dtype):
                 return self.typed(self.expr(arg), dtype)
-            case Select(cond, then, other, _):
+            case ir.Select(cond, then, other, _):
                 return self.checked(self.expr(then if self.expr(cond) else other), e)
-            case Reduce():
+            case ir.Reduce():
                 return self.reduce(e)
-            case Op():
+            case ir.Op():
                 return self.op(e)
 
-    def op(self, e: Op) -> Number:
+    def op(self, e: ir.Op) -> Number:
         """The ufunc of the operation; `and` and `or` stop where Python's would."""
         if e.op in ("and", "or"):
             first = bool(self.expr(e.args[0]))
@@ -222,142 +190,111 @@ class Machine:
             return self.typed(_MATH[e.op](*args), e.dtype)
         return self.checked(getattr(np, OPS[e.op].numpy)(*args), e)
 
-    def reduce(self, e: Reduce) -> Number:
+    def reduce(self, e: ir.Reduce) -> Number:
         """The fold from left to right. Raises ValueError for an extreme of no integers."""
         start = _START[e.op]
-        total = None if start in (math.inf, -math.inf) else self.typed(start, e.dtype)
-        if total is None and e.dtype.kind == "f":
-            total = self.typed(start, e.dtype)
+        known = e.dtype.kind == "f" or not math.isinf(start)
+        total = self.typed(start, e.dtype) if known else None
         for _ in self.domain(e.axes):
             value = self.expr(e.body)
-            folded = value if total is None else _FOLD[e.op](total, value)
-            total = self.checked(folded, e)
+            total = self.checked(value if total is None else _FOLD[e.op](total, value), e)
         if total is None:
-            raise ValueError(f"zero-size array to reduction operation {_FOLD[e.op].__name__}")
+            raise ValueError(f"zero-size array to reduction operation {e.op}")
         return total
 
-    # -- statements --------------------------------------------------------------------
-
-    def block(self, body: tuple[Stmt, ...]) -> str | list[Any] | None:
-        """Run statements; `break`, `continue` or [the result] if they end the block."""
+    def block(self, body: Block) -> Ending:
+        """Run statements up to one that ends the block."""
         for s in body:
             try:
-                ended = self.statement(s)
+                ending = self.statement(s)
             except IRError as error:
                 error.where = error.where or s
                 raise
-            if ended is not None:
-                return ended
+            if ending is not None:
+                return ending
         return None
 
-    def statement(self, s: Stmt) -> str | list[Any] | None:
+    def statement(self, s: Stmt) -> Ending:
         """Run one statement."""
         match s:
-            case Def(name, axes, dtype, body, _):
-                values = [self.expr(body) for _ in self.domain(axes)]
+            case ir.Def(name, axes, dtype, body, _):
                 shape = [max(0, self.poly(a.extent)) for a in axes]
-                self.arrays[name] = np.array(values, self.dtype(dtype)).reshape(shape)
-                self.declared(name)
-            case Alloc(buffer, _):
+                values = [self.expr(body) for _ in self.domain(axes)]
+                self.make(name, np.array(values, self.dtype(dtype)).reshape(shape))
+            case ir.Alloc(buffer, _):
                 shape = [max(0, self.poly(n)) for n in buffer.shape]
-                self.arrays[buffer.name] = poisoned(shape, self.dtype(buffer.dtype))
-                self.declared(buffer.name)
-            case Write():
-                self.write(s)
-            case Let(name, value, _):
+                self.make(
+                    buffer.name, np.full(shape, _JUNK[buffer.dtype.kind], self.dtype(buffer.dtype))
+                )
+            case ir.Let(name, value, _):
                 self.numbers[name] = self.scope[name] = self.expr(value)
                 self.check()
-            case Stage():
-                self.stage(s)
-            case Bind(names, buffers, _):
+            case ir.Bind(names, buffers, _):
                 meant = [self.arrays[b] for b in buffers]
                 self.arrays |= dict(zip(names, meant, strict=True))
-            case Host(text, _):
+            case ir.Host(text, _):
                 exec(textwrap.dedent(text), self.scope)
-            case Jump(kind, _):
+            case ir.Jump(kind, _):
                 return kind
-            case Return(values, single, _):
-                results = [None if v is None else self.arrays[v] if isinstance(v, str)
+            case ir.Return(values, single, _):
+                results = [self.arrays[v] if isinstance(v, str) else None if v is None
                            else self.expr(v) for v in values]  # fmt: skip
                 return [results[0] if single else tuple(results)]
-            case If(cond, body, orelse, _):
+            case ir.If(cond, body, orelse, _):
                 return self.block(body if self.expr(cond) else orelse)
-            case For() | While():
-                return self.loop(s)
+            case ir.Write():
+                self.write(s)
+            case ir.Stage():
+                self.stage(s)
+            case ir.For(index=index):
+                for k in range(self.poly(s.lo), self.poly(s.hi), s.step):
+                    self.numbers[index] = k
+                    ending = self.block(s.body)
+                    if ending not in (None, "continue"):
+                        return None if ending == "break" else ending
+            case ir.While(cond, body, _):
+                while self.expr(cond):
+                    ending = self.block(body)
+                    if ending not in (None, "continue"):
+                        return None if ending == "break" else ending
         return None
 
-    def loop(self, s: For | While) -> str | list[Any] | None:
-        """Run a loop."""
-        counts: Iterator[Any] = iter(range(self.poly(s.lo), self.poly(s.hi), s.step)
-                                     if isinstance(s, For) else iter(bool, True))  # fmt: skip
-        for k in counts:
-            if isinstance(s, For):
-                self.numbers[s.index] = k
-            elif not self.expr(s.cond):
-                break
-            ended = self.block(s.body)
-            if ended == "break":
-                break
-            if isinstance(ended, list):
-                return ended
-        return None
-
-    def stage(self, s: Stage) -> None:
+    def stage(self, s: ir.Stage) -> None:
         """Every thread runs the statements with variables of its own; none may meet another."""
-        outer, self.touched = dict(self.numbers), {}
+        self.touched = {}
         for thread, _ in enumerate(self.domain(s.axes)):
-            before, self.thread = dict(self.numbers), thread
+            before, self.thread = Names(self.numbers), thread
             if self.block(s.body) not in (None, "continue"):
                 raise IRError("a thread leaves its stage")
             self.numbers = before
-        self.numbers, self.touched = outer, None
+        self.touched = None
 
     def write(self, s: Write) -> None:
         """Read everything, then store."""
-        new: list[tuple[tuple[int, ...], Number]] = []
-        for _ in self.domain(s.axes):
-            if s.mask is None or self.expr(s.mask):
-                new.append((self.position(s), self.expr(s.body)))
-        array = self.arrays[s.buffer]
+        domain = (None for _ in self.domain(s.axes) if s.mask is None or self.expr(s.mask))
+        new = [(self.position(s), self.expr(s.body)) for _ in domain]
         for at, value in new:
+            array = self.arrays[s.buffer]
             if not s.body.dtype.weak and value.dtype != array.dtype:
-                raise IRError(f"`{place(s)}` is {array.dtype}, the value {value.dtype}")
-            self.touch(s, at)
+                raise IRError(f"`{s.buffer}` is {array.dtype}, the value {value.dtype}")
             array[at] = value
 
-    def declared(self, name: str) -> None:
-        """An array must have the shape and dtype that its buffer is declared with."""
-        want, array = self.buffers[name], self.arrays[name]
+    def make(self, name: str, array: Array) -> None:
+        """A new array, which must have the shape and dtype that its buffer is declared with."""
+        want = self.buffers[name]
         shape = tuple(max(0, self.poly(n)) for n in want.shape)
         if (array.shape, array.dtype) != (shape, self.dtype(want.dtype)):
-            raise IRError(f"`{name}` is {array.dtype}{array.shape}, declared {want.dtype}{shape}")
-
-    # -- checks ------------------------------------------------------------------------
+            raise IRError(f"`{name}` is {array.dtype}{array.shape}, not {want.dtype}{shape}")
+        self.arrays[name] = array
 
     def check(self) -> None:
         """Make the checks whose sizes are known by now. Raises what a failed one says."""
         for c in self.pending.copy():
             atoms = [a for p in (c.left, c.right, *c.when) for a in p.atoms()]
-            if all(a.name in self.numbers for a in atoms if isinstance(a, Sym)):
-                self.pending.remove(c)
-                self.test(c)
-
-    def test(self, c: Check) -> None:
-        """Make one check: sizes that must be equal, or `left <= right`."""
-        left, right = self.poly(c.left), self.poly(c.right)
-        failed = left > right if c.kind == "index" else left != right
-        if failed and all(self.poly(p) > 0 for p in c.when):
-            sizes = "" if c.kind == "index" else f": sizes {left} and {right} do not match"
-            raise getattr(builtins, c.error)(c.message + sizes)
-
-
-def place(node: Load | Write) -> str:
-    """The element that is read or stored, for messages."""
-    return f"{node.buffer}[{', '.join(map(str, node.index))}]"
-
-
-def poisoned(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
-    """An array whose content nobody may rely on: NaN, or a large odd number."""
-    if dtype.kind in "fc":
-        return np.full(shape, math.nan, dtype)
-    return np.full(shape, dtype.kind == "b" or np.iinfo(dtype).max - 2, dtype)
+            if not all(a.name in self.numbers for a in atoms if isinstance(a, Sym)):
+                continue
+            self.pending.remove(c)
+            left, right = self.poly(c.left), self.poly(c.right)
+            failed = left > right if c.kind == "index" else left != right
+            if failed and all(self.poly(p) > 0 for p in c.when):
+                raise getattr(builtins, c.error)(f"{c.message}: {left} and {right}")

@@ -201,7 +201,20 @@ class Poly:
 
     def is_nonneg(self) -> bool:
         """Whether it is certainly >= 0."""
-        return all(c >= 0 and all(a.nonneg for a in m) for m, c in self.terms)
+        if all(c >= 0 and all(a.nonneg for a in m) for m, c in self.terms):
+            return True
+        return any(self._without_floor(m, c) for m, c in self.terms if c < 0)
+
+    def _without_floor(self, monomial: Monomial, c: int) -> bool:
+        """Use `p // k <= p / k` for a term that is subtracted."""
+        if len(monomial) != 1 or not isinstance(monomial[0], Apply) or monomial[0].op != "//":
+            return False
+        p, divisor = monomial[0].args
+        k = divisor.constant
+        if k is None or k < 1:
+            return False
+        rest = self - Poly(((monomial, c),))
+        return (rest * k + p * c).is_nonneg()
 
     def is_positive(self) -> bool:
         """Whether it is certainly > 0."""

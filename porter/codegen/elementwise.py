@@ -25,7 +25,7 @@ def items_of(items: Sequence[object]) -> Iterator[object]:
 def is_elementwise(plan: Plan) -> bool:
     """Every array is 1-D, of one size, and touched only at the thread's own index."""
     arrays = [p for p in plan.parameters if p.ndim is not None]
-    if not arrays or any(p.ndim != 1 for p in arrays):
+    if not arrays or plan.indexed or any(p.ndim != 1 for p in arrays):
         return False
     if any(c.kind != "broadcast" for c in plan.checks):
         return False

@@ -9,14 +9,15 @@ from dataclasses import replace
 
 from porter.arrays.dtypes import DType
 from porter.arrays.sizes import Poly
-from porter.codegen.elementwise import is_elementwise
+from porter.codegen.elementwise import is_elementwise, items_of
 from porter.codegen.hosttext import HostText
-from porter.codegen.kernels import KernelTexts, Written
+from porter.codegen.kernels import KernelTexts, Written, kernel_expressions
 from porter.codegen.overlap import Overlap, overlaps
 from porter.codegen.writer import Needs
 from porter.ir.nodes import (
     Alloc,
     Bind,
+    Cast,
     Check,
     Expr,
     Host,
@@ -26,8 +27,10 @@ from porter.ir.nodes import (
     Origin,
     Parameter,
     Return,
+    Value,
 )
 from porter.ir.ops import OPS
+from porter.ir.walk import walk
 from porter.plan.nodes import HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
 
 _BLOCKS = {"2d": ("BLOCK_X", "BLOCK_Y"), "3d": ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")}
@@ -168,20 +171,41 @@ class HostFunction:
     def _scalar(self, p: Parameter) -> None:
         if p.dtype.kind in "iu":
             self._needs("_integer")
-            self.emit(f'{p.name} = _integer({p.name}, "{p.name}")')
+            like = self._met_by(p.name)
+            self.emit(f'{p.name} = _integer({p.name}, "{p.name}"{like})')
         elif p.dtype.kind in "fc":
             self._needs("_number")
             dtypes = [q for q in self.arrays if q.dtype.kind in "fc"]
             like = f", {dtypes[0].name}.dtype" if dtypes and not self.elementwise else ""
             self.emit(f'{p.name} = _number({p.name}, "{p.name}"{like})')
 
+    def _common_shape(self, names: Sequence[str]) -> None:
+        """Broadcasting where only expressions meet; a store or a `zeros_like` fixes the shape."""
+        if len(names) == 1 or self.plan.strict:
+            self.emit(f"shape = {names[0]}.shape")
+            for n in names[1:]:
+                self.emit(f"if {n}.shape != shape:")
+                text = f"operands could not be broadcast together: {{shape}} and {{{n}.shape}}"
+                self.emit(f'    raise ValueError(f"{text}")')
+            return
+        self.needs.numpy = True
+        self.emit(f"shape = np.broadcast_shapes({', '.join(f'{n}.shape' for n in names)})")
+
+    def _met_by(self, name: str) -> str:
+        """The dtype of an array that an integer argument is combined with."""
+        for item in items_of(self.plan.items):
+            for e in kernel_expressions(item.kernel) if isinstance(item, Launch) else ():
+                for x in walk(e):
+                    if isinstance(x, Cast) and isinstance(x.arg, Value) and x.dtype.var:
+                        if name in x.arg.poly.names() and not self.elementwise:
+                            return f", {x.dtype.var}.dtype"
+        return ""
+
     def _flatten(self) -> None:
         """An elementwise function takes any number of dimensions: its kernels see one."""
         names = [p.name for p in self.arrays]
         self._needs("_flat")
-        shapes = ", ".join(f"{n}.shape" for n in names)
-        self.needs.numpy = True
-        self.emit(f"shape = np.broadcast_shapes({shapes})")
+        self._common_shape(names)
         self.pending = [c for c in self.pending if c.kind != "broadcast"]
         for n in names:
             if n in self.written:
@@ -229,7 +253,7 @@ class HostFunction:
             what = _plain(c.message)
             if c.kind == "broadcast" or what in OPS or what == "where":
                 what = "operands could not be broadcast together"
-            self.emit(f'    raise ValueError(f"{what}: {found}")')
+            self.emit(f'    raise {c.error}(f"{what}: {found}")')
 
     def _transfer(self, p: Parameter) -> None:
         self._needs("_to_device", "_on_device")
@@ -421,7 +445,7 @@ class HostFunction:
         """All blocks, then one block over their partial results."""
         assert written.finish is not None
         self._needs("_blocks", "total")
-        self.emit(f"blocks = min(_blocks({sizes[0]}, THREADS), MOST_PARTIALS)")
+        self.emit(f"blocks = min(max(_blocks({sizes[0]}, THREADS), 1), MOST_PARTIALS)")
         names = []
         for k, dtype in enumerate(written.partials):
             name = "partial" if len(written.partials) == 1 else f"partial{k + 1}"

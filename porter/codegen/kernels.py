@@ -11,8 +11,8 @@ from porter.arrays.dtypes import DType
 from porter.arrays.sizes import Poly, sym
 from porter.codegen.writer import Needs, Writer
 from porter.ir.nodes import Axis, Buffer, Expr, Load, Origin, Reduce, Stage, Stmt, Value, Write
-from porter.ir.walk import free_names, rewrite, substitute, walk
-from porter.plan.accesses import accesses
+from porter.ir.walk import free_names, rewrite, statements, substitute, walk
+from porter.plan.accesses import accesses, expressions
 from porter.plan.nodes import Fold, Kernel
 from porter.plan.schedule import contraction
 
@@ -445,6 +445,16 @@ def _expressions(kernel: Kernel) -> Iterator[Expr]:
     int64 = DType("int64")
     for a in kernel.axes:
         yield from (Value(a.lo, int64), Value(a.hi, int64))
+
+
+def kernel_expressions(kernel: Kernel) -> Iterator[Expr]:
+    """Every expression of a kernel: bounds, folds, and those of its statements."""
+    yield from _expressions(kernel)
+    body: list[Stmt] = list(kernel.body)
+    for step in kernel.steps:
+        body += step.body if isinstance(step, Stage) else []
+    for s in statements(tuple(body)):
+        yield from expressions(s)
 
 
 def _read_later(step: Fold) -> bool:

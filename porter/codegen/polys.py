@@ -26,7 +26,8 @@ def poly_parts(poly: Poly, atom: AtomText) -> tuple[str, int]:
     for monomial, c in terms:
         body, binds = _term(monomial, abs(c), atom)
         if not text:
-            text = f"-{body}" if c < 0 else body
+            divided = " // " in body or " % " in body
+            text = f"-({body})" if c < 0 and divided else f"-{body}" if c < 0 else body
             precedence = PRODUCT if c < 0 else binds
         else:
             text += f" - {parenthesised(body, binds, PRODUCT)}" if c < 0 else f" + {body}"

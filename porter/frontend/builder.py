@@ -47,6 +47,9 @@ class Builder:
     taken: set[str] = field(default_factory=set)
     local_types: dict[str, DType] = field(default_factory=dict)
     retype: bool = False
+    reads_shape: bool = False
+    strict_shapes: bool = False
+    pinned: set[str] = field(default_factory=set)
     equal: dict[str, Poly] = field(default_factory=dict)
     dtype_groups: dict[str, str] = field(default_factory=dict)
     constants: dict[str, str] = field(default_factory=dict)
@@ -222,6 +225,14 @@ class Builder:
         for root in roots[1:]:
             if root != roots[0]:
                 self.dtype_groups[root] = roots[0]
+
+    def pin(self, *dtypes: DType) -> None:
+        """Give up serving other dtypes for these parameters; the evaluation starts again."""
+        roots = {self.dtype_root(d.var) for d in dtypes if d.var}
+        group = {v for v in (*self.dtype_groups, *roots) if self.dtype_root(v) in roots}
+        if group - self.pinned:
+            self.pinned |= group
+            self.retype = True
 
     def dtype_root(self, var: str) -> str:
         """The parameter that stands for a group of parameters of one dtype."""

@@ -176,6 +176,7 @@ def _len(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     value = args[0]
     if isinstance(value, tuple):
         return integer(len(value))
+    ev.b.reads_shape = True
     array = as_array(ev.as_numeric(value, node))
     if array.mask is not None:
         raise ev.b.refuse("PRT906", "`len` of a selection by a mask depends on the data")

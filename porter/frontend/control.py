@@ -112,6 +112,9 @@ def _rebind(body: Body, arrays: dict[str, str]) -> None:
             continue
         if value.ndim != len(want.shape) or value.dtype.name != want.dtype.name:
             raise b.refuse("PRT908", f"`{name}` changes its dtype or number of dimensions")
+        b.same_dtype(value.dtype, want.dtype)
+        if (value.dtype.var is None) != (want.dtype.var is None):
+            b.pin(value.dtype, want.dtype)
         for have, expected in zip(value.shape, want.shape, strict=True):
             b.unify(expected, have, f"`{name}` changes its shape")
         moved.append((variable, value.view.buffer))
@@ -317,10 +320,13 @@ def _both(
         raise b.refuse("PRT908", f"`{name}` is an array in one branch only")
     if not (whole_view(value) and whole_view(other)):
         raise b.refuse("PRT908", f"`{name}` is a view in one of the branches", "copy it")
-    if value.ndim != other.ndim or value.dtype != other.dtype:
+    if value.ndim != other.ndim or value.dtype.name != other.dtype.name:
         raise b.refuse("PRT908", f"`{name}` has another dtype or ndim in each branch")
     for x, y in zip(value.shape, other.shape, strict=True):
         b.unify(x, y, f"`{name}` has another shape in each branch")
+    b.same_dtype(value.dtype, other.dtype)
+    if (value.dtype.var is None) != (other.dtype.var is None):
+        b.pin(value.dtype, other.dtype)
     variable = b.variable(name, b.buffers[value.view.buffer])
     body.env[name] = b.stored(variable)
     binds = [Bind((variable.name,), (v.view.buffer,), b.origin) for v in (value, other) if v.view]

@@ -53,6 +53,8 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
     shape = tuple(map(ev.b.resolve, array.shape))
     if array.mask is not None and attr in ("shape", "size", "ndim", "T"):
         raise ev.b.refuse("PRT906", f"`.{attr}` of a selection by a mask depends on the data")
+    if attr in ("shape", "size", "ndim"):
+        ev.b.reads_shape = True
     match attr:
         case "shape":
             return tuple(integer(positive(n)) for n in shape)

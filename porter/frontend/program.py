@@ -19,6 +19,7 @@ from porter.frontend.signature import ParameterType, parameters_of
 from porter.frontend.statements import Body
 from porter.frontend.subscripts import host_integer
 from porter.frontend.values import NONE, Text, Value
+from porter.ir.check import check
 from porter.ir.nodes import (
     Axis,
     Buffer,
@@ -39,8 +40,9 @@ def build(function: FunctionSource, types: Sequence[ParameterType], scope: Globa
     """The array program. Raises Refusal where a statement cannot be converted."""
     _check_definition(function)
     local_types: dict[str, DType] = {}
+    pinned: set[str] = set()
     for _ in range(MAX_RESTARTS):
-        builder = Builder(function.module, local_types=local_types)
+        builder = Builder(function.module, local_types=local_types, pinned=pinned)
         env, parameters = _environment(builder, function, types, scope)
         body = Body(builder, scope, env)
         builder.active.append(function.name)
@@ -49,7 +51,7 @@ def build(function: FunctionSource, types: Sequence[ParameterType], scope: Globa
         body.run(statements)
         if not builder.retype:
             return _finish(builder, function, parameters)
-        local_types = builder.local_types
+        local_types, pinned = builder.local_types, builder.pinned
     raise refusal("PRT908", "a variable changes its type in every iteration", function.span)
 
 
@@ -78,7 +80,7 @@ def _environment(
         b.taken.add(name)
         default = None if p.default is None else function.module.code(p.default)
         fixed = None if p.default is None else _specialised(b, scope, p.default)
-        if fixed is not None and t.ndim is None:
+        if fixed is not None and t.ndim is None and not t.given:
             env[name] = fixed
             parameters.append(Parameter(name, DType("bool", weak=True), None, default, fixed=True))
             continue
@@ -101,7 +103,9 @@ def _parameter(b: Builder, name: str, t: ParameterType) -> Value:
         if t.dtype.kind in "iu":
             return host_integer(name)
         return Scalar(name, replace(t.dtype, weak=True))
-    dtype = DType(t.dtype.name, var=name if t.dtype.kind in "iuf" else None)
+    dtype = DType(
+        t.dtype.name, var=name if t.dtype.kind in "iuf" and name not in b.pinned else None
+    )
     shape = tuple(sym(f"{name}.shape[{d}]", True) for d in range(t.ndim))
     b.buffers[name] = Buffer(name, shape, dtype, parameter=True)
     return b.stored(b.buffers[name])
@@ -119,7 +123,7 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
         k: replace(v, shape=tuple(map(poly, v.shape)), dtype=dtype(v.dtype))
         for k, v in b.buffers.items()
     }
-    return Program(
+    program = Program(
         name=function.node.name.value,
         parameters=tuple(replace(p, dtype=dtype(p.dtype)) for p in parameters),
         buffers=buffers,
@@ -129,7 +133,11 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
         assumed=(),
         constants=dict(b.constants),
         origin=Origin(function.span, f"def {function.name}"),
+        indexed=b.reads_shape,
+        strict=b.strict_shapes,
     )
+    check(program.body, program, program.buffers)
+    return program
 
 
 def _checks(b: Builder, poly: Any) -> tuple[Check, ...]:

@@ -45,6 +45,7 @@ class Body:
         self.single: set[str] = set()
         self.returned = False
         self.early: tuple[str, str] | None = None
+        self.loops_before = builder.loops
 
     # -- running ---------------------------------------------------------------------
 
@@ -129,7 +130,7 @@ class Body:
 
     def leave_if_returned(self) -> None:
         """After an inner loop of a helper: leave the outer one too."""
-        if self.early is not None and self.b.loops > 0:
+        if self.early is not None and self.b.loops > self.loops_before:
             done = Local(self.early[1], self.b.local_types[self.early[1]])
             self.b.emit(If(done, (Jump("break", self.b.origin),), (), self.b.origin))
 
@@ -179,6 +180,8 @@ class Body:
         match part:
             case cst.Assign(targets=targets, value=value):
                 result = self.ev(value)
+                if len(targets) > 1 and any(isinstance(t.target, cst.Subscript) for t in targets):
+                    result = self._held(result) if self._changes(result, set(), True) else result
                 for target in targets:
                     self.assign(target.target, result)
             case cst.AnnAssign(target=target, value=value):
@@ -385,6 +388,7 @@ class Body:
             raise self.b.refuse(
                 "PRT907", f"the result is {result.dtype.name}, the target {target.dtype.name}: "
                 "NumPy raises here", "convert the target with `astype` first")  # fmt: skip
+        self.b.strict_shapes = True
         if isinstance(node.target, cst.Name) and self._owned(node.target.value, target):
             self.env[node.target.value] = self._named_array(
                 node.target.value, _as_array(astype(result, target.dtype))

@@ -17,6 +17,7 @@ def store(b: Builder, target: Array, value: Operand, what: str = "the store") ->
         raise b.refuse("PRT905", "the target of a store is a copy: the store would be lost",
                        "store into the array itself")  # fmt: skip
     source = as_array(value)
+    b.strict_shapes = True
     _check_mask(b, target, source)
     _check_kind(b, target, value)
     extra = source.ndim - target.ndim

@@ -14,6 +14,7 @@ from porter.frontend.values import ELLIPSIS, NONE, Array, Slice, Special, View
 from porter.ir.nodes import Check, Const, Expr
 from porter.ir.nodes import Value as IndexValue
 
+MASK_MISMATCH = "boolean index did not match indexed array"
 # One output dimension or one fixed subscript per item of the index.
 _Part = tuple[str, Any]
 
@@ -123,6 +124,8 @@ def _fits(b: Builder, least: Poly, size: Poly, axis: int) -> bool:
     """NumPy raises IndexError unless `size >= least`: proved here, or tested by the host."""
     if (size - least).is_nonneg():
         return True
+    if any(isinstance(a, Data) for p in (least, size) for a in p.atoms()):
+        return False
     if b.conditional or least.names() & {r.name for r in b.ranges}:
         return False
     message = f"index is out of bounds for axis {axis}"
@@ -254,7 +257,9 @@ def _masked(b: Builder, array: Array, mask: Array) -> Array:
     if mask.ndim > array.ndim:
         raise b.refuse("PRT903", "too many indices: the mask has more dimensions than the array")
     for have, want in zip(array.shape, mask.shape, strict=False):
-        b.unify(have, want, "boolean index did not match the indexed array")
+        b.unify(have, want, MASK_MISMATCH)
+        if have != want:
+            b.checks.append(Check("equal", have, want, MASK_MISMATCH, "IndexError"))
     if array.mask is not None:
         raise b.refuse("PRT906", "a mask of an array that was already selected by a mask")
     lead = mask.ndim

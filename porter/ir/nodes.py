@@ -287,6 +287,8 @@ class Program:
     assumed: tuple[str, ...]
     constants: dict[str, str]
     origin: Origin
+    indexed: bool = False  # shapes or positions are used: the number of dimensions matters
+    strict: bool = False  # arrays are stored into: shapes must match, not just broadcast
 
 
 TRUE = Const(True, BOOL)

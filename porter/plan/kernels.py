@@ -97,9 +97,7 @@ class Grouping:
             for name, known in found:
                 if known == e:
                     return Local(name, e.dtype)
-            single = s.body is e and not s.buffer.startswith("out")
-            name = s.buffer if single and s.buffer not in self.context.program.buffers else ""
-            name = name or self.context.fresh(_LOCALS[e.op])
+            name = self.context.fresh(_LOCALS[e.op])
             found.append((name, e))
             return Local(name, e.dtype)
 
@@ -237,11 +235,23 @@ class Grouping:
                 return Local(names[e.buffer], e.dtype)
             return None
 
-        steps = tuple(_localise(step, names, stored, change) for step in kernel.steps)
+        steps = tuple(
+            _named(_localise(step, names, stored, change), stored) for step in kernel.steps
+        )
         return replace(kernel, steps=steps)
 
     def _parameter(self, step: Fold) -> bool:
         return self.context.buffers[step.name].parameter
+
+
+def _named(step: Fold | Stage, stored: set[str]) -> Fold | Stage:
+    """A result that is just one fold and stays in the kernel: the fold takes its name."""
+    if not isinstance(step, Fold) or step.store is not None or len(step.reductions) != 1:
+        return step
+    name, r = step.reductions[0]
+    if step.value != Local(name, r.dtype) or step.name in stored:
+        return step
+    return replace(step, reductions=((step.name, r),), value=Local(step.name, r.dtype))
 
 
 def _localise(

@@ -98,3 +98,5 @@ class Plan:
     docstring: str
     constants: dict[str, str]
     origin: Origin
+    indexed: bool = False
+    strict: bool = False

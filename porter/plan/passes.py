@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from porter.ir.nodes import Program, Stmt
+from porter.ir.check import check
+from porter.ir.nodes import For, Program, Stmt
+from porter.ir.walk import statements
+from porter.plan.accesses import accesses
 from porter.plan.common import Context
 from porter.plan.extract import extract
 from porter.plan.in_place import in_place
@@ -45,8 +48,11 @@ def lower(program: Program) -> tuple[tuple[Stmt, ...], Context]:
     """The statements after all passes: scalar loops, each store with its domain."""
     context = Context.of(program)
     body = program.body
+    stored = False
     for step in PASSES:
         body = step(body, context)
+        stored = stored or step is store
+        check(body, program, context.buffers, stored=stored)
     return body, context
 
 
@@ -62,4 +68,11 @@ def plan(program: Program) -> Plan:
         program.docstring,
         program.constants,
         program.origin,
+        program.indexed or _indexed(program),
+        program.strict,
     )
+
+
+def _indexed(program: Program) -> bool:
+    loops = {s.index for s in statements(program.body) if isinstance(s, For)}
+    return any(p.names() & loops for a in accesses(program.body) for p in a.index)

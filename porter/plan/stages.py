@@ -49,7 +49,7 @@ def merge_fills(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
                      if not isinstance(result[k], Alloc)), None)  # fmt: skip
         fill = result[last] if last is not None else None
         if isinstance(s, Stage) and isinstance(fill, Stage) and last is not None:
-            merged = _filled(fill, s)
+            merged = _filled(fill, s, context)
             if merged is not None:
                 del result[last]
                 s = merged
@@ -59,7 +59,7 @@ def merge_fills(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     return tuple(result)
 
 
-def _filled(fill: Stage, region: Stage) -> Stage | None:
+def _filled(fill: Stage, region: Stage, context: Context) -> Stage | None:
     """The fill's stage with the region's statements where the region is."""
     whole = fill.body[0]
     if len(fill.body) != 1 or not isinstance(whole, Write) or whole.checked:
@@ -72,6 +72,10 @@ def _filled(fill: Stage, region: Stage) -> Stage | None:
     places = {a.index for a in found if a.buffer == whole.buffer}
     own = {e.buffer for e in walk(whole.body) if isinstance(e, Load)}
     if len(places) != 1 or any(a.write and a.buffer in own for a in found):
+        return None
+    if any(a.buffer == whole.buffer and not a.write for a in found):
+        return None
+    if tuple(a.extent for a in fill.axes) != context.buffers[whole.buffer].shape:
         return None
     at: dict[str, Poly] = {}
     tests: list[Expr] = []

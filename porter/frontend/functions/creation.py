@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from porter.arrays.dtypes import FLOAT64, INT64, DType, promote, strengthen
-from porter.arrays.sizes import Poly
+from porter.arrays.sizes import Poly, maximum
 from porter.frontend.calculus import ONE, astype, full, index_value
 from porter.frontend.functions.registry import PYTHON_TYPES, Call, function
 from porter.frontend.scalars import cast, choose, integer, number, operate, poly_of, truth
@@ -39,6 +39,7 @@ def _constant_array(name: str, value: float) -> None:
     @function(f"numpy.{name}_like", "a dtype=None order=None subok=True shape=None")
     def like(call: Call) -> Value:
         array = call.array("a")
+        call.b.strict_shapes = True
         return full(array.shape, number(value), call.dtype() or array.dtype)
 
 
@@ -55,6 +56,7 @@ def _empty(call: Call) -> Value:
 @function("numpy.empty_like", "a dtype=None order=None subok=True shape=None")
 def _empty_like(call: Call) -> Value:
     array = call.array("a")
+    call.b.strict_shapes = True
     zeros = full(array.shape, number(0.0), call.dtype() or array.dtype)
     return Empty(zeros.shape, zeros.dtype, zeros.at)
 
@@ -76,6 +78,7 @@ def _full(call: Call) -> Value:
 @function("numpy.full_like", "a fill_value dtype=None order=None subok=True shape=None")
 def _full_like(call: Call) -> Value:
     array = call.array("a")
+    call.b.strict_shapes = True
     return _filled(call, array.shape, array.dtype)
 
 
@@ -111,7 +114,7 @@ def _linspace(call: Call) -> Value:
     closed = bool(call.constant("endpoint"))
     dtype = promote(promote(start.dtype, stop.dtype), FLOAT64)
     gap = operate("sub", cast(stop, dtype), cast(start, dtype))
-    steps = integer(num - 1 if closed else num)
+    steps = integer(maximum(num - 1 if closed else num, ONE))
     step = operate("truediv", gap, cast(steps, dtype))
 
     def at(idx: Sequence[Poly]) -> Expr:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from porter.arrays.dtypes import BOOL
+from dataclasses import replace
+
+from porter.arrays.dtypes import BOOL, strengthen
 from porter.frontend.calculus import elementwise, map_arrays, where
 from porter.frontend.functions.registry import FUNCTIONS, Call, Handler, function
 from porter.frontend.functions.registry import MISSING as REQUIRED
 from porter.frontend.scalars import cast, choose, integer, number, operate
-from porter.frontend.values import NONE, Array, Value
-from porter.ir.nodes import Expr
+from porter.frontend.values import NONE, Array
+from porter.frontend.values import Value as Result
+from porter.ir.nodes import Const, Expr, Local, Value
 from porter.ir.ops import OPS
 
 #: other names of the operations in `ir/ops.py` (their own NumPy names are added below)
@@ -31,18 +34,30 @@ _NO_NUMPY = {"erf", "erfc", "gamma", "lgamma"}
 def _row(op: str) -> Handler:
     names = ("x", "y")[: OPS[op].arity]
 
-    def body(call: Call) -> Value:
-        return elementwise(call.b, op, *(call.operand(n) for n in names))
+    def body(call: Call) -> Result:
+        result = elementwise(call.b, op, *(call.operand(n) for n in names))
+        return result if isinstance(result, Array) else _strong(result)
 
     return Handler(tuple((n, REQUIRED) for n in names), body)
 
 
-def _math_row(op: str) -> Handler:
+def _strong(e: Expr) -> Expr:
+    """NumPy's functions give NumPy scalars, whose dtype counts in promotion (NEP 50)."""
+    if not e.dtype.weak or isinstance(e, (Value, Local)):
+        return e
+    return (
+        cast(e, strengthen(e.dtype))
+        if isinstance(e, Const)
+        else replace(e, dtype=strengthen(e.dtype))
+    )
+
+
+def _math_row(op: str, arrays: bool = False) -> Handler:
     names = ("x", "y")[: OPS[op].arity]
 
-    def body(call: Call) -> Value:
+    def body(call: Call) -> Result:
         operands = [call.operand(n) for n in names]
-        if any(isinstance(o, Array) and o.ndim for o in operands):
+        if not arrays and any(isinstance(o, Array) and o.ndim for o in operands):
             raise call.refuse("PRT903", f"`{call.name}` takes a scalar, not an array",
                               f"use `np.{OPS[op].numpy}`")  # fmt: skip
         result = elementwise(call.b, op, *operands)
@@ -62,11 +77,11 @@ for _name in _MATH.split():
     FUNCTIONS[f"math.{_name}"] = _math_row(_MATH_ALIASES.get(_name, _name))
 for _name, _op in _MATH_ALIASES.items():
     FUNCTIONS[f"math.{_name}"] = _math_row(_op)
-FUNCTIONS["numpy.abs"] = FUNCTIONS["builtins.abs"] = _row("abs")
+FUNCTIONS["builtins.abs"] = _math_row("abs", arrays=True)
 
 
 @function("numpy.where", "condition x=None y=None")
-def _where(call: Call) -> Value:
+def _where(call: Call) -> Result:
     if call.value("x") is NONE or call.value("y") is NONE:
         raise call.refuse(
             "PRT906", "`where` with one argument gives as many indices as the data has"
@@ -75,7 +90,7 @@ def _where(call: Call) -> Value:
 
 
 @function("numpy.clip", "a a_min=None a_max=None min=None max=None")
-def _clip(call: Call) -> Value:
+def _clip(call: Call) -> Result:
     """maximum, then minimum: NaN goes through, as in NumPy."""
     result = call.operand("a")
     for names, op in ((("a_min", "min"), "maximum"), (("a_max", "max"), "minimum")):
@@ -86,12 +101,12 @@ def _clip(call: Call) -> Value:
 
 
 @function("numpy.square", "x")
-def _square(call: Call) -> Value:
+def _square(call: Call) -> Result:
     return elementwise(call.b, "pow", call.operand("x"), integer(2))
 
 
 @function("numpy.reciprocal", "x")
-def _reciprocal(call: Call) -> Value:
+def _reciprocal(call: Call) -> Result:
     x = call.operand("x")
     if x.dtype.kind in "iub":
         raise call.refuse("PRT907", "`reciprocal` of integers")
@@ -109,7 +124,7 @@ def _round_scalar(x: Expr, scale: int) -> Expr:
 
 
 @function("numpy.round numpy.around builtins.round", "a decimals=0")
-def _round(call: Call) -> Value:
+def _round(call: Call) -> Result:
     decimals = call.constant("decimals")
     if decimals < 0:
         raise call.refuse("PRT901", "`round` to a negative number of decimals")
@@ -118,7 +133,7 @@ def _round(call: Call) -> Value:
 
 
 @function("numpy.nan_to_num", "x copy=True nan=0 posinf=None neginf=None")
-def _nan_to_num(call: Call) -> Value:
+def _nan_to_num(call: Call) -> Result:
     x = call.operand("x")
     if x.dtype.kind in "iub":
         return x
@@ -136,7 +151,7 @@ def _nan_to_num(call: Call) -> Value:
 
 
 @function("numpy.isclose", "a b rtol=1e-05 atol=1e-08")
-def _isclose(call: Call) -> Value:
+def _isclose(call: Call) -> Result:
     rtol, atol = (number(float(call.constant(n))) for n in ("rtol", "atol"))
 
     def close(x: Expr, y: Expr) -> Expr:
@@ -149,7 +164,7 @@ def _isclose(call: Call) -> Value:
 
 
 @function("numpy.sinc", "x")
-def _sinc(call: Call) -> Value:
+def _sinc(call: Call) -> Result:
     def sinc(x: Expr) -> Expr:
         y = operate("mul", number(3.141592653589793), x)
         return choose(
@@ -160,7 +175,7 @@ def _sinc(call: Call) -> Value:
 
 
 @function("numpy.angle", "z")
-def _angle(call: Call) -> Value:
+def _angle(call: Call) -> Result:
     z = call.operand("z")
     parts = [elementwise(call.b, part, z) for part in ("imag", "real")]
     return elementwise(call.b, "arctan2", *parts)

@@ -24,13 +24,15 @@ from porter.ir.nodes import (
     Jump,
     Let,
     Load,
+    Local,
     Origin,
     Parameter,
     Return,
+    Scalar,
     Value,
 )
 from porter.ir.ops import OPS
-from porter.ir.walk import walk
+from porter.ir.walk import free_names, walk
 from porter.plan.nodes import HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
 
 _BLOCKS = {"2d": ("BLOCK_X", "BLOCK_Y"), "3d": ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")}
@@ -115,7 +117,11 @@ class HostFunction:
         return lines
 
     def _prologue(self, body: Sequence[str]) -> None:
-        for p in self.plan.parameters:
+        if self.elementwise and len(self.arrays) > 1:
+            self._needs("_weak")
+            both = ", ".join(p.name for p in self.arrays)
+            self.emit(f"{both} = _weak({both})")
+        for p in sorted(self.plan.parameters, key=lambda p: p.ndim is None):
             self._check_parameter(p)
         if self.elementwise:
             self._flatten()
@@ -176,7 +182,7 @@ class HostFunction:
         elif p.dtype.kind in "fc":
             self._needs("_number")
             dtypes = [q for q in self.arrays if q.dtype.kind in "fc"]
-            like = f", {dtypes[0].name}.dtype" if dtypes and not self.elementwise else ""
+            like = f", {dtypes[0].name}.dtype" if dtypes else ""
             self.emit(f'{p.name} = _number({p.name}, "{p.name}"{like})')
 
     def _common_shape(self, names: Sequence[str]) -> None:
@@ -197,7 +203,7 @@ class HostFunction:
             for e in kernel_expressions(item.kernel) if isinstance(item, Launch) else ():
                 for x in walk(e):
                     if isinstance(x, Cast) and isinstance(x.arg, Value) and x.dtype.var:
-                        if name in x.arg.poly.names() and not self.elementwise:
+                        if name in x.arg.poly.names():
                             return f", {x.dtype.var}.dtype"
         return ""
 
@@ -234,11 +240,15 @@ class HostFunction:
         names = c.left.names() | c.right.names()
         for p in c.when:
             names |= p.names()
+        for e in c.conditions:
+            names |= free_names(e)
+            names |= {x.name for x in walk(e) if isinstance(x, (Scalar, Local))}
         return all(n.split(".")[0] in self.names for n in names)
 
     def _check(self, c: Check) -> None:
         left, right = self.host.poly(c.left, 5), self.host.poly(c.right, 5)
-        when = [f"{self.host.poly(p, 5)} > 0" for p in c.when if not p.is_positive()]
+        when = [self.host.text(e, 3) for e in c.conditions]
+        when += [f"{self.host.poly(p, 5)} > 0" for p in c.when if not p.is_positive()]
         test = f"{left} != {right}"
         if c.kind == "index":
             test = f"{right} < {left}" if c.left.constant is not None else f"{left} > {right}"
@@ -297,9 +307,8 @@ class HostFunction:
                 self.emit(f"{name} = {self.host.text(value)}")
                 self.names.add(name)
                 for c in [c for c in self.pending if self._ready(c)]:
-                    if name in c.left.names() | c.right.names():
-                        self._check(c)
-                        self.pending.remove(c)
+                    self._check(c)
+                    self.pending.remove(c)
             case Launch(kernel):
                 self._launch(kernel)
             case Bind(names, buffers, _):

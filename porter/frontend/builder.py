@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
@@ -58,6 +58,7 @@ class Builder:
     depth: int = 0
     conditional: bool = False
     in_while: bool = False
+    conditions: list[Expr] = field(default_factory=list)
     loops: int = 0
     active: list[str] = field(default_factory=list)
     ranges: list[Axis] = field(default_factory=list)
@@ -213,6 +214,10 @@ class Builder:
         if self.resolve(a) != self.resolve(b):
             raise self.refuse("PRT903", f"{what}: sizes that come from data may differ")
         return self.resolve(a)
+
+    def check(self, check: Check) -> None:
+        """Add a test of the arguments, made only where the statement would run."""
+        self.checks.append(replace(check, conditions=tuple(self.conditions)))
 
     def _equate(self, name: str, other: Poly, what: str, broadcast: bool) -> None:
         kind = "broadcast" if broadcast and other.symbol else "equal"

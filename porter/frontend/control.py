@@ -14,9 +14,9 @@ from porter.frontend.builder import whole_view
 from porter.frontend.calls import iterate
 from porter.frontend.evaluate import is_expr
 from porter.frontend.names import assigned_names, contains, used_names
-from porter.frontend.scalars import constant_of, on_host, truth
+from porter.frontend.scalars import constant_of, on_host, operate, truth
 from porter.frontend.values import Array, Range, Value
-from porter.ir.nodes import Axis, Bind, Expr, For, If, Local, Op, Stmt, While
+from porter.ir.nodes import Axis, Bind, Expr, For, If, Local, Op, Return, Stmt, While
 from porter.ir.nodes import Value as IndexValue
 
 if TYPE_CHECKING:
@@ -257,6 +257,8 @@ def branch(body: Body, node: cst.If) -> None:
     second = _block(body, other, cond, arrays, negated=True)
     first, second = _join(body, before, middle, first, second)
     b.emit(If(cond, first, second, origin))
+    if on_host(cond) and any(isinstance(s, Return) for s in first[-1:]):
+        b.conditions.append(operate("not", cond))
 
 
 def _host_can_test(body: Body, node: cst.If) -> bool:
@@ -287,12 +289,16 @@ def _block(
 ) -> tuple[Stmt, ...]:  # fmt: skip
     b = body.b
     outer, ranges = b.conditional, list(b.ranges)
+    kept = len(b.conditions)
+    if on_host(cond):
+        b.conditions.append(operate("not", cond) if negated else cond)
     b.ranges[:] = [narrowed(a, cond, negated) for a in ranges]
     b.conditional = True
     with b.block() as collected:
         body.run(statements)
         _rebind(body, arrays)
     b.conditional, b.ranges[:] = outer, ranges
+    del b.conditions[kept:]
     return tuple(collected)
 
 

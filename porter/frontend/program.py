@@ -30,7 +30,7 @@ from porter.ir.nodes import (
     Scalar,
     Stmt,
 )
-from porter.ir.rebuild import map_statement
+from porter.ir.rebuild import map_expr, map_statement
 from porter.source.module import FunctionSource
 
 MAX_RESTARTS = 6
@@ -145,7 +145,9 @@ def _checks(b: Builder, poly: Any) -> tuple[Check, ...]:
     kept: dict[Check, None] = {}
     for c in b.checks:
         if c.kind == "index":
+            same = tuple(map_expr(e, poly, lambda d: d) for e in c.conditions)
             c = replace(c, left=poly(c.left), right=poly(c.right), when=tuple(map(poly, c.when)))
+            c = replace(c, conditions=same)
             if (c.right - c.left).is_nonneg():
                 continue
         kept[c] = None

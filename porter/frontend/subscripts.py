@@ -130,7 +130,7 @@ def _fits(b: Builder, least: Poly, size: Poly, axis: int) -> bool:
         return False
     message = f"index is out of bounds for axis {axis}"
     loops = tuple(b.resolve(r.extent) for r in b.ranges)
-    b.checks.append(Check("index", least, size, message, "IndexError", loops))
+    b.check(Check("index", least, size, message, "IndexError", loops))
     return True
 
 
@@ -259,7 +259,7 @@ def _masked(b: Builder, array: Array, mask: Array) -> Array:
     for have, want in zip(array.shape, mask.shape, strict=False):
         b.unify(have, want, MASK_MISMATCH)
         if have != want:
-            b.checks.append(Check("equal", have, want, MASK_MISMATCH, "IndexError"))
+            b.check(Check("equal", have, want, MASK_MISMATCH, "IndexError"))
     if array.mask is not None:
         raise b.refuse("PRT906", "a mask of an array that was already selected by a mask")
     lead = mask.ndim

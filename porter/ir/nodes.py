@@ -261,6 +261,7 @@ class Check:
     message: str
     error: str = "ValueError"
     when: tuple[Poly, ...] = ()  # tested only if all of these are positive
+    conditions: tuple[Expr, ...] = ()  # tested only if all of these hold
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ budget in words.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -82,12 +82,21 @@ def _sequence(value: Any) -> str:
 
 
 def compare(
-    expected: Outcome, actual: Outcome, names: Sequence[str], *, loose_scalars: bool = False
+    expected: Outcome,
+    actual: Outcome,
+    names: Sequence[str],
+    *,
+    loose_scalars: bool = False,
+    empty: bool = False,
 ) -> Difference | None:
     """The first difference in anything but values, which `values` compares.
 
     With `loose_scalars` a 0-d array may stand for a scalar (results left on the device).
+    With `empty` (an array without elements among the inputs) a NumPy scalar may stand for a
+    Python number of the same kind: the `0.0` of a loop that did not run has no dtype yet.
     """
+    if empty:
+        expected = replace(expected, result=_typed(expected.result, actual.result))
     difference = _structure("result", expected.result, actual.result, loose_scalars)
     if difference is not None:
         return difference
@@ -105,6 +114,17 @@ def compare(
         if found is not None:
             return found
     return None
+
+
+def _typed(expected: Any, actual: Any) -> Any:
+    """The expected result, its Python numbers in the dtype that they have in the actual one."""
+    if isinstance(expected, tuple) and isinstance(actual, tuple) and len(expected) == len(actual):
+        return tuple(_typed(e, a) for e, a in zip(expected, actual, strict=True))
+    plain = isinstance(expected, (int, float, complex)) and not isinstance(expected, np.generic)
+    if plain and isinstance(actual, np.generic):
+        own = np.asarray(expected)
+        return own.astype(actual.dtype)[()] if own.dtype.kind == actual.dtype.kind else expected
+    return expected
 
 
 def _structure(place: str, expected: Any, actual: Any, loose: bool) -> Difference | None:

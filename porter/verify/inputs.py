@@ -76,8 +76,16 @@ class Inputs:
     @property
     def longest(self) -> int:
         """The longest axis of any array: what a reduction may run over."""
-        axes = [n for a in self.arguments if isinstance(a.value, np.ndarray) for n in a.value.shape]
-        return max(axes, default=0)
+        return max(self._axes, default=0)
+
+    @property
+    def smallest(self) -> int:
+        """The shortest axis of any array; 0 when there is an array without elements."""
+        return min(self._axes, default=1)
+
+    @property
+    def _axes(self) -> list[int]:
+        return [n for a in self.arguments if isinstance(a.value, np.ndarray) for n in a.value.shape]
 
 
 def host(argument: Argument) -> Any:

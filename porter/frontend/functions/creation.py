@@ -22,7 +22,7 @@ def shape_of(call: Call, value: Any) -> tuple[Poly, ...]:
     sizes = tuple(call.b.resolve(call.ev.size(v, call.node)) for v in items)
     for n in sizes:
         if not n.is_nonneg() and n.constant != -1 and not call.b.ranges:
-            call.b.checks.append(Check("index", Poly(), n, "negative dimensions are not allowed"))
+            call.b.check(Check("index", Poly(), n, "negative dimensions are not allowed"))
     return sizes
 
 

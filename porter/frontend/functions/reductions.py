@@ -60,7 +60,7 @@ def _nonempty(call: Call, array: Array, axes: list[int] | None) -> None:
         n = call.b.resolve(array.shape[d])
         if not n.is_positive():
             message = f"zero-size array to reduction operation {call.name.split('.')[-1]}"
-            call.b.checks.append(Check("index", ONE, n, message + " which has no identity"))
+            call.b.check(Check("index", ONE, n, message + " which has no identity"))
 
 
 def _extreme(op: str) -> None:

@@ -149,6 +149,13 @@ def test_comparison_goes_by_kind_shape_dtype_nan_value() -> None:
     assert differ("a", "a") == "" and differ("a", "b") == "value"
 
 
+def test_a_python_number_of_a_loop_that_did_not_run() -> None:
+    for one, other, same in ((0.0, np.float32(0), True), (0, np.float32(0), False)):
+        pair = Outcome(result=(one,)), Outcome(result=(other,))
+        assert (compare.compare(*pair, [], plain=True) is None) == same
+        assert compare.compare(*pair, []) is not None
+
+
 def test_the_budget_grows_with_the_error_of_the_original_only() -> None:
     exact, off = np.array([1e-9, 1.0]), np.array([1.1e-9, 1.0])
     assert differ(exact, off) == "value"
@@ -163,7 +170,8 @@ def test_random_roundings_measure_cancellation_and_keep_exact_numbers(tmp_path: 
     text = (
         "import numpy as np\n"
         "def sharp(x):\n    y = x * 0.1 + 1e6\n    return y - 1e6\n"
-        "def exact(x):\n    y = x * 2.0\n    y += 1.0\n    y[0] -= 1.0\n    return y, 3 * 4, x @ x\n"
+        "def exact(x):\n    y = x * 2.0\n    y += 1.0\n    y[0] -= 1.0\n"
+        "    return y, 3 * 4, x @ x\n"
         "def steps(x):\n    s = 0.0\n    for v in x:\n        s += v * v\n    return s ** 0.5\n"
     )
     x = np.arange(1.0, 6.0)

@@ -87,15 +87,15 @@ def compare(
     names: Sequence[str],
     *,
     loose_scalars: bool = False,
-    empty: bool = False,
+    plain: bool = False,
 ) -> Difference | None:
     """The first difference in anything but values, which `values` compares.
 
     With `loose_scalars` a 0-d array may stand for a scalar (results left on the device).
-    With `empty` (an array without elements among the inputs) a NumPy scalar may stand for a
-    Python number of the same kind: the `0.0` of a loop that did not run has no dtype yet.
+    With `plain` a NumPy scalar may stand for a Python number of the same kind: the `0.0` of
+    a loop that added nothing has no dtype yet.
     """
-    if empty:
+    if plain:
         expected = replace(expected, result=_typed(expected.result, actual.result))
     difference = _structure("result", expected.result, actual.result, loose_scalars)
     if difference is not None:

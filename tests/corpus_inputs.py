@@ -70,7 +70,7 @@ CASES: dict[str, Case] = corpus_variety.CASES | {
     "column_stats:covariance": Case("float64[:, :]", "n+1,k"),
     "column_stats:correlation": Case("float64[:, :]", "n+1,k"),
     "column_stats:column_loop": Case("float64[:, :]", "n,m"),
-    "column_stats:skewness": Case("float64[:, :]", "n+1,m"),
+    "column_stats:skewness": Case("float64[:, :]", "n+4,m"),
     "column_stats:any_nan_columns": Case("float64[:, :]", "n,m:nan"),
     "column_stats:count_nonzero_columns": Case("int64[:, :]", "n,m"),
     "column_stats:batch_norm": Case("float64[:, :], float64[:], float64[:]", "n,m m m"),

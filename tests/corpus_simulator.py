@@ -46,7 +46,7 @@ def describe(argument: Any) -> Any:
     """A kernel argument's type, for `corpus_ptx`: arrays as [dtype, ndim, layout]."""
     if isinstance(argument, tuple):
         return ["tuple", *map(describe, argument)]
-    if hasattr(argument, "shape") and argument.ndim:
+    if hasattr(argument, "shape") and not isinstance(argument, np.generic):
         contiguous = getattr(argument, "_ary", argument).flags["C_CONTIGUOUS"]
         return [str(argument.dtype), argument.ndim, "C" if contiguous else "A"]
     dtype = getattr(argument, "dtype", None)

@@ -140,11 +140,12 @@ class KernelTexts:
         self._row_loop(w, kernel.axes, total)
         previous: list[Stage] = []
         for step in kernel.steps:
+            if _needs_barrier(previous, step, len(kernel.axes)):
+                w.emit("cuda.syncthreads()")
+                previous = []
             if isinstance(step, Fold):
                 self._fold(w, step, scratch)
             else:
-                if _needs_barrier(previous, step):
-                    w.emit("cuda.syncthreads()")
                 self._row_map(w, step, len(kernel.axes))
                 previous.append(step)
         written = self._render(w, kernel, "rows", [total])
@@ -461,13 +462,18 @@ def _read_later(step: Fold) -> bool:
     return step.name.startswith("row_")
 
 
-def _needs_barrier(previous: Sequence[Stage], step: Stage) -> bool:
-    """Whether an earlier map of the row wrote (or read) what this one reads (or writes)."""
-    mine = list(accesses(step.body))
+def _needs_barrier(previous: Sequence[Stage], step: Fold | Stage, rows: int) -> bool:
+    """Whether a step touches what other threads of the block wrote (or read) before it."""
+    if isinstance(step, Fold):
+        folded = {x.buffer for e in (*(r for _, r in step.reductions), step.value)
+                  for x in walk(e) if isinstance(x, Load)}  # fmt: skip
+        return any(a.write and a.buffer in folded for p in previous for a in accesses(p.body))
     for p in previous:
+        one_thread = len(p.axes) == rows or len(step.axes) == rows
         for x in accesses(p.body):
-            for y in mine:
-                if x.buffer == y.buffer and (x.write or y.write) and x.index != y.index:
+            for y in accesses(step.body):
+                shared = x.buffer == y.buffer and (x.write or y.write)
+                if shared and (one_thread or x.index != y.index):
                     return True
     return False
 

@@ -14,7 +14,20 @@ from porter.arrays.sizes import Apply, Data, Poly, Sym, sym
 from porter.diagnostics import Diagnostic, Note, Refusal, Span
 from porter.frontend.scalars import cast
 from porter.frontend.values import Array, View
-from porter.ir.nodes import Alloc, Axis, Buffer, Check, Def, Expr, Let, Load, Local, Origin, Stmt
+from porter.ir.nodes import (
+    Alloc,
+    Axis,
+    Buffer,
+    Check,
+    Def,
+    Expr,
+    Host,
+    Let,
+    Load,
+    Local,
+    Origin,
+    Stmt,
+)
 from porter.source.module import SourceModule
 
 NAMES = {
@@ -217,7 +230,15 @@ class Builder:
 
     def check(self, check: Check) -> None:
         """Add a test of the arguments, made only where the statement would run."""
-        self.checks.append(replace(check, conditions=tuple(self.conditions)))
+        if self.in_while and not self.ranges:
+            test = f"{check.right} < {check.left}" if check.kind == "index" else (
+                f"{check.left} != {check.right}")  # fmt: skip
+            text = f'if {test}:\n    raise {check.error}("{check.message}")'
+            self.emit(Host(text, self.origin))
+            return
+        loops = tuple(self.resolve(r.extent) for r in self.ranges)
+        when = check.when or loops
+        self.checks.append(replace(check, when=when, conditions=tuple(self.conditions)))
 
     def _equate(self, name: str, other: Poly, what: str, broadcast: bool) -> None:
         kind = "broadcast" if broadcast and other.symbol else "equal"

@@ -10,7 +10,7 @@ import libcst as cst
 from porter.arrays.sizes import Poly
 from porter.frontend import control, subscripts
 from porter.frontend.builder import Builder, whole_view
-from porter.frontend.calculus import astype, elementwise, map_arrays
+from porter.frontend.calculus import ONE, astype, elementwise, map_arrays, reindex
 from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.functions.creation import Empty
 from porter.frontend.globals import Globals
@@ -338,9 +338,22 @@ class Body:
             return Array(snapshot.shape, snapshot.dtype, snapshot.at, mask=held.at)
         if value.view is not None:
             return value
-        if not value.ndim:
+        flat = [d for d, n in enumerate(value.shape) if n != ONE]
+        if len(flat) == value.ndim:
             return self.b.define(name, value)
-        return self.b.define(name, value)
+        return self._squeezed(name, value, flat)
+
+    def _squeezed(self, name: str, value: Array, kept: list[int]) -> Array:
+        """A name for an array with axes of length 1: stored without them, seen with them."""
+
+        def full(idx: Sequence[Poly]) -> list[Poly]:
+            at = dict(zip(kept, idx, strict=True))
+            return [at.get(d, Poly()) for d in range(value.ndim)]
+
+        narrow = Array(tuple(value.shape[d] for d in kept), value.dtype,
+                       lambda idx: value.at(full(idx)))  # fmt: skip
+        stored = self.b.define(name, narrow)
+        return reindex(stored, value.shape, lambda idx: [idx[d] for d in kept])
 
     def _named_scalar(self, name: str, value: Expr) -> Expr:
         whole = poly_of(value) is not None and value.dtype.weak
@@ -430,7 +443,7 @@ class Body:
                 raise self.b.refuse("PRT906", "how many elements are returned depends on the data",
                                     "return the mask, or use np.where")  # fmt: skip
             if value.view is None or not value.ndim:
-                value = self.bound(name, value)
+                value = self.b.define(name, value)
             assert isinstance(value, Array) and value.view is not None
             if whole_view(value):
                 return value.view.buffer

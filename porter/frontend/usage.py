@@ -245,11 +245,27 @@ class _Visitor(cst.CSTVisitor):
                     use.is_array = True
                     use.ndim = max(use.ndim, ndim)
             case cst.BinaryOperation(left=left, right=right, operator=operator):
+                if isinstance(operator, (cst.Multiply, cst.Divide)):
+                    self._factors(left, right, ndim)
+                    return
                 self._operands(left, ndim)
                 if not isinstance(operator, cst.Power):
                     self._operands(right, ndim)
+            case cst.Comparison(left=left):
+                self._operands(left, ndim)
             case cst.UnaryOperation(expression=inner):
                 self._operands(inner, ndim)
+
+    def _factors(self, left: cst.BaseExpression, right: cst.BaseExpression, ndim: int) -> None:
+        """Beside an array (or an expression) an unknown name is more likely a number."""
+        uses = [self.use(side) for side in (left, right)]
+        loose = [u is not None and not u.is_array for u in uses]
+        if loose.count(True) == 1:
+            side = right if loose[0] else left
+            self._operands(side, ndim)
+            return
+        for side in (left, right):
+            self._operands(side, ndim)
 
     def _sizes(self, value: cst.BaseExpression) -> None:
         if isinstance(value, (cst.Tuple, cst.List)):

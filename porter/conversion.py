@@ -200,9 +200,8 @@ def _proofs(found: FunctionEvidence) -> list[str]:
 
 
 def _verified(found: FunctionEvidence | None) -> tuple[str, ...]:
-    from porter.verify import report
 
-    return () if found is None else (report.brief(found).partition(": ")[2],)
+    return () if found is None else found.summary()
 
 
 def _module(

@@ -50,7 +50,8 @@ def front_end(
             program = build(function, types, scope)
             return tuple(types), program, _planned(function, program)
         except Refusal as e:
-            first = first or e
+            if first is None or e.diagnostic.code == "PRT909":
+                first = e
             if e.diagnostic.code in _FINAL:
                 break
     assert first is not None

@@ -101,6 +101,12 @@ def _keeps(own: DType, other: DType) -> bool:
     return all(_strong(d, o) == d for d in SIBLINGS[own.kind] for o in others)
 
 
+def limits(dtype: DType) -> tuple[int, int]:
+    """The smallest and the largest value of an integer dtype."""
+    bits = 8 * dtype.itemsize
+    return (0, 2**bits - 1) if dtype.kind == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
 def strengthen(dtype: DType) -> DType:
     """The dtype that an array made from a value of this dtype has."""
     return replace(dtype, weak=False)

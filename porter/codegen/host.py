@@ -73,10 +73,16 @@ class HostFunction:
         """The host's name of a parameter's dtype."""
         if root not in self.types:
             kind = self.plan.buffers[root].dtype.kind
-            letter = "T" if kind == "f" else "I"
-            count = sum(t.rstrip("0123456789") == letter for t in self.types.values())
-            self.types[root] = letter if not count else f"{letter}{count + 1}"
+            self.types[root] = self._free("T" if kind == "f" else "I")
         return self.types[root]
+
+    def _free(self, name: str) -> str:
+        """A name that neither the user nor the host function has used."""
+        used = {*self.names, *self.plan.buffers, *self.plan.constants, *self.types.values()}
+        candidate, k = name, 2
+        while candidate in used:
+            candidate, k = f"{name}{k}", k + 1
+        return candidate
 
     def buffer(self, name: str) -> str:
         """The host's name of an array on the device."""
@@ -144,9 +150,7 @@ class HostFunction:
             if any("on_device" in line for line in body) or self.written:
                 self.emit(f"on_device = {inside}")
         self.emit("stream = 0 if stream is None else stream")
-        for p in self.arrays:
-            if self._is_used(p.name, body):
-                self._transfer(p)
+        self._transfers([p for p in self.arrays if self._is_used(p.name, body)])
         if self.uses_error:
             self.emit("error = cuda.to_device(np.zeros(1, np.int32), stream=stream)")
 
@@ -265,28 +269,26 @@ class HostFunction:
                 what = "operands could not be broadcast together"
             self.emit(f'    raise {c.error}(f"{what}: {found}")')
 
-    def _transfer(self, p: Parameter) -> None:
-        self._needs("_to_device", "_on_device")
-        name = p.name
-        for w in sorted(self.written):
-            if w != name and self.overlap.possible(w, name) and self._before(w, name):
-                self._needs("_same_memory")
-                self.emit(f"if _same_memory({w}, {name}):")
-                self.emit(f"    d_{name} = d_{w}")
-                self.emit("else:")
-                self.emit(f"    d_{name} = _to_device({name}, stream)")
-                return
-        self.emit(f"d_{name} = _to_device({name}, stream)")
+    def _transfers(self, used: Sequence[Parameter]) -> None:
+        """Arguments to the device, those that are stored into first: an alias shares theirs."""
+        done: list[str] = []
+        for p in sorted(used, key=lambda p: p.name not in self.written):
+            self._transfer(p.name, [w for w in done if w in self.written])
+            done.append(p.name)
 
-    def _before(self, first: str, second: str) -> bool:
-        order = [p.name for p in self.arrays]
-        both = first in self.written and second in self.written
-        if order.index(first) < order.index(second):
-            return True
-        if both:
-            return False
-        self.arrays.sort(key=lambda p: p.name not in self.written)
-        return not self.lines or f"    d_{first} = _to_device({first}, stream)" in self.lines
+    def _transfer(self, name: str, before: Sequence[str]) -> None:
+        self._needs("_to_device", "_on_device")
+        word = "if"
+        for w in before:
+            if self.overlap.possible(w, name):
+                self._needs("_same_memory")
+                self.emit(f"{word} _same_memory({w}, {name}):")
+                self.emit(f"    d_{name} = d_{w}")
+                word = "elif"
+        if word == "elif":
+            self.emit("else:")
+        pad = "    " if word == "elif" else ""
+        self.emit(f"{pad}d_{name} = _to_device({name}, stream)")
 
     # -- statements ------------------------------------------------------------------
 
@@ -485,7 +487,8 @@ class HostFunction:
 
     def _epilogue(self) -> None:
         if self.uses_error:
-            self.emit("if error.copy_to_host(stream=0)[0]:")
+            self._needs("_to_host")
+            self.emit("if _to_host(error, stream)[0]:")
             self.emit('    raise IndexError("an index read from data is out of bounds")')
         for p in self.plan.parameters:
             if p.name in self.written:
@@ -522,7 +525,8 @@ class HostFunction:
     def _scalar_result(self, value: Load) -> str:
         self._needs("_result")
         if value.dtype.weak:
-            return f"{value.buffer}.copy_to_host()[()].item()"
+            self._needs("_to_host")
+            return f"_to_host({value.buffer}, stream)[()].item()"
         on = "on_device" if self.plan_has_arrays else "False"
         return f"_result({value.buffer}, {on}, stream)"
 

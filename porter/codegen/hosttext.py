@@ -73,7 +73,8 @@ class HostText:
                 self.needs.constants.add(name)
                 return self.names.get(name, name), ATOM
             case Load(buffer=name):
-                scalar = f"{name}.copy_to_host()[()]"
+                self.needs.helpers.add("_to_host")
+                scalar = f"_to_host({name}, stream)[()]"
                 return (f"{scalar}.item()" if e.dtype.weak else scalar), ATOM
             case Cast(arg, dtype):
                 return self._cast(arg, dtype)

@@ -23,6 +23,7 @@ _SIZES = {
     "BLOCK_Z": ("1", ""),
     "TILE": ("16", "edge of the tiles in shared memory"),
     "PADDED": ("17", "row length of a tile: one more avoids bank conflicts"),
+    "MAX_BLOCKS": ("65535", "blocks of a grid along one axis: kernels loop over the rest"),
     "MOST_PARTIALS": ("1024", "blocks of a grid-wide reduction, at most"),
 }
 _FOLDS = (

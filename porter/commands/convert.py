@@ -134,7 +134,8 @@ def _report(outcome: ModuleOutcome, file: SourceFile, options: ConvertOptions) -
 
 def _lines(f: FunctionOutcome, color: bool) -> list[str]:
     mark = {"converted": "good", "refused": "error", "failed": "error"}[f.status]
-    text = f"{paint(f.status, mark, color)} {f.name}({f.signature})"
+    types = f"({f.signature})" if f.status != "refused" else ""
+    text = f"{paint(f.status, mark, color)} {f.name}{types}"
     if f.status == "converted":
         text += f": {len(f.kernels)} kernel{'s' if len(f.kernels) != 1 else ''}"
     lines = [text]

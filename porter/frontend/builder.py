@@ -62,6 +62,7 @@ class Builder:
     retype: bool = False
     reads_shape: bool = False
     strict_shapes: bool = False
+    literals: list[tuple[int, DType]] = field(default_factory=list)
     pinned: set[str] = field(default_factory=set)
     equal: dict[str, Poly] = field(default_factory=dict)
     dtype_groups: dict[str, str] = field(default_factory=dict)
@@ -193,7 +194,9 @@ class Builder:
             poly = poly.replace(self.equal)
         return poly
 
-    def unify(self, a: Poly, b: Poly, what: str, broadcast: bool = False) -> Poly:
+    def unify(
+        self, a: Poly, b: Poly, what: str, broadcast: bool = False, error: str = "ValueError"
+    ) -> Poly:
         """Take two sizes as equal, from here on and at run time. Refuses if they cannot be."""
         a, b = self.resolve(a), self.resolve(b)
         if a == b:
@@ -207,13 +210,13 @@ class Builder:
                 factor = difference.coefficient(atom.name)
                 if factor in (1, -1):
                     other = sym(atom.name, True) - difference * factor
-                    self._equate(atom.name, other, what, broadcast)
+                    self._equate(atom.name, other, what, broadcast, error)
                     return self.resolve(a)
         if any(isinstance(atom, Data) for atom in difference.atoms()):
             return self._unify_bounds(a, b, what)
         if any(name in {r.name for r in self.ranges} for name in difference.names()):
             raise self.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
-        self.checks.append(Check("equal", a, b, what))
+        self.checks.append(Check("equal", a, b, what, error))
         return a
 
     def _unify_bounds(self, a: Poly, b: Poly, what: str) -> Poly:
@@ -240,9 +243,9 @@ class Builder:
         when = check.when or loops
         self.checks.append(replace(check, when=when, conditions=tuple(self.conditions)))
 
-    def _equate(self, name: str, other: Poly, what: str, broadcast: bool) -> None:
+    def _equate(self, name: str, other: Poly, what: str, broadcast: bool, error: str) -> None:
         kind = "broadcast" if broadcast and other.symbol else "equal"
-        self.checks.append(Check(kind, sym(name, True), other, what))
+        self.checks.append(Check(kind, sym(name, True), other, what, error))
         self.equal[name] = other
 
     def same_dtype(self, *dtypes: DType) -> None:
@@ -251,6 +254,11 @@ class Builder:
         for root in roots[1:]:
             if root != roots[0]:
                 self.dtype_groups[root] = roots[0]
+
+    def literal(self, value: int, dtype: DType) -> None:
+        """A Python int meets an integer array: NumPy raises if it does not fit the dtype."""
+        if dtype.var and dtype.kind in "iu":
+            self.literals.append((value, dtype))
 
     def pin(self, *dtypes: DType) -> None:
         """Give up serving other dtypes for these parameters; the evaluation starts again."""

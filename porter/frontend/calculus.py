@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from porter.arrays.dtypes import BOOL, INT64, DType, strengthen
 from porter.arrays.sizes import Poly, sym
 from porter.frontend.builder import Builder
-from porter.frontend.scalars import DTypeError, cast, choose, integer, operate
+from porter.frontend.scalars import DTypeError, cast, choose, constant_of, integer, operate
 from porter.frontend.values import Array, At, View
-from porter.ir.nodes import Axis, Expr, Reduce
+from porter.ir.nodes import Axis, Expr, Op, Reduce
 from porter.ir.nodes import Value as IndexValue
+from porter.ir.ops import OPS
 
 Operand = Array | Expr
 ONE = Poly.of(1)
@@ -83,9 +84,23 @@ def map_arrays(
 def _typed(b: Builder, what: str, function: Callable[..., Expr], args: Sequence[Expr]) -> Expr:
     try:
         b.same_dtype(*(a.dtype for a in args))
-        return function(*args)
+        result = function(*args)
+        _check_generic(b, args, result)
+        return result
     except DTypeError as e:
         raise b.refuse("PRT907", f"{e} in {what}") from None
+
+
+def _check_generic(b: Builder, args: Sequence[Expr], result: Expr) -> None:
+    """What a generic integer dtype cannot promise: small ints that fit, floats of one size."""
+    integers = [a.dtype for a in args if a.dtype.var and a.dtype.kind in "iu"]
+    for dtype in integers:
+        for a in args:
+            known = constant_of(a)
+            if a.dtype.weak and isinstance(known, int) and not isinstance(known, bool):
+                b.literal(known, dtype)
+        if isinstance(result, Op) and OPS[result.op].rule in ("float", "real_float"):
+            b.pin(dtype)
 
 
 def elementwise(b: Builder, op: str, *operands: Operand) -> Operand:

@@ -8,7 +8,7 @@ from typing import Any
 
 import libcst as cst
 
-from porter.arrays.dtypes import DType
+from porter.arrays.dtypes import DType, limits
 from porter.arrays.sizes import Poly, sym
 from porter.diagnostics import Span
 from porter.frontend.builder import Builder, refusal
@@ -118,6 +118,11 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
     def dtype(d: DType) -> DType:
         return replace(d, var=b.dtype_root(d.var)) if d.var else d
 
+    for value, d in b.literals:
+        low, high = limits(d)
+        if not low <= value <= high:
+            raise refusal("PRT907", f"{value} does not fit {d.name}: NumPy raises OverflowError",
+                          function.span, "use a wider dtype")  # fmt: skip
     body: tuple[Stmt, ...] = tuple(map_statement(s, poly, dtype) for s in b.statements)
     buffers = {
         k: replace(v, shape=tuple(map(poly, v.shape)), dtype=dtype(v.dtype))

@@ -72,11 +72,14 @@ def _parse_type(node: ast.expr, text: str) -> ParameterType:
     return ParameterType(DType(dtype.name, weak=True), None, True)
 
 
-def hint_of(annotation: cst.Annotation | None) -> tuple[DType | None, str]:
-    """(dtype, "array", "scalar" or "") that a type hint says."""
+def hint_of(
+    annotation: cst.Annotation | None, aliases: dict[str, str] | None = None
+) -> tuple[DType | None, str]:
+    """(dtype, "array", "scalar" or "") that a type hint says; aliases are looked up."""
     if annotation is None:
         return None, ""
-    code = cst.Module([]).code_for_node(annotation.annotation)
+    code = cst.Module([]).code_for_node(annotation.annotation).strip()
+    code = (aliases or {}).get(code.strip("\"'"), code)
     try:
         tree = ast.parse(code.strip().strip("\"'"), mode="eval").body
     except SyntaxError:
@@ -131,18 +134,30 @@ def candidates(function: FunctionSource, given: str | None) -> Iterator[list[Par
         yield types
         return
     usage = usage_of(function)
-    base = [_inferred(p, usage[p.name.value], usage, params) for p in params]
+    aliases = _aliases(function)
+    base = [_inferred(p, usage[p.name.value], usage, params, aliases) for p in params]
     yield from _raised(base)
-    yield from _with_scalars(base, params, usage)
+    yield from _with_scalars(base, params, usage, aliases)
+
+
+def _aliases(function: FunctionSource) -> dict[str, str]:
+    """Names that the module gives to types: `A = NDArray[np.float64]`."""
+    from porter.frontend.globals import Globals
+
+    constants = Globals(function.module).constants
+    return {name: function.module.code(value) for name, value in constants.items()}
 
 
 def _with_scalars(
-    base: list[ParameterType], params: list[cst.Param], usage: dict[str, Usage]
+    base: list[ParameterType],
+    params: list[cst.Param],
+    usage: dict[str, Usage],
+    aliases: dict[str, str],
 ) -> Iterator[list[ParameterType]]:
     """Where nothing shows that a parameter is an array: all but the first as numbers, then all."""
     loose = [k for k, p in enumerate(params)
              if base[k].ndim is not None and not usage[p.name.value].is_array
-             and hint_of(p.annotation)[1] != "array"]  # fmt: skip
+             and hint_of(p.annotation, aliases)[1] != "array"]  # fmt: skip
     for keep in (1, 0):
         if len(loose) > keep:
             yield [ParameterType(WEAK_FLOAT, None) if k in loose[keep:] else t
@@ -154,19 +169,27 @@ def _defaults(function: FunctionSource, rest: list[cst.Param]) -> list[Parameter
     if any(p.default is None for p in rest):
         return []
     usage = usage_of(function)
-    return [_inferred(p, usage[p.name.value], usage, []) for p in rest]
+    aliases = _aliases(function)
+    return [_inferred(p, usage[p.name.value], usage, [], aliases) for p in rest]
 
 
 def _inferred(
-    p: cst.Param, use: Usage, usage: dict[str, Usage], params: list[cst.Param]
+    p: cst.Param,
+    use: Usage,
+    usage: dict[str, Usage],
+    params: list[cst.Param],
+    aliases: dict[str, str],
 ) -> ParameterType:
-    hinted, what = hint_of(p.annotation)
+    hinted, what = hint_of(p.annotation, aliases)
     if what == "scalar" and hinted is not None:
         return ParameterType(hinted, None, True)
     is_array = what == "array" or (use.is_array and not (use.is_scalar and not use.ndim))
     if not is_array and not any(u.is_array for u in usage.values()):
         # nothing but arithmetic: elementwise, and numbers are broadcast like arrays
-        is_array = any(q is p for q in params) and _plain(p, usage)
+        is_array = any(q is p for q in params) and _plain(p, usage, aliases)
+    if not is_array and not any(u.ndim or u.in_product for u in usage.values()):
+        # what is not known to be indexed or multiplied: the first parameter is the array
+        is_array = bool(params) and params[0] is p and _plain(p, usage, aliases)
     if is_array:
         whole = use.is_index or use.has_bits
         dtype = hinted or DType("int64" if whole else "float64")
@@ -176,10 +199,10 @@ def _inferred(
     return ParameterType(WEAK_INT if use.is_integer else WEAK_FLOAT, None)
 
 
-def _plain(p: cst.Param, usage: dict[str, Usage]) -> bool:
+def _plain(p: cst.Param, usage: dict[str, Usage], aliases: dict[str, str]) -> bool:
     use = usage[p.name.value]
     loose = not use.is_integer and not use.is_scalar and use.default is None
-    return loose and hint_of(p.annotation)[1] != "scalar"
+    return loose and hint_of(p.annotation, aliases)[1] != "scalar"
 
 
 def _raised(base: list[ParameterType]) -> Iterator[list[ParameterType]]:

@@ -153,6 +153,8 @@ class Body:
         if isinstance(node, cst.BaseCompoundStatement):
             lines = lines[:1]
         text = " ".join(line.strip() for line in lines)
+        for opening, closing in ("()", "[]", "{}"):
+            text = text.replace(f"{opening} ", opening).replace(f" {closing}", closing)
         self.b.origin = Origin(span, text, comments)
 
     def statement(self, node: cst.BaseStatement) -> None:

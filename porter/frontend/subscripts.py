@@ -126,7 +126,7 @@ def _fits(b: Builder, least: Poly, size: Poly, axis: int) -> bool:
         return True
     if any(isinstance(a, Data) for p in (least, size) for a in p.atoms()):
         return False
-    if b.conditional or least.names() & {r.name for r in b.ranges}:
+    if (b.conditional and least.constant is None) or least.names() & {r.name for r in b.ranges}:
         return False
     message = f"index is out of bounds for axis {axis}"
     loops = tuple(b.resolve(r.extent) for r in b.ranges)
@@ -257,7 +257,7 @@ def _masked(b: Builder, array: Array, mask: Array) -> Array:
     if mask.ndim > array.ndim:
         raise b.refuse("PRT903", "too many indices: the mask has more dimensions than the array")
     for have, want in zip(array.shape, mask.shape, strict=False):
-        b.unify(have, want, MASK_MISMATCH)
+        b.unify(have, want, MASK_MISMATCH, error="IndexError")
         if have != want:
             b.check(Check("equal", have, want, MASK_MISMATCH, "IndexError"))
     if array.mask is not None:

@@ -70,7 +70,9 @@ class _Visitor(cst.CSTVisitor):
             consumed += not isinstance(value, cst.Ellipsis)
             self._index(value)
         if owner is not None:
-            owner.array(max(consumed, 1))
+            dots = any(isinstance(e.slice, cst.Index) and isinstance(e.slice.value, cst.Ellipsis)
+                       for e in node.slice)  # fmt: skip
+            owner.array(max(consumed + dots, 1))
         self._shape_axis(node)
 
     def _shape_axis(self, node: cst.Subscript) -> None:

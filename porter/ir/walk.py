@@ -90,7 +90,10 @@ def rewrite_poly(poly: Poly, change: Callable[[Expr], Expr | None]) -> Poly:
         if not isinstance(a, Data):
             return Poly.atom(a)
         new = rewrite(a.expr, change)
-        return new.poly if isinstance(new, Value) else Poly.atom(Data(new, a.nonneg))
+        # a Value that was there before marks a subscript that the kernel has to check
+        if isinstance(new, Value) and not isinstance(a.expr, Value):
+            return new.poly
+        return Poly.atom(Data(new, a.nonneg))
 
     return poly.map_atoms(atom)
 

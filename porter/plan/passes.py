@@ -21,6 +21,7 @@ from porter.plan.stages import (
     make_stages,
     merge_fills,
     privatise,
+    registers,
     sink_loops,
 )
 from porter.plan.store import store
@@ -41,6 +42,7 @@ PASSES: tuple[Pass, ...] = (
     fuse,
     drop_dead_stores,
     privatise,
+    registers,
 )
 
 

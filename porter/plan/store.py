@@ -112,7 +112,7 @@ def _stored(s: Def, context: Context) -> list[Stmt]:
 
 def _inlinable(s: Def, rest: Sequence[Stmt], mutable: set[str]) -> bool:
     if any(isinstance(e, Reduce) for e in walk(s.body)):
-        return False
+        return _epilogue(s, rest)
     if is_trivial(s.body):
         return True
     if _named_local(s, rest, mutable):
@@ -133,6 +133,19 @@ def _inlinable(s: Def, rest: Sequence[Stmt], mutable: set[str]) -> bool:
         if any(isinstance(x, Let) and x.name in scalars for x in [r]):
             return False
     return total <= BUDGET
+
+
+def _epilogue(s: Def, rest: Sequence[Stmt]) -> bool:
+    """Whether a reduction is read once, at the reader's own index, right behind it."""
+    if sum(len(reads_of(x, s.name)) for r in rest for x in _nested(r)) != 1:
+        return False
+    first = next((r for r in rest if not isinstance(r, Alloc)), None)
+    if not isinstance(first, (Def, Write)) or not s.axes or not same_extents(s.axes, first.axes):
+        return False
+    return any(
+        load.index == symbols(first.axes) and not any(isinstance(e, Reduce) for e in walk(inside))
+        for load, inside in reads_of(first, s.name)
+    )
 
 
 def _named_local(s: Def, rest: Sequence[Stmt], mutable: set[str]) -> bool:

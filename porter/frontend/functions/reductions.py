@@ -230,7 +230,10 @@ _nan_fold("nanprod", "prod", 1.0)
 
 @function("builtins.max builtins.min", "*values")
 def _builtin_extreme(call: Call) -> Value:
-    values = [call.ev.as_numeric(v, call.node) for v in call.value("values")]
+    given = call.value("values")
+    if len(given) == 1 and isinstance(given[0], tuple):
+        given = given[0]
+    values = [call.ev.as_numeric(v, call.node) for v in given]
     op = call.name.split(".")[-1]
     if len(values) == 1:
         array = as_array(values[0])

@@ -511,10 +511,24 @@ class HostFunction:
         if isinstance(value, str):
             if value in self.device:
                 return f"whole_{value}" if self.elementwise and value in self.written else value
-            return self._array_result(value)
+            made = self._array_result(value)
+            for p in sorted(self._may_mean(value)):
+                made = f"{p} if {value} is d_{p} else {made}"
+            return made
         if isinstance(value, Load) and not value.index:
             return self._scalar_result(value)
         return self.host.text(value)
+
+    def _may_mean(self, name: str) -> set[str]:
+        """The arguments that a variable of the host may still be when it is returned."""
+        moves = [pair for i in items_of(self.plan.items) if isinstance(i, Bind)
+                 for pair in zip(i.names, i.buffers, strict=True)]  # fmt: skip
+        reached = {name}
+        while True:
+            more = {b for n, b in moves if n in reached} - reached
+            if not more:
+                return {n for n in reached if self.plan_parameter(n)}
+            reached |= more
 
     def _array_result(self, name: str) -> str:
         self._needs("_result")

@@ -43,6 +43,7 @@ class _Visitor(cst.CSTVisitor):
     def __init__(self, uses: dict[str, Usage], helpers: dict[str, FunctionSource]) -> None:
         self.uses = uses
         self.helpers = helpers
+        self.first_look = True
         self.derived: dict[str, str] = {}
         self.sliced: dict[str, str] = {}
 
@@ -239,6 +240,11 @@ class _Visitor(cst.CSTVisitor):
             use.is_scalar = True
 
     def _operands(self, value: cst.BaseExpression, ndim: int = 0) -> None:
+        if self.first_look:
+            return  # what is certain comes first
+        self._mark(value, ndim)
+
+    def _mark(self, value: cst.BaseExpression, ndim: int) -> None:
         """Names combined inside the argument of a NumPy function are taken as arrays."""
         match value:
             case cst.Name():
@@ -332,7 +338,8 @@ def usage_of(
     params = [*p.posonly_params, *p.params, *p.kwonly_params]
     uses = {q.name.value: Usage(default=_default(q.default)) for q in params}
     visitor = _Visitor(uses, helpers)
-    for _ in range(2):
+    for first_look in (True, False, False):
+        visitor.first_look = first_look
         function.node.body.visit(visitor)
     for use in uses.values():
         if use.in_product and not use.ndim:

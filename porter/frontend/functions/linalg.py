@@ -76,7 +76,9 @@ def _norm(call: Call) -> Value:
         return _root_of_squares(call, array, size, chosen, keep)
     if vectors and order in (1, float("inf")):
         op = "sum" if order == 1 else "max"
-        return reduce(call.b, op, size, chosen, keep, strengthen(size.dtype))
+        found = reduce(call.b, op, size, chosen, keep, strengthen(size.dtype))
+        # the norm of nothing is 0
+        return found if op == "sum" else elementwise(call.b, "maximum", found, integer(0))
     raise call.refuse("PRT901", f"`norm` of order {order} here")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter.arrays.dtypes import BOOL
-from porter.arrays.sizes import Poly
+from porter.arrays.sizes import Apply, Poly
 from porter.frontend.calculus import (
     ONE,
     Operand,
@@ -68,7 +68,7 @@ def _squeeze(call: Call) -> Value:
     array = call.array("a")
     axes = call.axes()
     if axes is None:
-        axes = [d for d, n in enumerate(array.shape) if n == ONE]
+        axes = [d for d, n in enumerate(array.shape) if _at_most_one(n)]
     gone = {normal_axis(call.b, a, array.ndim, "`squeeze`") for a in axes}
     for d in gone:
         call.b.unify(array.shape[d], ONE, "`squeeze` of an axis that is not 1 long")
@@ -80,6 +80,12 @@ def _squeeze(call: Call) -> Value:
 
     result = reindex(array, tuple(array.shape[d] for d in kept), back)
     return result if kept else result.at(())
+
+
+def _at_most_one(n: Poly) -> bool:
+    """Whether a size is 1, or min(1, ...) as the slice `x[:, :1]` gives it."""
+    return n == ONE or any(isinstance(a, Apply) and a.op == "min" and ONE in a.args
+                           for a in n.atoms() if Poly.atom(a) == n)  # fmt: skip
 
 
 @function("numpy.flip numpy.flipud numpy.fliplr", "a axis=None")

@@ -387,7 +387,7 @@ class HostFunction:
     def _overlap_checks(self, kernel: Kernel) -> None:
         for w, r in self.overlap.sequential.get(kernel.name, ()):
             self._needs("_same_memory")
-            self.emit(f"if _same_memory({w}, {r}):")
+            self.emit(f"if _same_memory({self.buffer(w)}, {self.buffer(r)}):")
             self.emit(f'    raise ValueError("{w} and {r} are one array: pass a copy of {r}")')
 
     def _arguments(self, written: Written, kernel_name: str = "") -> list[str]:
@@ -521,14 +521,7 @@ class HostFunction:
 
     def _may_mean(self, name: str) -> set[str]:
         """The arguments that a variable of the host may still be when it is returned."""
-        moves = [pair for i in items_of(self.plan.items) if isinstance(i, Bind)
-                 for pair in zip(i.names, i.buffers, strict=True)]  # fmt: skip
-        reached = {name}
-        while True:
-            more = {b for n, b in moves if n in reached} - reached
-            if not more:
-                return {n for n in reached if self.plan_parameter(n)}
-            reached |= more
+        return self.overlap.may_mean(name)
 
     def _array_result(self, name: str) -> str:
         self._needs("_result")

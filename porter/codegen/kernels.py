@@ -329,6 +329,8 @@ class KernelTexts:
         parts = contraction(fold.store, r)
         assert parts is not None
         row, column = kernel.axes[-2], kernel.axes[-1]
+        for a in kernel.axes[:-2]:
+            w.index(a.name)
         i, j, k = w.index(row.name), w.index(column.name), w.index(r.axes[0].name)
         n = {word: w.fresh(word) for word in ("tx", "ty", "t", "width", "first_row",
                                               "first_column", "first_k")}  # fmt: skip

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from porter.codegen.elementwise import items_of
-from porter.ir.nodes import Buffer, Load, Stage, Stmt, Write
+from porter.ir.nodes import Bind, Buffer, Load, Stage, Stmt, Write
 from porter.ir.walk import walk
 from porter.plan.accesses import accesses
 from porter.plan.nodes import Fold, Kernel, Launch, Plan
@@ -25,6 +25,14 @@ class Overlap:
     buffers: dict[str, Buffer] = field(default_factory=dict)
     crossing: dict[str, list[tuple[str, list[str]]]] = field(default_factory=dict)
     sequential: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    moves: list[tuple[str, str]] = field(default_factory=list)
+
+    def may_mean(self, name: str) -> set[str]:
+        """The arguments that a name of the host may be: itself, or what it was bound to."""
+        reached = {name}
+        while more := {b for n, b in self.moves if n in reached} - reached:
+            reached |= more
+        return {n for n in reached if n in self.buffers and self.buffers[n].parameter}
 
     def possible(self, a: str, b: str) -> bool:
         """Whether two arguments can be the same array: same number of dimensions and kind."""
@@ -35,6 +43,8 @@ class Overlap:
 def overlaps(plan: Plan) -> Overlap:
     """What the kernels of a plan do to arguments."""
     result = Overlap(buffers=plan.buffers)
+    result.moves = [pair for i in items_of(plan.items) if isinstance(i, Bind)
+                    for pair in zip(i.names, i.buffers, strict=True)]  # fmt: skip
     for item in items_of(plan.items):
         if isinstance(item, Launch):
             _kernel(item.kernel, plan, result)
@@ -56,9 +66,11 @@ def _kernel(kernel: Kernel, plan: Plan, result: Overlap) -> None:
                 writes.setdefault(step.store.buffer, set()).add(step.store.index)
     for a in accesses(tuple(body)):
         (writes if a.write else reads).setdefault(a.buffer, set()).add(a.index)
-    parameters = {n for n, b in plan.buffers.items() if b.parameter}
+    meaning = {n: result.may_mean(n) for n in {*reads, *writes}}
+    parameters = {n for n, m in meaning.items() if m}
     written = sorted(set(writes) & parameters)
-    result.written |= set(written)
+    for w in written:
+        result.written |= meaning[w]
     crossing: dict[str, list[str]] = {}
     for w in written:
         for r in sorted(set(reads) & parameters - {w}):

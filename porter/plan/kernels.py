@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from porter.arrays.sizes import Data
+from porter.frontend.builder import refusal
 from porter.ir.nodes import (
     Alloc,
     Axis,
@@ -76,6 +78,9 @@ class Grouping:
                                   f"{self.context.program.name}_kernel")  # fmt: skip
 
     def _map(self, s: Stage) -> Kernel:
+        if any(isinstance(x, Data) for a in s.axes for p in (a.lo, a.hi) for x in p.atoms()):
+            raise refusal("PRT906", "the size of this array comes from data", s.origin.span,
+                          "how many threads to launch must be known on the host")  # fmt: skip
         return Kernel(self._name(""), "map", s.axes, s.body, origin=s.origin)
 
     def _group(self, s: Write, work: list[Stmt]) -> list[object]:

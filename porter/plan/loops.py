@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter.arrays.dtypes import BOOL, INT64
-from porter.arrays.sizes import Poly, sym
+from porter.arrays.sizes import Data, Poly, sym
 from porter.diagnostics import Note, Refusal
 from porter.frontend.builder import refusal
 from porter.frontend.scalars import cast
@@ -275,25 +275,36 @@ def _accumulation(s: Let) -> tuple[str, Expr] | None:
 def _parallel(loop: For, context: Context) -> list[Stmt]:
     axis, change = loop_axis(loop)
     body = tuple(rename_axes(s, change) for s in loop.body) if change else loop.body
-    if _straight(body) and any(getattr(s, "axes", ()) for s in statements(body)):
+    own = {loop.index} | {s.index for s in statements(body) if isinstance(s, For)}
+    if _straight(body, own) and any(getattr(s, "axes", ()) for s in statements(body)):
         return _distribute((axis,), body, context)
     axes, body = _nest([axis], body)
     thread = tuple(x for s in body for x in _as_thread(s, context))
     return [Stage(tuple(axes), thread, loop.origin)]
 
 
-def _straight(body: Sequence[Stmt]) -> bool:
+def _straight(body: Sequence[Stmt], own: set[str]) -> bool:
     """Only definitions, stores, plain variables and parallel loops of the same."""
     lets = [s.name for s in statements(tuple(body)) if isinstance(s, Let)]
     if len(lets) != len(set(lets)):
         return False
     for s in body:
+        if any(_ragged(a, own) for a in getattr(s, "axes", ())):
+            return False
         if isinstance(s, For):
-            if _obstacle(s, set()) is not None or s.step != 1 or not _straight(s.body):
+            if _obstacle(s, set()) is not None or s.step != 1 or not _straight(s.body, own):
                 return False
         elif not isinstance(s, (Def, Write, Let, Alloc)):
             return False
     return True
+
+
+def _ragged(axis: Axis, own: set[str]) -> bool:
+    """Whether a size differs from iteration to iteration: no rectangle of threads fits it."""
+    for p in (axis.lo, axis.hi):
+        if p.names() & own or any(isinstance(a, Data) for a in p.atoms()):
+            return True
+    return False
 
 
 def _distribute(outer: tuple[Axis, ...], body: Sequence[Stmt], context: Context) -> list[Stmt]:

@@ -21,6 +21,7 @@ from porter.ir.nodes import (
     Alloc,
     Axis,
     Bind,
+    Buffer,
     Const,
     Def,
     Expr,
@@ -48,7 +49,6 @@ from porter.plan.accesses import (
     conflict,
     exposed_locals,
     expressions,
-    used_locals,
 )
 from porter.plan.common import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
 from porter.plan.stages import own_level
@@ -68,7 +68,7 @@ def place_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     """The pass: every host-level loop becomes stages, reductions or a host loop."""
     result: list[Stmt] = []
     for k, stmt in enumerate(body):
-        after = used_locals(body[k + 1 :]) | context.outer_exposed
+        after = exposed_locals(body[k + 1 :]) | context.outer_exposed
         if isinstance(stmt, For):
             result += _place(stmt, after, context)
         elif isinstance(stmt, (While, If)):
@@ -313,7 +313,8 @@ def _distribute(outer: tuple[Axis, ...], body: Sequence[Stmt], context: Context)
     lead = tuple(sym(a.name, True) for a in outer)
     own = {s.name for s in body if isinstance(s, Def)}
     own |= {s.buffer.name for s in body if isinstance(s, Alloc)}
-    dtypes = {s.name: s.value.dtype for s in body if isinstance(s, Let)}
+    lets = [s.name for s in body if isinstance(s, Let)]
+    names_of = {n: n if n not in context.buffers else context.fresh(n) for n in lets}
     # an array made in an iteration counts from the loop's start
     at = tuple(i - a.lo for i, a in zip(lead, outer, strict=True))
 
@@ -321,8 +322,8 @@ def _distribute(outer: tuple[Axis, ...], body: Sequence[Stmt], context: Context)
         if isinstance(e, Load) and e.buffer in own:
             index = tuple(p for p in e.index)
             return replace(e, index=(*at, *index))
-        if isinstance(e, Local) and e.name in dtypes:
-            return Load(e.name, at, e.dtype)
+        if isinstance(e, Local) and e.name in names_of:
+            return Load(names_of[e.name], at, e.dtype)
         return None
 
     for s in body:
@@ -339,9 +340,10 @@ def _distribute(outer: tuple[Axis, ...], body: Sequence[Stmt], context: Context)
                 result.append(Alloc(wide, origin))
             case Let(name, value, origin):
                 dtype = replace(value.dtype, weak=False)
-                buffer = context.buffer(name, outer, dtype)
-                context.buffers[name] = replace(buffer, name=name)
-                result.append(_shifted(Def(name, outer, dtype, value, origin), outer, new, names))
+                held = names_of[name]
+                shape = tuple(a.extent for a in outer)
+                context.buffers[held] = Buffer(held, shape, dtype)
+                result.append(_shifted(Def(held, outer, dtype, value, origin), outer, new, names))
             case Def(name, axes, dtype, _, _):
                 shape = (*(a.extent for a in outer), *(a.extent for a in axes))
                 context.buffers[name] = replace(context.buffers[name], shape=shape)

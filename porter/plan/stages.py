@@ -70,6 +70,9 @@ def _filled(fill: Stage, region: Stage, context: Context) -> Stage | None:
         return None
     found = list(accesses(region.body))
     places = {a.index for a in found if a.buffer == whole.buffer}
+    stored = any(isinstance(s, Write) and s.buffer == whole.buffer for s in region.body)
+    if not stored or any(isinstance(s, Jump) for s in own_level(region.body)):
+        return None  # where the region leaves an element out, the fill must stay
     own = {e.buffer for e in walk(whole.body) if isinstance(e, Load)}
     if len(places) != 1 or any(a.write and a.buffer in own for a in found):
         return None

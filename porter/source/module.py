@@ -50,7 +50,10 @@ class SourceModule:
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where a node stands (columns from 1)."""
-        found = self._positions[node]
+        found = self._positions.get(node)
+        if found is None:
+            # a node made for a suite on the line of its header: where its first part stands
+            return self.span(node.children[0])
         start, end = found.start, found.end  # type: ignore[attr-defined]
         return Span(start.line, start.column + 1, end.line, end.column + 1)
 

@@ -29,10 +29,12 @@ from porter.ir.nodes import (
     Parameter,
     Return,
     Scalar,
+    Select,
     Value,
+    Write,
 )
 from porter.ir.ops import OPS
-from porter.ir.walk import free_names, walk
+from porter.ir.walk import free_names, statements, walk
 from porter.plan.nodes import HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
 
 _BLOCKS = {"2d": ("BLOCK_X", "BLOCK_Y"), "3d": ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")}
@@ -131,6 +133,8 @@ class HostFunction:
             self._check_parameter(p)
         if self.elementwise:
             self._flatten()
+        else:
+            self._expand()
         self._same_dtypes()
         for root, name in self.types.items():
             self.emit(f"{name} = {root}.dtype.type")
@@ -147,7 +151,7 @@ class HostFunction:
                 if len(names) == 1
                 else " or ".join(f"_on_device({n})" for n in names)
             )
-            if any("on_device" in line for line in body) or self.written:
+            if any("on_device" in line for line in body):
                 self.emit(f"on_device = {inside}")
         self.emit("stream = 0 if stream is None else stream")
         self._transfers([p for p in self.arrays if self._is_used(p.name, body)])
@@ -188,6 +192,17 @@ class HostFunction:
             dtypes = [q for q in self.arrays if q.dtype.kind in "fc"]
             like = f", {dtypes[0].name}.dtype" if dtypes else ""
             self.emit(f'{p.name} = _number({p.name}, "{p.name}"{like})')
+
+    def _expand(self) -> None:
+        """Arguments of length 1 along an axis where another one is longer."""
+        for group in self.plan.expandable:
+            names = ", ".join(n for n, _ in group)
+            axes = ", ".join(str(d) for _, d in group)
+            self._needs("_expanded", "_on_device")
+            self.emit(f"{names} = _expanded(({names}), ({axes}))")
+            sizes = {f"{n}.shape[{d}]" for n, d in group}
+            self.pending = [c for c in self.pending
+                            if not (c.kind == "broadcast" and c.left.symbol in sizes)]  # fmt: skip
 
     def _common_shape(self, names: Sequence[str]) -> None:
         """Broadcasting where only expressions meet; a store or a `zeros_like` fixes the shape."""
@@ -526,8 +541,16 @@ class HostFunction:
     def _array_result(self, name: str) -> str:
         self._needs("_result")
         shape = ", shape" if self.elementwise else ""
+        shape += ", True" if shape and self._is_choice(name) else ""
         on = "on_device" if self.plan_has_arrays else "False"
         return f"_result({name}, {on}, stream{shape})"
+
+    def _is_choice(self, name: str) -> bool:
+        """Whether an array comes from `np.where`, which keeps 0-d arrays where ufuncs do not."""
+        launches = [i for i in items_of(self.plan.items) if isinstance(i, Launch)]
+        stored = [s for i in launches for s in statements(i.kernel.body)
+                  if isinstance(s, Write) and s.buffer == name]  # fmt: skip
+        return any(isinstance(s.body, Select) for s in stored)
 
     def _scalar_result(self, value: Load) -> str:
         self._needs("_result")

@@ -1,7 +1,7 @@
 """How operations are spelled in a kernel: operators, `math` functions, device helpers.
 
 Only what numba.cuda, numba-cuda and the simulator all take is used; what they compute
-differently from NumPy has a helper in `templates/helpers.py.j2`.
+differently from NumPy has a helper in `templates/helpers_device.py.j2`.
 """
 
 from __future__ import annotations

@@ -75,7 +75,10 @@ def _check_names(
 
 
 def _one(file: SourceFile, options: ConvertOptions, config: Config, several: bool) -> ModuleOutcome:
-    output = choose_output(file.path, options.output, several)
+    from_stdin = options.paths == ("-",) and options.output is None
+    output = choose_output(file.path, "-" if from_stdin else options.output, several)
+    if output.path is not None and output.path.resolve() == Path(file.path).resolve():
+        raise UsageError(f"-o {output.path} is the source itself: give another file")
     if options.emit is not None:
         text, outcome = emit_stage(file, options, config)
         sys.stdout.write(text)
@@ -109,9 +112,12 @@ def _deliver(outcome: ModuleOutcome, output: Output, options: ConvertOptions) ->
 
 def _report(outcome: ModuleOutcome, file: SourceFile, options: ConvertOptions) -> None:
     if options.output_format == "json":
+        for d in outcome.diagnostics:
+            if not d.function:
+                print(concise_line(d, file), file=sys.stderr)
         return
     # the module itself goes to stdout: then everything else is on stderr
-    to_stdout = options.output != "-" and not options.diff and options.emit is None
+    to_stdout = outcome.output != "-" and not options.diff and options.emit is None
     stream = sys.stdout if to_stdout else sys.stderr
     color = wants_color(stream)
     for d in outcome.diagnostics:
@@ -161,7 +167,6 @@ def _record(outcome: ModuleOutcome) -> dict[str, object]:
             }
             for f in outcome.functions
         ],
-        "diagnostics": [diagnostic_record(d) for d in outcome.diagnostics if not d.function],
     }
 
 

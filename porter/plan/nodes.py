@@ -100,3 +100,4 @@ class Plan:
     origin: Origin
     indexed: bool = False
     strict: bool = False
+    expandable: tuple[tuple[tuple[str, int], ...], ...] = ()

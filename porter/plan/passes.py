@@ -8,6 +8,7 @@ from porter.ir.check import check
 from porter.ir.nodes import For, Program, Stmt
 from porter.ir.walk import statements
 from porter.plan.accesses import accesses
+from porter.plan.broadcast import expandable
 from porter.plan.common import Context
 from porter.plan.extract import extract
 from porter.plan.in_place import in_place
@@ -72,6 +73,7 @@ def plan(program: Program) -> Plan:
         program.origin,
         program.indexed or _indexed(program),
         program.strict,
+        expandable(program),
     )
 
 

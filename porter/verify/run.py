@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import tempfile
 import warnings
@@ -89,12 +90,12 @@ def _check_syntax(path: Path, text: str) -> None:
 def _source_text(path: Path, header: Header) -> str:
     from porter.source.files import read
 
-    return read(str(path.parent / header.source)).text
+    return read(os.path.normpath(path.parent / header.source)).text
 
 
 def _names(path: Path, header: Header, wanted: Iterable[str]) -> list[str]:
     # an unreadable source is a usage error before any child starts
-    source = path.parent / header.source
+    source = Path(os.path.normpath(path.parent / header.source))
     _check_syntax(source, _source_text(path, header))
     known = [record.name for record in header.functions]
     missing = [name for name in wanted if name not in known]

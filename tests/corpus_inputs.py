@@ -501,7 +501,7 @@ CASES: dict[str, Case] = corpus_variety.CASES | {
     "refused:report": refused("float64[:]", "PRT902", "n"),
     "refused:from_file": refused("int64", "PRT901"),
     "refused:save": refused("float64[:], int64", "PRT901"),
-    "refused:evaluated": refused("float64[:], int64", "PRT901"),
+    "refused:evaluated": refused("float64[:], int64", "PRT901 PRT902"),
     "refused:comprehension": refused("float64[:]", "PRT902", "n:pos"),
     "refused:try_block": refused("float64[:]", "PRT902", "n"),
     "refused:object_method": refused("int64, float64[:]", "PRT901"),

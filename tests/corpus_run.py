@@ -101,7 +101,7 @@ def convert(key: str, folder: Path) -> str:
 
 def check(key: str, folder: Path) -> str:
     """Compare the module of a case with the original on the simulator."""
-    from corpus_check import compare, variants
+    from corpus_check import compare, stays_single, variants
     from corpus_simulator import CONTEXT, LAUNCHES
 
     wrong: list[str] = []
@@ -112,7 +112,7 @@ def check(key: str, folder: Path) -> str:
             path = smaller_blocks(module_path(folder, key))
             converted = _load(path, key.partition(":")[2])
             for name, arguments in variants(CASES[key]):
-                CONTEXT[0] = name
+                CONTEXT[0] = name if stays_single(original(key), arguments) else ""
                 found = compare(original(key), converted, arguments)
                 if found and not (name.endswith("more") and "dimensions instead" in found):
                     (strict if refuses_odd_call(name, found) else wrong).append(f"[{name}] {found}")
@@ -128,7 +128,10 @@ def check(key: str, folder: Path) -> str:
 
 def refuses_odd_call(variant: str, found: str) -> bool:
     """Whether a call that NumPy happens to accept is refused with a plain ValueError."""
-    return variant.startswith("argument") and found.startswith("raises ValueError")
+    if variant.startswith("argument"):
+        return found.startswith("raises ValueError")
+    # a scalar loop over nothing: Python's 0.0 and its ZeroDivisionError
+    return variant == "empty" and ("float64 instead of float" in found or "ZeroDiv" in found)
 
 
 def compile_ptx(key: str, folder: Path) -> str:

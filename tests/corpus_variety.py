@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corpus_case import Case
+from corpus_case import Case, csr
 
 CASES: dict[str, Case] = {
     # numba_style.py
@@ -182,4 +182,76 @@ CASES: dict[str, Case] = {
     "grids:gradient_magnitude_helper": Case("float64[:, :]", "n+2,m+1"),
     "grids:poisson_residual": Case("float64[:, :], float64[:, :], float64", "n+2,m n+2,m s"),
     "grids:red_black_sweep": Case("float64[:]", "2*n+3"),
+    # kindred.py
+    "kindred:normalize_by_max": Case("float64[:, :]", "n,m"),
+    "kindred:normalize_columns": Case("float64[:, :]", "n+1,m"),
+    "kindred:normalize_scalar_loops": Case("float64[:, :]", "n,m:pos"),
+    "kindred:normalize_rows_return": Case("float64[:, :]", "n,m"),
+    "kindred:layer_with_bias": Case("float32[:, :], float32[:, :], float32[:]", "n,m m,k k"),
+    "kindred:layer_in_steps": Case("float64[:], float64[:]", "n:pos n"),
+    "kindred:layer_loop": Case("float64[:], float64[:], float64[:]", "n:pos n n"),
+    "kindred:lognormal_pdf": Case("float64[:], float64, float64", "n:pos s s"),
+    "kindred:gamma_pdf": Case("float64[:], int64, float64", "n:pos =4 s"),
+    "kindred:weibull_cdf": Case("float64[:], float64, float64", "n:pos s s"),
+    "kindred:black_scholes_loop": Case(
+        "float64[:], float64[:], float64[:], float64, float64", "n:pos n:pos n:pos s s"
+    ),
+    "kindred:cumulative_normal": Case("float64[:]", "n"),
+    "kindred:put_from_call": Case(
+        "float64[:], float64[:], float64[:], float64, float64[:]", "n n n s n"
+    ),
+    "kindred:digital_option": Case("float64[:], float64[:], float64", "n n s"),
+    "kindred:softmax_masked": Case("float64[:, :], bool[:, :]", "n,m n,m"),
+    "kindred:softmin": Case("float64[:, :]", "n,m"),
+    "kindred:softmax_rows_loops": Case("float64[:, :]", "n,m"),
+    "kindred:robust_scale": Case("float64[:, :]", "n+1,m"),
+    "kindred:column_moments": Case("float64[:, :]", "n+1,m:pos"),
+    "kindred:linf_norms": Case("float64[:, :]", "n,m"),
+    "kindred:norms_loop": Case("float64[:, :]", "n,m"),
+    "kindred:norms_into": Case("float64[:, :], float64[:]", "n,m n"),
+    "kindred:matmul_transposed": Case("float64[:, :], float64[:, :]", "n,m n,k"),
+    "kindred:matmul_into": Case("float64[:, :], float64[:, :], float64[:, :]", "n,m m,k n,k"),
+    "kindred:matmul_accumulate": Case("float64[:, :], float64[:, :], float64[:, :]", "n,m m,k n,k"),
+    "kindred:matmul_bias_scaled": Case("float64[:, :], float64[:, :], float64", "n,m m,k s"),
+    "kindred:syrk_loops": Case("float64[:, :], float64[:, :]", "n,k n,n"),
+    "kindred:matmul_float32": Case("float32[:, :], float32[:, :]", "n,m m,k"),
+    "kindred:cosine_similarity": Case("float64[:, :], float64[:, :]", "n,k m,k"),
+    "kindred:pairwise_loops_symmetric": Case("float64[:, :]", "n,k"),
+    "kindred:pairwise_row_expression": Case("float64[:, :], float64[:, :]", "n,k m,k"),
+    "kindred:chebyshev_distances": Case("float64[:, :], float64[:, :]", "n,k m,k"),
+    "kindred:laplace_solve": Case("float64[:, :], int64", "n+1,m =5"),
+    "kindred:diffusion_with_source": Case(
+        "float64[:, :], float64[:, :], float64, float64, int64", "n+1,m n+1,m =0.01 =0.5 =4"
+    ),
+    "kindred:cooling_plate": Case("float64[:, :], int64", "n+1,m =3"),
+    "kindred:average": Case("float64[:, :], int64, int64", "n+2,m+2 =1 =1"),
+    "kindred:gaussian_blur_rows": Case("float64[:, :]", "n,m+5"),
+    "kindred:prewitt": Case("float64[:, :]", "n+2,m+1"),
+    "kindred:emboss_loops": Case("float64[:, :], float64[:, :]", "n,m n,m"),
+    "kindred:erode_loops": Case("float64[:, :]", "n,m"),
+    "kindred:julia_set": Case("int64, int64, float64, float64, int64", "=n =m =-0.7 =0.27 =20"),
+    "kindred:tricorn": Case("complex128[:], int64", "n =15"),
+    "kindred:smooth_escape": Case("float64[:], float64[:], int64", "n m =20"),
+    "kindred:csr_matvec_into": Case(
+        "float64[:], int64[:], int64[:], float64[:], float64[:]",
+        custom=csr("data indices indptr x per_row"),
+    ),
+    "kindred:csr_matvec_dot": Case(
+        "float64[:], int64[:], int64[:], float64[:]", custom=csr("data indices indptr x")
+    ),
+    "kindred:csr_row_max": Case("float64[:], int64[:]", custom=csr("data indptr")),
+    "kindred:csr_normalize": Case("float64[:], int64[:]", custom=csr("data indptr")),
+    "kindred:stencil_matrix_apply": Case("float64[:], float64[:], float64[:]", "n n n"),
+    "kindred:soft_threshold": Case("float64[:], float64", "n =0.4"),
+    "kindred:mask_two_sided": Case("float64[:], float64, float64, float64", "n =-0.5 =0.5 s"),
+    "kindred:mask_scale": Case("float64[:], float64", "n s"),
+    "kindred:mask_from_other": Case("float64[:], float64[:], float64", "n n s"),
+    "kindred:mask_copy_back": Case("float64[:], float64[:]", "n n"),
+    "kindred:clip_out": Case("float64[:], float64, float64", "n =-0.5 =0.5"),
+    "kindred:minimum_out": Case("float64[:], float64", "n =0.3"),
+    "kindred:mask_rows": Case("float64[:, :], float64", "n,m =0.2"),
+    "kindred:mask_columns_where": Case("float64[:, :]", "n,m"),
+    "kindred:mask_where_loop": Case("float64[:], float64", "n s"),
+    "kindred:ternary_levels": Case("float64[:], float64, float64", "n =-0.5 =0.5"),
+    "kindred:count_in_place": Case("float64[:], float64", "n =0.1"),
 }

@@ -83,7 +83,9 @@ def convert_file(
     for function in chosen:
         step(function.name)
         try:
-            signature = options.signature or config.signatures.get(function.name)
+            signature = options.signature
+            if signature is None:
+                signature = config.signatures.get(function.name)
             converted.append(convert_function(function, signature, scope, templates))
         except Refusal as refusal:
             if refusal.diagnostic.code == "PRT909" and not options.functions:
@@ -243,7 +245,9 @@ def emit_stage(
     scope = Globals(opened)
     for function in chosen:
         try:
-            signature = options.signature or config.signatures.get(function.name)
+            signature = options.signature
+            if signature is None:
+                signature = config.signatures.get(function.name)
             _, program, planned = front_end(function, signature, scope)
         except Refusal as refusal:
             found = refusal.diagnostic.at(file.path, function.name)

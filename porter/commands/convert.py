@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import libcst as cst
+from jinja2 import TemplateError
 
 from porter.commands.options import ConvertOptions
 from porter.commands.writing import Output, choose_output, is_stale, print_diff, write_module
@@ -39,6 +40,11 @@ def run(options: ConvertOptions) -> int:
             outcomes.append(_one(file, options, config, len(files) > 1))
         except UsageError as error:
             problems.append(str(error))
+        except TemplateError as error:
+            where = getattr(error, "filename", None) or getattr(error, "name", None) or "a template"
+            line = getattr(error, "lineno", None)
+            place = f"{where}:{line}" if line else str(where)
+            problems.append(f"--templates {options.templates}: {place}: {error}")
     _check_names(options, outcomes, problems)
     if options.output_format == "json":
         print(to_json({"modules": [_record(o) for o in outcomes]}), end="")

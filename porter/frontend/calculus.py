@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from porter.arrays.dtypes import BOOL, INT64, DType, strengthen
-from porter.arrays.sizes import Poly, sym
+from porter.arrays.sizes import Poly, maximum, sym
 from porter.frontend.builder import Builder
 from porter.frontend.scalars import DTypeError, cast, choose, constant_of, integer, operate
 from porter.frontend.values import Array, At, View
@@ -228,7 +228,8 @@ def count(b: Builder, array: Array, axes: Sequence[int] | None) -> Expr:
         return total
     size = ONE
     for d in range(array.ndim) if axes is None else axes:
-        size *= b.resolve(array.shape[d])
+        n = b.resolve(array.shape[d])
+        size *= n if n.is_nonneg() else maximum(n, 0)
     return integer(size)
 
 

@@ -62,6 +62,8 @@ def _parse_type(node: ast.expr, text: str) -> ParameterType:
     if isinstance(node, ast.Subscript):
         base = _parse_type(node.value, text)
         dims = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if not all(isinstance(d, ast.Slice) for d in dims):
+            raise UsageError(f"`{ast.unparse(node)}` in a signature: write `[:]` for an array")
         return ParameterType(DType(base.dtype.name), len(dims), True)
     name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
     name = _SHORT.get(name, name)
@@ -113,16 +115,27 @@ def decorator_signature(function: FunctionSource) -> str | None:
     for decorator in function.node.decorators:
         call = decorator.decorator
         if isinstance(call, cst.Call) and call.args:
-            first = call.args[0].value
-            if isinstance(first, cst.SimpleString) and "(" in first.value:
-                return str(first.evaluated_value)
+            text = _signature_text(function, call.args[0].value)
+            if text is not None:
+                return text
+    return None
+
+
+def _signature_text(function: FunctionSource, node: cst.BaseExpression) -> str | None:
+    """A string, a type called with types, or the first of a list of those."""
+    if isinstance(node, (cst.List, cst.Tuple)) and node.elements:
+        return _signature_text(function, node.elements[0].value)
+    if isinstance(node, cst.SimpleString) and "(" in node.value:
+        return str(node.evaluated_value)
+    if isinstance(node, cst.Call) and isinstance(node.func, (cst.Subscript, cst.Attribute)):
+        return function.module.code(node)
     return None
 
 
 def candidates(function: FunctionSource, given: str | None) -> Iterator[list[ParameterType]]:
     """Signatures to try in order: the given one only, or those that use suggests."""
     params = parameters_of(function)
-    text = given or decorator_signature(function)
+    text = given if given is not None else decorator_signature(function)
     if text is not None:
         types = parse_signature(text)
         types += _defaults(function, params[len(types) :])

@@ -212,7 +212,8 @@ class _Visitor(cst.CSTVisitor):
                 use.array(_axis_ndim(axis) if name in _REDUCERS else 1)
         if isinstance(node.func, cst.Attribute):
             use = self.use(node.func.value)
-            if isinstance(node.func.value, cst.BinaryOperation) and name in _REDUCERS:
+            inner = node.func.value
+            if isinstance(inner, (cst.BinaryOperation, cst.Call)) and name in _REDUCERS:
                 self._operands(node.func.value, _axis_ndim(axis))
             if use is not None and name in _REDUCERS:
                 given = [a.value for a in node.args if a.keyword is None]
@@ -261,6 +262,9 @@ class _Visitor(cst.CSTVisitor):
                     self._operands(right, ndim)
             case cst.Comparison(left=left):
                 self._operands(left, ndim)
+            case cst.Call(func=cst.Attribute() as func, args=args) if not _is_math(func):
+                for a in args if ndim else ():
+                    self._operands(a.value, ndim)
             case cst.UnaryOperation(expression=inner):
                 self._operands(inner, ndim)
 

@@ -10,10 +10,12 @@ from porter.frontend.builder import refusal
 from porter.ir.nodes import (
     Alloc,
     Axis,
+    Bind,
     Def,
     Expr,
     For,
     If,
+    Let,
     Load,
     Local,
     Reduce,
@@ -45,6 +47,8 @@ class Grouping:
             for name in _touched(s):
                 self.users[name] = self.users.get(name, 0) + 1
         self.dropped: set[str] = set()
+        binds = [s for s in statements(body) if isinstance(s, Bind)]
+        self.bound = {n for s in binds for n in (*s.names, *s.buffers)}
         self.items = self.block(body)
 
     def block(self, body: Sequence[Stmt]) -> tuple[object, ...]:
@@ -58,9 +62,24 @@ class Grouping:
             elif isinstance(s, Stage):
                 items.append(Launch(self._map(s)))
             else:
-                items.append(self._host(s))
+                items += self._hoisted(self._host(s))
         return tuple(
             i for i in items if not (isinstance(i, Alloc) and i.buffer.name in self.dropped)
+        )
+
+    def _hoisted(self, item: object) -> list[object]:
+        """Buffers that no name is moved to are allocated once, before their loop."""
+        if not isinstance(item, (HostLoop, HostWhile)):
+            return [item]
+        fixed = [i for i in item.body if isinstance(i, Alloc) and self._is_fixed(i, item)]
+        body = tuple(i for i in item.body if i not in fixed)
+        return [*fixed, replace(item, body=body)]
+
+    def _is_fixed(self, a: Alloc, loop: HostLoop | HostWhile) -> bool:
+        inside = {s.name for s in loop.body if isinstance(s, Let)}
+        inside |= {loop.index} if isinstance(loop, HostLoop) else set()
+        return a.buffer.name not in self.bound and not any(
+            p.names() & inside for p in a.buffer.shape
         )
 
     def _host(self, s: Stmt) -> object:

@@ -35,7 +35,9 @@ class Call:
 
     def hosts(self) -> Arguments:
         """The positional arguments, device arrays copied to the host."""
-        return [a.copy_to_host() if hasattr(a, "copy_to_host") else a for a in self.args]
+        # one device array given twice stays one array
+        copies = {id(a): a.copy_to_host() for a in self.args if hasattr(a, "copy_to_host")}
+        return [copies.get(id(a), a) for a in self.args]
 
     def for_numpy(self) -> Call:
         """The same call for a NumPy function, which knows neither device arrays nor streams."""

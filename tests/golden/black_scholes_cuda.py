@@ -12,7 +12,7 @@
 # porter: assumed black_scholes: strike is a 1-D array of float64
 # porter: assumed black_scholes: years is a 1-D array of float64
 # porter: verified black_scholes: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:857ba3be6a4b597519c247966a9f72c8c0b6c15f2fdec8c007131421ae385442
+# porter: output sha256:deb38996087ee768064b15b809bcedba0198e2fa99161e32d5d1d96968743c7b
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -66,7 +66,7 @@ def normal_cdf(d, *, stream=None):
     out = cuda.device_array(d.shape, d.dtype, stream=stream)
     if d.shape[0] > 0:
         normal_cdf_kernel[_blocks(d.shape[0], THREADS), THREADS, stream](d_d, out)
-    return _result(out, on_device, stream, shape)
+    return _result(out, on_device, stream, shape, True)
 
 
 @cuda.jit
@@ -206,9 +206,9 @@ def _array(value, name, ndim, dtypes, written=False):
 def _weak(*values):
     """Python numbers among arrays take the arrays' floating dtype, as NumPy has it."""
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    return [
-        np.asarray(v, dtypes[0]) if dtypes and type(v) in (int, float) else v for v in values
-    ]
+    if not dtypes:
+        return values
+    return [np.asarray(v, dtypes[0]) if type(v) in (int, float) else v for v in values]
 
 
 def _flat(array, shape):
@@ -258,9 +258,10 @@ def _to_host(array, stream):
     return host
 
 
-def _result(array, on_device, stream, shape=None):
+def _result(array, on_device, stream, shape=None, keep=False):
     """What the function returns: on the device if its arguments were, a scalar if 0-d."""
     if on_device:
         return array if shape is None else array.reshape(shape)
     host = _to_host(array, stream)
-    return (host if shape is None else host.reshape(shape))[()]
+    host = host if shape is None else host.reshape(shape)
+    return host if keep else host[()]

@@ -14,7 +14,7 @@
 # porter: assumed csr_matvec: indptr is a 1-D array of int64
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: verified csr_matvec: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:dfe5e004e68a54eaf462f07ab3fb77592a7d2f7b4dbd64bbacf1b947a4b16ad9
+# porter: output sha256:88aa67e85f90fdf943c096e029f36bdda60da4a9044ff32982333416085f372e
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
@@ -142,9 +142,10 @@ def _to_host(array, stream):
     return host
 
 
-def _result(array, on_device, stream, shape=None):
+def _result(array, on_device, stream, shape=None, keep=False):
     """What the function returns: on the device if its arguments were, a scalar if 0-d."""
     if on_device:
         return array if shape is None else array.reshape(shape)
     host = _to_host(array, stream)
-    return (host if shape is None else host.reshape(shape))[()]
+    host = host if shape is None else host.reshape(shape)
+    return host if keep else host[()]

@@ -5,7 +5,7 @@
 # porter: shapes gaussian_pdf: x[n] mean[] sigma[]
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: verified gaussian_pdf: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:e423bd1503fed98e3e9a2e00ace9b9da81ec72445fcc37fa5388952245e77b52
+# porter: output sha256:b20e25c4e781a0198f98b4dc64fbb2f67fa4c6bb93254fdf68dbf9b6a149d488
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
@@ -124,9 +124,10 @@ def _to_host(array, stream):
     return host
 
 
-def _result(array, on_device, stream, shape=None):
+def _result(array, on_device, stream, shape=None, keep=False):
     """What the function returns: on the device if its arguments were, a scalar if 0-d."""
     if on_device:
         return array if shape is None else array.reshape(shape)
     host = _to_host(array, stream)
-    return (host if shape is None else host.reshape(shape))[()]
+    host = host if shape is None else host.reshape(shape)
+    return host if keep else host[()]

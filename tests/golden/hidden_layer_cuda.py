@@ -6,7 +6,7 @@
 # porter: assumed hidden_layer: greyscales is a 1-D array of float64
 # porter: assumed hidden_layer: weights is a 1-D array of float64
 # porter: verified hidden_layer: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:ccdc63d405721b856d5fb4337d528b6d9f840eb60e45a376a327fbc9625a9331
+# porter: output sha256:be2ea45e9753c78c12ec2c6335720f16913ed91bdad836d885b03aa0f4b1ee91
 
 """CUDA kernels for the NumPy functions of hidden_layer.py."""
 
@@ -84,9 +84,9 @@ def _array(value, name, ndim, dtypes, written=False):
 def _weak(*values):
     """Python numbers among arrays take the arrays' floating dtype, as NumPy has it."""
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    return [
-        np.asarray(v, dtypes[0]) if dtypes and type(v) in (int, float) else v for v in values
-    ]
+    if not dtypes:
+        return values
+    return [np.asarray(v, dtypes[0]) if type(v) in (int, float) else v for v in values]
 
 
 def _flat(array, shape):
@@ -122,9 +122,10 @@ def _to_host(array, stream):
     return host
 
 
-def _result(array, on_device, stream, shape=None):
+def _result(array, on_device, stream, shape=None, keep=False):
     """What the function returns: on the device if its arguments were, a scalar if 0-d."""
     if on_device:
         return array if shape is None else array.reshape(shape)
     host = _to_host(array, stream)
-    return (host if shape is None else host.reshape(shape))[()]
+    host = host if shape is None else host.reshape(shape)
+    return host if keep else host[()]

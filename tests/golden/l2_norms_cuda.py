@@ -5,7 +5,7 @@
 # porter: shapes l2_norms: vectors[n, m]
 # porter: assumed l2_norms: vectors is a 2-D array of float64
 # porter: verified l2_norms: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:bce691c1748108de5eeba7557cf1ed816316924124dfc83742e5d15ab08be860
+# porter: output sha256:b2afebd88fb13efae680667c4af3ff2c12818e6d62d8a08ebd0e1358e195a91e
 
 """CUDA kernels for the NumPy functions of l2_norms.py."""
 
@@ -122,9 +122,10 @@ def _to_host(array, stream):
     return host
 
 
-def _result(array, on_device, stream, shape=None):
+def _result(array, on_device, stream, shape=None, keep=False):
     """What the function returns: on the device if its arguments were, a scalar if 0-d."""
     if on_device:
         return array if shape is None else array.reshape(shape)
     host = _to_host(array, stream)
-    return (host if shape is None else host.reshape(shape))[()]
+    host = host if shape is None else host.reshape(shape)
+    return host if keep else host[()]

@@ -6,7 +6,7 @@
 # porter: assumed matmul: A is a 2-D array of float64
 # porter: assumed matmul: B is a 2-D array of float64
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:6899cf35aad1b1b82685f30be077def990fe0b722f49d848b52f783f3072e4ee
+# porter: output sha256:cbaecea311d462cca2216b5b8552c3c68350912316fa2a41fb0f9912d88e6efb
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -118,9 +118,10 @@ def _to_host(array, stream):
     return host
 
 
-def _result(array, on_device, stream, shape=None):
+def _result(array, on_device, stream, shape=None, keep=False):
     """What the function returns: on the device if its arguments were, a scalar if 0-d."""
     if on_device:
         return array if shape is None else array.reshape(shape)
     host = _to_host(array, stream)
-    return (host if shape is None else host.reshape(shape))[()]
+    host = host if shape is None else host.reshape(shape)
+    return host if keep else host[()]

@@ -6,7 +6,7 @@
 # porter: assumed pairwise_distances: x is a 2-D array of float64
 # porter: assumed pairwise_distances: y is a 2-D array of float64
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:37e42835236e06777a23172ffc7684fd82b5622df35b9dd0034edad572bc2d92
+# porter: output sha256:8f954a49b1d6e8a78999bc4e7fbdcde167e4148e2bed5279f46e31ba99d45be9
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -62,12 +62,9 @@ def pairwise_distances(x, y, *, stream=None):
     """Return the Euclidean distance of every row of `x` to every row of `y`."""
     x = _array(x, "x", 2, "float32 float64")
     y = _array(y, "y", 2, "float32 float64")
+    x, y = _expanded((x, y), (1, 1))
     if y.dtype != x.dtype:
         raise TypeError(f"x is {x.dtype} but y is {y.dtype}: give them one dtype")
-    if y.shape[1] != x.shape[1]:
-        raise ValueError(
-            f"operands could not be broadcast together: y.shape[1] is {y.shape[1]} and x.shape[1] is {x.shape[1]}"
-        )
     on_device = _on_device(x) or _on_device(y)
     stream = 0 if stream is None else stream
     d_x = _to_device(x, stream)
@@ -104,6 +101,26 @@ def _array(value, name, ndim, dtypes, written=False):
     return value
 
 
+def _expanded(arrays, axes):
+    """Arrays broadcast against each other along one axis of each."""
+    sizes = {a.shape[d] for a, d in zip(arrays, axes)} - {1}
+    if len(sizes) > 1:
+        shapes = " ".join(str(a.shape) for a in arrays)
+        raise ValueError(f"operands could not be broadcast together: {shapes}")
+    size = sizes.pop() if sizes else 1
+    return [_widened(a, d, size) for a, d in zip(arrays, axes)]
+
+
+def _widened(array, axis, size):
+    """The array with an axis of length 1 repeated."""
+    if array.shape[axis] == size:
+        return array
+    if _on_device(array):
+        raise ValueError("a device array is not broadcast here: expand it first")
+    shape = array.shape[:axis] + (size,) + array.shape[axis + 1 :]
+    return np.broadcast_to(array, shape)
+
+
 def _to_device(array, stream):
     """The array on the device; one that is there already is used as it is."""
     if _on_device(array):
@@ -125,9 +142,10 @@ def _to_host(array, stream):
     return host
 
 
-def _result(array, on_device, stream, shape=None):
+def _result(array, on_device, stream, shape=None, keep=False):
     """What the function returns: on the device if its arguments were, a scalar if 0-d."""
     if on_device:
         return array if shape is None else array.reshape(shape)
     host = _to_host(array, stream)
-    return (host if shape is None else host.reshape(shape))[()]
+    host = host if shape is None else host.reshape(shape)
+    return host if keep else host[()]

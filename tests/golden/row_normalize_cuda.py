@@ -10,7 +10,7 @@
 # porter: shapes normalized: x[n, m]
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: verified normalized: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:07fa4e1eb92089085e58ee1fb5f4855eb4e7721638994d373956c340ee40b43b
+# porter: output sha256:24935df0141dac2219aa588180afa7a3dc8d5da9d7dfd0f04ff3bb2285892046
 
 """CUDA kernels for the NumPy functions of row_normalize.py."""
 
@@ -55,7 +55,6 @@ def normalize_rows(x):
 def normalize(x, *, stream=None):
     """Divide each row of `x` by its mean, in place."""
     x = _array(x, "x", 2, "float32 float64", written=True)
-    on_device = _on_device(x)
     stream = 0 if stream is None else stream
     d_x = _to_device(x, stream)
     if x.shape[0] > 0:
@@ -144,12 +143,13 @@ def _to_host(array, stream):
     return host
 
 
-def _result(array, on_device, stream, shape=None):
+def _result(array, on_device, stream, shape=None, keep=False):
     """What the function returns: on the device if its arguments were, a scalar if 0-d."""
     if on_device:
         return array if shape is None else array.reshape(shape)
     host = _to_host(array, stream)
-    return (host if shape is None else host.reshape(shape))[()]
+    host = host if shape is None else host.reshape(shape)
+    return host if keep else host[()]
 
 
 def _copy_back(device, host, stream):

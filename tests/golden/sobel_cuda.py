@@ -5,7 +5,7 @@
 # porter: shapes sobel: image[n, m]
 # porter: assumed sobel: image is a 2-D array of float64
 # porter: verified sobel: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:5eb88d0cd5deae0e9ef95b6d5f0866897c7acd9849b5f7bef36fb3338ccb4d9b
+# porter: output sha256:5d3d0e614851c9cf7f02f1fe2d90777e153c2f342958b5312f4e44f24166b257
 
 """CUDA kernels for the NumPy functions of sobel.py."""
 
@@ -116,9 +116,10 @@ def _to_host(array, stream):
     return host
 
 
-def _result(array, on_device, stream, shape=None):
+def _result(array, on_device, stream, shape=None, keep=False):
     """What the function returns: on the device if its arguments were, a scalar if 0-d."""
     if on_device:
         return array if shape is None else array.reshape(shape)
     host = _to_host(array, stream)
-    return (host if shape is None else host.reshape(shape))[()]
+    host = host if shape is None else host.reshape(shape)
+    return host if keep else host[()]

@@ -5,7 +5,7 @@
 # porter: shapes softmax: x[n, m]
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: verified softmax: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:42eb6fc1ed210a860e11114518e35af9d178fa497df879239dc38e413ac4acc2
+# porter: output sha256:69af9305e1f623fb7c0be3ea3bf3820d191b3233356111ee77e4393120f00cb4
 
 """CUDA kernels for the NumPy functions of softmax.py."""
 
@@ -152,9 +152,10 @@ def _to_host(array, stream):
     return host
 
 
-def _result(array, on_device, stream, shape=None):
+def _result(array, on_device, stream, shape=None, keep=False):
     """What the function returns: on the device if its arguments were, a scalar if 0-d."""
     if on_device:
         return array if shape is None else array.reshape(shape)
     host = _to_host(array, stream)
-    return (host if shape is None else host.reshape(shape))[()]
+    host = host if shape is None else host.reshape(shape)
+    return host if keep else host[()]

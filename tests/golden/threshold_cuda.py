@@ -10,7 +10,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:a05339fb7950b4c6fc03656d4299e8b2622d55f5d663db21067d26aa0fc25531
+# porter: output sha256:e020f561a247fdc11a2e9f132329ef21c1114cdcffea4a32194ba512c74af831
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -48,7 +48,6 @@ def threshold(x, t, *, stream=None):
     whole_x = x
     x = _flat(x, shape)
     T = x.dtype.type
-    on_device = _on_device(x)
     stream = 0 if stream is None else stream
     d_x = _to_device(x, stream)
     if x.shape[0] > 0:
@@ -77,7 +76,6 @@ def clip_outliers(x, limit, *, stream=None):
     whole_x = x
     x = _flat(x, shape)
     T = x.dtype.type
-    on_device = _on_device(x)
     stream = 0 if stream is None else stream
     d_x = _to_device(x, stream)
     if x.shape[0] > 0:

@@ -5,7 +5,7 @@
 # porter: shapes zscores: table[n, m]
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:d0d5aa477b5272119b3d1183474279d77cb6f92ce0860cb3b87235f9c6c2315e
+# porter: output sha256:dd327364b58d8fce5af9b2909f070b780be08841387f5a3e7fe1c5d72f3b0dbb
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -118,9 +118,10 @@ def _to_host(array, stream):
     return host
 
 
-def _result(array, on_device, stream, shape=None):
+def _result(array, on_device, stream, shape=None, keep=False):
     """What the function returns: on the device if its arguments were, a scalar if 0-d."""
     if on_device:
         return array if shape is None else array.reshape(shape)
     host = _to_host(array, stream)
-    return (host if shape is None else host.reshape(shape))[()]
+    host = host if shape is None else host.reshape(shape)
+    return host if keep else host[()]

@@ -193,6 +193,9 @@ def _inferred(
     params: list[cst.Param],
     aliases: dict[str, str],
 ) -> ParameterType:
+    typed = _numba_type(p.annotation, aliases)
+    if typed is not None:
+        return typed
     hinted, what = hint_of(p.annotation, aliases)
     if what == "scalar" and hinted is not None:
         return ParameterType(hinted, None, True)
@@ -210,6 +213,20 @@ def _inferred(
     if use.default is not None:
         return ParameterType(use.default, None)
     return ParameterType(WEAK_INT if use.is_integer else WEAK_FLOAT, None)
+
+
+def _numba_type(annotation: cst.Annotation | None, aliases: dict[str, str]) -> ParameterType | None:
+    """The type that a hint such as `nb.float32[:, :]` says in full."""
+    if annotation is None:
+        return None
+    code = cst.Module([]).code_for_node(annotation.annotation).strip().strip("\"'")
+    code = aliases.get(code, code)
+    if "[:" not in code:
+        return None
+    try:
+        return parse_signature(code)[0]
+    except (UsageError, IndexError):
+        return None
 
 
 def _plain(p: cst.Param, usage: dict[str, Usage], aliases: dict[str, str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.arrays.dtypes import RANK
-from porter.arrays.sizes import Data, sym
+from porter.arrays.sizes import Data, Poly, sym
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, Operand, aligned, as_array
 from porter.frontend.scalars import cast
@@ -27,8 +27,9 @@ def store(b: Builder, target: Array, value: Operand, what: str = "the store") ->
     for have, want in zip(reversed(source.shape), reversed(target.shape), strict=False):
         if have != ONE:
             b.unify(want, have, f"{what}: could not broadcast the value into the target")
-    axes = b.axes(target.shape)
-    idx = [sym(a.name, True) for a in axes]
+    axes = b.axes([n for n in target.shape if n != ONE])
+    running = iter(axes)
+    idx = [Poly() if n == ONE else sym(next(running).name, True) for n in target.shape]
     inner = idx[-source.ndim :] if source.ndim <= len(idx) else idx
     at = aligned(source.shape, [*([idx[0]] * max(extra, 0)), *inner]) if source.ndim else []
     body = cast(source.at(at), target.dtype)

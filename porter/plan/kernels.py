@@ -228,6 +228,8 @@ class Grouping:
                         return False
                     continue
                 related = True
+                if x.write and y.write:
+                    return False  # the first result would have to go through memory
                 if (x.write or y.write) and not _same_row(rows, x, y):
                     return False
         return related

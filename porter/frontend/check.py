@@ -22,10 +22,10 @@ class FunctionVerdict:
 def check_function(function: FunctionSource, signature: str | None) -> FunctionVerdict:
     """Run the front end and the plan on a function; nothing is written or executed."""
     from porter.convert import assumptions, front_end
-    from porter.frontend.globals import Globals
+    from porter.frontend.globals import globals_of
 
     try:
-        types, _, _ = front_end(function, signature, Globals(function.module))
+        types, _, _ = front_end(function, signature, globals_of(function.module))
     except Refusal as e:
         found = e.diagnostic.at(function.module.path, function.name)
         return FunctionVerdict("refused", [found], signature or "", [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import libcst as cst
 
@@ -79,6 +79,12 @@ class Globals:
             self.names[bound] = Module(name)
         else:
             self.names[name.split(".")[0]] = Module(name.split(".")[0])
+
+
+@lru_cache(maxsize=4)
+def globals_of(module: SourceModule) -> Globals:
+    """The names of a module, scanned once."""
+    return Globals(module)
 
 
 def member(module: str, name: str) -> Value:

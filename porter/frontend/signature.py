@@ -155,10 +155,7 @@ def candidates(function: FunctionSource, given: str | None) -> Iterator[list[Par
 
 def _aliases(function: FunctionSource) -> dict[str, str]:
     """Names that the module gives to types: `A = NDArray[np.float64]`."""
-    from porter.frontend.globals import Globals
-
-    constants = Globals(function.module).constants
-    return {name: function.module.code(value) for name, value in constants.items()}
+    return function.module.assigned
 
 
 def _with_scalars(

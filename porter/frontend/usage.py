@@ -40,7 +40,10 @@ class Usage:
 
 
 class _Visitor(cst.CSTVisitor):
-    def __init__(self, uses: dict[str, Usage], helpers: dict[str, FunctionSource]) -> None:
+    def __init__(
+        self, own: str, uses: dict[str, Usage], helpers: dict[str, FunctionSource]
+    ) -> None:
+        self.own = own
         self.uses = uses
         self.helpers = helpers
         self.first_look = True
@@ -222,7 +225,9 @@ class _Visitor(cst.CSTVisitor):
 
     def _helper(self, node: cst.Call, helper: FunctionSource) -> None:
         """What a helper of the file does with its parameters holds for the arguments."""
-        rest = {n: f for n, f in self.helpers.items() if n != helper.name}
+        if helper.name == self.own:
+            return
+        rest = {n: f for n, f in self.helpers.items() if n not in (helper.name, self.own)}
         inner = list(usage_of(helper, rest).values())
         for argument, known in zip(node.args, inner, strict=False):
             use = self.use(argument.value)
@@ -337,11 +342,11 @@ def usage_of(
 ) -> dict[str, Usage]:
     """Evidence for every parameter of a function; helpers of the file are looked into."""
     if helpers is None:
-        helpers = {f.name: f for f in function.module.functions if f.name != function.name}
+        helpers = function.module.by_name
     p = function.node.params
     params = [*p.posonly_params, *p.params, *p.kwonly_params]
     uses = {q.name.value: Usage(default=_default(q.default)) for q in params}
-    visitor = _Visitor(uses, helpers)
+    visitor = _Visitor(function.name, uses, helpers)
     for first_look in (True, False, False):
         visitor.first_look = first_look
         function.node.body.visit(visitor)

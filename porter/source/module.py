@@ -66,6 +66,18 @@ class SourceModule:
         """Every function of the module and every method of its classes, in order."""
         return list(self._find(self.tree.body, ""))
 
+    @cached_property
+    def by_name(self) -> dict[str, FunctionSource]:
+        """The functions by name."""
+        return {f.name: f for f in self.functions}
+
+    @cached_property
+    def assigned(self) -> dict[str, str]:
+        """The text that each module-level name is assigned, as type aliases are."""
+        from porter.frontend.globals import globals_of
+
+        return {name: self.code(value) for name, value in globals_of(self).constants.items()}
+
     def _find(self, body: object, prefix: str) -> Iterator[FunctionSource]:
         for node in body if isinstance(body, (list, tuple)) else ():
             if isinstance(node, cst.FunctionDef):

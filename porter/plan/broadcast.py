@@ -9,7 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from porter.ir.nodes import Axis, Check, Def, Expr, For, If, Load, Program, Reduce, While, Write
+from porter.ir.nodes import (
+    Axis,
+    Check,
+    Def,
+    Expr,
+    For,
+    Host,
+    If,
+    Load,
+    Program,
+    Reduce,
+    While,
+    Write,
+)
 from porter.ir.walk import children, statements, walk
 
 Member = tuple[str, int]
@@ -19,7 +32,7 @@ def expandable(program: Program) -> tuple[tuple[Member, ...], ...]:
     """Groups of (argument, axis) that the host may broadcast against each other."""
     if program.indexed or program.strict:
         return ()
-    if any(isinstance(s, (For, While, If, Write)) for s in statements(program.body)):
+    if any(isinstance(s, (For, While, If, Write, Host)) for s in statements(program.body)):
         return ()
     groups = _groups(program.checks)
     fixed = {n for c in program.checks if c.kind != "broadcast"

@@ -141,9 +141,11 @@ def _dependence(loop: For, write: Access, other: Access) -> Refusal:
         "iterations cannot run in parallel in place"
     )
     note = Note(other.origin.span, "written here" if other.write else "read here")
-    return refusal(
-        "PRT904", message, write.origin.span, "write into a second array and swap", (note,)
+    cure = (
+        "if old values are meant, write into a second array and swap; "
+        "a recurrence runs in order: keep it on the CPU"
     )
+    return refusal("PRT904", message, write.origin.span, cure, (note,))
 
 
 def _shown(access: Access) -> str:

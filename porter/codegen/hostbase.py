@@ -1,0 +1,104 @@
+"""What all parts of a host function share: names, lines, sizes and dtypes as text."""
+
+from __future__ import annotations
+
+from porter.arrays.dtypes import DType
+from porter.arrays.sizes import Poly
+from porter.codegen.elementwise import is_elementwise
+from porter.codegen.hosttext import HostText
+from porter.codegen.kernels import KernelTexts, Written
+from porter.codegen.overlap import Overlap, overlaps
+from porter.codegen.writer import Needs
+from porter.ir.nodes import Origin
+from porter.plan.nodes import Plan
+
+
+class HostBase:
+    """The state of one host function being written."""
+
+    def __init__(self, plan: Plan, texts: KernelTexts, needs: Needs) -> None:
+        self.plan = plan
+        self.texts = texts
+        self.needs = needs
+        self.arrays = [p for p in plan.parameters if p.ndim is not None]
+        self.names = {p.name for p in plan.parameters}
+        self.types: dict[str, str] = {}
+        self.device = {p.name: f"d_{p.name}" for p in self.arrays}
+        self.host = HostText(needs, self.type_of, {})
+        self.lines: list[str] = []
+        self.indent = 1
+        self.kernels: list[Written] = []
+        self.parameters_of_launch: set[str] = set()
+        self.uses_error = False
+        self.launched: set[str] = set()
+        self.shown: set[tuple[int, str]] = set()
+        self.pending = list(plan.checks)
+        self.known: set[str] = set()
+        self.elementwise = is_elementwise(plan)
+        self.overlap: Overlap = overlaps(plan)
+        self.written = self.overlap.written
+
+    # -- small pieces ----------------------------------------------------------------
+
+    def emit(self, line: str) -> None:
+        """One line at the current indentation."""
+        self.lines.append("    " * self.indent + line)
+
+    def type_of(self, root: str) -> str:
+        """The host's name of a parameter's dtype."""
+        if root not in self.types:
+            kind = self.plan.buffers[root].dtype.kind
+            self.types[root] = self._free("T" if kind == "f" else "I")
+        return self.types[root]
+
+    def _free(self, name: str) -> str:
+        """A name that neither the user nor the host function has used."""
+        used = {*self.names, *self.plan.buffers, *self.plan.constants, *self.types.values()}
+        candidate, k = name, 2
+        while candidate in used:
+            candidate, k = f"{name}{k}", k + 1
+        return candidate
+
+    def buffer(self, name: str) -> str:
+        """The host's name of an array on the device."""
+        return self.device.get(name, name)
+
+    def comment(self, origin: Origin) -> None:
+        """The source line, once."""
+        key = (origin.span.line, origin.text)
+        if origin.text and key not in self.shown:
+            self.shown.add(key)
+            for own in origin.comments:
+                self.emit(own)
+            self.emit(f"# {origin.text}")
+
+    def _needs(self, *helpers: str) -> None:
+        self.needs.helpers |= set(helpers)
+
+    def _shape(self, shape: tuple[Poly, ...]) -> str:
+        """A shape: an argument's where it is the same."""
+        like = next((p.name for p in self.arrays
+                     if shape and self.plan.buffers[p.name].shape == shape), None)  # fmt: skip
+        if like is not None:
+            return f"{like}.shape"
+        lengths = [self._length(n) for n in shape]
+        return lengths[0] if len(lengths) == 1 else f"({', '.join(lengths)})"
+
+    def _length(self, n: Poly) -> str:
+        text = self.host.poly(n)
+        return text if n.is_nonneg() else f"max({text}, 0)"
+
+    def _dtype_value(self, dtype: DType) -> str:
+        if dtype.var is not None:
+            return f"{dtype.var}.dtype"
+        return self.host.dtype(dtype)
+
+    def plan_parameter(self, name: str) -> bool:
+        """Whether an array is an argument of the function."""
+        buffer = self.plan.buffers.get(name)
+        return buffer is not None and buffer.parameter
+
+    @property
+    def plan_has_arrays(self) -> bool:
+        """Whether any argument is an array."""
+        return any(p.ndim is not None for p in self.plan.parameters)

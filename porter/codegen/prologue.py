@@ -1,0 +1,200 @@
+"""The start of a host function: checks of the arguments, broadcasting, transfers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from porter.codegen.elementwise import items_of
+from porter.codegen.hostbase import HostBase
+from porter.codegen.kernels import kernel_expressions
+from porter.ir.nodes import Cast, Check, Local, Parameter, Scalar, Value
+from porter.ir.ops import OPS
+from porter.ir.walk import free_names, walk
+from porter.plan.nodes import Launch
+
+
+class Prologue(HostBase):
+    """Writes what stands before the first statement."""
+
+    def _prologue(self, body: Sequence[str]) -> None:
+        if self.elementwise and len(self.arrays) > 1:
+            self._needs("_weak")
+            both = ", ".join(p.name for p in self.arrays)
+            self.emit(f"{both} = _weak({both})")
+        for p in sorted(self.plan.parameters, key=lambda p: p.ndim is None):
+            self._check_parameter(p)
+        if self.elementwise:
+            self._flatten()
+        else:
+            self._expand()
+        self._same_dtypes()
+        for root, name in self.types.items():
+            self.emit(f"{name} = {root}.dtype.type")
+        late = [c for c in self.pending if not self._ready(c)]
+        for c in self.pending:
+            if c not in late:
+                self._check(c)
+        self.pending = late
+        names = [p.name for p in self.arrays]
+        if names:
+            self._needs("_on_device")
+            inside = (
+                f"_on_device({names[0]})"
+                if len(names) == 1
+                else " or ".join(f"_on_device({n})" for n in names)
+            )
+            if any("on_device" in line for line in body):
+                self.emit(f"on_device = {inside}")
+        self.emit("stream = 0 if stream is None else stream")
+        self._transfers([p for p in self.arrays if self._is_used(p.name, body)])
+        if self.uses_error:
+            self.emit("error = cuda.to_device(np.zeros(1, np.int32), stream=stream)")
+
+    def _is_used(self, name: str, body: Sequence[str]) -> bool:
+        return any(re.search(rf"\bd_{name}\b", line) for line in body) or name in self.written
+
+    def _check_parameter(self, p: Parameter) -> None:
+        name = p.name
+        if p.fixed:
+            self.emit(
+                f"if {name} is not {p.default}:"
+                if p.default == "None"
+                else f"if {name} != {p.default}:"
+            )
+            self.emit(f'    raise TypeError("{name} must be {_plain(p.default or "")}: '
+                      'the kernels were converted for that value")')  # fmt: skip
+        elif p.ndim is None:
+            self._scalar(p)
+        else:
+            ndim = None if self.elementwise else p.ndim
+            self._needs("_array", "_on_device")
+            extra = ", written=True" if name in self.written else ""
+            self.emit(f'{name} = _array({name}, "{name}", {ndim}, "@@{name}@@"{extra})')
+
+    def _scalar(self, p: Parameter) -> None:
+        if p.dtype.kind in "iu":
+            self._needs("_integer")
+            like = self._met_by(p.name)
+            self.emit(f'{p.name} = _integer({p.name}, "{p.name}"{like})')
+        elif p.dtype.kind in "fc":
+            self._needs("_number")
+            dtypes = [q for q in self.arrays if q.dtype.kind in "fc"]
+            like = f", {dtypes[0].name}.dtype" if dtypes else ""
+            self.emit(f'{p.name} = _number({p.name}, "{p.name}"{like})')
+
+    def _expand(self) -> None:
+        """Arguments of length 1 along an axis where another one is longer."""
+        for group in self.plan.expandable:
+            names = ", ".join(n for n, _ in group)
+            axes = ", ".join(str(d) for _, d in group)
+            self._needs("_expanded", "_on_device")
+            self.emit(f"{names} = _expanded(({names}), ({axes}))")
+            sizes = {f"{n}.shape[{d}]" for n, d in group}
+            self.pending = [c for c in self.pending
+                            if not (c.kind == "broadcast" and c.left.symbol in sizes)]  # fmt: skip
+
+    def _common_shape(self, names: Sequence[str]) -> None:
+        """Broadcasting where only expressions meet; a store or a `zeros_like` fixes the shape."""
+        if len(names) == 1 or self.plan.strict:
+            self.emit(f"shape = {names[0]}.shape")
+            for n in names[1:]:
+                self.emit(f"if {n}.shape != shape:")
+                text = f"operands could not be broadcast together: {{shape}} and {{{n}.shape}}"
+                self.emit(f'    raise ValueError(f"{text}")')
+            return
+        self.needs.numpy = True
+        self.emit(f"shape = np.broadcast_shapes({', '.join(f'{n}.shape' for n in names)})")
+
+    def _met_by(self, name: str) -> str:
+        """The dtype of an array that an integer argument is combined with."""
+        for item in items_of(self.plan.items):
+            for e in kernel_expressions(item.kernel) if isinstance(item, Launch) else ():
+                for x in walk(e):
+                    if isinstance(x, Cast) and isinstance(x.arg, Value) and x.dtype.var:
+                        if name in x.arg.poly.names():
+                            return f", {x.dtype.var}.dtype"
+        return ""
+
+    def _flatten(self) -> None:
+        """An elementwise function takes any number of dimensions: its kernels see one."""
+        names = [p.name for p in self.arrays]
+        self._needs("_flat")
+        self._common_shape(names)
+        self.pending = [c for c in self.pending if c.kind != "broadcast"]
+        for n in names:
+            if n in self.written:
+                self.emit(f"if {n}.shape != shape:")
+                self.emit(
+                    f'    raise ValueError(f"cannot broadcast to the shape {{{n}.shape}} of {n}")'
+                )
+                self.emit(f"whole_{n} = {n}")
+        for n in names:
+            self.emit(f"{n} = _flat({n}, shape)")
+
+    def _same_dtypes(self) -> None:
+        groups: dict[str, list[str]] = {}
+        for p in self.arrays:
+            var = self.plan.buffers[p.name].dtype.var
+            if var is not None:
+                groups.setdefault(var, []).append(p.name)
+        for names in groups.values():
+            for other in names[1:]:
+                self.emit(f"if {other}.dtype != {names[0]}.dtype:")
+                first = names[0]
+                self.emit(f'    raise TypeError(f"{first} is {{{first}.dtype}} but {other} is '
+                          f'{{{other}.dtype}}: give them one dtype")')  # fmt: skip
+
+    def _ready(self, c: Check) -> bool:
+        names = c.left.names() | c.right.names()
+        for p in c.when:
+            names |= p.names()
+        for e in c.conditions:
+            names |= free_names(e)
+            names |= {x.name for x in walk(e) if isinstance(x, (Scalar, Local))}
+        return all(n.split(".")[0] in self.names for n in names)
+
+    def _check(self, c: Check) -> None:
+        left, right = self.host.poly(c.left, 5), self.host.poly(c.right, 5)
+        when = [self.host.text(e, 3) for e in c.conditions]
+        when += [f"{self.host.poly(p, 5)} > 0" for p in c.when if not p.is_positive()]
+        test = f"{left} != {right}"
+        if c.kind == "index":
+            test = f"{right} < {left}" if c.left.constant is not None else f"{left} > {right}"
+        self.emit(f"if {' and '.join([*when, test])}:")
+        if c.kind == "index":
+            self.emit(f'    raise {c.error}("{_plain(c.message)}")')
+        else:
+            sides = [self.host.poly(p) for p in (c.left, c.right)]
+            found = " and ".join(
+                f"{s} is {{{s}}}" if s.strip("-").isdigit() is False else s for s in sides
+            )
+            what = _plain(c.message)
+            if c.kind == "broadcast" or what in OPS or what == "where":
+                what = "operands could not be broadcast together"
+            self.emit(f'    raise {c.error}(f"{what}: {found}")')
+
+    def _transfers(self, used: Sequence[Parameter]) -> None:
+        """Arguments to the device, those that are stored into first: an alias shares theirs."""
+        done: list[str] = []
+        for p in sorted(used, key=lambda p: p.name not in self.written):
+            self._transfer(p.name, [w for w in done if w in self.written])
+            done.append(p.name)
+
+    def _transfer(self, name: str, before: Sequence[str]) -> None:
+        self._needs("_to_device", "_on_device")
+        word = "if"
+        for w in before:
+            if self.overlap.possible(w, name):
+                self._needs("_same_memory")
+                self.emit(f"{word} _same_memory({w}, {name}):")
+                self.emit(f"    d_{name} = d_{w}")
+                word = "elif"
+        if word == "elif":
+            self.emit("else:")
+        pad = "    " if word == "elif" else ""
+        self.emit(f"{pad}d_{name} = _to_device({name}, stream)")
+
+
+def _plain(text: str) -> str:
+    return text.replace("`", "").replace('"', "'").replace("{", "(").replace("}", ")")

@@ -315,7 +315,8 @@ class KernelTexts:
         for fold in folds:
             assert fold.store is not None
             value = w.expr(fold.value)
-            w.emit(f"{fold.store.buffer}[()] = {value}")
+            index = ", ".join(map(w.poly, fold.store.index)) or "()"
+            w.emit(f"{fold.store.buffer}[{index}] = {value}")
         w.indent -= 1
         return inner._render(w, final, "finish", [])
 

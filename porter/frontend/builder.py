@@ -12,6 +12,7 @@ import libcst as cst
 from porter.arrays.dtypes import DType, promote, strengthen
 from porter.arrays.sizes import Apply, Data, Poly, Sym, sym
 from porter.diagnostics import Diagnostic, Note, Refusal, Span
+from porter.frontend.facts import unclamp
 from porter.frontend.scalars import cast
 from porter.frontend.values import Array, View
 from porter.ir.nodes import (
@@ -214,7 +215,10 @@ class Builder:
                     return self.resolve(a)
         if any(isinstance(atom, Data) for atom in difference.atoms()):
             return self._unify_bounds(a, b, what)
-        if any(name in {r.name for r in self.ranges} for name in difference.names()):
+        if difference.names() & {r.name for r in self.ranges}:
+            whole = unclamp(self, a, b)
+            if whole is not None:
+                return self.unify(*whole, what, broadcast, error)
             raise self.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
         self.checks.append(Check("equal", a, b, what, error))
         return a

@@ -9,6 +9,7 @@ from porter.arrays.dtypes import INT64, WEAK_INT
 from porter.arrays.sizes import Data, Poly, Sym, maximum, minimum, slice_bound
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, aligned, broadcast_shape, reindex
+from porter.frontend.facts import highest, lowest, never_negative
 from porter.frontend.scalars import poly_of
 from porter.frontend.values import ELLIPSIS, NONE, Array, Slice, Special, View
 from porter.ir.nodes import Check, Const, Expr
@@ -38,30 +39,11 @@ def bounded(b: Builder, bound: Poly | None, size: Poly, is_stop: bool) -> Poly:
 
 def _within(b: Builder, bound: Poly) -> bool:
     """Whether a bound with loop indices is certainly not negative."""
-    return lowest(b, bound).is_nonneg()
-
-
-def lowest(b: Builder, poly: Poly) -> Poly:
-    """The smallest value of an affine expression over the loops around it."""
-    return _extreme(b, poly, low=True)
-
-
-def highest(b: Builder, poly: Poly) -> Poly:
-    """The largest value of an affine expression over the loops around it."""
-    return _extreme(b, poly, low=False)
-
-
-def _extreme(b: Builder, poly: Poly, low: bool) -> Poly:
-    for axis in reversed(b.ranges):
-        factor = poly.coefficient(axis.name)
-        if factor:
-            at_low = (factor > 0) == low
-            poly = poly.replace({axis.name: b.resolve(axis.lo if at_low else axis.hi - 1)})
-    return poly
+    return never_negative(b, lowest(b, bound))
 
 
 def _never_above(b: Builder, bound: Poly, size: Poly) -> bool:
-    return (b.resolve(size) - highest(b, bound)).is_nonneg()
+    return never_negative(b, size - highest(b, bound))
 
 
 def slice_positions(b: Builder, s: Slice, size: Poly) -> tuple[Poly, Poly, int]:
@@ -109,9 +91,9 @@ def element(b: Builder, index: Expr, size: Poly, axis: int) -> Poly:
     low, high = lowest(b, poly), highest(b, poly)
     if any(isinstance(a, Data) for a in poly.atoms()):
         return poly
-    if (-1 - high).is_nonneg():
+    if never_negative(b, -1 - high):
         return size + poly if _fits(b, -low, size, axis) else _unproved(poly)
-    fits = _fits(b, high + 1, size, axis) and (low.is_nonneg() or _fits(b, -low, size, axis))
+    fits = _fits(b, high + 1, size, axis) and (never_negative(b, low) or _fits(b, -low, size, axis))
     return poly if fits else _unproved(poly)
 
 
@@ -122,7 +104,7 @@ def _unproved(poly: Poly) -> Poly:
 
 def _fits(b: Builder, least: Poly, size: Poly, axis: int) -> bool:
     """NumPy raises IndexError unless `size >= least`: proved here, or tested by the host."""
-    if (size - least).is_nonneg():
+    if never_negative(b, size - least):
         return True
     if any(isinstance(a, Data) for p in (least, size) for a in p.atoms()):
         return False

@@ -1,0 +1,102 @@
+"""What is known about sizes where a statement runs: the loops around it run, its checks passed.
+
+A fact is a polynomial that is >= 0.  Inside `for i in range(n)` the size n is at least 1; after
+the host has tested `m >= n` for the statements of those loops, m - n is not negative there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from porter.arrays.sizes import Apply, Poly
+from porter.ir.nodes import Check
+
+if TYPE_CHECKING:
+    from porter.frontend.builder import Builder
+
+
+def facts(b: Builder) -> Iterator[Poly]:
+    """Polynomials that are certainly >= 0 where the current statement runs."""
+    extents = {b.resolve(r.extent) for r in b.ranges}
+    for extent in extents:
+        yield extent - 1
+    for c in b.checks:
+        if c.kind == "index" and _passed(b, c, extents):
+            yield b.resolve(c.right) - b.resolve(c.left)
+
+
+def _passed(b: Builder, c: Check, extents: set[Poly]) -> bool:
+    """Whether the test was made: whatever it waits for holds here, too."""
+    whens = (b.resolve(w) for w in c.when)
+    return all(w in extents or w.is_positive() for w in whens) and all(
+        e in b.conditions for e in c.conditions
+    )
+
+
+def never_negative(b: Builder, poly: Poly) -> bool:
+    """Whether `poly >= 0` follows from the facts, used one at a time."""
+    poly = b.resolve(poly)
+    return poly.is_nonneg() or any((poly - f).is_nonneg() for f in facts(b))
+
+
+def lowest(b: Builder, poly: Poly) -> Poly:
+    """The smallest value of an affine expression over the loops around it."""
+    return _extreme(b, poly, low=True)
+
+
+def highest(b: Builder, poly: Poly) -> Poly:
+    """The largest value of an affine expression over the loops around it."""
+    return _extreme(b, poly, low=False)
+
+
+def _extreme(b: Builder, poly: Poly, low: bool) -> Poly:
+    for axis in reversed(b.ranges):
+        factor = poly.coefficient(axis.name)
+        if factor:
+            at_low = (factor > 0) == low
+            poly = poly.replace({axis.name: b.resolve(axis.lo if at_low else axis.hi - 1)})
+    return poly
+
+
+def unclamp(b: Builder, a: Poly, other: Poly) -> tuple[Poly, Poly] | None:
+    """Two sizes of which one is `min(p, size)`: with p in its place, after the host tested size.
+
+    `L[i, :i] @ x[:i]` needs both slices to be i long: a shorter row raises in NumPy.  Returns
+    None where the largest p is not known.
+    """
+    common = _clamped(a) or _clamped(other)
+    if common is None or not _same_bound(a, other):
+        return None
+    bound, size = common
+    top = highest(b, bound)
+    if (top.names() | size.names()) & {r.name for r in b.ranges}:
+        return None
+    b.check(Check("index", top, size, "slices of different lengths meet"))
+    clamped = Apply("min", (bound, size))
+    return _swap(a, clamped, bound), _swap(other, clamped, bound)
+
+
+def _clamped(p: Poly) -> tuple[Poly, Poly] | None:
+    for monomial, _ in p.terms:
+        for atom in monomial:
+            if isinstance(atom, Apply) and atom.op == "min":
+                bound, size = atom.args
+                return bound, size
+    return None
+
+
+def _same_bound(a: Poly, other: Poly) -> bool:
+    left, right = _clamped(a), _clamped(other)
+    return left is None or right is None or left[0] == right[0]
+
+
+def _swap(p: Poly, clamped: Apply, bound: Poly) -> Poly:
+    """With `bound` for the atom `clamped`."""
+    total = Poly()
+    for monomial, c in p.terms:
+        product = Poly.of(c)
+        for atom in monomial:
+            product *= bound if atom == clamped else Poly.atom(atom)
+        total += product
+    return total

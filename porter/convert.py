@@ -14,7 +14,7 @@ from porter.diagnostics import Diagnostic, Refusal
 from porter.frontend.builder import refusal
 from porter.frontend.globals import Globals
 from porter.frontend.program import build
-from porter.frontend.signature import ParameterType, candidates, parameters_of
+from porter.frontend.signature import OMITTED, ParameterType, candidates, parameters_of
 from porter.ir.nodes import Program
 from porter.plan.nodes import Launch, Plan
 from porter.plan.passes import plan
@@ -48,7 +48,7 @@ def front_end(
     for types in candidates(function, signature):
         try:
             program = build(function, types, scope)
-            return tuple(types), program, _planned(function, program)
+            return _settled(types, program), program, _planned(function, program)
         except Refusal as e:
             if first is None or e.diagnostic.code == "PRT909":
                 first = e
@@ -56,6 +56,11 @@ def front_end(
                 break
     assert first is not None
     raise first
+
+
+def _settled(types: Sequence[ParameterType], program: Program) -> tuple[ParameterType, ...]:
+    """The types, with those arguments omitted that the kernels were made for one value of."""
+    return tuple(OMITTED if p.fixed else t for t, p in zip(types, program.parameters, strict=True))
 
 
 #: refusals that other numbers of dimensions would not cure (or only by accident)
@@ -160,7 +165,7 @@ def assumptions(
     if signature is not None:
         return ()
     return tuple(_assumed(p, t) for p, t in zip(parameters_of(function), types, strict=True)
-                 if not t.given)  # fmt: skip
+                 if not t.given and not t.omitted)  # fmt: skip
 
 
 def _assumed(p: cst.Param, t: ParameterType) -> str:

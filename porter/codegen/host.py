@@ -28,10 +28,12 @@ class HostFunction(Prologue, Launches, Results):
         return "\n".join([*head, *self.lines, *body])
 
     def _head(self) -> list[str]:
-        parameters = [
-            p.name if p.default is None else f"{p.name}={p.default}" for p in self.plan.parameters
-        ]
-        text = f"def {self.plan.name}({', '.join([*parameters, '*', 'stream=None'])}):"
+        positional, keywords = (
+            [p.name if p.default is None else f"{p.name}={p.default}"
+             for p in self.plan.parameters if p.keyword == keyword]
+            for keyword in (False, True)
+        )  # fmt: skip
+        text = f"def {self.plan.name}({', '.join([*positional, '*', *keywords, 'stream=None'])}):"
         lines = [text]
         if self.plan.docstring:
             doc = self.plan.docstring

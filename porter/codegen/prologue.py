@@ -57,11 +57,8 @@ class Prologue(HostBase):
     def _check_parameter(self, p: Parameter) -> None:
         name = p.name
         if p.fixed:
-            self.emit(
-                f"if {name} is not {p.default}:"
-                if p.default == "None"
-                else f"if {name} != {p.default}:"
-            )
+            test = f"{name} is not" if p.default == "None" else f"{name} !="
+            self.emit(f"if {test} {p.default}:")
             self.emit(f'    raise TypeError("{name} must be {_plain(p.default or "")}: '
                       'the kernels were converted for that value")')  # fmt: skip
         elif p.ndim is None:

@@ -29,6 +29,7 @@ from porter.ir.nodes import (
     Origin,
     Stmt,
 )
+from porter.ir.nodes import Value as IndexValue
 from porter.source.module import SourceModule
 
 NAMES = {
@@ -51,11 +52,20 @@ def refusal(
     return Refusal(Diagnostic(code, NAMES[code], message, span, help=help, notes=notes))
 
 
+class Unspecialised(Exception):
+    """An argument with a default must be known at conversion: evaluate again with it fixed."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
 @dataclass
 class Builder:
     """The state of one symbolic evaluation of one function."""
 
     module: SourceModule
+    fixable: set[str] = field(default_factory=set)
     buffers: dict[str, Buffer] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
@@ -85,6 +95,12 @@ class Builder:
         """A refusal at the node being evaluated."""
         span = self.module.span(self.node) if self.node is not None else self.origin.span
         return refusal(code, message, span, help)
+
+    def must_be_known(self, value: object) -> None:
+        """Raise Unspecialised where the value is an argument that its default can fix."""
+        name = value.poly.symbol if isinstance(value, IndexValue) else getattr(value, "name", None)
+        if name in self.fixable:
+            raise Unspecialised(name)
 
     # -- statements ----------------------------------------------------------------
 

@@ -168,6 +168,8 @@ def _range(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     start, stop = (Poly(), parts[0]) if len(parts) == 1 else (parts[0], parts[1])
     step = parts[2].constant if len(parts) == 3 else 1
     if not step:
+        for a in args[2:]:
+            ev.b.must_be_known(a)
         raise ev.b.refuse("PRT902", "the step of `range` must be a nonzero constant")
     return Range(start, stop, step)
 

@@ -310,6 +310,7 @@ class Evaluator:
         k = constant_of(item)
         if isinstance(k, int) and -len(owner) <= k < len(owner):
             return owner[k]  # type: ignore[no-any-return]
+        self.b.must_be_known(item)
         raise self.b.refuse("PRT905", "the position in a tuple must be a constant in range")
 
     def items(self, node: cst.Subscript) -> list[Any]:

@@ -8,17 +8,18 @@ from typing import Any
 
 import libcst as cst
 
-from porter.arrays.dtypes import DType, limits
+from porter.arrays.dtypes import WEAK_BOOL, DType, limits
 from porter.arrays.sizes import Poly, sym
 from porter.diagnostics import Span
-from porter.frontend.builder import Builder, refusal
-from porter.frontend.evaluate import Evaluator
+from porter.frontend.builder import Builder, Unspecialised, refusal
+from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.globals import Globals
 from porter.frontend.inline import _statements
+from porter.frontend.scalars import constant_of
 from porter.frontend.signature import ParameterType, parameters_of
 from porter.frontend.statements import Body
 from porter.frontend.subscripts import host_integer
-from porter.frontend.values import NONE, Text, Value
+from porter.frontend.values import DTypeName, Value
 from porter.ir.check import check
 from porter.ir.nodes import (
     Axis,
@@ -41,14 +42,19 @@ def build(function: FunctionSource, types: Sequence[ParameterType], scope: Globa
     _check_definition(function)
     local_types: dict[str, DType] = {}
     pinned: set[str] = set()
+    fixed: set[str] = set()
     for _ in range(MAX_RESTARTS):
         builder = Builder(function.module, local_types=local_types, pinned=pinned)
-        env, parameters = _environment(builder, function, types, scope)
+        env, parameters = _environment(builder, function, types, scope, fixed)
         body = Body(builder, scope, env)
         builder.active.append(function.name)
         statements = _statements(function.node)
         body.prepare(statements)
-        body.run(statements)
+        try:
+            body.run(statements)
+        except Unspecialised as needed:
+            fixed.add(needed.name)
+            continue
         if not builder.retype:
             return _finish(builder, function, parameters)
         local_types, pinned = builder.local_types, builder.pinned
@@ -71,31 +77,41 @@ def _head(function: FunctionSource) -> Span:
 
 
 def _environment(
-    b: Builder, function: FunctionSource, types: Sequence[ParameterType], scope: Globals
+    b: Builder,
+    function: FunctionSource,
+    types: Sequence[ParameterType],
+    scope: Globals,
+    fixed: set[str],
 ) -> tuple[dict[str, Value], tuple[Parameter, ...]]:
     env: dict[str, Value] = {}
     parameters: list[Parameter] = []
+    keywords = {id(p) for p in function.node.params.kwonly_params}
     for p, t in zip(parameters_of(function), types, strict=True):
         name = p.name.value
         b.taken.add(name)
+        keyword = id(p) in keywords
         default = None if p.default is None else function.module.code(p.default)
-        fixed = None if p.default is None else _specialised(b, scope, p.default)
-        if fixed is not None and t.ndim is None and not t.given:
-            env[name] = fixed
-            parameters.append(Parameter(name, DType("bool", weak=True), None, default, fixed=True))
+        value = None if p.default is None else Evaluator(b, scope, {})(p.default)
+        if value is not None and (t.omitted or name in fixed):
+            env[name] = value
+            if isinstance(value, DTypeName):
+                default = f"np.{value.dtype.name}"
+            parameters.append(Parameter(name, WEAK_BOOL, None, default, True, keyword))
             continue
+        if t.omitted:
+            raise refusal("PRT907", f"`{name}` has no default: its type must be given",
+                          _head(function))  # fmt: skip
+        if constant_of_default(value) is not None:
+            b.fixable.add(name)
         env[name] = _parameter(b, name, t)
         dtype = t.dtype if t.ndim is None else b.buffers[name].dtype
-        parameters.append(Parameter(name, dtype, t.ndim, default))
+        parameters.append(Parameter(name, dtype, t.ndim, default, keyword=keyword))
     return env, tuple(parameters)
 
 
-def _specialised(b: Builder, scope: Globals, node: cst.BaseExpression) -> Any:
-    """A default of None or a string is taken as the value: the kernel is made for it."""
-    if isinstance(node, cst.SimpleString) or (isinstance(node, cst.Name) and node.value == "None"):
-        value = Evaluator(b, scope, {})(node)
-        return value if value is NONE or isinstance(value, Text) else None
-    return None
+def constant_of_default(value: Value | None) -> object:
+    """The number that a default is, if it is one."""
+    return constant_of(value) if is_expr(value) else None
 
 
 def _parameter(b: Builder, name: str, t: ParameterType) -> Value:

@@ -26,17 +26,28 @@ _WEAK = {"i": WEAK_INT, "u": WEAK_INT, "f": WEAK_FLOAT, "c": WEAK_COMPLEX, "b": 
 
 @dataclass(frozen=True)
 class ParameterType:
-    """A parameter's dtype and `ndim` (None: a Python scalar); `given` if not assumed."""
+    """A parameter's dtype and `ndim` (None: a Python scalar); `given` if not assumed.
+
+    `omitted`: it keeps its default, which the kernels are made for (Numba's name for it).
+    """
 
     dtype: DType
     ndim: int | None
     given: bool = False
+    omitted: bool = False
 
     def __str__(self) -> str:
+        if self.omitted:
+            return "omitted"
         name = self.dtype.name if self.dtype.name != "bool" else "boolean"
         if self.ndim is None:
             return name
         return f"{name}[{', '.join(':' * max(self.ndim, 1))}]" if self.ndim else f"{name}[()]"
+
+
+OMITTED = ParameterType(WEAK_FLOAT, None, omitted=True)
+#: types of arguments that have no place in a kernel: the default is taken
+_OMITTED = ("omitted", "none", "None", "unicode_type", "types.unicode_type", "str")
 
 
 def parse_signature(text: str) -> list[ParameterType]:
@@ -65,6 +76,8 @@ def _parse_type(node: ast.expr, text: str) -> ParameterType:
         if not all(isinstance(d, ast.Slice) for d in dims):
             raise UsageError(f"`{ast.unparse(node)}` in a signature: write `[:]` for an array")
         return ParameterType(DType(base.dtype.name), len(dims), True)
+    if ast.unparse(node).partition("(")[0] in _OMITTED:
+        return OMITTED
     name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
     name = _SHORT.get(name, name)
     dtype = dtype_named(name)
@@ -190,6 +203,8 @@ def _inferred(
     params: list[cst.Param],
     aliases: dict[str, str],
 ) -> ParameterType:
+    if keeps_default(p.default):
+        return OMITTED
     typed = _numba_type(p.annotation, aliases)
     if typed is not None:
         return typed
@@ -210,6 +225,18 @@ def _inferred(
     if use.default is not None:
         return ParameterType(use.default, None)
     return ParameterType(WEAK_INT if use.is_integer else WEAK_FLOAT, None)
+
+
+def keeps_default(default: cst.BaseExpression | None) -> bool:
+    """Whether a default is of a kind that kernels are made for: None, text, a tuple, a dtype."""
+    match default:
+        case cst.SimpleString() | cst.Tuple() | cst.List():
+            return True
+        case cst.Attribute(attr=cst.Name(value=name)):
+            return dtype_named(name) is not None
+        case cst.Name(value=name):
+            return name == "None"
+    return False
 
 
 def _numba_type(annotation: cst.Annotation | None, aliases: dict[str, str]) -> ParameterType | None:

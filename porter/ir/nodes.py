@@ -272,7 +272,8 @@ class Parameter:
     dtype: DType
     ndim: int | None
     default: str | None = None
-    fixed: bool = False  # None or a string: the function is converted for its default
+    fixed: bool = False  # the function is converted for its default: None, text, an axis
+    keyword: bool = False  # keyword-only
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import signal
 import threading
 import time
@@ -59,11 +60,20 @@ def converted(function: Callable[..., Any], inputs: Inputs, *, streams: bool) ->
         return _call(function, made, options)
 
 
+def keyword_only(function: Callable[..., Any]) -> list[str]:
+    """The parameters that are passed by keyword; their arguments come last in a case."""
+    known = inspect.signature(function).parameters
+    return [n for n, p in known.items() if p.kind is inspect.Parameter.KEYWORD_ONLY]
+
+
 def _call(function: Callable[..., Any], made: list[Any], options: dict[str, Any]) -> Outcome:
     outcome = Outcome()
     started = time.perf_counter()
+    names = [n for n in keyword_only(function) if n != "stream"]
+    count = len(made) - len(names)
+    options = options | dict(zip(names, made[count:], strict=False))
     try:
-        result = function(*made, **options)
+        result = function(*made[:count], **options)
         outcome.seconds = time.perf_counter() - started
     except Exception as error:
         outcome.error = error

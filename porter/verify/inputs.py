@@ -20,14 +20,15 @@ GAP = 77
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter: its type, its dimensions, whether it looks like an index, and numbers
-    that its values are compared with somewhere (`marks`)."""
+    """One parameter: its type, its dimensions, whether it looks like an index, numbers that
+    its values are compared with somewhere (`marks`), and what is passed if it is omitted."""
 
     name: str
     type: ArgType
     dims: tuple[str, ...] = ()
     index: bool = False
     marks: tuple[float, ...] = ()
+    default: Any = None
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,8 @@ def _value(
         return tuple(_value(p, spec, sizes, smallest, rng) for p in parts)
     if type_.kind == "none":
         return None
+    if type_.kind == "omitted":
+        return parameter.default
     return _scalar(parameter, spec, sizes, rng)
 
 

@@ -114,7 +114,11 @@ class Proof:
         ranks = {n: t.ndim for n, t in pairs if t.kind == "array"}
         dims = complete(parse_shapes(self.subject.record.shapes), ranks)
         indices, marks = self.subject.indices, self.subject.marks
-        return [Parameter(n, t, dims.get(n, ()), n in indices, marks) for n, t in pairs]
+        known = inspect.signature(self.subject.original).parameters
+        return [
+            Parameter(n, t, dims.get(n, ()), n in indices, marks, known[n].default)
+            for n, t in pairs
+        ]
 
     def _check_parameters(self) -> None:
         expected = _positional(self.subject.original)
@@ -375,5 +379,10 @@ def _said(error: BaseException, line: int | None = None) -> str:
 
 
 def _positional(function: Callable[..., Any]) -> list[str]:
+    """The parameters in the order of the header's types: those by keyword last."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [n for n, p in inspect.signature(function).parameters.items() if p.kind in kinds]
+    known = inspect.signature(function).parameters
+    return [
+        *(n for n, p in known.items() if p.kind in kinds),
+        *(n for n in calls.keyword_only(function) if n != "stream"),
+    ]

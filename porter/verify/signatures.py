@@ -17,7 +17,7 @@ _SCALARS = re.compile(r"(bool|u?int(8|16|32|64)|float(16|32|64)|complex(64|128))
 
 @dataclass(frozen=True)
 class ArgType:
-    """One argument's type: `kind` is array, scalar, none, tuple or other.
+    """One argument's type: `kind` is array, scalar, none, omitted (the default), tuple or other.
 
     `dtype` is NumPy's name; a scalar's int64, float64, complex128 and bool are Python's own.
     """
@@ -53,6 +53,8 @@ def _type(node: ast.expr) -> ArgType:
     name = _name(node)
     if name in ("none", "None", "NoneType"):
         return ArgType("none")
+    if name == "omitted":
+        return ArgType("omitted")
     if _SCALARS.match(_ALIASES.get(name, name)):
         return ArgType("scalar", _ALIASES.get(name, name))
     return ArgType("other", name)

@@ -50,6 +50,7 @@ class Call:
             return value
         known = constant_of(value)
         if known is None:
+            self.b.must_be_known(value)
             raise self.refuse("PRT903", f"`{name}` of `{self.name}` must be a constant")
         return known
 
@@ -57,6 +58,8 @@ class Call:
         """The `axis` argument as a list, None for all axes."""
         value = self.arguments[name]
         if isinstance(value, tuple):
+            for v in value:
+                self.b.must_be_known(v)
             axes = [constant_of(v) for v in value]
             if not all(isinstance(a, int) for a in axes):
                 raise self.refuse("PRT903", f"`{name}` of `{self.name}` must be constant")

@@ -174,6 +174,11 @@ def _differs(what: str, expected: Any, got: Any, precision: float) -> str:
         return next(
             (d for i, (e, g) in pairs if (d := _differs(f"{what} {i}", e, g, precision))), ""
         )
+    if isinstance(expected, dict) and isinstance(got, dict) and list(expected) == list(got):
+        return next((d for k in expected if (d := _differs(f"{what} {k!r}", expected[k], got[k],
+                                                           precision))), "")  # fmt: skip
+    if isinstance(expected, (str, dict)):
+        return "" if expected == got else f"{what}: {got!r} instead of {expected!r}"
     if expected is None or got is None:
         return "" if expected is got else f"{what}: {got!r} instead of {expected!r}"
     if isinstance(expected, np.ndarray) != isinstance(got, np.ndarray):

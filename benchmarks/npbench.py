@@ -1,6 +1,6 @@
 """What porter makes of the programs of NPBench, and whether the kernels are right.
 
-    git clone https://github.com/spcl/npbench DIR
+    git clone https://github.com/spcl/npbench DIR     (and `pip install scipy`, for spmv)
     python benchmarks/npbench.py --npbench DIR [--only NAME ...] [--jobs N] [--write PAGE]
 
 Takes each unmodified `*_numpy.py`, with the argument types that the program's own `initialize`
@@ -61,6 +61,7 @@ class Program:
             "module": str(module),
             "seed": options.seed,
             "seeds": options.seeds,
+            "budget": options.seconds / 3,
         }
 
 

@@ -152,55 +152,8 @@ def _exposed(body: Sequence[Stmt], assigned: set[str], exposed: set[str]) -> set
     return assigned
 
 
-def separates(write: Access, other: Access, index: str) -> bool:
-    """Whether two accesses can only meet in the same iteration of the loop over `index`."""
-    if len(write.index) != len(other.index):
-        return False
-    for w, o in zip(write.index, other.index, strict=True):
-        w, o = plain(w), plain(o)
-        cw, co = w.coefficient(index), o.coefficient(index)
-        if not cw or cw != co or _has_data(w) or _has_data(o):
-            continue
-        gap = w - o
-        if gap == Poly() and not (w.names() & write.variant) and not (o.names() & other.variant):
-            return True
-        known = gap.constant
-        if known is not None and known % cw and not (w.names() & write.variant):
-            return True
-    return False
-
-
 def plain(poly: Poly) -> Poly:
     """A subscript without the mark that asks for a check."""
     return poly.map_atoms(
         lambda a: a.expr.poly if isinstance(a, Data) and isinstance(a.expr, Value) else Poly.atom(a)
     )
-
-
-def _has_data(poly: Poly) -> bool:
-    return any(isinstance(a, Data) for a in poly.atoms())
-
-
-def disjoint(a: tuple[Poly, ...], b: tuple[Poly, ...]) -> bool:
-    """Whether two subscripts of one array can never be equal (by a constant difference)."""
-    for x, y in zip(a, b, strict=True):
-        known = (plain(x) - plain(y)).constant
-        if known and not plain(x).names():
-            return True
-    return False
-
-
-def conflict(body: Sequence[Stmt], index: str) -> tuple[Access, Access] | None:
-    """Two accesses of different iterations that may meet, one of them a write, or None."""
-    found = list(accesses(body))
-    private = {s.name for s in statements(tuple(body)) if isinstance(s, Def)}
-    private |= {s.buffer.name for s in statements(tuple(body)) if isinstance(s, Alloc)}
-    for write in found:
-        if not write.write or write.buffer in private:
-            continue
-        for other in found:
-            if other.buffer != write.buffer:
-                continue
-            if not separates(write, other, index):
-                return write, other
-    return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from porter.arrays.dtypes import DType
 from porter.arrays.sizes import Poly, sym
@@ -49,6 +50,7 @@ class Context:
     buffers: dict[str, Buffer]
     taken: set[str] = field(default_factory=set)
     outer_exposed: set[str] = field(default_factory=set)
+    around: tuple[Any, ...] = ()  # the ranges of the host loops around a statement
 
     @staticmethod
     def of(program: Program) -> Context:

@@ -46,11 +46,11 @@ from porter.ir.walk import statements, substitute, walk
 from porter.plan.accesses import (
     Access,
     accesses,
-    conflict,
     exposed_locals,
     expressions,
 )
 from porter.plan.common import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
+from porter.plan.dependence import Range, carried
 from porter.plan.stages import own_level
 
 MAX_AXES = 3
@@ -80,15 +80,16 @@ def place_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
 
 def _inside(stmt: Stmt, after: set[str], context: Context) -> Stmt:
     """The loops inside a host statement; what runs again may read its variables again."""
-    outer = context.outer_exposed
+    outer, around = context.outer_exposed, context.around
     context.outer_exposed = outer | after | exposed_locals((stmt,))
+    context.around = (*around, Range.of(stmt)) if isinstance(stmt, For) else around
     placed = map_blocks(stmt, lambda b: place_loops(b, context))
-    context.outer_exposed = outer
+    context.outer_exposed, context.around = outer, around
     return placed
 
 
 def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
-    obstacle = _obstacle(loop, after)
+    obstacle = _obstacle(loop, after, context)
     if obstacle is None:
         return _parallel(loop, context)
     folded = fold_loop(loop)
@@ -110,7 +111,7 @@ def _has_parallel_work(body: Sequence[Stmt]) -> bool:
     return False
 
 
-def _obstacle(loop: For, after: set[str]) -> Refusal | None:
+def _obstacle(loop: For, after: set[str], context: Context) -> Refusal | None:
     """Why the iterations cannot run in parallel, as a diagnostic; None if they can."""
     index = loop.index
     for s in statements(loop.body):
@@ -120,13 +121,13 @@ def _obstacle(loop: For, after: set[str]) -> Refusal | None:
         return _refused(loop, f"loop over `{index}` may stop early: iterations run in order",
                         "let every iteration test the condition itself")  # fmt: skip
     assigned = {s.name for s in statements(loop.body) if isinstance(s, Let)}
-    carried = sorted(assigned & (exposed_locals(loop.body) | after))
-    if carried:
+    passed_on = sorted(assigned & (exposed_locals(loop.body) | after))
+    if passed_on:
         return _refused(
-            loop, f"loop over `{index}` carries `{carried[0]}` from one iteration to the next",
+            loop, f"loop over `{index}` carries `{passed_on[0]}` from one iteration to the next",
             "compute it from the index, or accumulate it with a NumPy reduction",
         )  # fmt: skip
-    found = conflict(loop.body, index)
+    found = carried(loop, context.buffers, context.around)
     return None if found is None else _dependence(loop, *found)
 
 
@@ -278,14 +279,14 @@ def _parallel(loop: For, context: Context) -> list[Stmt]:
     axis, change = loop_axis(loop)
     body = tuple(rename_axes(s, change) for s in loop.body) if change else loop.body
     own = {loop.index} | {s.index for s in statements(body) if isinstance(s, For)}
-    if _straight(body, own) and any(getattr(s, "axes", ()) for s in statements(body)):
+    if _straight(body, own, context) and any(getattr(s, "axes", ()) for s in statements(body)):
         return _distribute((axis,), body, context)
-    axes, body = _nest([axis], body)
+    axes, body = _nest([axis], body, context)
     thread = tuple(x for s in body for x in _as_thread(s, context))
     return [Stage(tuple(axes), thread, loop.origin)]
 
 
-def _straight(body: Sequence[Stmt], own: set[str]) -> bool:
+def _straight(body: Sequence[Stmt], own: set[str], context: Context) -> bool:
     """Only definitions, stores, plain variables and parallel loops of the same."""
     lets = [s.name for s in statements(tuple(body)) if isinstance(s, Let)]
     if len(lets) != len(set(lets)):
@@ -294,7 +295,9 @@ def _straight(body: Sequence[Stmt], own: set[str]) -> bool:
         if any(_ragged(a, own) for a in getattr(s, "axes", ())):
             return False
         if isinstance(s, For):
-            if _obstacle(s, set()) is not None or s.step != 1 or not _straight(s.body, own):
+            if _obstacle(s, set(), context) is not None or s.step != 1:
+                return False
+            if not _straight(s.body, own, context):
                 return False
         elif not isinstance(s, (Def, Write, Let, Alloc)):
             return False
@@ -368,7 +371,9 @@ def _shifted(s: Def, outer: tuple[Axis, ...], new: tuple[Axis, ...], names: dict
     return Def(s.name, (*axes, *rest), s.dtype, body, s.origin)
 
 
-def _nest(axes: list[Axis], body: tuple[Stmt, ...]) -> tuple[list[Axis], tuple[Stmt, ...]]:
+def _nest(
+    axes: list[Axis], body: tuple[Stmt, ...], context: Context
+) -> tuple[list[Axis], tuple[Stmt, ...]]:
     """Inner parallel loops of a perfect nest join the domain; plain variables sink into it."""
     lets = [s for s in body if isinstance(s, Let)]
     loops = [s for s in body if isinstance(s, For)]
@@ -378,15 +383,13 @@ def _nest(axes: list[Axis], body: tuple[Stmt, ...]) -> tuple[list[Axis], tuple[S
     if body[-1] is not inner or any(_heavy(s) for s in lets):
         return axes, body
     domain_names = {s.name for s in lets}
-    if _obstacle(inner, set()) is not None or _uses_lets(inner, domain_names):
-        return axes, body
-    if conflict(inner.body, inner.index) is not None:
+    if _obstacle(inner, set(), context) is not None or _uses_lets(inner, domain_names):
         return axes, body
     axis, change = loop_axis(inner)
     moved = tuple(rename_axes(s, change) for s in inner.body) if change else inner.body
     if axis.hi.names() & {a.name for a in axes} or axis.lo.names() & {a.name for a in axes}:
         return axes, body
-    return _nest([*axes, axis], (*lets, *moved))
+    return _nest([*axes, axis], (*lets, *moved), context)
 
 
 def _uses_lets(loop: For, names: set[str]) -> bool:

@@ -9,6 +9,8 @@ import jinja2
 
 from porter.arrays.dtypes import DType
 from porter.arrays.sizes import Poly, sym
+from porter.codegen.domains import product, unflatten
+from porter.codegen.scans import write_scan
 from porter.codegen.writer import Needs, Writer
 from porter.ir.nodes import Axis, Buffer, Expr, Load, Origin, Reduce, Stage, Stmt, Value, Write
 from porter.ir.walk import free_names, rewrite, statements, substitute, walk
@@ -54,12 +56,20 @@ class KernelTexts:
 
     def write(self, kernel: Kernel) -> Written:
         """The text of one kernel."""
+        if kernel.kind == "scan":
+            return write_scan(self, kernel)
         makers = {"map": self._map, "rows": self._rows, "total": self._total, "tile": self._tile}
         return makers[kernel.kind](kernel)
 
+    def with_array(self, buffer: Buffer) -> KernelTexts:
+        """The same with one more array: partial results from an earlier launch."""
+        buffers = {**self.buffers, buffer.name: buffer}
+        return KernelTexts(self.environment, buffers, self.order, self.constants, self.needs)
+
     # -- common ----------------------------------------------------------------------
 
-    def _writer(self, kernel: Kernel) -> Writer:
+    def writer(self, kernel: Kernel) -> Writer:
+        """A writer that knows the arrays and the variables of a kernel."""
         w = Writer(self.buffers, self.order, self.constants, self.needs)
         body: list[Stmt] = [*kernel.body]
         for step in kernel.steps:
@@ -82,9 +92,10 @@ class KernelTexts:
                     w.written.add(step.store.buffer)
         return w
 
-    def _render(
+    def render(
         self, w: Writer, kernel: Kernel, shape: str, grid: Sequence[Poly], **context: object
     ) -> Written:
+        """The kernel around the lines written, and what its launch needs."""
         arrays = [n for n in self.order if n in w.arrays]
         arrays += [n for n in w.arrays if n not in arrays]
         arrays = [n for n in arrays if n not in w.written] + [n for n in arrays if n in w.written]
@@ -107,7 +118,7 @@ class KernelTexts:
     # -- a thread per element --------------------------------------------------------
 
     def _map(self, kernel: Kernel) -> Written:
-        w = self._writer(kernel)
+        w = self.writer(kernel)
         outer, grid = kernel.axes[:-3], kernel.axes[-3:]
         count = len(grid)
         head: list[str] = []
@@ -129,14 +140,14 @@ class KernelTexts:
         w.block(kernel.body)
         del head
         shape = {0: "single", 1: "1d", 2: "2d", 3: "3d"}[count]
-        return self._render(w, kernel, shape, [a.extent for a in grid])
+        return self.render(w, kernel, shape, [a.extent for a in grid])
 
     # -- a block per row -------------------------------------------------------------
 
     def _rows(self, kernel: Kernel) -> Written:
-        w = self._writer(kernel)
-        scratch = self._scratch(w, kernel)
-        total = _product(a.extent for a in kernel.axes)
+        w = self.writer(kernel)
+        scratch = self.scratch(w, kernel)
+        total = product(a.extent for a in kernel.axes)
         self._row_loop(w, kernel.axes, total)
         previous: list[Stage] = []
         for step in kernel.steps:
@@ -148,12 +159,12 @@ class KernelTexts:
             else:
                 self._row_map(w, step, len(kernel.axes))
                 previous.append(step)
-        written = self._render(w, kernel, "rows", [total])
+        written = self.render(w, kernel, "rows", [total])
         fold = next(s for s in kernel.steps if isinstance(s, Fold) and s.reductions)
         written.width = fold.reductions[0][1].axes[-1].extent
         return written
 
-    def _scratch(self, w: Writer, kernel: Kernel) -> dict[str, str]:
+    def scratch(self, w: Writer, kernel: Kernel) -> dict[str, str]:
         """One shared array for each dtype that is folded."""
         found: dict[str, str] = {}
         for step in kernel.steps:
@@ -177,13 +188,13 @@ class KernelTexts:
         row = w.fresh("row")
         w.emit(f"for {row} in range(cuda.blockIdx.x, {w.poly(total)}, cuda.gridDim.x):")
         w.indent += 1
-        _unflatten(w, row, axes)
+        unflatten(w, row, axes)
 
     def _fold(self, w: Writer, step: Fold, scratch: dict[str, str]) -> None:
         w.comment(step.origin)
         for name, r in step.reductions:
             self._accumulate(w, name, r, "cuda.threadIdx.x", "cuda.blockDim.x")
-            self._join(w, name, r, scratch)
+            self.join(w, name, r, scratch)
         value = w.expr(step.value)
         if value != step.name and not (step.store is not None and len(step.reductions) == 1
                                        and not _read_later(step)):  # fmt: skip
@@ -208,7 +219,8 @@ class KernelTexts:
         w.emit(w.fold(r, name, w.expr(r.body)))
         w.indent = depth
 
-    def _join(self, w: Writer, name: str, r: Reduce, scratch: dict[str, str]) -> None:
+    def join(self, w: Writer, name: str, r: Reduce, scratch: dict[str, str]) -> None:
+        """Join what the threads of a block have folded, in every thread."""
         helper = f"block_{r.op}"
         self.needs.helpers.add(helper)
         if r.op in ("max", "min"):
@@ -233,7 +245,7 @@ class KernelTexts:
     # -- totals ----------------------------------------------------------------------
 
     def _total(self, kernel: Kernel) -> Written:
-        w = self._writer(kernel)
+        w = self.writer(kernel)
         steps = [s for s in kernel.steps if isinstance(s, Fold)]
         for s in steps:
             if s.store is not None:
@@ -249,19 +261,19 @@ class KernelTexts:
                    if isinstance(x, Load)}  # fmt: skip
         for name in value_only - in_body:
             w.arrays.pop(name, None)
-        scratch = self._scratch(w, kernel)
+        scratch = self.scratch(w, kernel)
         partials: list[tuple[str, str, Reduce]] = []
         for s in steps:
             w.comment(s.origin)
             for name, r in s.reductions:
                 self._grid_accumulate(w, name, r)
-                self._join(w, name, r, scratch)
+                self.join(w, name, r, scratch)
                 partials.append((name, w.fresh(f"{name}_partial"), r))
         w.emit("if cuda.threadIdx.x == 0:")
         for name, partial, _ in partials:
             w.emit(f"    {partial}[cuda.blockIdx.x] = {name}")
-        sizes = [_product(a.extent for a in r.axes) for _, _, r in partials]
-        written = self._render(
+        sizes = [product(a.extent for a in r.axes) for _, _, r in partials]
+        written = self.render(
             w, kernel, "total", sizes[:1], partial_names=[p for _, p, _ in partials]
         )
         written.partials = [r.dtype for _, _, r in partials]
@@ -275,10 +287,10 @@ class KernelTexts:
         w.emit(f"{name} = {w.initial(r)}")
         depth = w.indent
         element = w.fresh("element")
-        size = w.poly(_product(a.extent for a in r.axes))
+        size = w.poly(product(a.extent for a in r.axes))
         w.emit(f"for {element} in range(cuda.grid(1), {size}, cuda.gridsize(1)):")
         w.indent += 1
-        _unflatten(w, element, r.axes)
+        unflatten(w, element, r.axes)
         w.emit(w.fold(r, name, w.expr(r.body)))
         w.indent = depth
 
@@ -302,14 +314,14 @@ class KernelTexts:
             )
             folds.append(Fold(f"{s.name}_value", reductions, s.value, s.origin, s.store))
         final = Kernel(f"{kernel.name}_finish", "rows", (), (), tuple(folds), kernel.origin)
-        w = inner._writer(final)
+        w = inner.writer(final)
         w.names["partials"] = f"{partials[0][1]}.shape[0]"
-        scratch = inner._scratch(w, final)
+        scratch = inner.scratch(w, final)
         for fold in folds:
             w.comment(fold.origin)
             for name, r in fold.reductions:
                 inner._accumulate(w, name, r, "cuda.threadIdx.x", "cuda.blockDim.x")
-                inner._join(w, name, r, scratch)
+                inner.join(w, name, r, scratch)
         w.emit("if cuda.threadIdx.x == 0:")
         w.indent += 1
         for fold in folds:
@@ -318,12 +330,12 @@ class KernelTexts:
             index = ", ".join(map(w.poly, fold.store.index)) or "()"
             w.emit(f"{fold.store.buffer}[{index}] = {value}")
         w.indent -= 1
-        return inner._render(w, final, "finish", [])
+        return inner.render(w, final, "finish", [])
 
     # -- contractions ----------------------------------------------------------------
 
     def _tile(self, kernel: Kernel) -> Written:
-        w = self._writer(kernel)
+        w = self.writer(kernel)
         fold = kernel.steps[0]
         assert isinstance(fold, Fold) and fold.store is not None
         name, r = fold.reductions[0]
@@ -368,7 +380,7 @@ class KernelTexts:
         value = w.expr(fold.value)
         index = ", ".join(w.poly(p) for p in fold.store.index)
         batch = kernel.axes[0] if len(kernel.axes) == 3 else None
-        return self._render(
+        return self.render(
             w, kernel, "tile", [a.extent for a in kernel.axes],
             comments=comments, n=n, i=i, j=j, k=k, total=name, initial=start,
             loads=loads, term=term,
@@ -408,36 +420,6 @@ def _tile_access(
         "side": side,
     }
     return (f"{local}, {n['t']}" if along_k else f"{n['t']}, {local}"), place
-
-
-def _unflatten(w: Writer, flat: str, axes: Sequence[Axis]) -> None:
-    """Subscripts of a flattened domain: the last axis varies fastest."""
-    rest = flat
-    for d in range(len(axes) - 1, 0, -1):
-        a = axes[d]
-        size = w.poly(a.extent, 10)
-        if d < len(axes) - 1:
-            w.emit(f"rest = {rest}")
-            rest = "rest"
-        offset = w.poly(a.lo)
-        lead = "" if offset == "0" else f"{offset} + "
-        w.emit(f"{w.index(a.name)} = {lead}{rest} % {_grouped(size)}")
-        rest = f"{rest} // {_grouped(size)}"
-    a = axes[0]
-    offset = w.poly(a.lo)
-    lead = "" if offset == "0" else f"{offset} + "
-    w.emit(f"{w.index(a.name)} = {lead}{rest}")
-
-
-def _grouped(text: str) -> str:
-    return f"({text})" if any(c in text for c in "+-*/% ") and not text.startswith("(") else text
-
-
-def _product(sizes: Iterator[Poly] | Sequence[Poly]) -> Poly:
-    total = Poly.of(1)
-    for n in sizes:
-        total *= n
-    return total
 
 
 def _expressions(kernel: Kernel) -> Iterator[Expr]:

@@ -96,9 +96,29 @@ class Launches(HostBase):
         grid += [f"_blocks({sizes[0]}, 1)"] if len(sizes) == 3 else []
         self._call(written, f"({', '.join(grid)})", "(TILE, TILE)")
 
+    def _launch_scan(self, written: Written, sizes: list[str]) -> None:
+        """A block for each line."""
+        self._launch_rows(written, sizes)
+
+    def _launch_line(self, written: Written, sizes: list[str]) -> None:
+        """One line cut into parts: their folds, then the scan of each part."""
+        assert written.finish is not None
+        names = self._partials(written, sizes)
+        self._call(written, "blocks", "THREADS", names)
+        self.kernels.append(written.finish)
+        self._finish_call(written.finish, names, "blocks")
+
     def _launch_total(self, written: Written, sizes: list[str]) -> None:
         """All blocks, then one block over their partial results."""
         assert written.finish is not None
+        names = self._partials(written, sizes)
+        self._call(written, "blocks", "THREADS", names)
+        finish = written.finish
+        self.kernels.append(finish)
+        self._finish_call(finish, names)
+
+    def _partials(self, written: Written, sizes: list[str]) -> list[str]:
+        """An array for each fold, with an element for each block that folds a part."""
         self._needs("_blocks", "total")
         self.emit(f"blocks = min(max(_blocks({sizes[0]}, THREADS), 1), MOST_PARTIALS)")
         names = []
@@ -108,16 +128,13 @@ class Launches(HostBase):
             self.needs.numpy = self.needs.numpy or shown.startswith("np.")
             self.emit(f"{name} = cuda.device_array(blocks, {shown}, stream=stream)")
             names.append(name)
-        self._call(written, "blocks", "THREADS", names)
-        finish = written.finish
-        self.kernels.append(finish)
-        self._finish_call(finish, names)
+        return names
 
-    def _finish_call(self, finish: Written, names: list[str]) -> None:
+    def _finish_call(self, finish: Written, names: list[str], grid: str = "1") -> None:
         partials = iter(names)
         mapping = {n: next(partials) for n in finish.arrays if n not in self.plan.buffers}
         self.device |= mapping
-        self._call(finish, "1", "THREADS")
+        self._call(finish, grid, "THREADS")
         for n in mapping:
             del self.device[n]
 

@@ -34,6 +34,12 @@ _FOLDS = (
     ("any", "truth of any", "scratch[thread] or scratch[thread + width]"),
     ("all", "truth of all", "scratch[thread] and scratch[thread + width]"),
 )
+#: how a running fold continues from the thread `width` before
+_SCANS = tuple(
+    (op, start, combine.replace("[thread]", "[thread - width]")
+     .replace("scratch[thread + width]", "value"))
+    for op, start, combine in _FOLDS
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ def module_text(
     jinja = environment(templates)
     needs = _joined([f.needs for f in functions])
     device = jinja.get_template("helpers_device.py.j2").render(
-        needs=needs.helpers, block_folds=_FOLDS
+        needs=needs.helpers, block_folds=_FOLDS, block_scans=_SCANS
     )
     host = jinja.get_template("helpers_host.py.j2").render(needs=needs.helpers)
     parts = [p for f in functions for p in f.parts]

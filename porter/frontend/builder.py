@@ -87,6 +87,7 @@ class Builder:
     loops: int = 0
     active: list[str] = field(default_factory=list)
     ranges: list[Axis] = field(default_factory=list)
+    temporaries: set[str] = field(default_factory=set)
     _blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
 
     # -- diagnostics ---------------------------------------------------------------
@@ -160,6 +161,27 @@ class Builder:
         axes = self.axes(array.shape)
         body = cast(array.at([sym(a.name, True) for a in axes]), array.dtype)
         self.emit(Def(buffer.name, axes, array.dtype, body, self.origin))
+        return self.stored(buffer)
+
+    def temporary(self, name: str, array: Array) -> Array:
+        """As `define`, for a value that the user may give a name of its own at once."""
+        stored = self.define(name, array)
+        assert stored.view is not None
+        self.temporaries.add(stored.view.buffer)
+        return stored
+
+    def named(self, name: str, array: Array) -> Array:
+        """The array; a temporary that was just made takes the name."""
+        last = self._blocks[-1][-1] if self._blocks[-1] else None
+        if not isinstance(last, Def) or last.name not in self.temporaries:
+            return array
+        if array.view is None or array.view.buffer != last.name or not whole_view(array):
+            return array
+        self.temporaries.remove(last.name)
+        self.taken.remove(last.name)
+        buffer = replace(self.buffers.pop(last.name), name=self.fresh(name))
+        self.buffers[buffer.name] = buffer
+        self._blocks[-1][-1] = replace(last, name=buffer.name)
         return self.stored(buffer)
 
     def allocate(self, name: str, array: Array) -> Array:

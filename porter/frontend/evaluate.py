@@ -172,6 +172,11 @@ class Evaluator:
             from porter.frontend.methods import attribute
 
             return attribute(self, owner, attr)
+        if isinstance(owner, Function):
+            from porter.frontend.functions import FUNCTIONS
+
+            if f"{owner.name}.{attr}" in FUNCTIONS:  # a method of a ufunc
+                return Function(f"{owner.name}.{attr}")
         if isinstance(owner, (tuple, Text, Function)):
             return Method(owner, attr)
         raise self.b.refuse("PRT902", f"the attribute `.{attr}` cannot be converted")

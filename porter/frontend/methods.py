@@ -37,6 +37,8 @@ SAME = set(
         "ravel",
         "conj",
         "trace",
+        "cumsum",
+        "cumprod",
     ]
 )
 FOLDS = set(

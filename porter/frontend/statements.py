@@ -339,7 +339,7 @@ class Body:
             held = self.b.define(f"{name}_mask", shape_of_mask)
             return Array(snapshot.shape, snapshot.dtype, snapshot.at, mask=held.at)
         if value.view is not None:
-            return value
+            return self.b.named(name, value)
         flat = [d for d, n in enumerate(value.shape) if n != ONE]
         if len(flat) == value.ndim:
             return self.b.define(name, value)
@@ -446,6 +446,7 @@ class Body:
                                     "return the mask, or use np.where")  # fmt: skip
             if value.view is None or not value.ndim:
                 value = self.b.define(name, value)
+            value = self.b.named(name, value)
             assert isinstance(value, Array) and value.view is not None
             if whole_view(value):
                 return value.view.buffer

@@ -107,6 +107,9 @@ class Grouping:
         if kind == "tile":
             fold = self._fold(s)
             return [Launch(Kernel(self._name("tiled"), "tile", s.axes, (), (fold,), s.origin))]
+        if kind == "scan":
+            fold = self._fold(s)
+            return [Launch(Kernel(self._name("scan"), "scan", s.axes, (), (fold,), s.origin))]
         if kind == "rows":
             return self._rows(s, work)
         return self._total(s, work)

@@ -16,6 +16,7 @@ from porter.plan.kernels import group
 from porter.plan.loops import place_loops
 from porter.plan.nodes import Plan
 from porter.plan.scalars import device_scalars
+from porter.plan.scans import scan_lines
 from porter.plan.stages import (
     drop_dead_stores,
     fuse,
@@ -36,6 +37,7 @@ PASSES: tuple[Pass, ...] = (
     extract,
     store,
     in_place,
+    scan_lines,
     make_stages,
     fuse,
     merge_fills,

@@ -13,6 +13,7 @@ _KINDS = {
     "rows": "a block per row",
     "total": "all blocks, then one",
     "tile": "tiles in shared memory",
+    "scan": "a running fold by blocks",
 }
 
 

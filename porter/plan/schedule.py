@@ -5,6 +5,7 @@ from __future__ import annotations
 from porter.arrays.sizes import Data
 from porter.ir.nodes import Axis, Expr, Load, Reduce, Write
 from porter.ir.walk import children, free_names, walk
+from porter.plan.scans import running_fold
 
 
 def reductions(expr: Expr) -> list[Reduce]:
@@ -15,10 +16,12 @@ def reductions(expr: Expr) -> list[Reduce]:
 
 
 def cooperative(s: Write) -> str | None:
-    """`total`, `tile` or `rows` if threads work together on the store, else None."""
+    """`scan`, `total`, `tile` or `rows` if threads work together on the store, else None."""
     found = reductions(s.body)
     if not found or s.mask is not None:
         return None
+    if running_fold(s) is not None:
+        return "scan"
     if not s.axes:
         return "total" if all(known_bounds(r) for r in found) else None
     if len(found) == 1 and contraction(s, found[0]) is not None:

@@ -3,7 +3,24 @@
 `FUNCTIONS` maps a dotted name to its handler; importing this package fills it.
 """
 
-from porter.frontend.functions import creation, elementwise, joining, linalg, reductions, shaping
+from porter.frontend.functions import (
+    creation,
+    elementwise,
+    joining,
+    linalg,
+    reductions,
+    scans,
+    shaping,
+)
 from porter.frontend.functions.registry import FUNCTIONS
 
-__all__ = ["FUNCTIONS", "creation", "elementwise", "joining", "linalg", "reductions", "shaping"]
+__all__ = [
+    "FUNCTIONS",
+    "creation",
+    "elementwise",
+    "joining",
+    "linalg",
+    "reductions",
+    "scans",
+    "shaping",
+]

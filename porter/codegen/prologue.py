@@ -155,6 +155,8 @@ class Prologue(HostBase):
         left, right = self.host.poly(c.left, 5), self.host.poly(c.right, 5)
         when = [self.host.text(e, 3) for e in c.conditions]
         when += [f"{self.host.poly(p, 5)} > 0" for p in c.when if not p.is_positive()]
+        if c.kind == "equal" and not (c.left.symbol or c.right.symbol):
+            left, right = self._length(c.left), self._length(c.right)
         test = f"{left} != {right}"
         if c.kind == "index":
             test = f"{right} < {left}" if c.left.constant is not None else f"{left} > {right}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from corpus_case import Case
@@ -14,6 +14,13 @@ Function = Callable[..., Any]
 Arguments = tuple[Any, ...]
 SIZES = (1, 6, 35)
 LONG = 100  # several blocks, for functions whose arrays are all 1-D
+
+
+class Precision(NamedTuple):
+    """How far a result may be off: in units of the eps of the coarsest dtype."""
+
+    tolerance: float
+    eps: float
 
 
 def variants(case: Case) -> Iterator[tuple[str, Arguments]]:
@@ -92,8 +99,10 @@ def _aliases(base: Arguments) -> Iterator[tuple[str, Arguments]]:
                     yield f"argument {i} overlaps argument {j}", tuple(overlap)
 
 
-def compare(original: Function, converted: Function, arguments: Arguments) -> str:
-    """What differs, or an empty string."""
+def compare(
+    original: Function, converted: Function, arguments: Arguments, tolerance: float = 2000
+) -> str:
+    """What differs, or an empty string; `tolerance` is in units of the dtypes' eps."""
     ours, theirs = _copied(arguments), _copied(arguments)
     expected, wanted_error = _call(original, ours)
     got, error = _call(converted, theirs)
@@ -105,7 +114,8 @@ def compare(original: Function, converted: Function, arguments: Arguments) -> st
         return "" if isinstance(error, allowed) else f"raises {_name(error)}"
     if error is not None:
         return f"raises {_name(error)}"
-    precision = max([0.0, *(_precision(a.dtype) for a in ours if isinstance(a, np.ndarray))])
+    dtypes = [a.dtype for a in ours if isinstance(a, np.ndarray)]
+    precision = Precision(tolerance, max([0.0, *map(_eps, dtypes)]))
     found = _differs("result", expected, got, precision)
     found = found or _identity(expected, ours, got, theirs)
     for i, (a, b) in enumerate(zip(ours, theirs, strict=True)):
@@ -122,7 +132,7 @@ def stays_single(original: Function, arguments: Arguments) -> bool:
     return all(a.dtype not in (np.float64, np.complex128) for a in arrays)
 
 
-def _precision(dtype: Any) -> float:
+def _eps(dtype: Any) -> float:
     return float(np.finfo(dtype).eps) if dtype.kind in "fc" else 0.0
 
 
@@ -166,7 +176,7 @@ def _identity(expected: Any, ours: Arguments, got: Any, theirs: Arguments) -> st
     return ""
 
 
-def _differs(what: str, expected: Any, got: Any, precision: float) -> str:
+def _differs(what: str, expected: Any, got: Any, precision: Precision) -> str:
     if isinstance(expected, tuple):
         if not isinstance(got, tuple) or len(got) != len(expected):
             return f"{what}: {type(got).__name__} instead of {len(expected)} results"
@@ -193,16 +203,21 @@ def _differs(what: str, expected: Any, got: Any, precision: float) -> str:
     return _values_differ(what, e, g, precision)
 
 
-def _values_differ(what: str, e: Any, g: Any, precision: float) -> str:
+def _apart(e: Any, g: Any, bound: Any) -> Any:
+    """Where real numbers are neither equal, nor both NaN, nor finite and within the bound."""
+    near = np.isfinite(e) & (np.abs(e - g) <= bound)
+    return ~(near | (e == g) | (np.isnan(e) & np.isnan(g)))
+
+
+def _values_differ(what: str, e: Any, g: Any, precision: Precision) -> str:
     if e.dtype.kind in "biu":
         wrong = e != g
     else:
-        precision = max(precision, _precision(e.dtype))
+        eps = precision.tolerance * max(precision.eps, _eps(e.dtype))
         with np.errstate(all="ignore"):
-            finite = e[np.isfinite(e)]
-            scale = np.abs(finite).max(initial=0)
-            close = np.abs(e - g) <= precision * (2000 * np.abs(e) + 64 * scale)
-            wrong = ~(close | (e == g) | (np.isnan(e) & np.isnan(g)))
+            size = np.hypot(*(np.where(np.isfinite(part), part, 0) for part in (e.real, e.imag)))
+            bound = eps * (size + size.max(initial=0) / 32)
+            wrong = _apart(e.real, g.real, bound) | _apart(e.imag, g.imag, bound)
     if not wrong.any():
         return ""
     at = tuple(int(k) for k in np.argwhere(wrong)[0])

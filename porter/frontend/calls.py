@@ -127,6 +127,9 @@ def _method(
     if m.name in methods.OWN:
         return _own_method(ev, m, positional, keywords, node)
     name = methods.RENAMED.get(m.name, m.name)
+    if name == "conj" and as_array(m.owner).dtype.kind != "c":
+        # unlike the function, the method gives a real array itself
+        return as_array(m.owner)
     if name == "transpose" and len(positional) > 1:
         positional = [tuple(positional)]
     result = named(ev, f"numpy.{name}", [m.owner, *positional], keywords, node)

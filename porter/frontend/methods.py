@@ -26,7 +26,6 @@ SAME = set(
         "argmax",
         "any",
         "all",
-        "ptp",
         "clip",
         "round",
         "copy",
@@ -41,9 +40,7 @@ SAME = set(
         "cumprod",
     ]
 )
-FOLDS = set(
-    ["sum", "prod", "mean", "std", "var", "min", "max", "argmin", "argmax", "any", "all", "ptp"]
-)
+FOLDS = set(["sum", "prod", "mean", "std", "var", "min", "max", "argmin", "argmax", "any", "all"])
 RENAMED = {"conjugate": "conj", "flatten": "ravel"}
 #: methods with their own meaning, see `calls.py`
 OWN = {"astype", "reshape", "fill", "item", "view", "tolist"}

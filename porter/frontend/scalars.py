@@ -97,6 +97,11 @@ def _float_for(dtype: DType) -> DType:
     return DType({1: "float16", 2: "float32"}.get(dtype.itemsize, "float64"))
 
 
+def as_float(expr: Expr) -> Expr:
+    """The value in the dtype that NumPy's floating functions compute it in."""
+    return cast(expr, _float_for(expr.dtype))
+
+
 def _common(args: list[Expr]) -> DType:
     dtype = args[0].dtype
     for a in args[1:]:
@@ -271,4 +276,6 @@ def on_host(expr: Expr) -> bool:
     return not any(isinstance(e, (Load, Reduce, Local)) for e in walk(expr))
 
 
-__all__ = ["Scalar", "cast", "choose", "integer", "number", "on_host", "operate", "poly_of"]
+__all__ = [
+    "Scalar", "as_float", "cast", "choose", "integer", "number", "on_host", "operate", "poly_of",
+]  # fmt: skip

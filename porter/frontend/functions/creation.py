@@ -168,7 +168,10 @@ def _asarray(call: Call) -> Value:
     """The array itself where it already has the dtype: still a view of the argument."""
     array = call.array("a")
     dtype = call.dtype()
-    if dtype is None or (dtype.name == array.dtype.name and not array.dtype.var):
+    if dtype is None or dtype.name == array.dtype.name:
+        if dtype is not None:
+            # for another dtype of the argument it would be a copy
+            call.b.pin(array.dtype)
         return array
     return astype(array, dtype)
 

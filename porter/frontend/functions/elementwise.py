@@ -8,7 +8,7 @@ from porter.arrays.dtypes import BOOL, strengthen
 from porter.frontend.calculus import elementwise, map_arrays, where
 from porter.frontend.functions.registry import FUNCTIONS, Call, Handler, function
 from porter.frontend.functions.registry import MISSING as REQUIRED
-from porter.frontend.scalars import cast, choose, integer, number, operate
+from porter.frontend.scalars import as_float, cast, choose, integer, number, operate
 from porter.frontend.values import NONE, Array
 from porter.frontend.values import Value as Result
 from porter.ir.nodes import Const, Expr, Local, Value
@@ -16,10 +16,11 @@ from porter.ir.ops import OPS
 
 #: other names of the operations in `ir/ops.py` (their own NumPy names are added below)
 _ALIASES = {
-    "abs": "abs", "fabs": "abs", "divide": "truediv", "conj": "conj", "acos": "arccos",
+    "abs": "abs", "conj": "conj", "acos": "arccos",
     "asin": "arcsin", "atan": "arctan", "atan2": "arctan2", "acosh": "arccosh",
     "asinh": "arcsinh", "atanh": "arctanh", "bitwise_not": "invert", "radians": "deg2rad",
     "degrees": "rad2deg", "bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift",
+    "mod": "mod", "divide": "truediv",
 }  # fmt: skip
 _MATH = """sqrt cbrt exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh hypot copysign
 fmod pow erf erfc gamma lgamma isnan isinf isfinite fabs floor ceil trunc"""
@@ -98,6 +99,22 @@ def _clip(call: Call) -> Result:
             if call.value(name) is not NONE:
                 result = elementwise(call.b, op, result, call.operand(name))
     return result
+
+
+@function("numpy.real", "val")
+def _real(call: Call) -> Result:
+    """A real array is its own real part."""
+    value = call.operand("val")
+    return elementwise(call.b, "real", value) if value.dtype.kind == "c" else value
+
+
+@function("numpy.fabs", "x")
+def _fabs(call: Call) -> Result:
+    """The absolute value as a float."""
+    x = call.operand("x")
+    if x.dtype.kind == "c":
+        raise call.refuse("PRT907", "`fabs` of complex numbers", "use `np.abs`")
+    return map_arrays(call.b, lambda e: operate("abs", as_float(e)), [x], "`fabs`")
 
 
 @function("numpy.square", "x")

@@ -23,11 +23,16 @@ def _matmul(call: Call) -> Value:
     return matmul(call.b, call.array("x"), call.array("y"), "`matmul`")
 
 
+def strong(value: Operand) -> Operand:
+    """A Python number as the NumPy scalar that `np.asarray` makes of it."""
+    return value if isinstance(value, Array) else cast(value, strengthen(value.dtype))
+
+
 @function("numpy.dot", "a b")
 def _dot(call: Call) -> Value:
     x, y = call.operand("a"), call.operand("b")
     if not (isinstance(x, Array) and isinstance(y, Array) and x.ndim and y.ndim):
-        return elementwise(call.b, "mul", x, y)
+        return elementwise(call.b, "mul", *(strong(v) for v in (x, y)))
     if x.ndim > 2 or y.ndim > 2:
         raise call.refuse("PRT901", "`dot` of arrays with more than two dimensions", "use `@`")
     return matmul(call.b, x, y, "`dot`")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from porter.arrays.dtypes import BOOL, INT64, DType, promote, strengthen
+from porter.arrays.dtypes import BOOL, INT64, WEAK_BOOL, DType, promote, strengthen
 from porter.arrays.sizes import Poly
 from porter.frontend.calculus import (
     ONE,
@@ -44,9 +44,21 @@ def _fold(call: Call, op: str, dtype: DType) -> Operand:
     )
 
 
-@function("numpy.sum builtins.sum", _KEYS)
+@function("numpy.sum", _KEYS)
 def _sum(call: Call) -> Value:
     return _fold(call, "sum", call.dtype() or accumulator(call.array("a").dtype))
+
+
+@function("builtins.sum", "iterable start=0")
+def _python_sum(call: Call) -> Value:
+    """`start + x[0] + x[1] + ...`: rows are added, and integers wrap in their own dtype."""
+    array = call.array("iterable")
+    if not array.ndim:
+        raise call.refuse("PRT903", "`sum` of a scalar")
+    start = call.operand("start") if call.value("start") != 0 else integer(0)
+    dtype = strengthen(promote(array.dtype, start.dtype))
+    total = reduce(call.b, "sum", array, [0], False, dtype, lambda e: cast(e, dtype))
+    return total if start == integer(0) else elementwise(call.b, "add", start, total)
 
 
 @function("numpy.prod", _KEYS)
@@ -90,11 +102,20 @@ def _ptp(call: Call) -> Value:
 
 
 def _test(op: str) -> None:
-    @function(f"numpy.{op} builtins.{op}", "a axis=None keepdims=False")
+    @function(f"numpy.{op}", "a axis=None keepdims=False")
     def body(call: Call) -> Value:
         array = call.array("a")
         axes = _axes(call, array)
         return reduce(call.b, op, array, axes, _keep(call), BOOL, lambda e: cast(_bool(e), BOOL))
+
+    @function(f"builtins.{op}", "iterable")
+    def python(call: Call) -> Value:
+        array = call.array("iterable")
+        if array.ndim != 1:
+            raise call.refuse("PRT902", f"`{op}` of the rows of an array is ambiguous",
+                              f"use np.{op}")  # fmt: skip
+        return reduce(call.b, op, array, None, False, WEAK_BOOL,
+                      lambda e: cast(_bool(e), WEAK_BOOL))  # fmt: skip
 
 
 def _bool(e: Expr) -> Expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -101,9 +102,13 @@ _DEFAULTS: dict[str, Any] = {"None": NONE, "True": True, "False": False}
 
 
 def _default(text: str) -> Any:
-    return (
-        _DEFAULTS[text] if text in _DEFAULTS else int(text) if text.lstrip("-").isdigit() else text
-    )
+    if text in _DEFAULTS:
+        return _DEFAULTS[text]
+    if text.lstrip("-").isdigit():
+        return int(text)
+    with contextlib.suppress(ValueError):
+        return float(text)
+    return text
 
 
 def function(

@@ -1,0 +1,91 @@
+"""Every NumPy name that porter knows against NumPy, over the dtypes that the page claims."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numpy_case import Row, Trial, table, trials
+from numpy_page import PAGE, page
+from numpy_run import differs, on_machine, refusal_of
+
+from porter.frontend import calls, methods
+from porter.frontend.functions import FUNCTIONS
+
+TESTS = Path(__file__).parent
+TABLE = table()
+#: the names that people use most, in order: see the notes on NumPy's use
+FIRST = """
+.shape zeros array sqrt .dtype .ndim .reshape .T .size .copy .astype arange asarray where empty
+sum sin dot .max cos abs .min exp .ravel ones .sum max any zeros_like concatenate linspace log
+min atleast_1d deg2rad mean isnan .dot .flatten maximum all vstack linalg.norm ones_like full
+eye clip meshgrid diff round .flat ceil hstack .real minimum append empty_like logical_and prod
+floor arctan2 tile isclose ascontiguousarray .fill .squeeze .mean pad cross reshape copy argsort
+unique power atleast_2d square cumsum size transpose isfinite stack log2 repeat log10 .swapaxes
+.any swapaxes multiply broadcast_to argmax shape expand_dims sign divide roll allclose real
+asanyarray .transpose gradient nonzero squeeze .tolist arctan .itemsize .clip fabs .base
+moveaxis .conj logical_not sort arccos mod .view searchsorted argmin choose flipud outer tan
+subtract logical_or isinf .item linalg.inv isin arcsin diag rad2deg flatnonzero insert take
+fliplr mgrid .sort count_nonzero matmul linalg.solve finfo nanmax .flags .all .cumsum ndim
+"""
+#: names that are constants, dtypes or syntax, tested in the corpus
+SYNTAX = {"builtins.tuple", "builtins.list", "builtins.isinstance", "numba.prange"}
+KNOWN = {
+    *FUNCTIONS,
+    *calls._BUILTINS,
+    *(f"ndarray.{m}" for m in methods.SAME | methods.RENAMED.keys() | methods.OWN),
+}
+
+
+def full_name(name: str) -> str:
+    return f"ndarray{name}" if name.startswith(".") else f"numpy.{name}"
+
+
+@pytest.mark.parametrize("name", [n for n, r in TABLE.items() if r.status == "converted"])
+def test_every_form_does_what_numpy_does(name: str) -> None:
+    for trial in trials({name: TABLE[name]}):
+        assert (trial.label, differs(trial, on_machine(trial), quick=True)) == (trial.label, "")
+
+
+REFUSED = [
+    Trial(name, row, case, dtype)
+    for name, row in TABLE.items()
+    for case in (row.cases if row.status == "refused" else row.cases[:1])
+    for dtype in (row.dtypes if row.status == "refused" else row.refused).split()
+    if row.status in ("refused", "converted")
+]
+
+
+def test_what_the_page_calls_refused_is_refused() -> None:
+    for trial in REFUSED:
+        assert (trial.label, refusal_of(trial)[:4]) == (trial.label, "PRT9")
+
+
+def test_a_part_runs_on_the_simulator() -> None:
+    command = [sys.executable, str(TESTS / "numpy_run.py"), "--every", "23"]
+    environment = os.environ | {"PYTHONPATH": str(TESTS.parent), "NUMBA_ENABLE_CUDASIM": "1"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_known_name_has_a_row() -> None:
+    assert KNOWN - TABLE.keys() - SYNTAX == set()
+
+
+def test_the_first_150_names_have_a_status() -> None:
+    assert [n for n in FIRST.split() if full_name(n) not in TABLE] == []
+
+
+def test_the_page_is_up_to_date() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "run `python tests/numpy_page.py`"
+
+
+def test_a_wrong_conversion_is_found() -> None:
+    row = Row("v + 1", "A[:, 0] - s")
+    for trial in trials({"wrong": row}):
+        assert differs(trial, lambda v, *rest: v[..., :1] * 2, quick=True) != ""
+    (trial,) = trials({"dtype": Row("v * 2", dtypes="f4")})
+    assert "float64" in differs(trial, lambda v: v.astype("f8") * 2, quick=True)

@@ -12,7 +12,19 @@ from porter.arrays.sizes import Poly, sym
 from porter.codegen.domains import product, unflatten
 from porter.codegen.scans import write_scan
 from porter.codegen.writer import Needs, Writer
-from porter.ir.nodes import Axis, Buffer, Expr, Load, Origin, Reduce, Stage, Stmt, Value, Write
+from porter.ir.nodes import (
+    Axis,
+    Buffer,
+    Expr,
+    Load,
+    Local,
+    Origin,
+    Reduce,
+    Stage,
+    Stmt,
+    Value,
+    Write,
+)
 from porter.ir.walk import free_names, rewrite, statements, substitute, walk
 from porter.plan.accesses import accesses, expressions
 from porter.plan.nodes import Fold, Kernel
@@ -150,12 +162,12 @@ class KernelTexts:
         total = product(a.extent for a in kernel.axes)
         self._row_loop(w, kernel.axes, total)
         previous: list[Stage] = []
-        for step in kernel.steps:
+        for number, step in enumerate(kernel.steps):
             if _needs_barrier(previous, step, len(kernel.axes)):
                 w.emit("cuda.syncthreads()")
                 previous = []
             if isinstance(step, Fold):
-                self._fold(w, step, scratch)
+                self._fold(w, step, scratch, _reads(kernel.steps[number + 1 :], step.name))
             else:
                 self._row_map(w, step, len(kernel.axes))
                 previous.append(step)
@@ -190,16 +202,18 @@ class KernelTexts:
         w.indent += 1
         unflatten(w, row, axes)
 
-    def _fold(self, w: Writer, step: Fold, scratch: dict[str, str]) -> None:
+    def _fold(self, w: Writer, step: Fold, scratch: dict[str, str], read_later: bool) -> None:
         w.comment(step.origin)
         for name, r in step.reductions:
             self._accumulate(w, name, r, "cuda.threadIdx.x", "cuda.blockDim.x")
             self.join(w, name, r, scratch)
         value = w.expr(step.value)
-        if value != step.name and not (step.store is not None and len(step.reductions) == 1
-                                       and not _read_later(step)):  # fmt: skip
+        if value != step.name and (step.store is None or read_later):
             w.emit(f"{step.name} = {value}")
             value = step.name
+            if step.store is not None and _loads(step.value, step.store.buffer):
+                # every thread has read the old element before one overwrites it
+                w.emit("cuda.syncthreads()")
         if step.store is not None:
             w.emit("if cuda.threadIdx.x == 0:")
             index = ", ".join(w.poly(p) for p in step.store.index) or "()"
@@ -443,8 +457,20 @@ def kernel_expressions(kernel: Kernel) -> Iterator[Expr]:
         yield from expressions(s)
 
 
-def _read_later(step: Fold) -> bool:
-    return step.name.startswith("row_")
+def _reads(steps: Sequence[Fold | Stage], name: str) -> bool:
+    """Whether one of the steps uses the local variable."""
+    for step in steps:
+        if isinstance(step, Fold):
+            found = [*(r for _, r in step.reductions), step.value]
+        else:
+            found = [e for s in statements(step.body) for e in expressions(s)]
+        if any(isinstance(x, Local) and x.name == name for e in found for x in walk(e)):
+            return True
+    return False
+
+
+def _loads(e: Expr, buffer: str) -> bool:
+    return any(isinstance(x, Load) and x.buffer == buffer for x in walk(e))
 
 
 def _needs_barrier(previous: Sequence[Stage], step: Fold | Stage, rows: int) -> bool:

@@ -259,15 +259,20 @@ class Grouping:
                 names[step.name] = self.context.fresh(f"row_{step.name}")
                 stored.add(step.name)
 
+        # a step reads what the array held before it: only later ones read its result
+        known: dict[str, str] = {}
+
         def change(e: Expr) -> Expr | None:
-            if isinstance(e, Load) and e.buffer in names:
-                return Local(names[e.buffer], e.dtype)
+            if isinstance(e, Load) and e.buffer in known:
+                return Local(known[e.buffer], e.dtype)
             return None
 
-        steps = tuple(
-            _named(_localise(step, names, stored, change), stored) for step in kernel.steps
-        )
-        return replace(kernel, steps=steps)
+        steps: list[Fold | Stage] = []
+        for step in kernel.steps:
+            steps.append(_named(_localise(step, names, stored, change), stored))
+            if isinstance(step, Fold):
+                known[step.name] = names[step.name]
+        return replace(kernel, steps=tuple(steps))
 
     def _parameter(self, step: Fold) -> bool:
         return self.context.buffers[step.name].parameter

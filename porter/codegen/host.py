@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from porter.codegen.launches import Launches
 from porter.codegen.prologue import Prologue
 from porter.codegen.results import Results
+from porter.frontend.builder import refusal
 from porter.ir.nodes import Alloc, Bind, Host, Jump, Let, Return
 from porter.plan.nodes import HostIf, HostLoop, HostWhile, Launch
 
@@ -19,7 +20,13 @@ class HostFunction(Prologue, Launches, Results):
 
     def write(self) -> str:
         """The text of the host function."""
+        early = [c for c in self.pending if self._ready(c)]
+        self.pending = [c for c in self.pending if c not in early]
         self._body(self.plan.items)
+        if self.pending:
+            message = f"`{self.pending[0].message}` cannot be tested before the kernels run"
+            raise refusal("PRT903", message, self.plan.origin.span)
+        self.pending = early
         body, self.lines = self.lines, []
         self._prologue(body)
         head = self._head()

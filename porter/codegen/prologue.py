@@ -31,11 +31,9 @@ class Prologue(HostBase):
         self._same_dtypes()
         for root, name in self.types.items():
             self.emit(f"{name} = {root}.dtype.type")
-        late = [c for c in self.pending if not self._ready(c)]
         for c in self.pending:
-            if c not in late:
-                self._check(c)
-        self.pending = late
+            self._check(c)
+        self.pending = []
         names = [p.name for p in self.arrays]
         if names:
             self._needs("_on_device")

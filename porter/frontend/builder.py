@@ -12,7 +12,7 @@ import libcst as cst
 from porter.arrays.dtypes import DType, promote, strengthen
 from porter.arrays.sizes import Apply, Data, Poly, Sym, sym
 from porter.diagnostics import Diagnostic, Note, Refusal, Span
-from porter.frontend.facts import unclamp
+from porter.frontend.facts import extents, unclamp
 from porter.frontend.scalars import cast
 from porter.frontend.values import Array, View
 from porter.ir.nodes import (
@@ -281,8 +281,7 @@ class Builder:
             text = f'if {test}:\n    raise {check.error}("{check.message}")'
             self.emit(Host(text, self.origin))
             return
-        loops = tuple(self.resolve(r.extent) for r in self.ranges)
-        when = check.when or loops
+        when = check.when or extents(self)
         self.checks.append(replace(check, when=when, conditions=tuple(self.conditions)))
 
     def _equate(self, name: str, other: Poly, what: str, broadcast: bool, error: str) -> None:

@@ -16,20 +16,25 @@ if TYPE_CHECKING:
     from porter.frontend.builder import Builder
 
 
+def extents(b: Builder) -> tuple[Poly, ...]:
+    """How often each loop around runs at most: the statement runs if all are positive."""
+    return tuple(highest(b, b.resolve(r.extent)) for r in b.ranges)
+
+
 def facts(b: Builder) -> Iterator[Poly]:
     """Polynomials that are certainly >= 0 where the current statement runs."""
-    extents = {b.resolve(r.extent) for r in b.ranges}
-    for extent in extents:
+    running = {b.resolve(r.extent) for r in b.ranges} | set(extents(b))
+    for extent in running:
         yield extent - 1
     for c in b.checks:
-        if c.kind == "index" and _passed(b, c, extents):
+        if c.kind == "index" and _passed(b, c, running):
             yield b.resolve(c.right) - b.resolve(c.left)
 
 
-def _passed(b: Builder, c: Check, extents: set[Poly]) -> bool:
+def _passed(b: Builder, c: Check, running: set[Poly]) -> bool:
     """Whether the test was made: whatever it waits for holds here, too."""
     whens = (b.resolve(w) for w in c.when)
-    return all(w in extents or w.is_positive() for w in whens) and all(
+    return all(w in running or w.is_positive() for w in whens) and all(
         e in b.conditions for e in c.conditions
     )
 

@@ -162,17 +162,41 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
 
 
 def _checks(b: Builder, poly: Any) -> tuple[Check, ...]:
-    """The checks, each once; what is certainly true is dropped. Equalities stay as they are."""
+    """The checks, each once; what certainly holds is dropped. Equalities stay as they are."""
     kept: dict[Check, None] = {}
     for c in b.checks:
         if c.kind == "index":
             same = tuple(map_expr(e, poly, lambda d: d) for e in c.conditions)
-            c = replace(c, left=poly(c.left), right=poly(c.right), when=tuple(map(poly, c.when)))
-            c = replace(c, conditions=same)
+            c = replace(c, left=poly(c.left), right=poly(c.right), conditions=same)
+            c = replace(c, when=_weakest(tuple(map(poly, c.when))))
             if (c.right - c.left).is_nonneg():
                 continue
         kept[c] = None
+    chosen: list[Check] = []
+    for c in kept:
+        if not any(_covers(d, c) for d in chosen):
+            chosen = [d for d in chosen if not _covers(c, d)] + [c]
+    return tuple(chosen)
+
+
+def _weakest(when: tuple[Poly, ...]) -> tuple[Poly, ...]:
+    """Without the sizes that are positive if another one is."""
+    kept: list[Poly] = []
+    for p in when:
+        if not any((p - q).is_nonneg() for q in kept):
+            kept = [q for q in kept if not (q - p).is_nonneg()] + [p]
     return tuple(kept)
+
+
+def _covers(d: Check, c: Check) -> bool:
+    """Whether d fails wherever c would, with the same exception."""
+    if d.kind != "index" or c.kind != "index" or d.error != c.error or d.right != c.right:
+        return False
+    return (
+        (d.left - c.left).is_nonneg()
+        and all(any((p - q).is_nonneg() for q in c.when) for p in d.when)
+        and set(d.conditions) <= set(c.conditions)
+    )
 
 
 __all__ = ["Axis", "build"]

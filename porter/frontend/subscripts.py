@@ -111,8 +111,7 @@ def _fits(b: Builder, least: Poly, size: Poly, axis: int) -> bool:
     if (b.conditional and least.constant is None) or least.names() & {r.name for r in b.ranges}:
         return False
     message = f"index is out of bounds for axis {axis}"
-    loops = tuple(b.resolve(r.extent) for r in b.ranges)
-    b.check(Check("index", least, size, message, "IndexError", loops))
+    b.check(Check("index", least, size, message, "IndexError"))
     return True
 
 

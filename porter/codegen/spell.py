@@ -38,6 +38,9 @@ HELPERS = {"maximum", "minimum", "fmax", "fmin", "sign", "rint", "logaddexp", "h
 #: the constant of the operand's own type that a helper is given as its last argument
 EXTRA = {"sign": 1.0, "rint": 0.5, "logaddexp": 0.0, "heaviside": 1.0}
 
+#: how stores of several threads into one element combine: functions of `cuda.atomic`
+ATOMICS = {"add": "add", "max": "max", "min": "min", "band": "and_", "bor": "or_", "bxor": "xor"}
+
 #: NumPy's functions that stand in for Python's math on the simulator
 SIMULATED: dict[str, str] = {
     "sqrt": "sqrt", "exp": "exp", "expm1": "expm1", "log": "log", "log2": "log2",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from porter.arrays.sizes import Data, Poly
 from porter.codegen.expressions import ExpressionWriter, Needs, only_bounds
-from porter.codegen.spell import COMPARE, INFIX, UNARY
+from porter.codegen.spell import ATOMICS, COMPARE, INFIX, UNARY
 from porter.ir.nodes import (
     Const,
     Expr,
@@ -194,7 +194,11 @@ class Writer(ExpressionWriter):
             self.emit("else:")
             self.indent += 1
         index = ", ".join(self.poly(p) for p in s.index) or "()"
-        self.emit(f"{s.buffer}[{index}] = {value}")
+        if s.combine in ATOMICS:
+            at = f"({index})" if len(s.index) > 1 else index
+            self.emit(f"cuda.atomic.{ATOMICS[s.combine]}({s.buffer}, {at}, {value})")
+        else:
+            self.emit(f"{s.buffer}[{index}] = {value}")
         self.indent = depth
 
     def _out_of_range(self, s: Write, d: int) -> str:

@@ -38,9 +38,9 @@ from porter.ir.nodes import (
     While,
     Write,
 )
-from porter.ir.ops import OPS, REDUCTIONS
+from porter.ir.ops import COMBINES, OPS, REDUCTIONS
 from porter.ir.printer import lines, show
-from porter.ir.walk import data_of, statements
+from porter.ir.walk import data_of, statements, walk
 
 
 class IRError(Exception):
@@ -175,6 +175,10 @@ class _Checker:
         self.alike(s.body, buffer.dtype, "store")
         if s.mask is not None:
             self.condition(s.mask, inner)
+        if s.combine is not None:
+            self.rule(s.combine in COMBINES, f"the combination `{s.combine}`")
+            own = [e for e in walk(s.body) if isinstance(e, Load) and e.buffer == s.buffer]
+            self.rule(s.combine == "once" or not own, "a combination that reads its target")
 
     def plain(self, s: Stmt, names: frozenset[str]) -> None:
         """Check a statement without others inside that no thread runs (but Let)."""

@@ -34,6 +34,10 @@ _PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 _MATH = {"erf": math.erf, "erfc": math.erfc, "gamma": math.gamma, "lgamma": math.lgamma}
 _FOLD = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
          "any": np.logical_or, "all": np.logical_and}  # fmt: skip
+_COMBINE: dict[str | None, Any] = {
+    "add": np.add, "max": lambda a, b: b if b > a else a, "min": lambda a, b: b if b < a else a,
+    "band": np.bitwise_and, "bor": np.bitwise_or, "bxor": np.bitwise_xor,
+}  # fmt: skip
 _START = {"sum": 0, "prod": 1, "max": -math.inf, "min": math.inf, "any": False, "all": True}
 #: what an array holds whose content is not defined: nothing that a result could be made of
 _JUNK = {"f": math.nan, "c": math.nan, "i": 99, "u": 99, "b": True}
@@ -71,8 +75,8 @@ class Machine:
         self.arrays, self.numbers = Names(), Names()
         self.scope: dict[str, Any] = {"np": np, "numpy": np, "math": math}
         self.pending = list(program.checks)
-        # inside a stage: element -> (threads that read it, threads that wrote it)
-        self.touched: dict[tuple[Any, ...], tuple[set[int], set[int]]] | None = None
+        # inside a stage: element -> (read, write or a combination -> threads that did so)
+        self.touched: dict[tuple[Any, ...], dict[str, set[int]]] | None = None
         self.thread = 0
         for name, text in program.constants.items():
             self.scope[name] = self.numbers[name] = eval(text, self.scope)
@@ -151,12 +155,13 @@ class Machine:
             if not data and not 0 <= k < size:
                 raise IRError(f"`{node.buffer}[.. {p} ..]` is at {k}, the size is {size}")
             at.append(k % size)
-        element, write = (id(self.arrays[node.buffer]), *at), isinstance(node, Write)
         if self.touched is not None:
-            readers, writers = self.touched.setdefault(element, (set(), set()))
-            if (writers | readers if write else writers) - {self.thread}:
-                raise IRError(f"two threads of a stage touch `{node.buffer}` at {at}")
-            (writers if write else readers).add(self.thread)
+            kind = (node.combine or "once") if isinstance(node, Write) else "read"
+            kinds = self.touched.setdefault((id(self.arrays[node.buffer]), *at), {})
+            for other, threads in kinds.items():
+                if (other != kind or kind == "once") and threads - {self.thread}:
+                    raise IRError(f"two threads of a stage touch `{node.buffer}` at {at}")
+            kinds.setdefault(kind, set()).add(self.thread)
         return tuple(at)
 
     def expr(self, e: Expr) -> Number:
@@ -273,11 +278,16 @@ class Machine:
         """Read everything, then store."""
         domain = (None for _ in self.domain(s.axes) if s.mask is None or self.expr(s.mask))
         new = [(self.position(s), self.expr(s.body)) for _ in domain]
+        seen: dict[Any, Number] = {}
         for at, value in new:
             array = self.arrays[s.buffer]
             if not s.body.dtype.weak and value.dtype != array.dtype:
                 raise IRError(f"`{s.buffer}` is {array.dtype}, the value {value.dtype}")
-            array[at] = value
+            meets = at in seen and (s.combine == "once" or repr(seen[at]) != repr(value))
+            if meets and s.combine in ("once", "same"):
+                raise IRError(f"two stores into `{s.buffer}` meet at {at}")
+            seen[at] = value
+            array[at] = _COMBINE[s.combine](array[at], value) if s.combine in _COMBINE else value
 
     def make(self, name: str, array: Array) -> None:
         """A new array, which must have the shape and dtype that its buffer is declared with."""

@@ -150,7 +150,12 @@ class Alloc:
 
 @dataclass(frozen=True)
 class Write:
-    """`buffer[index] = body` for all axes, where `mask` holds; the right side is read first."""
+    """`buffer[index] = body` for all axes, where `mask` holds; the right side is read first.
+
+    Where subscripts from data are equal, the last store of the axes' order counts, as in
+    NumPy.  `combine` (see `ir/ops.py`) means any order: `buffer[index] = op(buffer[index],
+    body)`, or a promise about the elements that meet.
+    """
 
     buffer: str
     axes: tuple[Axis, ...]
@@ -159,6 +164,7 @@ class Write:
     origin: Origin
     mask: Expr | None = None
     checked: bool = False
+    combine: str | None = None
 
 
 @dataclass(frozen=True)

@@ -61,5 +61,12 @@ COMPARE = {
     "Equal": "eq", "NotEqual": "ne",
 }  # fmt: skip
 
+#: how stores of several threads into one element combine, in any order.  `max` and `min` keep
+#: the element where the comparison with a NaN fails, as Python's; `same` promises that
+#: all store one value, `once` that there is only one
+COMBINES = {"add", "max", "min", "band", "bor", "bxor", "same", "once"}
+#: those of them that read the element
+UPDATES = COMBINES - {"same", "once"}
+
 #: reductions: NumPy's name of the fold, and the dtype rule of the result
 REDUCTIONS = {"sum", "prod", "max", "min", "any", "all"}

@@ -85,7 +85,8 @@ def lines(body: Sequence[Stmt], indent: int = 0) -> Iterator[str]:
                 index = ", ".join(map(str, s.index))
                 tail = f"  for {domain(s.axes)}" if s.axes else ""
                 tail += f"  where {show(s.mask)}" if s.mask is not None else ""
-                yield f"{pad}{s.buffer}[{index}] = {show(s.body)}{tail}"
+                sign = f"{s.combine}=" if s.combine else "="
+                yield f"{pad}{s.buffer}[{index}] {sign} {show(s.body)}{tail}"
             case Let(name, value, _):
                 yield f"{pad}{name} = {show(value)}"
             case Bind(names, buffers, _):

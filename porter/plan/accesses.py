@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.arrays.dtypes import INT64
 from porter.arrays.sizes import Data, Poly
@@ -27,6 +27,7 @@ from porter.ir.nodes import (
     While,
     Write,
 )
+from porter.ir.ops import UPDATES
 from porter.ir.walk import blocks, data_of, statements, walk
 
 
@@ -39,6 +40,7 @@ class Access:
     write: bool
     variant: frozenset[str]
     origin: Origin
+    combine: str | None = None
 
 
 def expressions(stmt: Stmt) -> Iterator[Expr]:
@@ -82,7 +84,10 @@ def accesses(body: Sequence[Stmt], variant: frozenset[str] = frozenset()) -> Ite
         if isinstance(stmt, Let):
             own = own | {stmt.name}
         if isinstance(stmt, Write):
-            yield Access(stmt.buffer, stmt.index, True, own, stmt.origin)
+            access = Access(stmt.buffer, stmt.index, True, own, stmt.origin, stmt.combine)
+            yield access
+            if stmt.combine in UPDATES:
+                yield replace(access, write=False)
         for e in expressions(stmt):
             yield from reads(e, own, stmt.origin)
         inner = variant | {stmt.index} if isinstance(stmt, For) else variant

@@ -88,7 +88,8 @@ def _of(
     mask = s.mask if isinstance(s, Write) else None
     inside = (*guards, (mask, False)) if mask is not None else guards
     if isinstance(s, Write):
-        yield Site(Access(s.buffer, s.index, True, lets, s.origin), own, inside, at)
+        access = Access(s.buffer, s.index, True, lets, s.origin, s.combine)
+        yield Site(access, own, inside, at)
     for e in expressions(s):
         for load, ranges, tests in _loads(e, own, guards if e is mask else inside):
             yield Site(Access(load.buffer, load.index, False, lets, s.origin), ranges, tests, at)
@@ -338,16 +339,21 @@ def _marked(poly: Poly) -> Poly | None:
 
 
 def carried(
-    loop: For, buffers: Buffers, around: Sequence[Range] = ()
+    loop: For, buffers: Buffers, around: Sequence[Range] = (), only: str | None = None
 ) -> tuple[Access, Access] | None:
-    """Two accesses of different iterations that may meet, one of them a write, or None."""
+    """Two accesses of different iterations that may meet, one of them a write, or None.
+
+    With `only`, accesses of that array alone are looked at.
+    """
     nest = Nest((Range.of(loop),), tuple(around), buffers)
-    found = sites(loop.body)
+    found = [x for x in sites(loop.body) if only in (None, x.access.buffer)]
     for write in found:
         if not write.access.write:
             continue
         for other in found:
             if other.access.buffer != write.access.buffer or _same_place(write, other, loop.index):
+                continue
+            if write.access.combine and other.access.combine == write.access.combine:
                 continue
             if nest.meet(write, other, 0) or nest.meet(other, write, 0):
                 return write.access, other.access

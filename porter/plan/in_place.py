@@ -65,6 +65,8 @@ def _collides(s: Write, expr: Expr, pairs: Pairs) -> bool:
 
 def safe(s: Write, index: tuple[Poly, ...]) -> bool:
     """Whether a read is at the written element itself, or never at any written one."""
+    if index == s.index and s.combine == "once":
+        return True
     if index == s.index:
         return all(any(a.name in p.names() for p in s.index) for a in s.axes)
     for w, r in zip(s.index, index, strict=True):

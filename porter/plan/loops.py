@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter.arrays.dtypes import BOOL, INT64
-from porter.arrays.sizes import Data, Poly, sym
+from porter.arrays.sizes import Poly, sym
 from porter.diagnostics import Note, Refusal
 from porter.frontend.builder import refusal
 from porter.frontend.scalars import cast
@@ -51,6 +51,7 @@ from porter.plan.accesses import (
 )
 from porter.plan.common import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
 from porter.plan.dependence import Range, carried
+from porter.plan.scatter import combined, last_stores, ragged, scatters, totals, varies
 from porter.plan.stages import own_level
 
 MAX_AXES = 3
@@ -95,10 +96,20 @@ def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
     folded = fold_loop(loop)
     if folded is not None:
         return folded
+    updates = combined(loop, context)
+    if updates is not None and _obstacle(updates, after, context) is not None:
+        updates = None
+    if updates is not None and scatters(updates):
+        return _parallel(updates, context)
+    stores = last_stores(loop, after)
+    if stores is not None:
+        return stores
     placed = _inside(loop, after, context)
     assert isinstance(placed, For)
     if not _has_parallel_work(placed.body):
-        raise obstacle
+        if updates is None:
+            raise obstacle
+        return totals(updates) or _parallel(updates, context)
     return [placed]
 
 
@@ -292,7 +303,7 @@ def _straight(body: Sequence[Stmt], own: set[str], context: Context) -> bool:
     if len(lets) != len(set(lets)):
         return False
     for s in body:
-        if any(_ragged(a, own) for a in getattr(s, "axes", ())):
+        if any(ragged(a, own) for a in getattr(s, "axes", ())):
             return False
         if isinstance(s, For):
             if _obstacle(s, set(), context) is not None or s.step != 1:
@@ -302,14 +313,6 @@ def _straight(body: Sequence[Stmt], own: set[str], context: Context) -> bool:
         elif not isinstance(s, (Def, Write, Let, Alloc)):
             return False
     return True
-
-
-def _ragged(axis: Axis, own: set[str]) -> bool:
-    """Whether a size differs from iteration to iteration: no rectangle of threads fits it."""
-    for p in (axis.lo, axis.hi):
-        if p.names() & own or any(isinstance(a, Data) for a in p.atoms()):
-            return True
-    return False
 
 
 def _distribute(outer: tuple[Axis, ...], body: Sequence[Stmt], context: Context) -> list[Stmt]:
@@ -406,7 +409,8 @@ def _as_thread(s: Stmt, context: Context) -> list[Stmt]:
         case Write(axes=axes) if axes:
             inner: Stmt = replace(s, axes=())
             reading = [a for a in accesses([s]) if not a.write and a.buffer == s.buffer]
-            if any(a.index != s.index for a in reading):
+            twice = s.combine is None and varies(s.index, axes)
+            if any(a.index != s.index or twice for a in reading):
                 raise refusal("PRT902", "this statement reads its own target at other places",
                               s.origin.span, "store into a second array")  # fmt: skip
             for a in reversed(axes):

@@ -27,12 +27,14 @@ from porter.plan.stages import (
     sink_loops,
 )
 from porter.plan.store import store
+from porter.plan.winners import winners
 
 Pass = Callable[[tuple[Stmt, ...], Context], tuple[Stmt, ...]]
 
 #: from an array program to stages; `kernels.group` then makes the launches
 PASSES: tuple[Pass, ...] = (
     place_loops,
+    winners,
     device_scalars,
     extract,
     store,

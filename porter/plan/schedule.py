@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from porter.arrays.sizes import Data
+from collections.abc import Iterable
+
+from porter.arrays.sizes import Data, Poly
 from porter.ir.nodes import Axis, Expr, Load, Reduce, Write
 from porter.ir.walk import children, free_names, walk
 from porter.plan.scans import running_fold
@@ -18,7 +20,7 @@ def reductions(expr: Expr) -> list[Reduce]:
 def cooperative(s: Write) -> str | None:
     """`scan`, `total`, `tile` or `rows` if threads work together on the store, else None."""
     found = reductions(s.body)
-    if not found or s.mask is not None:
+    if not found or s.mask is not None or s.combine is not None or has_data(s.index):
         return None
     if running_fold(s) is not None:
         return "scan"
@@ -27,6 +29,11 @@ def cooperative(s: Write) -> str | None:
     if len(found) == 1 and contraction(s, found[0]) is not None:
         return "tile"
     return "rows" if all(along_fast_axis(r) for r in found) else None
+
+
+def has_data(index: Iterable[Poly]) -> bool:
+    """Whether a subscript is read from data."""
+    return any(isinstance(a, Data) for p in index for a in p.atoms())
 
 
 def known_bounds(r: Reduce) -> bool:

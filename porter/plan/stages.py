@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter.arrays.dtypes import BOOL, INT64
-from porter.arrays.sizes import Data, Poly
+from porter.arrays.sizes import Poly
 from porter.ir.nodes import (
     Alloc,
     Axis,
@@ -26,6 +26,7 @@ from porter.ir.nodes import (
     While,
     Write,
 )
+from porter.ir.ops import UPDATES
 from porter.ir.walk import statements, walk
 from porter.plan.accesses import Access, accesses, exposed_locals, used_locals
 from porter.plan.aliases import Pairs, aliases
@@ -38,7 +39,7 @@ from porter.plan.common import (
     same_extents,
     symbols,
 )
-from porter.plan.schedule import cooperative
+from porter.plan.schedule import cooperative, has_data
 
 
 def merge_fills(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
@@ -62,7 +63,7 @@ def merge_fills(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
 def _filled(fill: Stage, region: Stage, context: Context) -> Stage | None:
     """The fill's stage with the region's statements where the region is."""
     whole = fill.body[0]
-    if len(fill.body) != 1 or not isinstance(whole, Write) or whole.checked:
+    if len(fill.body) != 1 or not isinstance(whole, Write) or whole.checked or whole.combine:
         return None
     if whole.index != symbols(fill.axes) or len(region.axes) != len(fill.axes):
         return None
@@ -191,6 +192,8 @@ def _independent(axes: Sequence[Axis], first: list[Access], second: list[Access]
     """Whether what the second touches of the first's results is at the thread's own element."""
     for x in first:
         for y in second:
+            if x.combine in UPDATES and x.combine == y.combine:
+                continue
             if x.buffer == y.buffer and (x.write or y.write):
                 if x.index != y.index or not _owns(axes, x):
                     return False
@@ -332,6 +335,8 @@ def _private(stage: Stage, name: str, found: list[Access]) -> bool:
     places = {a.index for a in found if a.buffer == name}
     if len(places) != 1 or not any(a.buffer == name and a.write for a in found):
         return False
+    if any(a.buffer == name and a.combine for a in found):
+        return False
     index = next(iter(places))
     if not all(_picks(index, a) for a in stage.axes):
         return False
@@ -431,7 +436,9 @@ def _in_registers(stage: Stage, context: Context) -> Stage:
         fixed = {a.name for a in stage.axes}
         looped = any(isinstance(s, (For, While)) and _touches(s, name) for s in stage.body)
         inner = {n for p in index for n in p.names()} & _bound_inside(stage.body)
-        if len(places) != 1 or not looped or inner or _has_data(index):
+        if len(places) != 1 or not looped or inner or has_data(index):
+            continue
+        if any(a.combine for a in found if a.buffer == name):
             continue
         if not fixed or not all(_picks(index, a) for a in stage.axes):
             continue
@@ -451,10 +458,6 @@ def _others_read(found: Sequence[Access], name: str, context: Context) -> bool:
 
 def _bound_inside(body: Sequence[Stmt]) -> set[str]:
     return {s.index for s in statements(tuple(body)) if isinstance(s, For)}
-
-
-def _has_data(index: tuple[Poly, ...]) -> bool:
-    return any(isinstance(a, Data) for p in index for a in p.atoms())
 
 
 def _promoted(stage: Stage, name: str, index: tuple[Poly, ...], context: Context) -> Stage:

@@ -62,6 +62,7 @@ class Data:
 
     expr: Any
     nonneg: bool = False
+    inside: bool = False  # in bounds by construction: the kernel need not test it
 
     def __str__(self) -> str:
         from porter.ir.printer import show

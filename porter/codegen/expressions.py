@@ -477,6 +477,6 @@ def _typed(value: float, dtype: DType) -> Const:
 
 
 def only_bounds(p: Poly) -> bool:
-    """Whether data enters only through clamped slice bounds."""
+    """Whether data enters only through clamped slice bounds, or is in bounds by construction."""
     outer = [a for m, _ in p.terms for a in m]
-    return not any(isinstance(a, Data) for a in outer)
+    return not any(isinstance(a, Data) and not a.inside for a in outer)

@@ -313,11 +313,7 @@ class Body:
         owner = self.ev(node.value)
         if not isinstance(owner, Array):
             raise self.b.refuse("PRT905", "the target of the store is not an array")
-        items = self.ev.items(node)
-        if any(isinstance(i, Array) and i.dtype.kind in "iu" for i in items):
-            raise self.b.refuse("PRT905", "a store at positions given by an integer array",
-                                "two positions may be equal; write it as a loop")  # fmt: skip
-        return subscripts.index_array(self.b, owner, items)
+        return subscripts.index_array(self.b, owner, self.ev.items(node), target=True)
 
     def bound(self, name: str, value: Value) -> Value:
         """What a name stands for once assigned: delayed arrays get defined here."""

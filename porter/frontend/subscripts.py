@@ -144,8 +144,8 @@ def index(b: Builder, array: Array, items: Sequence[Any]) -> Array | Expr:
     return result if result.ndim else result.at(())
 
 
-def index_array(b: Builder, array: Array, items: Sequence[Any]) -> Array:
-    """As `index`, an element being a 0-d view: the target of a store."""
+def index_array(b: Builder, array: Array, items: Sequence[Any], target: bool = False) -> Array:
+    """As `index`, an element being a 0-d view; a `target` of a store is always a view."""
     if len(items) == 1 and isinstance(items[0], Array) and items[0].dtype.kind == "b":
         return _masked(b, array, items[0])
     items = _expand(b, array, items)
@@ -154,7 +154,7 @@ def index_array(b: Builder, array: Array, items: Sequence[Any]) -> Array:
         raise b.refuse("PRT905", "a boolean mask together with other subscripts")
     parts = _parts(b, array, items)
     if arrays:
-        return _gather(b, array, parts)
+        return _gather(b, array, parts, target)
     shape = tuple(p[1][1] for p in parts if p[0] == "slice" or p[0] == "new")
 
     def back(idx: Sequence[Poly]) -> list[Poly]:
@@ -195,7 +195,7 @@ def _parts(b: Builder, array: Array, items: Sequence[Any]) -> list[_Part]:
     return parts
 
 
-def _gather(b: Builder, array: Array, parts: list[_Part]) -> Array:
+def _gather(b: Builder, array: Array, parts: list[_Part], target: bool) -> Array:
     """Integer-array indexing: the index arrays broadcast; their axes come first or in place."""
     where = [k for k, p in enumerate(parts) if p[0] == "array"]
     fixed = [k for k, p in enumerate(parts) if p[0] in ("array", "at")]
@@ -209,7 +209,7 @@ def _gather(b: Builder, array: Array, parts: list[_Part]) -> Array:
     others = tuple(p[1][1] for p in parts if p[0] in ("slice", "new"))
     result = (*others[:lead], *shape, *others[lead:])
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def back(idx: Sequence[Poly]) -> list[Poly]:
         picked = idx[lead : lead + len(shape)]
         outer = iter([*idx[:lead], *idx[lead + len(shape) :]])
         full: list[Poly] = []
@@ -218,12 +218,17 @@ def _gather(b: Builder, array: Array, parts: list[_Part]) -> Array:
                 full.append(as_index(value.at(aligned(value.shape, picked))))
             else:
                 full += _position((kind, value), outer)
-        return array.at(full)
+        return full
 
-    if any(a.mask is not None for a in arrays):
-        mask = next(a.mask for a in arrays if a.mask is not None)
-        return Array(result, array.dtype, at, mask=mask)
-    return Array(result, array.dtype, at)
+    def at(idx: Sequence[Poly]) -> Expr:
+        return array.at(back(idx))
+
+    view = array.view
+    if view is not None:
+        inner = view.index
+        view = View(view.buffer, lambda idx: inner(back(idx))) if target else None
+    mask = next((a.mask for a in arrays if a.mask is not None), None)
+    return Array(result, array.dtype, at, view, mask)
 
 
 def as_index(expr: Expr) -> Poly:

@@ -45,7 +45,7 @@ def map_expr(expr: Expr, poly: PolyMap, dtype: DTypeMap) -> Expr:
         return poly(p.map_atoms(atom) if any(isinstance(a, Data) for a in p.atoms()) else p)
 
     def atom(a: Atom) -> Poly:
-        return Poly.atom(Data(again(a.expr), a.nonneg) if isinstance(a, Data) else a)
+        return Poly.atom(replace(a, expr=again(a.expr)) if isinstance(a, Data) else a)
 
     match expr:
         case Const() | Scalar() | Local():

@@ -93,7 +93,7 @@ def rewrite_poly(poly: Poly, change: Callable[[Expr], Expr | None]) -> Poly:
         # a Value that was there before marks a subscript that the kernel has to check
         if isinstance(new, Value) and not isinstance(a.expr, Value):
             return new.poly
-        return Poly.atom(Data(new, a.nonneg))
+        return Poly.atom(replace(a, expr=new))
 
     return poly.map_atoms(atom)
 
@@ -125,7 +125,7 @@ def substitute_poly(poly: Poly, values: Mapping[str, Poly]) -> Poly:
 
     def atom(a: Atom) -> Poly:
         if isinstance(a, Data):
-            return Poly.atom(Data(substitute(a.expr, values), a.nonneg))
+            return Poly.atom(replace(a, expr=substitute(a.expr, values)))
         return values[a.name] if isinstance(a, Sym) and a.name in values else Poly.atom(a)
 
     return poly.map_atoms(atom)

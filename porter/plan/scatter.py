@@ -260,7 +260,7 @@ def unmarked_poly(poly: Poly) -> Poly:
             return Poly.atom(a)
         if isinstance(a.expr, Value):
             return unmarked_poly(a.expr.poly)
-        return Poly.atom(Data(unmarked(a.expr), a.nonneg))
+        return Poly.atom(replace(a, expr=unmarked(a.expr)))
 
     return poly.map_atoms(atom)
 

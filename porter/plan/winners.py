@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter.arrays.dtypes import BOOL, INT64
-from porter.arrays.sizes import Poly, maximum
+from porter.arrays.sizes import Atom, Data, Poly
 from porter.frontend.scalars import operate
 from porter.ir.nodes import Alloc, Axis, Buffer, Const, Expr, Load, Op, Stage, Stmt, Value, Write
-from porter.ir.walk import free_names, walk
+from porter.ir.walk import free_names, rewrite, walk
 from porter.plan.common import Context, map_blocks, rename_axes, symbols
 from porter.plan.scatter import supported, uses, varies
 from porter.plan.schedule import has_data
@@ -79,25 +79,51 @@ def _by_position(
 ) -> list[Stmt]:
     """The last position of each element by an atomic maximum, then the stores at these."""
     target = context.buffers[s.buffer]
-    # one element at least: a subscript out of bounds of an empty array is looked up, too
-    sizes = [target.shape[d] for d in dims]
-    shape = tuple(n if n.is_positive() else maximum(n, 1) for n in sizes)
-    last = Buffer(context.fresh(f"{s.buffer}_last"), shape, INT64)
+    last = Buffer(context.fresh(f"{s.buffer}_last"), tuple(target.shape[d] for d in dims), INT64)
     context.buffers[last.name] = last
-    fill = tuple(Axis(context.fresh("i_"), n) for n in shape)
+    fill = tuple(Axis(context.fresh("i_"), n) for n in last.shape)
     index = tuple(s.index[d] for d in dims)
     position = Value(_position(axes), INT64)
     new, names = context.fresh_axes(axes)
     enter = rename_axes(Write(last.name, (), index, position, s.origin, s.mask, True, "max"), names)
     assert isinstance(enter, Write)
-    found: Expr = Op("eq", (Load(last.name, index, INT64), position), BOOL)
-    mask = found if s.mask is None else operate("and", s.mask, found)
+    found = Op("eq", (Load(last.name, _inside(index), INT64), position), BOOL)
     return [
         Alloc(last, s.origin),
         Write(last.name, fill, symbols(fill), Const(-1, INT64), s.origin),
         replace(enter, axes=new),
-        replace(s, mask=mask, combine="once"),
+        _guarded(s, dims, found, target),
     ]
+
+
+def _guarded(s: Write, dims: Sequence[int], found: Expr, target: Buffer) -> Write:
+    """The store where the position is found: there, the subscripts are inside of the array."""
+    tests = [] if s.mask is None else [s.mask]
+    for d in dims:
+        if has_data((s.index[d],)):
+            k, n = (Value(p, INT64) for p in (_inside((s.index[d],))[0], target.shape[d]))
+            tests.append(Op("ge", (k, Value(-n.poly, INT64)), BOOL))
+            tests.append(Op("lt", (k, n), BOOL))
+    mask = tests[0]
+    for test in (*tests[1:], found):
+        mask = operate("and", mask, test)
+
+    def change(e: Expr) -> Expr | None:
+        if isinstance(e, Load) and e.buffer == s.buffer and e.index == s.index:
+            return replace(e, index=_inside(e.index))
+        return None
+
+    body = rewrite(s.body, change)
+    return replace(s, index=_inside(s.index), body=body, mask=mask, combine="once")
+
+
+def _inside(index: Index) -> Index:
+    """Subscripts that need no check any more."""
+
+    def atom(a: Atom) -> Poly:
+        return Poly.atom(replace(a, inside=True) if isinstance(a, Data) else a)
+
+    return tuple(p.map_atoms(atom) for p in index)
 
 
 def _position(axes: Sequence[Axis]) -> Poly:

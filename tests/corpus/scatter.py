@@ -272,3 +272,146 @@ def small_counts_refused(keys, counts):
     """No atomics for int8."""
     for i in range(keys.shape[0]):
         counts[keys[i]] += 1
+
+
+# -- stores through index arrays ---------------------------------------------------------
+
+
+def put(x, idx, v):
+    """Of equal positions the last one counts."""
+    x[idx] = v
+
+
+def put_constant(x, idx):
+    x[idx] = 0
+
+
+def put_scaled(x, idx, s):
+    x[idx] = s * 2
+
+
+def add_at_once(x, idx, v):
+    """Not accumulated: of equal positions the last sum counts."""
+    x[idx] += v
+
+
+def double_selected(x, idx):
+    x[idx] *= 2
+
+
+def inverse_permutation(perm):
+    inverse = np.empty_like(perm)
+    inverse[perm] = np.arange(perm.shape[0])
+    return inverse
+
+
+def put_rows(a, idx, rows):
+    a[idx] = rows
+
+
+def put_rows_slice(a, idx, rows):
+    a[idx, :] = rows
+
+
+def put_columns(a, idx, columns):
+    a[:, idx] = columns
+
+
+def put_row_value(a, idx, row):
+    """One row into several."""
+    a[idx] = row
+
+
+def put_pairs(a, rows, cols, v):
+    a[rows, cols] = v
+
+
+def put_part_of_row(a, idx, v):
+    a[1, idx] = v
+
+
+def one_hot(labels, k):
+    out = np.zeros((labels.shape[0], k))
+    out[np.arange(labels.shape[0]), labels] = 1.0
+    return out
+
+
+def softmax_gradient(p, labels):
+    """Cross entropy: one element in each row."""
+    grad = p.copy()
+    grad[np.arange(p.shape[0]), labels] -= 1
+    return grad / p.shape[0]
+
+
+def put_block(a, rows, cols, v):
+    """The outer product of the positions."""
+    a[rows[:, None], cols] = v
+
+
+def put_through_two(x, first, second, v):
+    x[first[second]] = v
+
+
+def copy_selected(x, idx, other):
+    x[idx] = x[other]
+
+
+def swap_by_index(x, i, j):
+    x[i], x[j] = x[j], x[i]
+
+
+def negative_positions(x, idx):
+    x[-1 - idx] = 7
+
+
+def put_in_slice(x, idx, v):
+    """Positions count from the start of the view."""
+    x[2:][idx] = v
+
+
+def put_each_row(a, idx, v):
+    """A loop over rows around the store, a number for each."""
+    for i in range(a.shape[0]):
+        a[i, idx] = v[i] * 2
+
+
+def bump_each_row(a, idx):
+    for i in range(a.shape[0]):
+        a[i, idx] += 1
+
+
+def boundary(u, nodes, values, steps):
+    """Dirichlet nodes in a time loop."""
+    for _ in range(steps):
+        u[1:-1] = 0.5 * (u[:-2] + u[2:])
+        u[nodes] = values
+    return u
+
+
+def gather_columns(a, idx):
+    return a[:, idx]
+
+
+def gather_labels(p, labels):
+    return -np.log(p[np.arange(p.shape[0]), labels]).sum()
+
+
+def gather_rows_columns(a, rows, cols):
+    return a[rows][:, cols]
+
+
+def gather_expanded(x, idx):
+    return x[idx, None] - x[None, idx]
+
+
+def gather_composed(x, first, second):
+    return x[first[second]]
+
+
+def gather_table(table, codes):
+    """A palette."""
+    return table[codes]
+
+
+def embedding_mean(E, tokens):
+    return E[tokens].mean(axis=1)

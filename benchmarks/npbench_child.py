@@ -81,7 +81,7 @@ def randomized(value: Any, rng: np.random.Generator) -> Any:
         root = rng.standard_normal(value.shape)
         return (root @ root.T + len(value) * np.eye(len(value))).astype(value.dtype)
     if low == high:
-        low, high = (0.5 * low, 1.5 * low) if low else (0.0, 0.1)
+        low, high = sorted((0.5 * low, 1.5 * low)) if low else (0.0, 0.1)
     made = rng.uniform(low, high, value.shape)
     if value.dtype.kind == "c":
         made = made + 1j * rng.uniform(low, high, value.shape)

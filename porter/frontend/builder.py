@@ -263,12 +263,15 @@ class Builder:
 
     def _unify_bounds(self, a: Poly, b: Poly, what: str) -> Poly:
         """Slices `x[p:q]` and `y[p:q]` with bounds from data match if x and y are as long."""
+        # an unsigned bound is never counted from the end: then it is just cut off
         bounds = [
-            [t for t in p.atoms() if isinstance(t, Apply) and t.op == "bound"] for p in (a, b)
+            [t for t in p.atoms() if isinstance(t, Apply) and t.op in ("bound", "min")]
+            for p in (a, b)
         ]
         for s, t in itertools.product(*bounds):
-            if s.args[0] == t.args[0]:
-                self.unify(s.args[1], t.args[1], what)
+            rest = [[x for x in own.args if x not in other.args] for own, other in ((s, t), (t, s))]
+            if s.op == t.op and len(rest[0]) == len(rest[1]) == 1:
+                self.unify(rest[0][0], rest[1][0], what)
         if self.resolve(a) != self.resolve(b):
             raise self.refuse("PRT903", f"{what}: sizes that come from data may differ")
         return self.resolve(a)

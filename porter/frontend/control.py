@@ -13,6 +13,7 @@ from porter.arrays.sizes import Poly, sym
 from porter.frontend.builder import whole_view
 from porter.frontend.calls import iterate
 from porter.frontend.evaluate import is_expr
+from porter.frontend.liveness import exposed
 from porter.frontend.names import assigned_names, contains, used_names
 from porter.frontend.scalars import constant_of, on_host, operate, truth
 from porter.frontend.values import Array, Range, Value
@@ -69,6 +70,18 @@ def _carry(body: Body, names: Sequence[str]) -> dict[str, str]:
         elif is_expr(value) and not isinstance(value, Local):
             body.env[name] = body.b.let(body.local(name), value)  # type: ignore[arg-type]
     return arrays
+
+
+def _forget_dead(body: Body, names: Sequence[str], loop: cst.For | cst.While) -> list[str]:
+    """The names that the loop passes on; an array that nobody reads again is left out.
+
+    Such a name means a new array in every iteration, and nothing after the loop.
+    """
+    live = exposed([loop]).union(*(exposed(rest) for rest in body.rest))
+    dead = {n for n in names if n not in live and isinstance(body.env.get(n), Array)}
+    for name in dead:
+        del body.env[name]
+    return [n for n in names if n not in dead]
 
 
 def _array_variable(body: Body, name: str, value: Array) -> str:
@@ -144,14 +157,17 @@ def for_loop(body: Body, node: cst.For) -> None:
         return
     reassigned = {n for n in assigned_names(statements) if n == target}
     names = [n for n in assigned_names(statements) if n != target]
+    dead = set(names) - set(names := _forget_dead(body, names, node))
     arrays = _carry(body, names)
     axis = _loop_axis(body, target or "k", loop.range)
     index = sym(axis.name, axis.lo.is_nonneg())
     before = set(body.env)
     with b.block() as collected, _inside(body, axis):
         _bind_target(body, node.target, loop.item(index), set(names) | reassigned)
-        body.run(statements)
+        body.run_again(statements)
         _rebind(body, arrays)
+    for name in dead:
+        body.env.pop(name, None)
     for name in [n for n in body.env if n not in before and isinstance(body.env[n], IndexValue)]:
         del body.env[name]
     body.env.pop(target, None)
@@ -208,7 +224,7 @@ def _unroll(body: Body, node: cst.For, items: tuple[Any, ...]) -> None:
         raise body.b.refuse("PRT902", "`break` in a loop over a tuple", "loop over a range")
     for item in items:
         body.assign(node.target, item)
-        body.run(suite(node.body))
+        body.run_again(suite(node.body))
 
 
 def while_loop(body: Body, node: cst.While) -> None:
@@ -218,15 +234,19 @@ def while_loop(body: Body, node: cst.While) -> None:
         raise b.refuse("PRT902", "`else` of a loop cannot be converted")
     origin = b.origin
     statements = suite(node.body)
-    arrays = _carry(body, list(assigned_names(statements)))
+    names = list(assigned_names(statements))
+    dead = set(names) - set(names := _forget_dead(body, names, node))
+    arrays = _carry(body, names)
     outer, b.in_while = b.in_while, True
     b.loops += 1
     with b.block() as collected:
         cond = condition(body, node.test)
         if collected:
             raise b.refuse("PRT902", "the condition of the `while` stores into an array")
-        body.run(statements)
+        body.run_again(statements)
         _rebind(body, arrays)
+    for name in dead:
+        body.env.pop(name, None)
     b.in_while = outer
     b.loops -= 1
     b.emit(While(cond, tuple(collected), origin))

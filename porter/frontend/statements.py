@@ -46,15 +46,33 @@ class Body:
         self.returned = False
         self.early: tuple[str, str] | None = None
         self.loops_before = builder.loops
+        #: what runs after the statement at hand, block by block
+        self.rest: list[Sequence[cst.CSTNode]] = []
 
     # -- running ---------------------------------------------------------------------
 
     def run(self, statements: Sequence[cst.BaseStatement]) -> None:
         """Evaluate statements in order; what follows a `return` is dead."""
-        for node in statements:
+        for k, node in enumerate(statements):
             if self.returned and self.b.depth == 0:
                 return
+            self._before(statements[k + 1 :], node)
+
+    def _before(self, rest: Sequence[cst.BaseStatement], node: cst.BaseStatement) -> None:
+        """Evaluate a statement that `rest` follows in its block."""
+        self.rest.append(rest)
+        try:
             self.statement(node)
+        finally:
+            self.rest.pop()
+
+    def run_again(self, statements: Sequence[cst.BaseStatement]) -> None:
+        """Evaluate the body of a loop: after its end it may begin once more."""
+        self.rest.append(statements)
+        try:
+            self.run(statements)
+        finally:
+            self.rest.pop()
 
     def prepare(self, statements: Sequence[cst.BaseStatement]) -> None:
         """Note which names are assigned exactly once: those need no variable."""
@@ -78,7 +96,7 @@ class Body:
             if isinstance(last, cst.Return):
                 self._origin(node)
                 return NONE if last.value is None else self.ev(last.value)
-            self.statement(node)
+            self._before(statements[k + 1 :], node)
         return None
 
     def _helper_branch(self, node: cst.If, rest: Sequence[cst.BaseStatement]) -> Value | None:
@@ -109,7 +127,7 @@ class Body:
         self.b.let(result, integer(0))
         self.b.let(returned, number(False))
         with self.b.block() as collected:
-            self.statement(node)
+            self._before(rest, node)
         for s in collected:
             self.b.emit(s)
         self.early = outer

@@ -48,6 +48,7 @@ _constant_array("ones", 1.0)
 
 
 @function("numpy.empty", "shape dtype=None order=None")
+@function("numpy.ndarray", "shape dtype=None")
 def _empty(call: Call) -> Value:
     zeros = full(shape_of(call, call.value("shape")), number(0.0), call.dtype() or FLOAT64)
     return Empty(zeros.shape, zeros.dtype, zeros.at)

@@ -83,14 +83,24 @@ class Prologue(HostBase):
         for group in self.plan.expandable:
             names = ", ".join(n for n, _ in group)
             axes = ", ".join(str(d) for _, d in group)
-            self._needs("_expanded", "_on_device")
+            self._needs("_expanded", "_widened", "_on_device")
             self.emit(f"{names} = _expanded(({names}), ({axes}))")
             sizes = {f"{n}.shape[{d}]" for n, d in group}
             self.pending = [c for c in self.pending
                             if not (c.kind == "broadcast" and c.left.symbol in sizes)]  # fmt: skip
+        for name, axis, size in self.plan.widened:
+            self._needs("_widened", "_on_device")
+            length = self.host.poly(size)
+            length = length if size.is_nonneg() else f"max({length}, 0)"
+            self.emit(f"if {name}.shape[{axis}] == 1:")
+            self.emit(f"    {name} = _widened({name}, {axis}, {length})")
 
     def _common_shape(self, names: Sequence[str]) -> None:
         """Broadcasting where only expressions meet; a store or a `zeros_like` fixes the shape."""
+        target = next((n for n in names if n in self.written), None)
+        if target is not None and not self.plan.strict:
+            self.emit(f"shape = {target}.shape")
+            return
         if len(names) == 1 or self.plan.strict:
             self.emit(f"shape = {names[0]}.shape")
             for n in names[1:]:
@@ -153,7 +163,7 @@ class Prologue(HostBase):
         left, right = self.host.poly(c.left, 5), self.host.poly(c.right, 5)
         when = [self.host.text(e, 3) for e in c.conditions]
         when += [f"{self.host.poly(p, 5)} > 0" for p in c.when if not p.is_positive()]
-        if c.kind == "equal" and not (c.left.symbol or c.right.symbol):
+        if c.kind != "index":
             left, right = self._length(c.left), self._length(c.right)
         test = f"{left} != {right}"
         if c.kind == "index":

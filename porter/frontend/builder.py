@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import libcst as cst
 
 from porter.arrays.dtypes import DType, promote, strengthen
-from porter.arrays.sizes import Apply, Data, Poly, Sym, sym
+from porter.arrays.sizes import Apply, Atom, Data, Poly, Sym, sym
 from porter.diagnostics import Diagnostic, Note, Refusal, Span
 from porter.frontend.facts import extents, unclamp
 from porter.frontend.scalars import cast
@@ -72,6 +72,7 @@ class Builder:
     local_types: dict[str, DType] = field(default_factory=dict)
     retype: bool = False
     reads_shape: bool = False
+    sized: set[str] = field(default_factory=set)
     strict_shapes: bool = False
     literals: list[tuple[int, DType]] = field(default_factory=list)
     pinned: set[str] = field(default_factory=set)
@@ -234,9 +235,12 @@ class Builder:
         return poly
 
     def unify(
-        self, a: Poly, b: Poly, what: str, broadcast: bool = False, error: str = "ValueError"
+        self, a: Poly, b: Poly, what: str, broadcast: bool | str = False, error: str = "ValueError"
     ) -> Poly:
-        """Take two sizes as equal, from here on and at run time. Refuses if they cannot be."""
+        """Take two sizes as equal, from here on and at run time. Refuses if they cannot be.
+
+        `broadcast` says that NumPy also takes 1 for one of them, "store" that it does so for b.
+        """
         a, b = self.resolve(a), self.resolve(b)
         if a == b:
             return a
@@ -244,12 +248,13 @@ class Builder:
         known = difference.constant
         if known is not None:
             raise self.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
-        for atom in (*b.atoms(), *a.atoms()):
+        for atom in self._replaced_first(a, b, broadcast):
             if isinstance(atom, Sym) and "." in atom.name:
                 factor = difference.coefficient(atom.name)
                 if factor in (1, -1):
                     other = sym(atom.name, True) - difference * factor
-                    self._equate(atom.name, other, what, broadcast, error)
+                    plain = (b.symbol, a.symbol if broadcast is True else None)
+                    self._equate(atom.name, other, what, atom.name in plain and broadcast, error)
                     return self.resolve(a)
         if any(isinstance(atom, Data) for atom in difference.atoms()):
             return self._unify_bounds(a, b, what)
@@ -287,8 +292,18 @@ class Builder:
         when = check.when or extents(self)
         self.checks.append(replace(check, when=when, conditions=tuple(self.conditions)))
 
-    def _equate(self, name: str, other: Poly, what: str, broadcast: bool, error: str) -> None:
-        kind = "broadcast" if broadcast and other.symbol else "equal"
+    def _replaced_first(self, a: Poly, b: Poly, broadcast: bool | str) -> list[Atom]:
+        """The sizes that may be expressed by others: among broadcast arrays the smaller one's."""
+        ranks = {n: len(self.buffers[n].shape) for n in self.buffers}
+        atoms = [*b.atoms(), *a.atoms()]
+        if broadcast is True and a.symbol and b.symbol:
+            atoms.sort(key=lambda s: ranks.get(str(s).partition(".")[0], 0))
+        return atoms
+
+    def _equate(self, name: str, other: Poly, what: str, broadcast: bool | str, error: str) -> None:
+        kind = "equal"
+        if broadcast:
+            kind = "broadcast" if broadcast is True and other.symbol else "store"
         self.checks.append(Check(kind, sym(name, True), other, what, error))
         self.equal[name] = other
 

@@ -183,6 +183,7 @@ def _len(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
         return integer(len(value))
     ev.b.reads_shape = True
     array = as_array(ev.as_numeric(value, node))
+    ev.b.sized |= {n for p in array.shape for n in p.names()}
     if array.mask is not None:
         raise ev.b.refuse("PRT906", "`len` of a selection by a mask depends on the data")
     if not array.ndim:

@@ -54,6 +54,7 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
         raise ev.b.refuse("PRT906", f"`.{attr}` of a selection by a mask depends on the data")
     if attr in ("shape", "size", "ndim"):
         ev.b.reads_shape = True
+        ev.b.sized |= {n for p in array.shape for n in p.names()}
     match attr:
         case "shape":
             return tuple(integer(positive(n)) for n in shape)

@@ -156,6 +156,7 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
         origin=Origin(function.span, f"def {function.name}"),
         indexed=b.reads_shape,
         strict=b.strict_shapes,
+        sized=frozenset(b.sized),
     )
     check(program.body, program, program.buffers)
     return program

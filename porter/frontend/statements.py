@@ -419,6 +419,7 @@ class Body:
                 "NumPy raises here", "convert the target with `astype` first")  # fmt: skip
         self.b.strict_shapes = True
         if isinstance(node.target, cst.Name) and self._owned(node.target.value, target):
+            self.b.sized |= {n for p in target.shape for n in p.names()}
             self.env[node.target.value] = self._named_array(
                 node.target.value, _as_array(astype(result, target.dtype))
             )

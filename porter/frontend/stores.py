@@ -26,7 +26,7 @@ def store(b: Builder, target: Array, value: Operand, what: str = "the store") ->
             raise b.refuse("PRT903", f"{what}: the value has more dimensions than the target")
     for have, want in zip(reversed(source.shape), reversed(target.shape), strict=False):
         if have != ONE:
-            b.unify(want, have, f"{what}: could not broadcast the value into the target")
+            b.unify(want, have, f"{what}: could not broadcast the value into the target", "store")
     axes = b.axes([n for n in target.shape if n != ONE])
     running = iter(axes)
     idx = [Poly() if n == ONE else sym(next(running).name, True) for n in target.shape]

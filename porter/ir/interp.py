@@ -305,7 +305,7 @@ class Machine:
                 continue
             self.pending.remove(c)
             left, right = self.poly(c.left), self.poly(c.right)
-            if c.kind == "equal" and not (c.left.symbol or c.right.symbol):
+            if c.kind != "index":
                 left, right = max(left, 0), max(right, 0)
             failed = left > right if c.kind == "index" else left != right
             if failed and all(self.poly(p) > 0 for p in c.when):

@@ -261,7 +261,7 @@ Stmt = Stage | Def | Alloc | Write | Let | For | While | If | Jump | Bind | Retu
 class Check:
     """A condition on the arguments that NumPy would raise about; tested before any launch."""
 
-    kind: str  # "equal", "broadcast" (or one of them is 1), "index" (left <= right)
+    kind: str  # "equal", "broadcast" (or one is 1), "store" (or left is 1), "index" (<=)
     left: Poly
     right: Poly
     message: str
@@ -297,6 +297,7 @@ class Program:
     origin: Origin
     indexed: bool = False  # shapes or positions are used: the number of dimensions matters
     strict: bool = False  # arrays are stored into: shapes must match, not just broadcast
+    sized: frozenset[str] = frozenset()  # the sizes that the function asks for
 
 
 TRUE = Const(True, BOOL)

@@ -101,3 +101,4 @@ class Plan:
     indexed: bool = False
     strict: bool = False
     expandable: tuple[tuple[tuple[str, int], ...], ...] = ()
+    widened: tuple[tuple[str, int, Poly], ...] = ()

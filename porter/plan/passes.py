@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from porter.ir.check import check
-from porter.ir.nodes import For, Program, Stmt
+from porter.ir.nodes import Alloc, For, Program, Return, Stmt
 from porter.ir.walk import statements
 from porter.plan.accesses import accesses
 from porter.plan.broadcast import expandable
@@ -27,6 +27,7 @@ from porter.plan.stages import (
     sink_loops,
 )
 from porter.plan.store import store
+from porter.plan.widening import widenable
 from porter.plan.winners import winners
 
 Pass = Callable[[tuple[Stmt, ...], Context], tuple[Stmt, ...]]
@@ -66,6 +67,7 @@ def lower(program: Program) -> tuple[tuple[Stmt, ...], Context]:
 def plan(program: Program) -> Plan:
     """The plan of one function. Raises Refusal where a loop cannot run in parallel."""
     body, context = lower(program)
+    groups = expandable(program)
     return Plan(
         program.name,
         program.parameters,
@@ -76,9 +78,20 @@ def plan(program: Program) -> Plan:
         program.constants,
         program.origin,
         program.indexed or _indexed(program),
-        program.strict,
-        expandable(program),
+        program.strict and not _stores_only(program),
+        groups,
+        widenable(program, [m for g in groups for m in g]),
     )
+
+
+def _stores_only(program: Program) -> bool:
+    """Whether all that has a shape is arguments: what is stored may be smaller than its target."""
+    made = any(isinstance(s, Alloc) for s in statements(program.body))
+    returned = [
+        v for s in statements(program.body) if isinstance(s, Return) for v in s.values
+        if isinstance(v, str) and not program.buffers[v].parameter
+    ]  # fmt: skip
+    return not (program.sized or made or returned)
 
 
 def _indexed(program: Program) -> bool:

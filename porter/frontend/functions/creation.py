@@ -40,6 +40,7 @@ def _constant_array(name: str, value: float) -> None:
     def like(call: Call) -> Value:
         array = call.array("a")
         call.b.strict_shapes = True
+        call.b.sized |= {n for p in array.shape for n in p.names()}
         return full(array.shape, number(value), call.dtype() or array.dtype)
 
 
@@ -58,6 +59,7 @@ def _empty(call: Call) -> Value:
 def _empty_like(call: Call) -> Value:
     array = call.array("a")
     call.b.strict_shapes = True
+    call.b.sized |= {n for p in array.shape for n in p.names()}
     zeros = full(array.shape, number(0.0), call.dtype() or array.dtype)
     return Empty(zeros.shape, zeros.dtype, zeros.at)
 
@@ -80,6 +82,7 @@ def _full(call: Call) -> Value:
 def _full_like(call: Call) -> Value:
     array = call.array("a")
     call.b.strict_shapes = True
+    call.b.sized |= {n for p in array.shape for n in p.names()}
     return _filled(call, array.shape, array.dtype)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from porter.arrays.dtypes import BOOL, INT64, DType, strengthen
-from porter.arrays.sizes import Poly, maximum, sym
+from porter.arrays.dtypes import INT64, DType, strengthen
+from porter.arrays.sizes import Poly, sym
 from porter.frontend.builder import Builder
 from porter.frontend.scalars import DTypeError, cast, choose, constant_of, integer, operate
 from porter.frontend.values import Array, At, View
@@ -176,8 +176,12 @@ def reduce(
     keepdims: bool,
     dtype: DType,
     change: Callable[[Expr], Expr] = lambda e: e,
+    neutral: Expr | None = None,
 ) -> Operand:
-    """Fold `change(element)` over the axes (all if None), as `dtype`."""
+    """Fold `change(element)` over the axes (all if None), as `dtype`.
+
+    Elements that a mask leaves out count as `neutral`, or as what the fold ignores.
+    """
     chosen = range(array.ndim) if axes is None else axes
     kept = [d for d in range(array.ndim) if d not in chosen]
 
@@ -188,7 +192,8 @@ def reduce(
         full = [sym(bound[d].name, True) if d in bound else next(outer) for d in range(array.ndim)]
         body = change(array.at(full))
         if array.mask is not None:
-            body = choose(array.mask(full), body, identity(op, body.dtype))
+            rest = identity(op, body.dtype) if neutral is None else cast(neutral, body.dtype)
+            body = choose(array.mask(full), body, rest)
         return Reduce(op, tuple(bound.values()), body, dtype)
 
     if not kept:
@@ -216,21 +221,6 @@ def accumulator(dtype: DType) -> DType:
     if dtype.kind in "bi":
         return INT64
     return DType("uint64") if dtype.kind == "u" else strengthen(dtype)
-
-
-def count(b: Builder, array: Array, axes: Sequence[int] | None) -> Expr:
-    """The number of elements that a reduction folds, as an integer expression."""
-    if array.mask is not None:
-        mask = array.mask
-        whole = Array(array.shape, BOOL, mask)
-        total = reduce(b, "sum", whole, axes, False, INT64, lambda e: cast(e, INT64))
-        assert not isinstance(total, Array)
-        return total
-    size = ONE
-    for d in range(array.ndim) if axes is None else axes:
-        n = b.resolve(array.shape[d])
-        size *= n if n.is_nonneg() else maximum(n, 0)
-    return integer(size)
 
 
 def matmul(b: Builder, x: Array, y: Array, what: str = "`@`") -> Operand:

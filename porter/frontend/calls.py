@@ -63,12 +63,15 @@ def named(
     special = _BUILTINS.get(name)
     if special is not None:
         return special(ev, positional, node)
-    out = keywords.pop("out", NONE) if name.startswith("numpy.") else NONE
     handler = FUNCTIONS.get(name)
     if handler is None:
         shown = ev.b.module.code(node.func)
         raise ev.b.refuse("PRT901", f"`{shown}` cannot be converted to a kernel", _cure(name))
+    if handler.ufunc:
+        return handler.body(Call(ev, name, bind(ev, name, handler, positional, keywords), node))
+    out = keywords.pop("out", NONE) if name.startswith("numpy.") else NONE
     bound = bind(ev, name, handler, positional, keywords)
+    out = bound.get("out", NONE) if out is NONE else out
     result = handler.body(Call(ev, name, bound, node))
     return result if out is NONE else _into(ev, out, result)
 
@@ -80,12 +83,17 @@ def _cure(name: str) -> str:
 
 
 def _into(ev: Evaluator, out: Value, result: Value) -> Value:
-    """`out=`: the result is stored there, in its dtype, and is the value of the call."""
+    """`out=`: the result is stored there and is the value of the call; its dtype must be that."""
     from porter.frontend.stores import store
 
     if not isinstance(out, Array) or out.view is None:
         raise ev.b.refuse("PRT905", "`out=` must be an array")
-    store(ev.b, out, ev.as_numeric(result, ev.b.node or cst.Name("out")))
+    value = as_array(ev.as_numeric(result, ev.b.node or cst.Name("out")))
+    if value.dtype.name != out.dtype.name or value.ndim != out.ndim:
+        raise ev.b.refuse("PRT907", f"`out=` is {out.ndim}-D {out.dtype.name}, the result is "
+                          f"{value.ndim}-D {value.dtype.name}")  # fmt: skip
+    ev.b.same_dtype(out.dtype, value.dtype)
+    store(ev.b, out, value)
     return out
 
 

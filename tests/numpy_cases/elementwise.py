@@ -5,6 +5,14 @@ from numpy_case import ANY, COMPLEX, INTEGER, NUMBER, REAL, UNSIGNED, Row, rows
 FLOATING = f"b1 i2 i8 u1 {REAL}"
 BITS = f"b1 {INTEGER}"
 
+UFUNC = (
+    "np.add(v, w, out=o)", "np.multiply(v, 2, o)", "np.add(v, w, out=o, where=p)",
+    "np.exp2(d, out=d, where=d > 0)", "np.subtract(A, r, out=O)",
+    "np.add(v, w, dtype=np.float64)", "np.add(v[1:], v[:-1], out=v[1:])",
+    "np.sqrt(d, out=d)", "np.maximum(A, B, out=A, where=P)", "np.negative(v, v)",
+    "np.clip(A, 1, 3, out=A)",
+)  # fmt: skip
+
 ROWS: dict[str, Row] = {
     **rows("numpy.", "add", "np.{}(v, w)", "np.{}(A, r)", "np.{}(A, 2)", dtypes=ANY, tolerance=0),
     **rows("numpy.", "multiply", "np.{}(v, w)", "np.{}(A, r)", dtypes=ANY, special="f"),
@@ -43,7 +51,7 @@ ROWS: dict[str, Row] = {
     ),
     **rows("numpy.", "positive", "np.{}(v)", dtypes=f"{NUMBER} {COMPLEX}", tolerance=0),
     **rows("numpy.", "absolute abs", "np.{}(v)", "np.{}(A)", dtypes=ANY),
-    **rows("numpy.", "fabs", "np.{}(v)", dtypes=REAL, tolerance=0),
+    **rows("numpy.", "fabs", "np.{}(v)", dtypes=FLOATING, tolerance=0, refused=COMPLEX),
     **rows("numpy.", "sign", "np.{}(v)", dtypes=NUMBER, tolerance=0, refused="b1"),
     **rows("numpy.", "square", "np.{}(v)", dtypes=f"{NUMBER} {COMPLEX}"),
     **rows("numpy.", "reciprocal", "np.{}(v)", dtypes=f"{REAL}", domain="nonzero"),

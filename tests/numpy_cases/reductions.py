@@ -6,6 +6,9 @@ KEYS = ("np.{}(v)", "np.{}(A, axis=0)", "np.{}(A, 1)", "np.{}(C, axis=(0, 2))",
         "np.{}(A, axis=-1, keepdims=True)", "np.{}(A, keepdims=True)")  # fmt: skip
 SUMS = f"b1 i1 i4 i8 u1 u8 {REAL} {COMPLEX}"
 
+OUT = ("np.{}(A, 0, out=r)", "np.{}(A, axis=1, out=o)")
+WHERE = ("np.{}(A, where=P)", "np.{}(A, axis=0, where=A > 0)", "np.{}(A, axis=1, where=P[:, :1])")
+
 ROWS: dict[str, Row] = {
     **rows("numpy.", "sum", *KEYS, "np.{}(A, axis=1, dtype=np.float64)", dtypes=SUMS, tolerance=32),
     **rows("numpy.", "prod", *KEYS, dtypes=SUMS, domain="small", tolerance=64, special=""),
@@ -53,5 +56,46 @@ ROWS: dict[str, Row] = {
         tolerance=64,
         least=1,
     ),
-    **rows("numpy.", "nansum nanprod", *KEYS, dtypes=f"i4 {REAL}", domain="small", tolerance=64),
+    **rows(
+        "numpy.",
+        "nansum nanprod",
+        *KEYS,
+        "np.{}(A, axis=0, dtype=np.float64)",
+        dtypes=f"i4 {REAL}",
+        domain="small",
+        tolerance=64,
+    ),
+    **rows("numpy.", "nanmax nanmin", *KEYS, dtypes=f"i4 {REAL}", tolerance=0),
+    **rows("numpy.", "nanmean", *KEYS, dtypes=f"i4 {REAL}", tolerance=32),
+    **rows(
+        "numpy.",
+        "nanvar nanstd",
+        *KEYS,
+        "np.{}(A, axis=0, ddof=1)",
+        dtypes=f"i4 {REAL}",
+        tolerance=64,
+    ),
+    **rows(
+        "numpy.",
+        "cov",
+        "np.{}(v)",
+        "np.{}(A.T)",
+        "np.{}(A, rowvar=False)",
+        "np.{}(A, rowvar=False, bias=True)",
+        "np.{}(A, rowvar=0, ddof=0)",
+        dtypes=f"i4 {REAL}",
+        tolerance=256,
+        least=1,
+    ),
+    **rows(
+        "numpy.",
+        "corrcoef",
+        "np.{}(v)",
+        "np.{}(A.T)",
+        "np.{}(A, rowvar=False)",
+        dtypes=REAL,
+        tolerance=1024,
+        least=2,
+        special="",
+    ),
 }

@@ -4,6 +4,7 @@
 """
 
 from porter.frontend.functions import (
+    closeness,
     creation,
     elementwise,
     joining,
@@ -11,11 +12,14 @@ from porter.frontend.functions import (
     reductions,
     scans,
     shaping,
+    statistics,
+    ufuncs,
 )
 from porter.frontend.functions.registry import FUNCTIONS
 
 __all__ = [
     "FUNCTIONS",
+    "closeness",
     "creation",
     "elementwise",
     "joining",
@@ -23,4 +27,6 @@ __all__ = [
     "reductions",
     "scans",
     "shaping",
+    "statistics",
+    "ufuncs",
 ]

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections.abc import Callable
 
-from porter.arrays.dtypes import BOOL, strengthen
-from porter.frontend.calculus import elementwise, map_arrays, where
+from porter.arrays.dtypes import BOOL, COMPLEX128, FLOAT64, WEAK_INT
+from porter.frontend.calculus import as_array, elementwise, map_arrays, where
 from porter.frontend.functions.registry import FUNCTIONS, Call, Handler, function
 from porter.frontend.functions.registry import MISSING as REQUIRED
-from porter.frontend.scalars import as_float, cast, choose, integer, number, operate
+from porter.frontend.functions.ufuncs import KEYWORDS, into, strong, ufunc_row
+from porter.frontend.scalars import (
+    DTypeError,
+    as_float,
+    cast,
+    choose,
+    integer,
+    number,
+    operate,
+)
 from porter.frontend.values import NONE, Array
 from porter.frontend.values import Value as Result
-from porter.ir.nodes import Const, Expr, Local, Value
+from porter.ir.nodes import Expr
 from porter.ir.ops import OPS
 
 #: other names of the operations in `ir/ops.py` (their own NumPy names are added below)
@@ -32,27 +42,6 @@ _MATH_ALIASES = {
 _NO_NUMPY = {"erf", "erfc", "gamma", "lgamma"}
 
 
-def _row(op: str) -> Handler:
-    names = ("x", "y")[: OPS[op].arity]
-
-    def body(call: Call) -> Result:
-        result = elementwise(call.b, op, *(call.operand(n) for n in names))
-        return result if isinstance(result, Array) else _strong(result)
-
-    return Handler(tuple((n, REQUIRED) for n in names), body)
-
-
-def _strong(e: Expr) -> Expr:
-    """NumPy's functions give NumPy scalars, whose dtype counts in promotion (NEP 50)."""
-    if not e.dtype.weak or isinstance(e, (Value, Local)):
-        return e
-    return (
-        cast(e, strengthen(e.dtype))
-        if isinstance(e, Const)
-        else replace(e, dtype=strengthen(e.dtype))
-    )
-
-
 def _math_row(op: str, arrays: bool = False) -> Handler:
     names = ("x", "y")[: OPS[op].arity]
 
@@ -71,9 +60,9 @@ def _math_row(op: str, arrays: bool = False) -> Handler:
 
 for _op, _info in OPS.items():
     if _op not in _NO_NUMPY:
-        FUNCTIONS[f"numpy.{_info.numpy}"] = _row(_op)
+        FUNCTIONS[f"numpy.{_info.numpy}"] = ufunc_row(_op)
 for _name, _op in _ALIASES.items():
-    FUNCTIONS[f"numpy.{_name}"] = _row(_op)
+    FUNCTIONS[f"numpy.{_name}"] = ufunc_row(_op)
 for _name in _MATH.split():
     FUNCTIONS[f"math.{_name}"] = _math_row(_MATH_ALIASES.get(_name, _name))
 for _name, _op in _MATH_ALIASES.items():
@@ -90,7 +79,6 @@ def _where(call: Call) -> Result:
     return where(call.b, *(call.operand(n) for n in ("condition", "x", "y")))
 
 
-@function("numpy.clip", "a a_min=None a_max=None min=None max=None")
 def _clip(call: Call) -> Result:
     """maximum, then minimum: NaN goes through, as in NumPy."""
     result = call.operand("a")
@@ -98,7 +86,11 @@ def _clip(call: Call) -> Result:
         for name in names:
             if call.value(name) is not NONE:
                 result = elementwise(call.b, op, result, call.operand(name))
-    return result
+    return into(call, result)
+
+
+_BOUNDS = [(n, NONE) for n in ("a_min", "a_max", "out", "min", "max", "dtype")]
+FUNCTIONS["numpy.clip"] = Handler((("a", REQUIRED), *_BOUNDS, ("where", True)), _clip, ufunc=True)
 
 
 @function("numpy.real", "val")
@@ -108,76 +100,141 @@ def _real(call: Call) -> Result:
     return elementwise(call.b, "real", value) if value.dtype.kind == "c" else value
 
 
-@function("numpy.fabs", "x")
-def _fabs(call: Call) -> Result:
-    """The absolute value as a float."""
-    x = call.operand("x")
+def formula(names: str, parameters: str, compute: Callable[..., Expr]) -> None:
+    """A ufunc that is a formula over scalars."""
+    known = [(n, REQUIRED) for n in parameters.split()]
+
+    def body(call: Call) -> Result:
+        if call.dtype() is not None:
+            raise call.refuse("PRT901", f"keyword `dtype` of `{call.name}` cannot be converted")
+        operands = [call.operand(n) for n in parameters.split()]
+        result = map_arrays(call.b, compute, operands, f"`{call.name}`")
+        return into(call, result if isinstance(result, Array) else strong(result))
+
+    for name in names.split():
+        FUNCTIONS[f"numpy.{name}"] = Handler((*known, *KEYWORDS), body, ufunc=True)
+
+
+def _real_float(x: Expr) -> Expr:
     if x.dtype.kind == "c":
-        raise call.refuse("PRT907", "`fabs` of complex numbers", "use `np.abs`")
-    return map_arrays(call.b, lambda e: operate("abs", as_float(e)), [x], "`fabs`")
+        raise DTypeError("this function of complex numbers")
+    return as_float(x)
 
 
-@function("numpy.square", "x")
-def _square(call: Call) -> Result:
-    return elementwise(call.b, "pow", call.operand("x"), integer(2))
-
-
-@function("numpy.reciprocal", "x")
-def _reciprocal(call: Call) -> Result:
-    x = call.operand("x")
+def _reciprocal(x: Expr) -> Expr:
     if x.dtype.kind in "iub":
-        raise call.refuse("PRT907", "`reciprocal` of integers")
-    return elementwise(call.b, "truediv", integer(1), x)
+        raise DTypeError("`reciprocal` of integers")
+    return operate("truediv", integer(1), x)
 
 
-def _round_scalar(x: Expr, scale: int) -> Expr:
+def _logaddexp2(x: Expr, y: Expr) -> Expr:
+    """log2(2**x + 2**y) from the larger one and the gap; equal ones may be infinite."""
+    x, y = _real_float(x), _real_float(y)
+    gap = choose(operate("eq", x, y), integer(0), operate("neg", operate(
+        "abs", operate("sub", x, y))))  # fmt: skip
+    above = operate("mul", number(1 / math.log(2)), operate("log1p", operate("exp2", gap)))
+    return operate("add", operate("maximum", x, y), above)
+
+
+def _signed_infinity(sign: float) -> Callable[[Expr], Expr]:
+    return lambda x: cast(operate("eq", x, number(sign * math.inf)) if x.dtype.kind == "f" else
+                          number(False), BOOL)  # fmt: skip
+
+
+formula("square", "x", lambda x: operate("pow", x, integer(2)))
+formula("reciprocal", "x", _reciprocal)
+formula("fabs", "x", lambda x: operate("abs", _real_float(x)))
+formula("logaddexp2", "x1 x2", _logaddexp2)
+formula("float_power", "x1 x2", lambda x, y: operate("pow", _wide(x), _wide(y)))
+formula("isposinf", "x", _signed_infinity(1.0))
+formula("isneginf", "x", _signed_infinity(-1.0))
+formula("fix", "x", lambda x: operate("trunc", x))
+
+
+def _wide(x: Expr) -> Expr:
+    """In float64, or complex128."""
+    return cast(x, COMPLEX128 if x.dtype.kind == "c" else FLOAT64)
+
+
+@function("builtins.divmod numpy.divmod", "x1 x2")
+def _divmod(call: Call) -> Result:
+    operands = [call.operand(n) for n in ("x1", "x2")]
+    parts = [elementwise(call.b, op, *operands) for op in ("floordiv", "mod")]
+    if call.name.startswith("builtins."):
+        return tuple(parts)
+    return tuple(p if isinstance(p, Array) else strong(p) for p in parts)
+
+
+@function("numpy.modf", "x")
+def _modf(call: Call) -> Result:
+    """The fraction, with the sign of x, and the whole part."""
+    x = call.operand("x")
+
+    def fraction(e: Expr) -> Expr:
+        e = _real_float(e)
+        rest = operate("sub", e, operate("trunc", e))
+        return operate("copysign", choose(operate("isinf", e), number(0.0), rest), e)
+
+    def whole(e: Expr) -> Expr:
+        return operate("trunc", _real_float(e))
+
+    return tuple(map_arrays(call.b, part, [x], "`modf`") for part in (fraction, whole))
+
+
+def _round_scalar(x: Expr, decimals: int) -> Expr:
     if x.dtype.kind in "iub":
         return x
-    if scale == 1:
+    if decimals == 0:
         return operate("rint", x)
-    return operate(
-        "truediv", operate("rint", operate("mul", x, number(float(scale)))), number(float(scale))
-    )
+    scale = number(float(10 ** abs(decimals)))
+    first, last = ("mul", "truediv") if decimals > 0 else ("truediv", "mul")
+    return operate(last, operate("rint", operate(first, x, scale)), scale)
 
 
-@function("numpy.round numpy.around builtins.round", "a decimals=0")
+@function("numpy.round numpy.around", "a decimals=0 out=None")
 def _round(call: Call) -> Result:
-    decimals = call.constant("decimals")
-    if decimals < 0:
-        raise call.refuse("PRT901", "`round` to a negative number of decimals")
-    scale = 10 ** int(decimals)
-    return map_arrays(call.b, lambda x: _round_scalar(x, scale), [call.operand("a")], "`round`")
+    a, decimals = call.operand("a"), int(call.constant("decimals"))
+    if (decimals < 0 and a.dtype.kind in "iu") or a.dtype.kind in "bc":
+        raise call.refuse("PRT907", f"`round` of {a.dtype.name} here")
+    return map_arrays(call.b, lambda x: _round_scalar(x, decimals), [a], "`round`")
+
+
+@function("builtins.round", "number ndigits=None")
+def _python_round(call: Call) -> Result:
+    """An int without digits, as Python and NumPy's scalars do; an array keeps its dtype."""
+    x = call.operand("number")
+    digits = call.constant("ndigits")
+    rounded = map_arrays(call.b, lambda e: _round_scalar(e, int(digits or 0)), [x], "`round`")
+    if digits is not None or (isinstance(x, Array) and x.ndim):
+        return rounded
+    return cast(as_array(rounded).at(()), WEAK_INT)
+
+
+#: the largest finite number of a dtype
+LARGEST = {"float16": 65504.0, "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308}
 
 
 @function("numpy.nan_to_num", "x copy=True nan=0 posinf=None neginf=None")
 def _nan_to_num(call: Call) -> Result:
+    """Without `posinf` and `neginf`, infinities become the largest numbers of the dtype."""
     x = call.operand("x")
     if x.dtype.kind in "iub":
-        return x
-    if call.value("posinf") is NONE or call.value("neginf") is NONE:
-        raise call.refuse("PRT901", "`nan_to_num` without `posinf` and `neginf`",
-                          "give both, or use np.where(np.isnan(x), 0, x)")  # fmt: skip
-    values = [number(float(call.constant(n))) for n in ("nan", "posinf", "neginf")]
+        return map_arrays(call.b, lambda e: e, [x], "`nan_to_num`")
+    if x.dtype.kind == "c" or call.constant("copy") is not True:
+        raise call.refuse("PRT907", "`nan_to_num` of complex numbers or in place")
+    given = [call.constant(n) for n in ("nan", "posinf", "neginf")]
+    if None in given:
+        call.b.pin(x.dtype)
+    largest = LARGEST[x.dtype.name]
+    defaults = (0.0, largest, -largest)
+    values = [number(float(d if g is None else g)) for g, d in zip(given, defaults, strict=True)]
 
     def fix(e: Expr) -> Expr:
         e2 = choose(operate("isnan", e), values[0], e)
-        e2 = choose(operate("eq", e, number(float("inf"))), values[1], e2)
-        return choose(operate("eq", e, number(float("-inf"))), values[2], e2)
+        e2 = choose(operate("eq", e, number(math.inf)), values[1], e2)
+        return choose(operate("eq", e, number(-math.inf)), values[2], e2)
 
     return map_arrays(call.b, fix, [x], "`nan_to_num`")
-
-
-@function("numpy.isclose", "a b rtol=1e-05 atol=1e-08")
-def _isclose(call: Call) -> Result:
-    rtol, atol = (number(float(call.constant(n))) for n in ("rtol", "atol"))
-
-    def close(x: Expr, y: Expr) -> Expr:
-        gap = operate("abs", operate("sub", x, y))
-        bound = operate("add", atol, operate("mul", rtol, operate("abs", y)))
-        near = operate("and", operate("le", gap, bound), operate("isfinite", y))
-        return cast(operate("or", near, operate("eq", x, y)), BOOL)
-
-    return map_arrays(call.b, close, [call.operand("a"), call.operand("b")], "`isclose`")
 
 
 @function("numpy.sinc", "x")
@@ -191,8 +248,9 @@ def _sinc(call: Call) -> Result:
     return map_arrays(call.b, sinc, [call.operand("x")], "`sinc`")
 
 
-@function("numpy.angle", "z")
+@function("numpy.angle", "z deg=False")
 def _angle(call: Call) -> Result:
     z = call.operand("z")
     parts = [elementwise(call.b, part, z) for part in ("imag", "real")]
-    return elementwise(call.b, "arctan2", *parts)
+    angle = elementwise(call.b, "arctan2", *parts)
+    return elementwise(call.b, "rad2deg", angle) if call.constant("deg") else angle

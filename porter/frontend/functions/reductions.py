@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from porter.arrays.dtypes import BOOL, INT64, WEAK_BOOL, DType, promote, strengthen
+from porter.arrays.dtypes import BOOL, INT64, RANK, WEAK_BOOL, DType, promote, strengthen
 from porter.arrays.sizes import Poly
 from porter.frontend.calculus import (
     ONE,
     Operand,
     accumulator,
+    aligned,
     as_array,
-    count,
+    broadcast_shape,
     elementwise,
     index_value,
     map_arrays,
@@ -19,34 +22,122 @@ from porter.frontend.calculus import (
     reduce,
 )
 from porter.frontend.functions.registry import Call, function
-from porter.frontend.scalars import cast, cast_bool, choose, integer, number, operate, part_of
+from porter.frontend.scalars import cast, cast_bool, choose, constant_of, integer, number, operate
 from porter.frontend.values import NONE, Array, Value
 from porter.ir.nodes import Check, Expr, Select
 
-_KEYS = "a axis=None dtype=None keepdims=False"
+_SUMS = "a axis=None dtype=None out=None keepdims=False initial=None where=True"
+_EXTREMES = "a axis=None out=None keepdims=False initial=None where=True"
+_TESTS = "a axis=None out=None keepdims=False where=True"
 
 
-def _axes(call: Call, array: Array) -> list[int] | None:
-    axes = call.axes()
+@dataclass(frozen=True)
+class Fold:
+    """What is folded, and how: the arguments that all reductions share."""
+
+    call: Call
+    array: Array
+    axes: list[int] | None
+    keep: bool
+
+    @staticmethod
+    def of(call: Call, name: str = "a", axis: str = "axis") -> Fold:
+        """The arguments of a call. `where` selects elements as a mask does."""
+        array = selected(call, call.array(name))
+        keep = bool(call.constant("keepdims")) if "keepdims" in call.arguments else False
+        return Fold(call, array, axes_of(call, array, axis), keep)
+
+    def over(self, array: Array, keep: bool | None = None) -> Fold:
+        """The same fold of another array of the same shape."""
+        return Fold(self.call, array, self.axes, self.keep if keep is None else keep)
+
+    def run(
+        self, op: str, dtype: DType, change: Callable[[Expr], Expr] | None = None,
+        neutral: Expr | None = None,
+    ) -> Operand:  # fmt: skip
+        """The fold as `dtype`; `neutral` stands for elements that are not selected."""
+        to_dtype = change or (lambda e: cast(e, dtype))
+        return reduce(self.call.b, op, self.array, self.axes, self.keep, dtype, to_dtype, neutral)
+
+    def count(self) -> Operand:
+        """How many elements each result is made of, as integers."""
+        if self.array.mask is None:
+            return integer(self.length())
+        mask = Array(self.array.shape, BOOL, self.array.mask)
+        return self.over(mask).run("sum", INT64)
+
+    def length(self) -> Poly:
+        """The number of elements along the axes."""
+        size = ONE
+        for d in range(self.array.ndim) if self.axes is None else self.axes:
+            size *= extent(self.call, self.array, d)
+        return size
+
+
+def extent(call: Call, array: Array, d: int) -> Poly:
+    """The length of an axis, never below zero."""
+    from porter.frontend.methods import positive
+
+    return positive(call.b.resolve(array.shape[d]))
+
+
+def axes_of(call: Call, array: Array, name: str = "axis") -> list[int] | None:
+    """The axes as sorted nonnegative numbers, None for all; `x[mask]` has one."""
+    axes = call.axes(name)
     if axes is None:
         return None
-    return sorted(normal_axis(call.b, a, array.ndim, f"`{call.name}`") for a in axes)
+    if array.mask is not None and unselected(call):
+        if any(a not in (0, -1) for a in axes):
+            raise call.refuse("PRT903", f"`{call.name}`: axis {axes[0]} is out of bounds for "
+                              "the one dimension of a selection by a mask")  # fmt: skip
+        return None
+    found = [normal_axis(call.b, a, array.ndim, f"`{call.name}`") for a in axes]
+    if len(set(found)) < len(found):
+        raise call.refuse("PRT903", f"`{call.name}`: an axis is given twice")
+    return sorted(found)
 
 
-def _keep(call: Call) -> bool:
-    return bool(call.constant("keepdims"))
+def unselected(call: Call) -> bool:
+    """Whether no `where` is given."""
+    where = call.arguments.get("where", True)
+    return where is True or constant_of(where) is True
 
 
-def _fold(call: Call, op: str, dtype: DType) -> Operand:
-    array = call.array("a")
-    return reduce(
-        call.b, op, array, _axes(call, array), _keep(call), dtype, lambda e: cast(e, dtype)
-    )
+def selected(call: Call, array: Array) -> Array:
+    """The elements for which `where` holds, as an array with a mask."""
+    if unselected(call):
+        return array
+    mask = call.array("where")
+    if mask.dtype.kind != "b" or mask.ndim > array.ndim or array.mask is not None:
+        raise call.refuse("PRT907", f"`where` of `{call.name}` must be an array of booleans "
+                          "of the array's shape")  # fmt: skip
+    broadcast_shape(call.b, [array.shape, mask.shape], f"`where` of `{call.name}`")
+    return Array(array.shape, array.dtype, array.at, mask=lambda idx: mask.at(
+        aligned(mask.shape, idx)))  # fmt: skip
 
 
-@function("numpy.sum", _KEYS)
-def _sum(call: Call) -> Value:
-    return _fold(call, "sum", call.dtype() or accumulator(call.array("a").dtype))
+def _initial(call: Call, dtype: DType) -> Expr | None:
+    """The argument `initial` in the dtype of the result."""
+    if call.value("initial") is NONE:
+        return None
+    value = call.operand("initial")
+    if isinstance(value, Array) or RANK[value.dtype.kind] > RANK[dtype.kind]:
+        raise call.refuse("PRT907", f"`initial` of `{call.name}` must be a {dtype.name} number")
+    return cast(value, dtype)
+
+
+def _sums(name: str, op: str, combine: str) -> None:
+    @function(f"numpy.{name}", _SUMS)
+    def body(call: Call) -> Value:
+        fold = Fold.of(call)
+        dtype = call.dtype() or accumulator(fold.array.dtype)
+        total = fold.run(op, dtype)
+        start = _initial(call, dtype)
+        return total if start is None else elementwise(call.b, combine, start, total)
+
+
+_sums("sum", "sum", "add")
+_sums("prod", "prod", "mul")
 
 
 @function("builtins.sum", "iterable start=0")
@@ -61,52 +152,58 @@ def _python_sum(call: Call) -> Value:
     return total if start == integer(0) else elementwise(call.b, "add", start, total)
 
 
-@function("numpy.prod", _KEYS)
-def _prod(call: Call) -> Value:
-    return _fold(call, "prod", call.dtype() or accumulator(call.array("a").dtype))
-
-
-def _nonempty(call: Call, array: Array, axes: list[int] | None) -> None:
+def nonempty(fold: Fold) -> None:
     """NumPy raises ValueError for the extreme of nothing."""
-    for d in range(array.ndim) if axes is None else axes:
+    call, array = fold.call, fold.array
+    for d in range(array.ndim) if fold.axes is None else fold.axes:
         n = call.b.resolve(array.shape[d])
         if not n.is_positive():
             message = f"zero-size array to reduction operation {call.name.split('.')[-1]}"
             call.b.check(Check("index", ONE, n, message + " which has no identity"))
 
 
-def _extreme(op: str) -> None:
-    names = f"numpy.{op} numpy.a{op}"
+def ordered(fold: Fold, masks: bool = False) -> None:
+    """Refuse what has no order, and selections that may be empty."""
+    kind, mask = fold.array.dtype.kind, fold.array.mask
+    if kind == "c" or (mask is not None and not masks):
+        raise fold.call.refuse(
+            "PRT907", f"`{fold.call.name}` of complex numbers or of a masked selection"
+        )
 
-    @function(names, "a axis=None keepdims=False")
+
+def extreme_of(fold: Fold, op: str, start: Expr | None = None) -> Operand:
+    """The maximum or minimum, NaN if there is one; of `start` too, if it is given."""
+    dtype = strengthen(fold.array.dtype)
+    ordered(fold, masks=start is not None)
+    if start is None or dtype.kind != "f":
+        nonempty(fold)
+    found = fold.run(op, dtype, lambda e: e, start)
+    if start is None:
+        return found
+    return elementwise(fold.call.b, f"{op}imum", found, start)
+
+
+def _extreme(op: str) -> None:
+    @function(f"numpy.{op} numpy.a{op}", _EXTREMES)
     def body(call: Call) -> Value:
-        array = call.array("a")
-        if array.dtype.kind == "c" or array.mask is not None:
-            raise call.refuse("PRT907", f"`{op}` of complex numbers or of a masked selection")
-        axes = _axes(call, array)
-        _nonempty(call, array, axes)
-        return reduce(call.b, op, array, axes, _keep(call), strengthen(array.dtype))
+        fold = Fold.of(call)
+        return extreme_of(fold, op, _initial(call, strengthen(fold.array.dtype)))
 
 
 _extreme("max")
 _extreme("min")
 
 
-@function("numpy.ptp", "a axis=None keepdims=False")
+@function("numpy.ptp", "a axis=None out=None keepdims=False")
 def _ptp(call: Call) -> Value:
-    array = call.array("a")
-    axes = _axes(call, array)
-    _nonempty(call, array, axes)
-    high, low = (reduce(call.b, op, array, axes, _keep(call), array.dtype) for op in ("max", "min"))
-    return elementwise(call.b, "sub", high, low)
+    fold = Fold.of(call)
+    return elementwise(call.b, "sub", extreme_of(fold, "max"), extreme_of(fold, "min"))
 
 
 def _test(op: str) -> None:
-    @function(f"numpy.{op}", "a axis=None keepdims=False")
+    @function(f"numpy.{op}", _TESTS)
     def body(call: Call) -> Value:
-        array = call.array("a")
-        axes = _axes(call, array)
-        return reduce(call.b, op, array, axes, _keep(call), BOOL, lambda e: cast(_bool(e), BOOL))
+        return Fold.of(call).run(op, BOOL, lambda e: cast(_bool(e), BOOL))
 
     @function(f"builtins.{op}", "iterable")
     def python(call: Call) -> Value:
@@ -128,125 +225,42 @@ _test("all")
 
 @function("numpy.count_nonzero", "a axis=None keepdims=False")
 def _count_nonzero(call: Call) -> Value:
-    array = call.array("a")
-    axes = _axes(call, array)
-    return reduce(call.b, "sum", array, axes, _keep(call), INT64, lambda e: cast(_bool(e), INT64))
+    """A NumPy integer, but Python's int when everything is counted."""
+    fold = Fold.of(call)
+    counted = fold.run("sum", INT64, lambda e: cast(_bool(e), INT64))
+    return counted
 
 
 def _argument(op: str) -> None:
-    @function(f"numpy.{op}", "a axis=None keepdims=False")
+    @function(f"numpy.{op}", "a axis=None out=None keepdims=False")
     def body(call: Call) -> Value:
-        array = call.array("a")
-        if array.dtype.kind == "c" or array.mask is not None:
-            raise call.refuse("PRT907", f"`{op}` of complex numbers or of a masked selection")
-        axes = _axes(call, array)
-        _nonempty(call, array, axes)
-        return _first_where(call, array, axes, op.removeprefix("arg"))
+        fold = Fold.of(call)
+        ordered(fold)
+        nonempty(fold)
+        return _first_where(fold, op.removeprefix("arg"))
 
 
-def _first_where(call: Call, array: Array, axes: list[int] | None, op: str) -> Operand:
+def _first_where(fold: Fold, op: str) -> Operand:
     """The first position of the extreme (of a NaN, if there is one): a minimum of positions."""
-    b = call.b
-    best = reduce(b, op, array, axes, True, strengthen(array.dtype))
-    size = ONE
-    for d in range(array.ndim) if axes is None else axes:
-        size *= b.resolve(array.shape[d])
+    b, array = fold.call.b, fold.array
+    best = as_array(fold.over(array, True).run(op, strengthen(array.dtype), lambda e: e))
+    size = fold.length()
 
     def at(idx: Sequence[Poly]) -> Expr:
-        value, top = array.at(idx), as_array(best).at(idx)
+        value, top = array.at(idx), best.at(idx)
         hit = operate("eq", value, top)
         if array.dtype.kind == "f":
             hit = operate("or", hit, operate("isnan", value))
         position = Poly()
-        for d in range(array.ndim) if axes is None else axes:
+        for d in range(array.ndim) if fold.axes is None else fold.axes:
             position = position * b.resolve(array.shape[d]) + idx[d]
         return Select(hit, index_value(position), index_value(size), INT64)
 
-    positions = Array(array.shape, INT64, at)
-    return reduce(b, "min", positions, axes, _keep(call), INT64)
+    return fold.over(Array(array.shape, INT64, at)).run("min", INT64)
 
 
 _argument("argmax")
 _argument("argmin")
-
-
-def mean_of(call: Call, array: Array, axes: list[int] | None, keep: bool) -> Operand:
-    """The mean over the axes: floats in their own dtype, integers in float64."""
-    dtype = strengthen(array.dtype if array.dtype.kind in "fc" else DType("float64"))
-    total = reduce(call.b, "sum", array, axes, keep, dtype, lambda e: cast(e, dtype))
-    return elementwise(call.b, "truediv", total, cast(count(call.b, array, axes), dtype))
-
-
-@function("numpy.mean", "a axis=None keepdims=False")
-def _mean(call: Call) -> Value:
-    array = call.array("a")
-    return mean_of(call, array, _axes(call, array), _keep(call))
-
-
-def variance(call: Call) -> Operand:
-    """The mean squared distance from the mean, with `ddof`: two passes, as NumPy."""
-    array = call.array("a")
-    axes = _axes(call, array)
-    if array.mask is not None:
-        raise call.refuse("PRT901", f"`{call.name}` of a masked selection")
-    mean = mean_of(call, array, axes, True)
-    gap = elementwise(call.b, "sub", array, mean)
-    square = elementwise(call.b, "abs", gap) if gap.dtype.kind == "c" else gap
-    squares = as_array(elementwise(call.b, "pow", square, integer(2)))
-    total = reduce(call.b, "sum", squares, axes, _keep(call), squares.dtype)
-    n = operate("sub", count(call.b, array, axes), integer(int(call.constant("ddof"))))
-    # NumPy divides by max(n - ddof, 0)
-    n = operate("maximum", n, integer(0))
-    return elementwise(call.b, "truediv", total, cast(n, part_of(strengthen(total.dtype))))
-
-
-@function("numpy.var", "a axis=None ddof=0 keepdims=False")
-def _var(call: Call) -> Value:
-    return variance(call)
-
-
-@function("numpy.std", "a axis=None ddof=0 keepdims=False")
-def _std(call: Call) -> Value:
-    return elementwise(call.b, "sqrt", variance(call))
-
-
-@function("numpy.average", "a axis=None weights=None")
-def _average(call: Call) -> Value:
-    array = call.array("a")
-    axes = _axes(call, array)
-    if call.value("weights") is NONE:
-        return mean_of(call, array, axes, False)
-    weights = call.array("weights")
-    if weights.ndim != array.ndim:
-        raise call.refuse("PRT901", "`average` with weights of another shape than the array")
-    product = as_array(elementwise(call.b, "mul", array, weights))
-    dtype = (
-        promote(product.dtype, DType("float64")) if product.dtype.kind in "iub" else product.dtype
-    )
-    total, scale = (
-        reduce(call.b, "sum", a, axes, False, dtype, lambda e: cast(e, dtype))
-        for a in (product, weights)
-    )
-    return elementwise(call.b, "truediv", total, scale)
-
-
-def _nan_fold(name: str, op: str, neutral: float) -> None:
-    @function(f"numpy.{name}", _KEYS)
-    def body(call: Call) -> Value:
-        array = call.array("a")
-        dtype = call.dtype() or accumulator(array.dtype)
-        axes = _axes(call, array)
-
-        def change(e: Expr) -> Expr:
-            if e.dtype.kind not in "fc":
-                return cast(e, dtype)
-            return cast(choose(operate("isnan", e), cast(number(neutral), e.dtype), e), dtype)
-
-        return reduce(call.b, op, array, axes, _keep(call), dtype, change)
-
-
-_nan_fold("nansum", "sum", 0.0)
-_nan_fold("nanprod", "prod", 1.0)
 
 
 @function("builtins.max builtins.min", "*values")
@@ -260,12 +274,36 @@ def _builtin_extreme(call: Call) -> Value:
         array = as_array(values[0])
         if array.ndim != 1:
             raise call.refuse("PRT903", f"`{op}` of an array with {array.ndim} dimensions")
-        _nonempty(call, array, None)
-        return reduce(call.b, op, array, None, False, array.dtype)
+        return _python_extreme_of(Fold(call, array, None, False), op)
     result = values[0]
     for v in values[1:]:
         result = _python_extreme(call, op, result, v)
     return result
+
+
+def _python_extreme_of(fold: Fold, op: str) -> Operand:
+    """Python's loop of comparisons: a NaN stays if it is first, and is passed over else."""
+    array = fold.array
+    found = extreme_of(fold.over(without_nan(array, number(_WORST[op]))), op)
+    if array.dtype.kind != "f":
+        return found
+    first = array.at([Poly()])
+    return choose(operate("isnan", first), first, as_array(found).at(()))
+
+
+_WORST = {"max": -math.inf, "min": math.inf}
+
+
+def without_nan(array: Array, instead: Expr) -> Array:
+    """The array with another value for every NaN."""
+    if array.dtype.kind not in "fc":
+        return array
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        value = array.at(idx)
+        return choose(operate("isnan", value), cast(instead, value.dtype), value)
+
+    return Array(array.shape, array.dtype, at, mask=array.mask)
 
 
 def _python_extreme(call: Call, op: str, x: Operand, y: Operand) -> Operand:

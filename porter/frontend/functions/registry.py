@@ -90,11 +90,15 @@ class Call:
 
 @dataclass(frozen=True)
 class Handler:
-    """A function's parameters (`name` or `name=default`) and what it does."""
+    """A function's parameters (`name` or `name=default`) and what it does.
+
+    A ufunc stores into `out` itself.
+    """
 
     parameters: tuple[tuple[str, Any], ...]
     body: Callable[[Call], Value]
     variadic: bool = False
+    ufunc: bool = False
 
 
 FUNCTIONS: dict[str, Handler] = {}

@@ -109,6 +109,8 @@ def neutral(op: str, dtype: DType) -> complex | float | int | bool:
     if op in ("any", "all"):
         return op == "all"
     if op in ("max", "min"):
+        if dtype.kind == "b":
+            return op == "min"
         infinity = float("inf")
         return 0 if dtype.kind in "iu" else -infinity if op == "max" else infinity
     if dtype.kind == "f":

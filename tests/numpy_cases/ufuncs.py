@@ -62,7 +62,7 @@ ROWS: dict[str, Row] = {
         tolerance=0,
     ),
     **methods(
-        "outer", "left_shift right_shift", *OUTER, dtypes=INTEGER, domain="small", tolerance=0
+        "outer", "left_shift right_shift", *OUTER[:2], dtypes=INTEGER, domain="small", tolerance=0
     ),
     **methods(
         "accumulate",

@@ -232,7 +232,9 @@ def covariance(call: Call) -> Operand:
     products = matmul(call.b, gaps, others, f"`{call.name}`")
     n = operate("maximum", integer(call.b.resolve(rows.shape[1]) - ddof), integer(0))
     found = as_array(elementwise(call.b, "truediv", products, cast(n, part_of(rows.dtype))))
-    return found.at([Poly(), Poly()]) if rows.shape[0] == ONE else found
+    if rows.shape[0] != ONE:
+        return found
+    return Array((), found.dtype, lambda _: found.at([Poly(), Poly()]))
 
 
 @function("numpy.cov", "m y=None rowvar=True bias=False ddof=None")
@@ -245,11 +247,11 @@ def _corrcoef(call: Call) -> Value:
     """The covariances over the standard deviations of both variables, within -1 and 1."""
     call.arguments |= {"bias": False, "ddof": NONE}
     found = covariance(call)
-    if not isinstance(found, Array):
-        return elementwise(call.b, "truediv", found, found)
+    if not as_array(found).ndim:
+        return elementwise(call.b, "truediv", as_array(found).at(()), as_array(found).at(()))
     if found.dtype.kind == "c":
         raise call.refuse("PRT907", "`corrcoef` of complex numbers")
-    table = call.b.define("covariances", found)
+    table = call.b.define("covariances", as_array(found))
     n = table.shape[0]
     spread = [
         as_array(elementwise(call.b, "sqrt", Array(shape, table.dtype, at)))

@@ -47,9 +47,9 @@ def ufunc_row(op: str) -> Handler:
 
 def strong(e: Expr) -> Expr:
     """NumPy's functions give NumPy scalars, whose dtype counts in promotion (NEP 50)."""
-    if not e.dtype.weak or isinstance(e, (IndexValue, Local)):
+    if not e.dtype.weak or isinstance(e, Local):
         return e
-    if isinstance(e, Const):
+    if isinstance(e, (Const, IndexValue)):
         return cast(e, strengthen(e.dtype))
     return replace(e, dtype=strengthen(e.dtype))
 
@@ -109,7 +109,7 @@ def _outer(name: str, op: str) -> None:
     @function(f"numpy.{name}.outer", "A B")
     def body(call: Call) -> Value:
         """All pairs: the axes of the first operand, then those of the second."""
-        x, y = (as_array(v) if isinstance(v, Array) else v for v in map(call.operand, "AB"))
+        x, y = (v if isinstance(v, Array) else strong(v) for v in map(call.operand, "AB"))
         tail = y.ndim if isinstance(y, Array) else 0
         if isinstance(x, Array) and tail:
             kept = x.ndim

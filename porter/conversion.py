@@ -175,7 +175,10 @@ def _verify(place: Path, text: str) -> list[FunctionEvidence]:
 
 
 def _outcome(c: Converted, found: FunctionEvidence | None) -> FunctionOutcome:
-    base = FunctionOutcome(c.name, "converted", c.signature, c.assumed, c.text.kernels)
+    kept = tuple(d.at(c.path, c.name) for d in c.program.kept)
+    base = FunctionOutcome(
+        c.name, "converted", c.signature, c.assumed, c.text.kernels, diagnostics=kept
+    )
     if found is None:
         return replace(base, proofs=("nothing: --no-verify was given",))
     from porter.verify import report
@@ -191,7 +194,11 @@ def _outcome(c: Converted, found: FunctionEvidence | None) -> FunctionOutcome:
     )  # fmt: skip
     diagnostic = diagnostic.at(c.path, c.name)
     return replace(
-        base, status="failed", evidence=evidence, diagnostics=(diagnostic,), problems=(reason,)
+        base,
+        status="failed",
+        evidence=evidence,
+        diagnostics=(*kept, diagnostic),
+        problems=(reason,),
     )
 
 

@@ -44,10 +44,26 @@ def front_end(
     function: FunctionSource, signature: str | None, scope: Globals
 ) -> tuple[tuple[ParameterType, ...], Program, Plan]:
     """The first candidate signature that converts. Raises Refusal (of the first candidate)."""
+    first = None
+    for partial in (False, True):
+        try:
+            return _first_candidate(function, signature, scope, partial)
+        except Refusal as e:
+            first = first or e
+            if first.diagnostic.code not in ("PRT901", "PRT902", "PRT903"):
+                break
+    assert first is not None
+    raise first
+
+
+def _first_candidate(
+    function: FunctionSource, signature: str | None, scope: Globals, partial: bool
+) -> tuple[tuple[ParameterType, ...], Program, Plan]:
+    """The first signature that converts; with `partial`, some statements may stay on the host."""
     first: Refusal | None = None
     for types in candidates(function, signature):
         try:
-            program = build(function, types, scope)
+            program = build(function, types, scope, partial)
             return _settled(types, program), program, _planned(function, program)
         except Refusal as e:
             if first is None or e.diagnostic.code == "PRT909":
@@ -89,7 +105,9 @@ def convert_function(
     try:
         types, program, planned = front_end(function, signature, scope)
         text = function_text(planned, templates)
-        also, allowed = _siblings(function, types, planned, text, scope, templates)
+        also, allowed = _siblings(
+            function, types, planned, text, _Again(scope, templates, bool(program.kept))
+        )
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
     filled = tuple(_filled(part, allowed) for part in text.parts)
@@ -105,9 +123,28 @@ def _filled(part: str, allowed: dict[str, str]) -> str:
     return part
 
 
+@dataclass(frozen=True)
+class _Again:
+    """How a function was converted, to convert it again for other types."""
+
+    scope: Globals
+    templates: Path | None
+    partial: bool
+
+    def text(
+        self, function: FunctionSource, types: Sequence[ParameterType]
+    ) -> tuple[object, ...] | None:
+        """What identifies the text for these types; None where they are refused."""
+        try:
+            program = build(function, types, self.scope, self.partial)
+            return function_text(plan(program), self.templates).key()
+        except Refusal:
+            return None
+
+
 def _siblings(
     function: FunctionSource, types: Sequence[ParameterType], planned: Plan, text: FunctionText,
-    scope: Globals, templates: Path | None,
+    again: _Again,
 ) -> tuple[tuple[tuple[ParameterType, ...], ...], dict[str, str]]:  # fmt: skip
     """Other dtypes of the same kind that the very same text serves."""
     names = [p.name.value for p in parameters_of(function)]
@@ -127,7 +164,7 @@ def _siblings(
             if other == own.name:
                 continue
             changed = _with(types, members, other)
-            if _same_text(function, changed, text, scope, templates):
+            if again.text(function, changed) == text.key():
                 also.append(changed)
                 for k in members:
                     allowed[names[k]].append(other)
@@ -145,17 +182,6 @@ def _with(
         ParameterType(DType(name), t.ndim, t.given) if k in members else t
         for k, t in enumerate(types)
     )
-
-
-def _same_text(
-    function: FunctionSource, types: Sequence[ParameterType], text: FunctionText, scope: Globals,
-    templates: Path | None,
-) -> bool:  # fmt: skip
-    try:
-        other = function_text(plan(build(function, types, scope)), templates)
-    except Refusal:
-        return False
-    return other.key() == text.key()
 
 
 def assumptions(

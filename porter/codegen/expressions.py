@@ -32,6 +32,7 @@ from porter.ir.nodes import (
     Let,
     Load,
     Local,
+    Object,
     Op,
     Origin,
     Reduce,
@@ -53,6 +54,7 @@ class Needs:
     cmath: bool = False
     numba_types: set[str] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
+    imports: set[str] = field(default_factory=set)
 
 
 class ExpressionWriter:
@@ -258,6 +260,8 @@ class ExpressionWriter:
                 return self.reduction(e), ATOM
             case Op():
                 return self._op(e)
+            case Object():
+                raise AssertionError("a value of the host in a kernel")
 
     def _scalar_argument(self, e: Expr) -> str:
         inner, dtype = (e.arg, e.dtype) if isinstance(e, Cast) else (e, e.dtype)

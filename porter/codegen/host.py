@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 
+from porter.codegen.hostcalls import HostCalls
 from porter.codegen.launches import Launches
 from porter.codegen.prologue import Prologue
 from porter.codegen.results import Results
@@ -13,7 +13,7 @@ from porter.ir.nodes import Alloc, Bind, Host, Jump, Let, Return
 from porter.plan.nodes import HostIf, HostLoop, HostWhile, Launch
 
 
-class HostFunction(Prologue, Launches, Results):
+class HostFunction(Prologue, Launches, HostCalls, Results):
     """Writes one host function; the kernels are written when their launch is reached."""
 
     # -- the function ----------------------------------------------------------------
@@ -75,10 +75,8 @@ class HostFunction(Prologue, Launches, Results):
             case Bind(names, buffers, _):
                 left = ", ".join(self.buffer(n) for n in names)
                 self.emit(f"{left} = {', '.join(self.buffer(b) for b in buffers)}")
-            case Host(text, _):
-                body = textwrap.dedent(text).strip("\n")
-                for line in body.splitlines():
-                    self.emit(line)
+            case Host():
+                self.host_statement(item)
             case Jump(kind, _):
                 self.emit(kind)
             case Return():

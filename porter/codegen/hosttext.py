@@ -21,7 +21,19 @@ from porter.codegen.spell import (
     parenthesised,
 )
 from porter.codegen.writer import Needs
-from porter.ir.nodes import Cast, Const, Expr, Load, Local, Op, Reduce, Scalar, Select, Value
+from porter.ir.nodes import (
+    Cast,
+    Const,
+    Expr,
+    Load,
+    Local,
+    Object,
+    Op,
+    Reduce,
+    Scalar,
+    Select,
+    Value,
+)
 from porter.ir.ops import OPS
 
 #: Python's own math, apart from the `math` that kernels see on the simulator
@@ -85,6 +97,8 @@ class HostText:
                 )
             case Op():
                 return self._op(e)
+            case Object(name=name):
+                return name, ATOM
             case Reduce():
                 raise AssertionError("a reduction on the host")
 

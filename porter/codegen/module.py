@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,7 +60,7 @@ class FunctionText:
 
 def function_text(plan: Plan, templates: Path | None = None) -> FunctionText:
     """The kernels and the host function of one plan."""
-    needs = Needs()
+    needs = Needs(imports=set(plan.imports))
     jinja = environment(templates)
     order = [p.name for p in plan.parameters]
     texts = KernelTexts(jinja, plan.buffers, order, list(plan.constants), needs)
@@ -115,6 +116,7 @@ def _joined(all_needs: Sequence[Needs]) -> Needs:
         needs.helpers |= n.helpers
         needs.math |= n.math
         needs.numba_types |= n.numba_types
+        needs.imports |= n.imports
     if needs.helpers & {"_result", "_copy_back"}:
         needs.helpers.add("_on_device")
     if needs.helpers & {"_to_device", "_same_memory", "_apart", "_array", "_flat"}:
@@ -125,13 +127,19 @@ def _joined(all_needs: Sequence[Needs]) -> Needs:
 
 
 def _imports(text: str, simulated: str, needs: Needs, backend: str) -> list[str]:
-    used = [m for m in ("cmath", "math", "operator") if re.search(rf"\b{m}\.", text)]
-    lines = [f"import {m}" for m in used]
+    lines = [f"import {m}" for m in ("cmath", "math", "operator") if re.search(rf"\b{m}\.", text)]
     if re.search(rf"\b{HOST_MATH}\.", text):
-        lines.insert(len(lines) - ("operator" in used), f"import math as {HOST_MATH}")
+        lines.append(f"import math as {HOST_MATH}")
     if simulated:
         lines.append("from types import SimpleNamespace")
+    own: list[str] = []
+    others: list[str] = []
+    for line in sorted(needs.imports):
+        standard = line.split()[1].split(".")[0] in sys.stdlib_module_names
+        (own if standard else others).append(line)
+    lines = sorted({*lines, *own}, key=_import_order)
     lines += [""] if lines else []
+    lines += sorted(others, key=_import_order)
     if re.search(r"\bnp\.", text + simulated):
         lines.append("import numpy as np")
     names = ["cuda", *sorted(needs.numba_types)]
@@ -143,6 +151,11 @@ def _imports(text: str, simulated: str, needs: Needs, backend: str) -> list[str]
     else:
         lines.append(f"from numba import {', '.join(sorted(names))}")
     return lines
+
+
+def _import_order(line: str) -> tuple[bool, str]:
+    """Plain imports first, each kind by name, as ruff sorts them."""
+    return line.startswith("from"), line
 
 
 def _simulated(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from porter.codegen.elementwise import items_of
 from porter.codegen.hostbase import HostBase
-from porter.ir.nodes import Expr, Load, Return, Select, Write
+from porter.ir.nodes import Expr, Load, Object, Return, Select, Write
 from porter.ir.walk import statements
 from porter.plan.nodes import Launch
 
@@ -48,6 +48,9 @@ class Results(HostBase):
             for p in sorted(self._may_mean(value)):
                 made = f"{p} if {value} is d_{p} else {made}"
             return made
+        if isinstance(value, Object) and value.array and self.plan_has_arrays:
+            self._needs("_as_given", "_to_device", "_on_device")
+            return f"_as_given({value.name}, on_device, stream)"
         if isinstance(value, Load) and not value.index:
             return self._scalar_result(value)
         return self.host.text(value)

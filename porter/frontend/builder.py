@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
 from porter.arrays.dtypes import DType, promote, strengthen
 from porter.arrays.sizes import Apply, Atom, Data, Poly, Sym, sym
-from porter.diagnostics import Diagnostic, Note, Refusal, Span
+from porter.diagnostics import Diagnostic, Note, Refusal, Severity, Span
 from porter.frontend.facts import extents, unclamp
 from porter.frontend.scalars import cast
 from porter.frontend.values import Array, View
@@ -89,6 +90,12 @@ class Builder:
     active: list[str] = field(default_factory=list)
     ranges: list[Axis] = field(default_factory=list)
     temporaries: set[str] = field(default_factory=set)
+    partial: bool = False  # what cannot be converted may stay on the host
+    local_imports: dict[str, set[str]] = field(default_factory=dict)
+    speculative: int = 0  # inside code that Python may not run: nothing of it may have an effect
+    imports: set[str] = field(default_factory=set)
+    frozen: set[str] = field(default_factory=set)  # arrays that objects of the host may hold
+    kept: list[Diagnostic] = field(default_factory=list)
     _blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
 
     # -- diagnostics ---------------------------------------------------------------
@@ -103,6 +110,31 @@ class Builder:
         name = value.poly.symbol if isinstance(value, IndexValue) else getattr(value, "name", None)
         if name in self.fixable:
             raise Unspecialised(name)
+
+    def note_kept(self, why: str) -> None:
+        """Say that the current statement stays on the host, and why."""
+        text = " ".join(self.origin.text.split())
+        shown = text if len(text) <= 60 else f"{text[:57]}..."
+        message = f"`{shown}` stays on the host"
+        if any(d.span == self.origin.span for d in self.kept):
+            return
+        self.kept.append(Diagnostic("PRT912", "stays-on-host", message, self.origin.span,
+                                    severity=Severity.ADVICE, help=why))  # fmt: skip
+
+    # -- attempts ------------------------------------------------------------------
+
+    def saved(self) -> dict[str, object]:
+        """The state, to go back to where an attempt is refused."""
+        state: dict[str, object] = {n: copy(v) for n, v in vars(self).items() if n != "module"}
+        return state | {"_blocks": [list(block) for block in self._blocks]}
+
+    def restore(self, state: dict[str, object]) -> None:
+        """Go back; the lists of statements that are being collected stay the same lists."""
+        vars(self).update({n: v for n, v in state.items() if n != "_blocks"})
+        blocks = state["_blocks"]
+        assert isinstance(blocks, list)
+        for own, old in zip(self._blocks, blocks, strict=True):
+            own[:] = old
 
     # -- statements ----------------------------------------------------------------
 
@@ -121,6 +153,17 @@ class Builder:
             self.depth -= 1
             self._blocks.pop()
 
+    @contextmanager
+    def maybe(self) -> Iterator[None]:
+        """Evaluate what Python may not run: values are chosen among afterwards."""
+        outer, self.conditional = self.conditional, True
+        self.speculative += 1
+        try:
+            yield
+        finally:
+            self.conditional = outer
+            self.speculative -= 1
+
     @property
     def statements(self) -> tuple[Stmt, ...]:
         """What has been emitted at the top level."""
@@ -131,6 +174,7 @@ class Builder:
         return any(
             (isinstance(s, Def) and s.name == buffer)
             or (isinstance(s, Alloc) and s.buffer.name == buffer)
+            or (isinstance(s, Host) and buffer in s.makes)
             for s in self._blocks[-1]
         )
 

@@ -11,7 +11,7 @@ from porter.source.module import FunctionSource
 
 @dataclass(frozen=True)
 class FunctionVerdict:
-    """`verdict` is convertible or refused; `diagnostics` say why it is refused."""
+    """`verdict` is convertible, partly or refused; `diagnostics` say why, or what stays behind."""
 
     verdict: str
     diagnostics: list[Diagnostic]
@@ -25,7 +25,7 @@ def check_function(function: FunctionSource, signature: str | None) -> FunctionV
     from porter.frontend.globals import globals_of
 
     try:
-        types, _, _ = front_end(function, signature, globals_of(function.module))
+        types, program, _ = front_end(function, signature, globals_of(function.module))
     except Refusal as e:
         found = e.diagnostic.at(function.module.path, function.name)
         return FunctionVerdict("refused", [found], signature or "", [])
@@ -34,4 +34,6 @@ def check_function(function: FunctionSource, signature: str | None) -> FunctionV
         found = refusal("PRT907", str(e), span, "give one type for each parameter").diagnostic
         return FunctionVerdict("refused", [found], signature or "", [])
     text = ", ".join(map(str, types))
-    return FunctionVerdict("convertible", [], text, list(assumptions(function, types, signature)))
+    kept = [d.at(function.module.path, function.name) for d in program.kept]
+    assumed = list(assumptions(function, types, signature))
+    return FunctionVerdict("partly" if kept else "convertible", kept, text, assumed)

@@ -10,11 +10,13 @@ import libcst as cst
 
 from porter.arrays.dtypes import BOOL
 from porter.arrays.sizes import Poly, sym
+from porter.diagnostics import Refusal
 from porter.frontend.builder import whole_view
 from porter.frontend.calls import iterate
 from porter.frontend.evaluate import is_expr
+from porter.frontend.hostpart import host_can_test, keep
 from porter.frontend.liveness import exposed
-from porter.frontend.names import assigned_names, contains, used_names
+from porter.frontend.names import assigned_names, contains
 from porter.frontend.scalars import constant_of, on_host, operate, truth
 from porter.frontend.values import Array, Range, Value
 from porter.ir.nodes import Axis, Bind, Expr, For, If, Local, Op, Return, Stmt, While
@@ -257,11 +259,11 @@ def while_loop(body: Body, node: cst.While) -> None:
 def branch(body: Body, node: cst.If) -> None:
     """An `if`: decided at conversion, kept on the host, or a branch of the thread."""
     b = body.b
-    if _is_check(node) and not body.helper and not b.ranges and not b.in_while:
-        if _host_can_test(body, node):
-            body.host(node)
-            return
     origin = b.origin
+    if _is_check(node) and not b.ranges and not b.in_while and host_can_test(body, node.test):
+        if not _never(body, node):
+            keep(body, node)
+        return
     cond = condition(body, node.test)
     known = constant_of(cond)
     then, other = suite(node.body), orelse(node)
@@ -281,17 +283,18 @@ def branch(body: Body, node: cst.If) -> None:
         b.conditions.append(operate("not", cond))
 
 
-def _host_can_test(body: Body, node: cst.If) -> bool:
-    """Whether the test of an argument check needs nothing from the device."""
-    for name in used_names(node.test):
-        value = body.env.get(name)
-        if isinstance(value, Array):
-            buffer = body.b.buffers.get(value.view.buffer) if value.view else None
-            if buffer is None or not buffer.parameter or buffer.name != name:
-                return False
-        elif is_expr(value) and not on_host(value):  # type: ignore[arg-type]
-            return False
-    return True
+def _never(body: Body, node: cst.If) -> bool:
+    """Whether a check holds whatever is passed.  Refuses one that can only raise."""
+    state = body.b.saved()
+    try:
+        known = constant_of(condition(body, node.test))
+    except Refusal:
+        known = None
+    body.b.restore(state)
+    if known is True:
+        raise body.b.refuse("PRT903", "with these types the function always raises",
+                            "give the types that it takes with --signature")  # fmt: skip
+    return known is False
 
 
 def _is_check(node: cst.If) -> bool:

@@ -227,11 +227,8 @@ class Evaluator:
         known = None if isinstance(x, Array) else constant_of(truth(x))
         if known is not None and bool(known) == (op == "or"):
             return x
-        outer, self.b.conditional = self.b.conditional, True
-        try:
+        with self.b.maybe():
             y = self.numeric(right)
-        finally:
-            self.b.conditional = outer
         if isinstance(x, Array) or isinstance(y, Array):
             raise self.b.refuse(
                 "PRT902", f"`{op}` of arrays is ambiguous", f"use `{'&' if op == 'and' else '|'}`"
@@ -287,11 +284,8 @@ class Evaluator:
         known = constant_of(truth(cond))
         if known is not None:
             return self(body if known else orelse)
-        outer, self.b.conditional = self.b.conditional, True
-        try:
+        with self.b.maybe():
             then, other = self.numeric(body), self.numeric(orelse)
-        finally:
-            self.b.conditional = outer
         return calculus.map_arrays(
             self.b, choose, [truth(cond), then, other], "a conditional expression"
         )

@@ -17,7 +17,7 @@ CONSTANTS = {
     "Inf": math.inf, "NaN": math.nan, "PINF": math.inf, "NINF": -math.inf,
     "infty": math.inf, "euler_gamma": 0.5772156649015329,
 }  # fmt: skip
-MODULES = {"numpy", "math", "cmath", "numpy.linalg", "builtins"}
+MODULES = {"numpy", "math", "cmath", "numpy.linalg", "numpy.fft", "builtins"}
 DTYPE_ALIASES = {
     "float": "float64", "int": "int64", "bool": "bool", "complex": "complex128",
     "bool_": "bool", "double": "float64", "single": "float32", "float_": "float64",
@@ -39,6 +39,9 @@ class Globals:
         self.module = module
         self.names: dict[str, Value] = {}
         self.constants: dict[str, cst.BaseExpression] = {}
+        self.imports: dict[str, set[str]] = {}
+        self.library = ""  # "cupy": linear algebra, transforms and sorts run there
+        self.refuse_host = False  # nothing that is array work may stay on the host
         self._scan(module.tree.body)
 
     @cached_property
@@ -58,27 +61,39 @@ class Globals:
 
     def _small(self, node: cst.CSTNode) -> None:
         match node:
-            case cst.Import(names=names):
-                for alias in names:
-                    self._import(_dotted(alias.name), alias)
-            case cst.ImportFrom(module=module, names=names) if not isinstance(
-                names, cst.ImportStar
-            ):
-                base = _dotted(module) if module is not None else "."
-                for alias in names:
-                    name = _dotted(alias.name)
-                    self.names[_bound(alias) or name] = member(base, name)
+            case cst.Import() | cst.ImportFrom():
+                names, lines = imported(node)
+                self.names.update(names)
+                for name, line in lines.items():
+                    self.imports.setdefault(name, set()).update(line)
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
                 self.constants[name] = value
             case cst.AnnAssign(target=cst.Name(value=name), value=value) if value is not None:
                 self.constants[name] = value
 
-    def _import(self, name: str, alias: cst.ImportAlias) -> None:
-        bound = _bound(alias)
-        if bound:
-            self.names[bound] = Module(name)
-        else:
-            self.names[name.split(".")[0]] = Module(name.split(".")[0])
+
+def imported(node: cst.Import | cst.ImportFrom) -> tuple[dict[str, Value], dict[str, set[str]]]:
+    """The names that an import binds, and for each the lines that import it elsewhere."""
+    names: dict[str, Value] = {}
+    lines: dict[str, set[str]] = {}
+    if isinstance(node.names, cst.ImportStar):
+        return names, lines
+    if isinstance(node, cst.Import):
+        for alias in node.names:
+            name, bound = _dotted(alias.name), _bound(alias)
+            top = name.split(".")[0]
+            names[bound or top] = Module(name if bound else top)
+            lines[bound or top] = {f"import {name}" + (f" as {bound}" if bound else "")}
+        return names, lines
+    base = _dotted(node.module) if node.module is not None else "."
+    for alias in node.names:
+        name, bound = _dotted(alias.name), _bound(alias)
+        names[bound or name] = member(base, name)
+        if not node.relative and base != "__future__":
+            lines[bound or name] = {
+                f"from {base} import {name}" + (f" as {bound}" if bound else "")
+            }
+    return names, lines
 
 
 @lru_cache(maxsize=4)

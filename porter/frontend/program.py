@@ -37,14 +37,19 @@ from porter.source.module import FunctionSource
 MAX_RESTARTS = 6
 
 
-def build(function: FunctionSource, types: Sequence[ParameterType], scope: Globals) -> Program:
-    """The array program. Raises Refusal where a statement cannot be converted."""
+def build(
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool = False
+) -> Program:
+    """The array program. Raises Refusal where a statement cannot be converted.
+
+    With `partial`, such a statement stays on the host where that is possible.
+    """
     _check_definition(function)
     local_types: dict[str, DType] = {}
     pinned: set[str] = set()
     fixed: set[str] = set()
     for _ in range(MAX_RESTARTS):
-        builder = Builder(function.module, local_types=local_types, pinned=pinned)
+        builder = Builder(function.module, local_types=local_types, pinned=pinned, partial=partial)
         env, parameters = _environment(builder, function, types, scope, fixed)
         body = Body(builder, scope, env)
         builder.active.append(function.name)
@@ -154,6 +159,8 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
         assumed=(),
         constants=dict(b.constants),
         origin=Origin(function.span, f"def {function.name}"),
+        imports=tuple(sorted(b.imports)),
+        kept=tuple(b.kept),
         indexed=b.reads_shape,
         strict=b.strict_shapes,
         sized=frozenset(b.sized),

@@ -8,17 +8,20 @@ from typing import Any
 import libcst as cst
 
 from porter.arrays.sizes import Poly
+from porter.diagnostics import Refusal
 from porter.frontend import control, subscripts
 from porter.frontend.builder import Builder, whole_view
 from porter.frontend.calculus import ONE, astype, elementwise, map_arrays, reindex
 from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.functions.creation import Empty
-from porter.frontend.globals import Globals
-from porter.frontend.names import assigned_names, contains, used_names
+from porter.frontend.globals import Globals, imported
+from porter.frontend.hostpart import keep, speaks, stays, transparent
+from porter.frontend.names import assigned_names, contains
+from porter.frontend.results import give_back
 from porter.frontend.scalars import choose, constant_of, integer, number, on_host, poly_of, truth
 from porter.frontend.stores import same_kind, store
 from porter.frontend.values import NONE, Array, Function, Value
-from porter.ir.nodes import Const, Expr, Host, If, Jump, Load, Local, Origin, Return, Scalar, Write
+from porter.ir.nodes import Const, Expr, If, Jump, Load, Local, Object, Origin, Scalar, Write
 from porter.ir.nodes import Value as IndexValue
 from porter.ir.ops import BINARY
 from porter.ir.walk import walk
@@ -44,6 +47,7 @@ class Body:
         self.locals: dict[str, str] = {}
         self.single: set[str] = set()
         self.returned = False
+        self.given = {} if helper else dict(env)  # the arguments as they came
         self.early: tuple[str, str] | None = None
         self.loops_before = builder.loops
         #: what runs after the statement at hand, block by block
@@ -107,12 +111,11 @@ class Body:
         if known is not None:
             return self._helper_rest(then if known else other)
         before = dict(self.env)
-        outer, self.b.conditional = self.b.conditional, True
-        first = self._helper_rest(then)
-        self.env.clear()
-        self.env.update(before)
-        second = self._helper_rest(other)
-        self.b.conditional = outer
+        with self.b.maybe():
+            first = self._helper_rest(then)
+            self.env.clear()
+            self.env.update(before)
+            second = self._helper_rest(other)
         if any(isinstance(s, Write) for s in self.b.statements[-2:]):
             raise self.b.refuse("PRT902", f"`{self.helper}` stores before a conditional `return`")
         return self._merge(cond, first, second, node)
@@ -135,16 +138,6 @@ class Body:
         found = Local(result, self.b.local_types[result])
         after = self._helper_rest(rest)
         return found if after is None else self._merge(done, found, after, node)
-
-    def _return_early(self, value: Value, node: cst.CSTNode) -> None:
-        assert self.early is not None
-        result, returned = self.early
-        expr = self.ev.as_numeric(value, node)
-        if isinstance(expr, Array):
-            raise self.b.refuse("PRT902", "an array returned from inside a loop")
-        self.b.let(result, expr)
-        self.b.let(returned, number(True))
-        self.b.emit(Jump("break", self.b.origin))
 
     def leave_if_returned(self) -> None:
         """After an inner loop of a helper: leave the outer one too."""
@@ -179,6 +172,20 @@ class Body:
         """Evaluate one statement. Raises Refusal where it cannot be converted."""
         self._origin(node)
         self.b.node = node
+        if not self.b.partial:
+            self._statement(node)
+            return
+        state, env = self.b.saved(), dict(self.env)
+        try:
+            self._statement(node)
+        except Refusal as reason:
+            self.b.restore(state)
+            self.env.clear()
+            self.env.update(env)
+            if not stays(self, node, reason):
+                raise
+
+    def _statement(self, node: cst.BaseStatement) -> None:
         match node:
             case cst.SimpleStatementLine(body=small):
                 for part in small:
@@ -192,6 +199,8 @@ class Body:
                 control.branch(self, node)
             case cst.FunctionDef(name=name):
                 self.env[name.value] = Function(name.value, node, self.env)
+            case cst.With():
+                self.run(transparent(self, node))
             case _:
                 kind = _PLAIN.get(type(node).__name__, type(node).__name__)
                 raise self.b.refuse("PRT902", f"{kind} cannot be converted")
@@ -212,60 +221,37 @@ class Body:
             case cst.Expr(value=value):
                 self._expression(value, line)
             case cst.Return(value=value):
-                self._return(value)
-            case cst.Pass() | cst.Global() | cst.Import() | cst.ImportFrom():
-                self._ignored(part)
+                give_back(self, value)
+            case cst.Import() | cst.ImportFrom():
+                names, lines = imported(part)
+                self.env.update(names)
+                self.b.local_imports.update(lines)
+            case cst.Pass():
+                pass
+            case cst.Global() | cst.Nonlocal():
+                raise self.b.refuse("PRT902", "a name of the module is assigned",
+                                    "return the value instead")  # fmt: skip
+            case cst.Del(target=cst.Name(value=name)):
+                self.env.pop(name, None)
             case cst.Break():
                 self.b.emit(Jump("break", self.b.origin))
             case cst.Continue():
                 self.b.emit(Jump("continue", self.b.origin))
             case cst.Assert() | cst.Raise():
-                self.host(line)
+                keep(self, line)
             case _:
                 kind = type(part).__name__.lower()
                 raise self.b.refuse("PRT902", f"`{kind}` cannot be converted")
 
-    def _ignored(self, part: cst.BaseSmallStatement) -> None:
-        if not isinstance(part, cst.Pass):
-            raise self.b.refuse("PRT902", "imports and globals inside the function",
-                                "move the statement to the top of the file")  # fmt: skip
-
     def _expression(self, value: cst.BaseExpression, line: cst.SimpleStatementLine) -> None:
         if isinstance(value, (cst.SimpleString, cst.ConcatenatedString, cst.Ellipsis)):
             return
-        if isinstance(value, cst.Call) and isinstance(value.func, cst.Name):
-            if value.func.value == "print" and "print" not in self.env:
-                self.host(line)
-                return
+        if isinstance(value, cst.Call) and speaks(self, value):
+            keep(self, line)
+            return
         if not isinstance(value, cst.Call):
             raise self.b.refuse("PRT902", "this expression has no effect")
         self.ev(value)
-
-    def host(self, node: cst.BaseStatement) -> None:
-        """A statement that stays in the host function as it is written."""
-        if self.helper or self.b.ranges:
-            raise self.b.refuse("PRT902", "`raise`, `assert` and `print` in a loop or a helper",
-                                "check the arguments before the loop")  # fmt: skip
-        for name in sorted(used_names(node)):
-            self._host_name(name)
-        text = self.b.module.tree.code_for_node(node)
-        self.b.emit(Host(text, self.b.origin))
-
-    def _host_name(self, name: str) -> None:
-        value = self.env.get(name)
-        if value is None and name in self.ev.scope.constants:
-            self.ev._name(name)
-        if value is None or (isinstance(value, Scalar) and value.name == name):
-            return
-        if isinstance(value, Array):
-            buffer = self.b.buffers.get(value.view.buffer) if value.view else None
-            if buffer is not None and buffer.parameter and buffer.name == name:
-                return
-        elif is_expr(value) and on_host(value):  # type: ignore[arg-type]
-            if not (isinstance(value, IndexValue) and value.poly.symbol == name):
-                self.b.let(name, value)  # type: ignore[arg-type]
-            return
-        raise self.b.refuse("PRT902", f"`{name}` is on the device when the host needs it here")
 
     # -- assignment ------------------------------------------------------------------
 
@@ -330,7 +316,8 @@ class Body:
     def _target(self, node: cst.Subscript) -> Array:
         owner = self.ev(node.value)
         if not isinstance(owner, Array):
-            raise self.b.refuse("PRT905", "the target of the store is not an array")
+            code = "PRT902" if isinstance(owner, (Object, tuple)) else "PRT905"
+            raise self.b.refuse(code, "the target of the store is not an array")
         return subscripts.index_array(self.b, owner, self.ev.items(node), target=True)
 
     def bound(self, name: str, value: Value) -> Value:
@@ -435,59 +422,6 @@ class Body:
         shared = any(v.view is not None and v.view.buffer == buffer for v in others)
         return self.b.emitted_here(buffer) and not shared and not self.b.buffers[buffer].parameter
 
-    # -- return ----------------------------------------------------------------------
-
-    def _return(self, node: cst.BaseExpression | None) -> None:
-        if self.early is not None:
-            value = NONE if node is None else self.ev(node)
-            self._return_early(value, node or cst.Name("None"))
-            return
-        if self.b.loops:
-            raise self.b.refuse("PRT902", "`return` inside a loop", "leave the loop with `break`")
-        value = NONE if node is None else self.ev(node)
-        values = list(value) if isinstance(value, tuple) else [value]
-        results = [self._result(v, len(values)) for v in values]
-        single = not isinstance(value, tuple)
-        self.b.emit(Return(tuple(results), single, self.b.origin))
-        self.returned = self.b.depth == 0
-
-    def _result(self, value: Value, count: int) -> str | Expr | None:
-        if value is NONE:
-            return None
-        name = "out" if count == 1 else "out1"
-        if isinstance(value, Array):
-            if value.mask is not None:
-                raise self.b.refuse("PRT906", "how many elements are returned depends on the data",
-                                    "return the mask, or use np.where")  # fmt: skip
-            if value.view is None or not value.ndim:
-                value = self.b.define(name, value)
-            value = self.b.named(name, value)
-            assert isinstance(value, Array) and value.view is not None
-            if whole_view(value):
-                return value.view.buffer
-            return self._returned_view(name, value)
-        if not is_expr(value):
-            raise self.b.refuse("PRT902", "only arrays, numbers and tuples of them can be returned")
-        expr: Expr = value  # type: ignore[assignment]
-        if on_host(expr):
-            return expr
-        if isinstance(expr, (Load, Local)) and not getattr(expr, "index", ()):
-            if isinstance(expr, Local) or expr.index == ():
-                return expr
-        strong = Array((), _strong(expr), lambda _: expr)
-        array = self.b.define(name, strong)
-        assert array.view is not None
-        return Load(array.view.buffer, (), expr.dtype)
-
-    def _returned_view(self, name: str, value: Array) -> str:
-        assert value.view is not None
-        if self.b.is_parameter(value.view.buffer):
-            raise self.b.refuse("PRT905", "a view of an argument is returned",
-                                "return a copy: `.copy()`")  # fmt: skip
-        copy = self.b.define(name, Array(value.shape, value.dtype, value.at))
-        assert copy.view is not None
-        return copy.view.buffer
-
 
 def _strong(value: Expr) -> Any:
     from porter.arrays.dtypes import strengthen
@@ -503,7 +437,6 @@ def _as_array(value: Any) -> Array:
 
 _PLAIN = {
     "Try": "`try`",
-    "With": "`with`",
     "ClassDef": "a class",
     "Match": "`match`",
     "TryStar": "`try`",

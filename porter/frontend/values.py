@@ -8,7 +8,7 @@ from typing import Any
 
 from porter.arrays.dtypes import DType
 from porter.arrays.sizes import Poly
-from porter.ir.nodes import Expr
+from porter.ir.nodes import Expr, Object
 
 At = Callable[[Sequence[Poly]], Expr]
 
@@ -120,5 +120,5 @@ NONE, ELLIPSIS = Special("None"), Special("...")
 
 Value = (
     Array | Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Text
-    | Special | tuple[Any, ...]
+    | Special | Object | tuple[Any, ...]
 )  # fmt: skip

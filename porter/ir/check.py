@@ -21,11 +21,13 @@ from porter.ir.nodes import (
     Def,
     Expr,
     For,
+    Host,
     If,
     Jump,
     Let,
     Load,
     Local,
+    Object,
     Op,
     Program,
     Reduce,
@@ -110,6 +112,9 @@ class _Checker:
                     self.arrays.add(buffer.name)
                 case Bind(names=names):
                     self.arrays |= set(names)
+                case Host(makes=makes, objects=objects):
+                    self.arrays |= set(makes)
+                    self.variables |= set(objects)
         self.sizes |= self.scalars | self.variables
         self.where: Stmt | None = None
 
@@ -199,6 +204,11 @@ class _Checker:
                 for one, other in zip(left, right, strict=True):
                     have = self.known(other)
                     self.known(one, len(have.shape), have.dtype)
+            case Host(values=values, arrays=arrays, makes=makes):
+                for _, e in values:
+                    self.expr(e, names)
+                for name in (*(a for _, a in arrays), *makes):
+                    self.known(name)
             case Return(values=values):
                 for v in values:
                     if isinstance(v, str):
@@ -259,7 +269,7 @@ class _Checker:
             case Scalar(name=name):
                 known = name in self.scalars or name in self.variables
                 self.rule(known, f"the scalar `{name}` is not assigned")
-            case Local(name=name):
+            case Local(name=name) | Object(name=name):
                 self.rule(name in self.variables, f"the variable `{name}` is not assigned")
             case Load(buffer=name, index=index):
                 buffer = self.element(name, index, names)

@@ -78,6 +78,8 @@ class Machine:
         # inside a stage: element -> (read, write or a combination -> threads that did so)
         self.touched: dict[tuple[Any, ...], dict[str, set[int]]] | None = None
         self.thread = 0
+        for line in program.imports:
+            exec(line, self.scope)
         for name, text in program.constants.items():
             self.scope[name] = self.numbers[name] = eval(text, self.scope)
         missing = program.parameters[len(args) :]
@@ -184,6 +186,8 @@ class Machine:
                 return self.reduce(e)
             case ir.Op():
                 return self.op(e)
+            case ir.Object(name=name):
+                return self.scope[name]
 
     def op(self, e: ir.Op) -> Number:
         """The ufunc of the operation; `and` and `or` stop where Python's would."""
@@ -237,8 +241,8 @@ class Machine:
             case ir.Bind(names, buffers, _):
                 meant = [self.arrays[b] for b in buffers]
                 self.arrays |= dict(zip(names, meant, strict=True))
-            case ir.Host(text, _):
-                exec(textwrap.dedent(text), self.scope)
+            case ir.Host():
+                self.host(s)
             case ir.Jump(kind, _):
                 return kind
             case ir.Return(values, single, _):
@@ -263,6 +267,17 @@ class Machine:
                     if ending not in (None, "continue"):
                         return None if ending == "break" else ending
         return None
+
+    def host(self, s: ir.Host) -> None:
+        """Run the text; the arrays that it makes must have the declared shapes and dtypes."""
+        self.scope |= {n: self.expr(e) for n, e in s.values}
+        self.scope |= {n: self.arrays[a] for n, a in s.arrays}
+        if not s.makes:
+            exec(textwrap.dedent(s.text), self.scope)
+            return
+        made = eval(s.text, self.scope)
+        for name, array in zip(s.makes, made if len(s.makes) > 1 else (made,), strict=True):
+            self.make(name, np.asarray(array))
 
     def stage(self, s: ir.Stage) -> None:
         """Every thread runs the statements with variables of its own; none may meet another."""

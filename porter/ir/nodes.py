@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from porter.arrays.dtypes import BOOL, DType
 from porter.arrays.sizes import Poly
-from porter.diagnostics import Span
+from porter.diagnostics import Diagnostic, Span
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,19 @@ class Reduce:
     dtype: DType
 
 
-Expr = Const | Value | Scalar | Local | Load | Op | Cast | Select | Reduce
+@dataclass(frozen=True)
+class Object:
+    """A value that only the host knows: statements of the host pass it on.
+
+    `array` unless it is certainly no array; then it is returned where the arguments are.
+    """
+
+    name: str
+    array: bool = True
+    dtype: DType = BOOL
+
+
+Expr = Const | Value | Scalar | Local | Load | Op | Cast | Select | Reduce | Object
 
 
 @dataclass(frozen=True)
@@ -235,10 +247,21 @@ class Return:
 
 @dataclass(frozen=True)
 class Host:
-    """A statement that stays in the host function as the user wrote it (`raise`, `assert`)."""
+    """A statement that stays in the host function as the user wrote it.
+
+    In its text, placeholders stand for scalars (`values`) and for arrays, which are brought
+    to the host first (`arrays`; those in `itself` are meant as objects, not for their
+    elements).  If it makes arrays, the text is an expression, and they go to the device.
+    """
 
     text: str
     origin: Origin
+    values: tuple[tuple[str, Expr], ...] = ()
+    arrays: tuple[tuple[str, str], ...] = ()
+    itself: frozenset[str] = frozenset()
+    makes: tuple[str, ...] = ()
+    on_device: bool = False  # a library call that CuPy makes with the device's own data
+    objects: tuple[str, ...] = ()  # names that the text gives values of the host's own
 
 
 @dataclass(frozen=True)
@@ -295,6 +318,8 @@ class Program:
     assumed: tuple[str, ...]
     constants: dict[str, str]
     origin: Origin
+    imports: tuple[str, ...] = ()  # what the statements of the host need
+    kept: tuple[Diagnostic, ...] = ()  # statements that should run on the device, but stay
     indexed: bool = False  # shapes or positions are used: the number of dimensions matters
     strict: bool = False  # arrays are stored into: shapes must match, not just broadcast
     sized: frozenset[str] = frozenset()  # the sizes that the function asks for

@@ -19,6 +19,7 @@ from porter.ir.nodes import (
     Let,
     Load,
     Local,
+    Object,
     Op,
     Program,
     Reduce,
@@ -47,7 +48,7 @@ def show(expr: Expr) -> str:
             return repr(value)
         case Value(poly=poly):
             return str(poly)
-        case Scalar(name=name) | Local(name=name):
+        case Scalar(name=name) | Local(name=name) | Object(name=name):
             return name
         case Load(buffer=name, index=index):
             return f"{name}[{', '.join(map(str, index))}]"
@@ -91,8 +92,8 @@ def lines(body: Sequence[Stmt], indent: int = 0) -> Iterator[str]:
                 yield f"{pad}{name} = {show(value)}"
             case Bind(names, buffers, _):
                 yield f"{pad}{', '.join(names)} := {', '.join(buffers)}"
-            case Host(text, _):
-                yield f"{pad}host: {' '.join(text.split())}"
+            case Host():
+                yield f"{pad}host: {_host(s)}"
             case Jump(kind, _):
                 yield f"{pad}{kind}"
             case Return(values, _, _):
@@ -102,6 +103,13 @@ def lines(body: Sequence[Stmt], indent: int = 0) -> Iterator[str]:
                 yield f"{pad}return {', '.join(shown)}"
             case For() | While() | If() | Stage():
                 yield from _nested(s, indent)
+
+
+def _host(s: Host) -> str:
+    text = " ".join(s.text.split())
+    for name, value in (*s.arrays, *((n, show(e)) for n, e in s.values)):
+        text = text.replace(name, value)
+    return f"{', '.join(s.makes)} = {text}" if s.makes else text
 
 
 def _nested(s: Stmt, indent: int) -> Iterator[str]:

@@ -15,10 +15,12 @@ from porter.ir.nodes import (
     Def,
     Expr,
     For,
+    Host,
     If,
     Let,
     Load,
     Local,
+    Object,
     Op,
     Reduce,
     Return,
@@ -64,6 +66,8 @@ def map_expr(expr: Expr, poly: PolyMap, dtype: DTypeMap) -> Expr:
         case Reduce(op, axes, body, d):
             bounds = tuple(Axis(a.name, size(a.hi), size(a.lo)) for a in axes)
             return Reduce(op, bounds, again(body), dtype(d))
+        case Object():
+            return expr
 
 
 def map_statement(stmt: Stmt, poly: PolyMap, dtype: DTypeMap) -> Stmt:
@@ -113,4 +117,6 @@ def map_parts(stmt: Stmt, expr: Callable[[Expr], Expr], size: PolyMap, dtype: DT
         case Return(values, single, origin):
             results = tuple(v if v is None or isinstance(v, str) else expr(v) for v in values)
             return Return(results, single, origin)
+        case Host(values=values):
+            return replace(stmt, values=tuple((n, expr(v)) for n, v in values))
     return stmt

@@ -14,6 +14,7 @@ from porter.ir.nodes import (
     Def,
     Expr,
     For,
+    Host,
     If,
     Let,
     Load,
@@ -64,6 +65,8 @@ def expressions(stmt: Stmt) -> Iterator[Expr]:
             yield from (Value(p, _INT) for p in (lo, hi))
         case While(cond=cond) | If(cond=cond):
             yield cond
+        case Host(values=values):
+            yield from (e for _, e in values)
         case Return(values=values):
             yield from (v for v in values if v is not None and not isinstance(v, str))
 
@@ -110,6 +113,8 @@ def read_buffers(body: Sequence[Stmt]) -> set[str]:
     for s in statements(tuple(body)):
         if isinstance(s, Bind):
             found |= set(s.buffers)
+        if isinstance(s, Host):
+            found |= {a for _, a in s.arrays}
         if isinstance(s, Return):
             found |= {v for v in s.values if isinstance(v, str)}
     return found
@@ -126,6 +131,8 @@ def written_buffers(body: Sequence[Stmt]) -> set[str]:
                 found.add(buffer.name)
             case Bind(names=names):
                 found |= set(names)
+            case Host(makes=makes):
+                found |= set(makes)
     return found
 
 

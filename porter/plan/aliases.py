@@ -6,7 +6,7 @@ The names' moves are run through, loops until their state repeats.
 
 from __future__ import annotations
 
-from porter.ir.nodes import Alloc, Bind, For, If, Stage, Stmt, While, Write
+from porter.ir.nodes import Alloc, Bind, For, Host, If, Stage, Stmt, While, Write
 from porter.ir.walk import blocks, statements
 
 Pairs = set[frozenset[str]]
@@ -64,6 +64,9 @@ def _run(body: tuple[Stmt, ...], names: _Names) -> None:
         match s:
             case Alloc(buffer=buffer):
                 names.allocate(buffer.name)
+            case Host(makes=makes):
+                for name in makes:
+                    names.allocate(name)
             case Bind():
                 names.bind(s)
             case Write(buffer=name):

@@ -62,6 +62,7 @@ class Context:
             name = getattr(s, "name", None) or getattr(s, "index", None)
             if isinstance(name, str):
                 taken.add(name)
+            taken |= set(getattr(s, "objects", ()))
         return Context(program, dict(program.buffers), taken)
 
     @property

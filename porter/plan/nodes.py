@@ -102,3 +102,4 @@ class Plan:
     strict: bool = False
     expandable: tuple[tuple[tuple[str, int], ...], ...] = ()
     widened: tuple[tuple[str, int, Poly], ...] = ()
+    imports: tuple[str, ...] = ()

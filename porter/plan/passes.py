@@ -81,6 +81,7 @@ def plan(program: Program) -> Plan:
         program.strict and not _stores_only(program),
         groups,
         widenable(program, [m for g in groups for m in g]),
+        program.imports,
     )
 
 

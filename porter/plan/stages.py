@@ -13,6 +13,7 @@ from porter.ir.nodes import (
     Bind,
     Expr,
     For,
+    Host,
     If,
     Jump,
     Let,
@@ -304,6 +305,9 @@ def _touched(s: Stmt) -> set[str]:
         return inner | {v for v in s.values if isinstance(v, str)}
     if isinstance(s, Bind):
         return {*s.names, *s.buffers}
+    if isinstance(s, Host):
+        inner = {x.buffer for _, e in s.values for x in walk(e) if isinstance(x, Load)}
+        return inner | {a for _, a in s.arrays} | set(s.makes)
     if isinstance(s, (For, While, If)):
         return (
             {e.buffer for e in walk(s.cond) if isinstance(e, Load)}

@@ -14,6 +14,7 @@ from porter.ir.nodes import (
     Def,
     Expr,
     For,
+    Host,
     If,
     Let,
     Load,
@@ -61,6 +62,9 @@ def _stored_for_good(body: tuple[Stmt, ...]) -> set[str]:
                           for e in walk(v) if isinstance(e, Load)}  # fmt: skip
             case Bind(names=names, buffers=buffers):
                 found |= set(buffers) | set(names)
+            case Host(values=scalars, arrays=arrays, makes=makes):
+                found |= {*(a for _, a in arrays), *makes}
+                found |= {x.buffer for _, e in scalars for x in walk(e) if isinstance(x, Load)}
     for s in _host_level(body):
         if isinstance(s, (While, If)):
             found |= {e.buffer for e in walk(s.cond) if isinstance(e, Load)}

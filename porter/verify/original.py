@@ -136,6 +136,8 @@ def _pure(function: ast.expr) -> bool:
         root = root.value
     if isinstance(root, ast.Name) and root.id in _PURE_MODULES:
         return True
+    if isinstance(root, ast.Name) and (root.id, function.attr) == ("logging", "getLogger"):
+        return True
     # a method of a constant, such as np.array([...]).reshape(3, 3)
     return isinstance(root, (ast.Call, ast.Constant)) and not isinstance(function.value, ast.Name)
 

@@ -12,6 +12,7 @@ from porter.frontend.functions import (
     reductions,
     scans,
     shaping,
+    solvers,
     statistics,
     ufuncs,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "reductions",
     "scans",
     "shaping",
+    "solvers",
     "statistics",
     "ufuncs",
 ]

@@ -47,7 +47,7 @@ class Call:
             return None
         if isinstance(value, Text):
             return value.value
-        if isinstance(value, (int, float, bool)):
+        if isinstance(value, (int, float, bool, str)):
             return value
         known = constant_of(value)
         if known is None:

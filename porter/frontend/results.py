@@ -1,0 +1,92 @@
+"""`return`: what the function gives back, and the early ones of helpers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from porter.arrays.dtypes import strengthen
+from porter.frontend.builder import whole_view
+from porter.frontend.evaluate import is_expr
+from porter.frontend.scalars import number, on_host
+from porter.frontend.values import NONE, Array, Value
+from porter.ir.nodes import Expr, Jump, Load, Local, Object, Return
+
+if TYPE_CHECKING:
+    from porter.frontend.statements import Body
+
+
+def give_back(body: Body, node: cst.BaseExpression | None) -> None:
+    """A `return` statement of the function, or of a helper from inside a loop."""
+    if body.early is not None:
+        value = NONE if node is None else body.ev(node)
+        _return_early(body, value, node or cst.Name("None"))
+        return
+    if body.b.loops:
+        raise body.b.refuse("PRT902", "`return` inside a loop", "leave the loop with `break`")
+    value = NONE if node is None else body.ev(node)
+    values = list(value) if isinstance(value, tuple) else [value]
+    returned(body, values, not isinstance(value, tuple))
+
+
+def returned(body: Body, values: Sequence[Value], single: bool) -> None:
+    """The end of the function with these results."""
+    if body.b.loops:
+        raise body.b.refuse("PRT902", "`return` inside a loop", "leave the loop with `break`")
+    results = [_result(body, v, len(values)) for v in values]
+    body.b.emit(Return(tuple(results), single, body.b.origin))
+    body.returned = body.b.depth == 0
+
+
+def _return_early(body: Body, value: Value, node: cst.CSTNode) -> None:
+    assert body.early is not None
+    result, returned = body.early
+    expr = body.ev.as_numeric(value, node)
+    if isinstance(expr, Array):
+        raise body.b.refuse("PRT902", "an array returned from inside a loop")
+    body.b.let(result, expr)
+    body.b.let(returned, number(True))
+    body.b.emit(Jump("break", body.b.origin))
+
+
+def _result(body: Body, value: Value, count: int) -> str | Expr | None:
+    if value is NONE:
+        return None
+    name = "out" if count == 1 else "out1"
+    if isinstance(value, Array):
+        if value.mask is not None:
+            raise body.b.refuse("PRT906", "how many elements are returned depends on the data",
+                                "return the mask, or use np.where")  # fmt: skip
+        if value.view is None or not value.ndim:
+            value = body.b.define(name, value)
+        value = body.b.named(name, value)
+        assert isinstance(value, Array) and value.view is not None
+        if whole_view(value):
+            return value.view.buffer
+        return _returned_view(body, name, value)
+    if isinstance(value, Object):
+        return value
+    if not is_expr(value):
+        raise body.b.refuse("PRT902", "only arrays, numbers and tuples of them can be returned")
+    expr: Expr = value  # type: ignore[assignment]
+    if on_host(expr):
+        return expr
+    if isinstance(expr, (Load, Local)) and not getattr(expr, "index", ()):
+        if isinstance(expr, Local) or expr.index == ():
+            return expr
+    strong = Array((), strengthen(expr.dtype), lambda _: expr)
+    array = body.b.define(name, strong)
+    assert array.view is not None
+    return Load(array.view.buffer, (), expr.dtype)
+
+
+def _returned_view(body: Body, name: str, value: Array) -> str:
+    assert value.view is not None
+    if body.b.is_parameter(value.view.buffer):
+        raise body.b.refuse("PRT905", "a view of an argument is returned",
+                            "return a copy: `.copy()`")  # fmt: skip
+    copy = body.b.define(name, Array(value.shape, value.dtype, value.at))
+    assert copy.view is not None
+    return copy.view.buffer

@@ -50,7 +50,7 @@ def front_end(
             return _first_candidate(function, signature, scope, partial)
         except Refusal as e:
             first = first or e
-            if first.diagnostic.code not in ("PRT901", "PRT902", "PRT903"):
+            if first.diagnostic.code not in ("PRT901", "PRT902"):
                 break
     assert first is not None
     raise first

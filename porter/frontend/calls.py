@@ -165,6 +165,8 @@ def _own_method(
 
             store(ev.b, array, ev.as_numeric(positional[0], node))
             return NONE
+        case "sort":
+            return named(ev, "ndarray.sort", [m.owner, *positional], keywords, node)
         case "item":
             if array.ndim == 0:
                 return array.at(())

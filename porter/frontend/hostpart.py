@@ -63,7 +63,7 @@ def stays(body: Body, node: cst.BaseStatement, reason: Refusal) -> bool:
 
 
 #: refusals that say what a kernel cannot do; the others are about what NumPy would not do either
-_CURABLE = {"PRT901", "PRT902", "PRT903"}
+_CURABLE = {"PRT901", "PRT902"}
 
 
 def _stay(body: Body, node: cst.BaseStatement) -> None:

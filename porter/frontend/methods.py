@@ -36,6 +36,7 @@ SAME = set(
         "ravel",
         "conj",
         "trace",
+        "argsort",
         "cumsum",
         "cumprod",
     ]
@@ -43,7 +44,7 @@ SAME = set(
 FOLDS = set(["sum", "prod", "mean", "std", "var", "min", "max", "argmin", "argmax", "any", "all"])
 RENAMED = {"conjugate": "conj", "flatten": "ravel"}
 #: methods with their own meaning, see `calls.py`
-OWN = {"astype", "reshape", "fill", "item", "view", "tolist"}
+OWN = {"astype", "reshape", "fill", "item", "view", "tolist", "sort"}
 
 
 def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:

@@ -15,6 +15,7 @@ _ARRAY_ATTRIBUTES = {"shape", "size", "ndim", "dtype", "T", "copy", "astype", "r
                      "clip", "swapaxes", "squeeze", "ptp", "round", "trace"}  # fmt: skip
 _REDUCERS = {"sum", "mean", "std", "var", "max", "min", "amax", "amin", "prod", "argmax", "argmin",
              "any", "all", "norm", "median", "ptp", "count_nonzero", "average"}  # fmt: skip
+_MATRIX = {"inv", "solve", "cholesky", "eigh", "eigvalsh", "svd", "qr", "det", "pinv", "lstsq"}
 _SHAPE_TAKERS = {"zeros", "ones", "empty", "full", "eye", "arange", "identity"}
 _BETWEEN = {"linspace", "complex", "float", "int", "bool"}
 _BITS = {"BitAnd", "BitOr", "BitXor", "LeftShift", "RightShift"}
@@ -211,6 +212,8 @@ class _Visitor(cst.CSTVisitor):
                 continue
             if name == "len":
                 use.array()
+            elif is_numpy and position == 0 and name in _MATRIX:
+                use.array(2)
             elif is_numpy and position == 0 and not _is_math(node.func):
                 use.array(_axis_ndim(axis) if name in _REDUCERS else 1)
         if isinstance(node.func, cst.Attribute):

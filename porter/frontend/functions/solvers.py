@@ -17,7 +17,7 @@ UNKNOWN = Special("a result whose size is not known")
 def _square(call: Call, name: str) -> Array:
     array = call.array(name)
     if array.ndim != 2:
-        raise call.refuse("PRT901", f"`{call.name}` of an array that is not 2-D")
+        raise call.refuse("PRT903", f"`{call.name}` of an array that is not 2-D")
     return array
 
 
@@ -44,7 +44,7 @@ def _same_matrix(call: Call) -> Value:
 def _solve(call: Call) -> Value:
     a, b = _square(call, "a"), call.array("b")
     if b.ndim not in (1, 2):
-        raise call.refuse("PRT901", "`solve` of right sides that are not 1-D or 2-D")
+        raise call.refuse("PRT903", "`solve` of right sides that are not 1-D or 2-D")
     dtype = _common(call, a, b)
     text = "np.linalg.solve({0}, {1})"
     return library_call(call, text, [a, b], [Result("solution", b.shape, dtype)])[0]
@@ -118,7 +118,7 @@ def _qr(call: Call) -> Value:
 def _lstsq(call: Call) -> Value:
     a, b = _square(call, "a"), call.array("b")
     if b.ndim not in (1, 2):
-        raise call.refuse("PRT901", "`lstsq` of right sides that are not 1-D or 2-D")
+        raise call.refuse("PRT903", "`lstsq` of right sides that are not 1-D or 2-D")
     shape = (a.shape[1], *b.shape[1:])
     text = f"np.linalg.lstsq({{0}}, {{1}}, rcond={call.constant('rcond')!r})[0]"
     result = Result("solution", shape, _common(call, a, b))

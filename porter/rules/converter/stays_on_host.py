@@ -81,7 +81,7 @@ class StaysOnHost(ConverterRule):
             import numpy as np
 
             def f(a, b):
-                return np.linalg.solve(a, b * 2.0)
+                return 2.0 * np.linalg.solve(a, b)
             """,
         ),
     )

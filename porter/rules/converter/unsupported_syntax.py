@@ -9,8 +9,9 @@ class UnsupportedSyntax(ConverterRule):
     """
     ## What it does
 
-    Reports statements and expressions that cannot be converted: `try`, `with`, generators,
-    classes, dicts, sets, f-strings.
+    Reports statements and expressions that cannot be converted: `try`, `with` (but for
+    `np.errstate`), generators, classes, and dicts, sets or text in the middle of array work.
+    Where nothing on the device depends on them, such statements stay on the host (PRT912).
 
     ## Why is this bad?
 
@@ -19,11 +20,14 @@ class UnsupportedSyntax(ConverterRule):
     ## Example
 
     ```python
-    def table(x):
-        return {"sum": np.sum(x), "mean": np.mean(x)}  # PRT902
+    def guarded(x):
+        try:  # PRT902
+            return np.log(x)
+        except FloatingPointError:
+            return x
     ```
 
-    Return a tuple, and build the dict in the caller.
+    Handle exceptions in the caller.
 
     ## Fix safety
 
@@ -61,7 +65,8 @@ class UnsupportedSyntax(ConverterRule):
             import numpy as np
 
             def f(x):
-                return {"sum": np.sum(x)}
+                sums = {"sum": np.sum(x)}
+                return x / sums["sum"]
             """,
         ),
         Bad(

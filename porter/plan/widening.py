@@ -99,8 +99,8 @@ def _changed(program: Program) -> set[str]:
                 found |= {*names, *others}
             case Return(values=values):
                 found |= {v for v in values if isinstance(v, str)}
-            case Host(text=text):
-                found |= set(re.findall(r"\w+", text))
+            case Host(text=text, arrays=arrays):
+                found |= {*re.findall(r"\w+", text), *(a for _, a in arrays)}
     return found
 
 

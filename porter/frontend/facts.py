@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from porter.arrays.sizes import Apply, Poly
+from porter.arrays.sizes import Apply, Data, Poly
 from porter.ir.nodes import Check
 
 if TYPE_CHECKING:
@@ -65,35 +65,37 @@ def _extreme(b: Builder, poly: Poly, low: bool) -> Poly:
 
 
 def unclamp(b: Builder, a: Poly, other: Poly) -> tuple[Poly, Poly] | None:
-    """Two sizes of which one is `min(p, size)`: with p in its place, after the host tested size.
+    """Two sizes of which one is a clamped bound p: with p in its place, after the host tested it.
 
     `L[i, :i] @ x[:i]` needs both slices to be i long: a shorter row raises in NumPy.  Returns
-    None where the largest p is not known.
+    None where the smallest or the largest p is not known.
     """
-    common = _clamped(a) or _clamped(other)
-    if common is None or not _same_bound(a, other):
+    clamped = _clamped(a) or _clamped(other)
+    if clamped is None or not _same_bound(a, other):
         return None
-    bound, size = common
-    top = highest(b, bound)
-    if (top.names() | size.names()) & {r.name for r in b.ranges}:
+    bound, size = clamped.args
+    low, top = lowest(b, bound), highest(b, bound)
+    if (low.names() | top.names() | size.names()) & {r.name for r in b.ranges}:
         return None
-    b.check(Check("index", top, size, "slices of different lengths meet"))
-    clamped = Apply("min", (bound, size))
+    if clamped.op == "bound" and not never_negative(b, low):
+        b.check(Check("index", Poly(), low, "slices of different lengths meet"))
+    if not never_negative(b, size - top):
+        b.check(Check("index", top, size, "slices of different lengths meet"))
     return _swap(a, clamped, bound), _swap(other, clamped, bound)
 
 
-def _clamped(p: Poly) -> tuple[Poly, Poly] | None:
+def _clamped(p: Poly) -> Apply | None:
     for monomial, _ in p.terms:
         for atom in monomial:
-            if isinstance(atom, Apply) and atom.op == "min":
-                bound, size = atom.args
-                return bound, size
+            if isinstance(atom, Apply) and atom.op in ("min", "bound"):
+                if not any(isinstance(x, Data) for x in atom.args[0].atoms()):
+                    return atom
     return None
 
 
 def _same_bound(a: Poly, other: Poly) -> bool:
     left, right = _clamped(a), _clamped(other)
-    return left is None or right is None or left[0] == right[0]
+    return left is None or right is None or left.args[0] == right.args[0]
 
 
 def _swap(p: Poly, clamped: Apply, bound: Poly) -> Poly:

@@ -297,6 +297,8 @@ class Builder:
                 factor = difference.coefficient(atom.name)
                 if factor in (1, -1):
                     other = sym(atom.name, True) - difference * factor
+                    if other.names() & {r.name for r in self.ranges}:
+                        continue  # the size would differ from one iteration to the next
                     plain = (b.symbol, a.symbol if broadcast is True else None)
                     self._equate(atom.name, other, what, atom.name in plain and broadcast, error)
                     return self.resolve(a)

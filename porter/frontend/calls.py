@@ -213,19 +213,46 @@ def iterate(ev: Evaluator, value: Value, node: cst.CSTNode) -> Iteration:
     raise ev.b.refuse("PRT902", "a loop runs over `range`, an array, `enumerate` or `zip`")
 
 
+def _counted(loop: Iteration) -> Iteration:
+    """The same items, counted from 0."""
+    r = loop.range
+    if r.start == Poly() and r.step == 1:
+        return loop
+    return Iteration(Range(Poly(), trips(r), 1), lambda k: loop.item(r.start + k * r.step))
+
+
+def trips(r: Range) -> Poly:
+    """How many values a range has; a negative number counts as none."""
+    span, size = (r.stop - r.start) * (1 if r.step > 0 else -1), abs(r.step)
+    return span if size == 1 else (span + (size - 1)) // size
+
+
 def _enumerate(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
-    inner = iterate(ev, args[0], node)
-    if inner.range.start.constant != 0 or inner.range.step != 1:
-        raise ev.b.refuse("PRT902", "`enumerate` of a range that does not count from 0")
-    return Iteration(inner.range, lambda k: (integer(k), inner.item(k)))
+    start = ev.size(args[1], node) if len(args) > 1 else Poly()
+    for a in node.args:
+        if a.keyword is not None and a.keyword.value == "start":
+            start = ev.size(ev(a.value), node)
+    inner = _counted(iterate(ev, args[0], node))
+    return Iteration(inner.range, lambda k: (integer(k + start), inner.item(k)))
+
+
+def _reversed(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
+    if isinstance(args[0], tuple):
+        return args[0][::-1]
+    loop = iterate(ev, args[0], node)
+    r = loop.range
+    last = r.start + (trips(r) - 1) * r.step
+    before = r.start - (1 if r.step > 0 else -1)
+    return Iteration(Range(last, before, -r.step), loop.item)
 
 
 def _zip(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     inner = [iterate(ev, a, node) for a in args]
     first = inner[0].range
+    if any(i.range.start != first.start or i.range.step != first.step for i in inner):
+        inner = [_counted(i) for i in inner]
+        first = inner[0].range
     for other in inner[1:]:
-        if other.range.start != first.start or other.range.step != first.step:
-            raise ev.b.refuse("PRT902", "`zip` of ranges that start or step differently")
         ev.b.unify(first.stop, other.range.stop, "`zip` of arrays of different lengths")
     return Iteration(first, lambda k: tuple(i.item(k) for i in inner))
 
@@ -248,6 +275,7 @@ _BUILTINS = {
     "numpy.shape": lambda ev, args, node: methods.attribute(ev, args[0], "shape"),
     "numpy.ndim": lambda ev, args, node: methods.attribute(ev, args[0], "ndim"),
     "builtins.enumerate": _enumerate,
+    "builtins.reversed": _reversed,
     "builtins.zip": _zip,
     "builtins.tuple": _as_tuple,
     "builtins.list": _as_tuple,

@@ -249,10 +249,18 @@ class Grouping:
                 inside[name] = inside.get(name, 0) + 1
         names: dict[str, str] = {}
         stored: set[str] = set()
+        elsewhere: set[str] = set()  # read at other places than this kernel stores
+        places = {m.buffer: m.index for m in members if isinstance(m, Write)}
         for step in kernel.steps:
             if not isinstance(step, Fold):
                 continue
-            if self.users.get(step.name) == inside[step.name] and not self._parameter(step):
+            own = places[step.name]
+            if any(
+                a.index != own for m in members for a in accesses((m,)) if a.buffer == step.name
+            ):
+                elsewhere.add(step.name)
+            alone = self.users.get(step.name) == inside[step.name] and step.name not in elsewhere
+            if alone and not self._parameter(step):
                 names[step.name] = step.name
                 self.dropped.add(step.name)
             else:
@@ -263,7 +271,7 @@ class Grouping:
         known: dict[str, str] = {}
 
         def change(e: Expr) -> Expr | None:
-            if isinstance(e, Load) and e.buffer in known:
+            if isinstance(e, Load) and e.buffer in known and e.index == places[e.buffer]:
                 return Local(known[e.buffer], e.dtype)
             return None
 

@@ -8,21 +8,18 @@ parallel in it, it is refused with both places of the dependence.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from porter.arrays.dtypes import BOOL, INT64
+from porter.arrays.dtypes import INT64
 from porter.arrays.sizes import Poly, sym
 from porter.diagnostics import Note, Refusal
 from porter.frontend.builder import refusal
-from porter.frontend.scalars import cast
 from porter.ir.nodes import (
     Alloc,
     Axis,
     Bind,
     Buffer,
-    Const,
     Def,
     Expr,
     For,
@@ -32,10 +29,8 @@ from porter.ir.nodes import (
     Let,
     Load,
     Local,
-    Op,
     Reduce,
     Return,
-    Select,
     Stage,
     Stmt,
     Value,
@@ -51,18 +46,13 @@ from porter.plan.accesses import (
 )
 from porter.plan.common import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
 from porter.plan.dependence import Range, carried
+from porter.plan.folds import fold_loop
+from porter.plan.nests import array_statement, cut, fused_body
 from porter.plan.scatter import combined, last_stores, ragged, scatters, totals, varies
 from porter.plan.stages import own_level
+from porter.plan.wavefronts import wavefront
 
 MAX_AXES = 3
-_FOLDS = {
-    "add": "sum",
-    "mul": "prod",
-    "maximum": "max",
-    "minimum": "min",
-    "and": "all",
-    "or": "any",
-}
 
 
 def place_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
@@ -104,13 +94,53 @@ def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
     stores = last_stores(loop, after)
     if stores is not None:
         return stores
-    placed = _inside(loop, after, context)
-    assert isinstance(placed, For)
-    if not _has_parallel_work(placed.body):
+    try:
+        return _in_order(loop, after, context, obstacle)
+    except Refusal:
         if updates is None:
-            raise obstacle
+            raise
         return totals(updates) or _parallel(updates, context)
-    return [placed]
+
+
+def _in_order(loop: For, after: set[str], context: Context, obstacle: Refusal) -> list[Stmt]:
+    """A loop that depends on its own iterations: around launches, in waves, or in parts."""
+    at_once = array_statement(loop, after, context)
+    if at_once is not None:
+        return [at_once]
+    waves = wavefront(loop, after, context) if _slanted(loop, context) else None
+    if waves is not None:
+        return waves
+    try:
+        placed = _inside(loop, after, context)
+        assert isinstance(placed, For)
+        if _has_parallel_work(placed.body):
+            return [placed]
+    except Refusal as inner:
+        obstacle = inner if inner.diagnostic.code == "PRT904" else obstacle
+        last = inner
+    else:
+        last = obstacle
+    waves = wavefront(loop, after, context)
+    if waves is None:
+        whole = fused_body(loop, context)
+        waves = None if whole is None else wavefront(whole, after, context)
+    if waves is not None:
+        return waves
+    parts = cut(loop, after, context)
+    if len(parts) > 1:
+        return [x for part in parts for x in _place(part, after, context)]
+    raise last
+
+
+def _slanted(loop: For, context: Context) -> bool:
+    """Whether the loop holds just one other, sequential as well, that does scalar work."""
+    inner = loop.body[-1] if loop.body else None
+    if not isinstance(inner, For) or isinstance(inner.body[0], For):
+        return False
+    around, context.around = context.around, (*context.around, Range.of(loop))
+    sequential = _obstacle(inner, set(), context) is not None
+    context.around = around
+    return sequential
 
 
 def _has_parallel_work(body: Sequence[Stmt]) -> bool:
@@ -163,124 +193,6 @@ def _dependence(loop: For, write: Access, other: Access) -> Refusal:
 def _shown(access: Access) -> str:
     names = ", ".join(str(p).replace("_", "") for p in access.index)
     return f"{access.buffer}[{names}]"
-
-
-# -- reductions written as loops ---------------------------------------------------------
-
-
-def fold_loop(loop: For) -> list[Stmt] | None:
-    """`for i: s += f(i)` as `s = s + Reduce(f)`, if the loop does nothing else."""
-    body = _folded_body(loop.body)
-    if body is None or loop.step != 1:
-        return None
-    lets = {s.name for s in body}
-    result: list[Stmt] = []
-    axis = Axis(loop.index, loop.hi, loop.lo)
-    for s in body:
-        parts = _accumulation(s)
-        if parts is None or locals_of(parts[1]) & lets:
-            return None
-        op, term = parts
-        old = Local(s.name, s.value.dtype)
-        if op in ("maximum", "minimum") and isinstance(s.value, Select):
-            result.append(_python_extreme(s, op, term, axis))
-            continue
-        total = Reduce(_FOLDS[op], (axis,), cast(term, s.value.dtype), s.value.dtype)
-        result.append(Let(s.name, Op(op, (old, total), s.value.dtype), s.origin))
-    return result
-
-
-def _folded_body(body: Sequence[Stmt]) -> list[Let] | None:
-    """The statements of a loop as accumulations; plain lets used once are put in place."""
-    flat: list[Let] = []
-    temporary: dict[str, Expr] = {}
-
-    def change(e: Expr) -> Expr | None:
-        return temporary.get(e.name) if isinstance(e, Local) else None
-
-    exposed = exposed_locals(body)
-    for s in body:
-        if isinstance(s, For):
-            inner = fold_loop(s)
-            if inner is None:
-                return None
-            flat += [s2 for s2 in inner if isinstance(s2, Let)]
-        elif isinstance(s, If) and not s.orelse:
-            guarded = [_guarded(map_exprs(s, change), k) for k in range(len(s.body))]
-            if any(g is None for g in guarded):
-                return None
-            flat += [g for g in guarded if g is not None]
-        elif isinstance(s, Let):
-            s = map_exprs(s, change)
-            assert isinstance(s, Let)
-            if s.name in exposed:
-                flat.append(s)
-            else:
-                temporary[s.name] = s.value
-        else:
-            return None
-    return flat
-
-
-def _guarded(s: Stmt, k: int) -> Let | None:
-    """`if c: s += t` as `s += t if c else 0`; `if x > m: m = x` as a maximum."""
-    assert isinstance(s, If)
-    inner = s.body[k]
-    lets = {x.name for x in s.body if isinstance(x, Let)}
-    if not isinstance(inner, Let):
-        return None
-    if len(s.body) == 1 and _extreme(inner.name, s.cond, inner.value) is not None:
-        own = Local(inner.name, inner.value.dtype)
-        choice = Select(s.cond, inner.value, own, inner.value.dtype)
-        return Let(inner.name, choice, inner.origin)
-    if locals_of(s.cond) & lets:
-        return None
-    parts = _accumulation(inner)
-    if parts is not None and parts[0] in ("add", "mul"):
-        neutral = cast(
-            Value(Poly.of(0 if parts[0] == "add" else 1), inner.value.dtype), inner.value.dtype
-        )
-        term = Select(s.cond, cast(parts[1], inner.value.dtype), neutral, inner.value.dtype)
-        old = Local(inner.name, inner.value.dtype)
-        return Let(inner.name, Op(parts[0], (old, term), inner.value.dtype), inner.origin)
-    return None
-
-
-def _extreme(name: str, cond: Expr, value: Expr) -> str | None:
-    """`maximum` for the condition `value > name`, `minimum` for `value < name`."""
-    if not isinstance(cond, Op) or cond.op not in ("gt", "lt", "ge", "le"):
-        return None
-    flipped = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge"}
-    for op, (x, y) in ((cond.op, cond.args), (flipped[cond.op], cond.args[::-1])):
-        if isinstance(y, Local) and y.name == name and x == value:
-            return "maximum" if op in ("gt", "ge") else "minimum"
-    return None
-
-
-def _python_extreme(s: Let, op: str, term: Expr, axis: Axis) -> Let:
-    """`if x > m: m = x` over the axis: a NaN never compares greater, so it is left out."""
-    dtype = s.value.dtype
-    if dtype.kind == "f":
-        neutral = Const(-math.inf if op == "maximum" else math.inf, dtype)
-        term = Select(Op("eq", (term, term), BOOL), term, neutral, dtype)
-    total = Reduce(_FOLDS[op], (axis,), term, dtype)
-    old = Local(s.name, dtype)
-    better = Op("gt" if op == "maximum" else "lt", (total, old), BOOL)
-    return Let(s.name, Select(better, total, old, dtype), s.origin)
-
-
-def _accumulation(s: Let) -> tuple[str, Expr] | None:
-    """(op, term) of `s = s op term`."""
-    value = s.value
-    if isinstance(value, Select) and isinstance(value.other, Local):
-        op = _extreme(s.name, value.cond, value.then) if value.other.name == s.name else None
-        return None if op is None else (op, value.then)
-    if not isinstance(value, Op) or value.op not in _FOLDS or len(value.args) != 2:
-        return None
-    for own, term in (value.args, value.args[::-1]):
-        if isinstance(own, Local) and own.name == s.name and s.name not in locals_of(term):
-            return value.op, term
-    return None
 
 
 # -- parallel loops ------------------------------------------------------------------------

@@ -1,0 +1,167 @@
+"""Loops that only accumulate scalars are reductions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from porter.arrays.dtypes import BOOL, INT64
+from porter.arrays.sizes import Poly, maximum, sym
+from porter.frontend.scalars import cast
+from porter.ir.nodes import (
+    Axis,
+    Const,
+    Expr,
+    For,
+    If,
+    Let,
+    Local,
+    Op,
+    Reduce,
+    Select,
+    Stmt,
+    Value,
+)
+from porter.plan.accesses import exposed_locals
+from porter.plan.common import locals_of, map_exprs
+
+_FOLDS = {
+    "add": "sum",
+    "mul": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "and": "all",
+    "or": "any",
+}
+
+
+def fold_loop(loop: For) -> list[Stmt] | None:
+    """`for i: s += f(i)` as `s = s + Reduce(f)`, if the loop does nothing else."""
+    body = _folded_body(loop.body)
+    if body is None or loop.step != 1:
+        return None
+    lets = {s.name for s in body}
+    result: list[Stmt] = []
+    axis = Axis(loop.index, loop.hi, loop.lo)
+    for s in body:
+        parts = _accumulation(s)
+        if parts is None or locals_of(parts[1]) & lets:
+            return None
+        op, term = parts
+        old = Local(s.name, s.value.dtype)
+        if op in ("maximum", "minimum") and isinstance(s.value, Select):
+            result.append(_python_extreme(s, op, term, axis))
+            continue
+        if op in ("maximum", "minimum") and s.value.dtype.kind != "f":
+            result.append(Let(s.name, _with_old(op, term, old, axis), s.origin))
+            continue
+        total = Reduce(_FOLDS[op], (axis,), cast(term, s.value.dtype), s.value.dtype)
+        result.append(Let(s.name, Op(op, (old, total), s.value.dtype), s.origin))
+    return result
+
+
+def _with_old(op: str, term: Expr, old: Local, axis: Axis) -> Expr:
+    """An extreme of integers that is never one of nothing: the old value comes last."""
+    if axis.extent.is_positive():
+        total = Reduce(_FOLDS[op], (axis,), cast(term, old.dtype), old.dtype)
+        return Op(op, (old, total), old.dtype)
+    longer = Axis(axis.name, maximum(axis.hi, axis.lo) + 1, axis.lo)
+    i, end = Value(sym(axis.name, True), INT64), Value(axis.hi, INT64)
+    inside = Op("lt", (i, end), BOOL)
+    body = Select(inside, cast(term, old.dtype), old, old.dtype)
+    return Reduce(_FOLDS[op], (longer,), body, old.dtype)
+
+
+def _folded_body(body: Sequence[Stmt]) -> list[Let] | None:
+    """The statements of a loop as accumulations; plain lets used once are put in place."""
+    flat: list[Let] = []
+    temporary: dict[str, Expr] = {}
+
+    def change(e: Expr) -> Expr | None:
+        return temporary.get(e.name) if isinstance(e, Local) else None
+
+    exposed = exposed_locals(body)
+    for s in body:
+        if isinstance(s, For):
+            inner = fold_loop(s)
+            if inner is None:
+                return None
+            flat += [s2 for s2 in inner if isinstance(s2, Let)]
+        elif isinstance(s, If) and not s.orelse:
+            guarded = [_guarded(map_exprs(s, change), k) for k in range(len(s.body))]
+            if any(g is None for g in guarded):
+                return None
+            flat += [g for g in guarded if g is not None]
+        elif isinstance(s, Let):
+            s = map_exprs(s, change)
+            assert isinstance(s, Let)
+            if s.name in exposed:
+                flat.append(s)
+            else:
+                temporary[s.name] = s.value
+        else:
+            return None
+    return flat
+
+
+def _guarded(s: Stmt, k: int) -> Let | None:
+    """`if c: s += t` as `s += t if c else 0`; `if x > m: m = x` as a maximum."""
+    assert isinstance(s, If)
+    inner = s.body[k]
+    lets = {x.name for x in s.body if isinstance(x, Let)}
+    if not isinstance(inner, Let):
+        return None
+    if len(s.body) == 1 and _extreme(inner.name, s.cond, inner.value) is not None:
+        own = Local(inner.name, inner.value.dtype)
+        choice = Select(s.cond, inner.value, own, inner.value.dtype)
+        return Let(inner.name, choice, inner.origin)
+    if locals_of(s.cond) & lets:
+        return None
+    parts = _accumulation(inner)
+    if parts is not None and parts[0] in ("add", "mul"):
+        neutral = cast(
+            Value(Poly.of(0 if parts[0] == "add" else 1), inner.value.dtype), inner.value.dtype
+        )
+        term = Select(s.cond, cast(parts[1], inner.value.dtype), neutral, inner.value.dtype)
+        old = Local(inner.name, inner.value.dtype)
+        return Let(inner.name, Op(parts[0], (old, term), inner.value.dtype), inner.origin)
+    return None
+
+
+def _extreme(name: str, cond: Expr, value: Expr) -> str | None:
+    """`maximum` for the condition `value > name`, `minimum` for `value < name`."""
+    if not isinstance(cond, Op) or cond.op not in ("gt", "lt", "ge", "le"):
+        return None
+    flipped = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge"}
+    for op, (x, y) in ((cond.op, cond.args), (flipped[cond.op], cond.args[::-1])):
+        if isinstance(y, Local) and y.name == name and x == value:
+            return "maximum" if op in ("gt", "ge") else "minimum"
+    return None
+
+
+def _python_extreme(s: Let, op: str, term: Expr, axis: Axis) -> Let:
+    """`if x > m: m = x` over the axis: a NaN never compares greater, so it is left out."""
+    dtype = s.value.dtype
+    if dtype.kind == "f":
+        neutral = Const(-math.inf if op == "maximum" else math.inf, dtype)
+        term = Select(Op("eq", (term, term), BOOL), term, neutral, dtype)
+    else:
+        return Let(s.name, _with_old(op, term, Local(s.name, dtype), axis), s.origin)
+    total = Reduce(_FOLDS[op], (axis,), term, dtype)
+    old = Local(s.name, dtype)
+    better = Op("gt" if op == "maximum" else "lt", (total, old), BOOL)
+    return Let(s.name, Select(better, total, old, dtype), s.origin)
+
+
+def _accumulation(s: Let) -> tuple[str, Expr] | None:
+    """(op, term) of `s = s op term`."""
+    value = s.value
+    if isinstance(value, Select) and isinstance(value.other, Local):
+        op = _extreme(s.name, value.cond, value.then) if value.other.name == s.name else None
+        return None if op is None else (op, value.then)
+    if not isinstance(value, Op) or value.op not in _FOLDS or len(value.args) != 2:
+        return None
+    for own, term in (value.args, value.args[::-1]):
+        if isinstance(own, Local) and own.name == s.name and s.name not in locals_of(term):
+            return value.op, term
+    return None

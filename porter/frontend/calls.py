@@ -20,6 +20,7 @@ from porter.frontend.values import (
     Array,
     DTypeName,
     Function,
+    Grid,
     Iteration,
     Method,
     Module,
@@ -246,6 +247,22 @@ def _reversed(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     return Iteration(Range(last, before, -r.step), loop.item)
 
 
+def _ndindex(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
+    sizes = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
+    shape = tuple(ev.size(n, node) for n in sizes)
+    if not shape:
+        raise ev.b.refuse("PRT902", "`np.ndindex` of no sizes")
+    return Grid(shape, lambda at: tuple(map(integer, at)))
+
+
+def _ndenumerate(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
+    array = as_array(ev.as_numeric(args[0], node))
+    if not array.ndim or array.mask is not None:
+        raise ev.b.refuse("PRT902", "`np.ndenumerate` of this value")
+    shape = tuple(methods.positive(ev.b.resolve(n)) for n in array.shape)
+    return Grid(shape, lambda at: (tuple(map(integer, at)), array.at(at)))
+
+
 def _zip(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     inner = [iterate(ev, a, node) for a in args]
     first = inner[0].range
@@ -277,6 +294,8 @@ _BUILTINS = {
     "builtins.enumerate": _enumerate,
     "builtins.reversed": _reversed,
     "builtins.zip": _zip,
+    "numpy.ndindex": _ndindex,
+    "numpy.ndenumerate": _ndenumerate,
     "builtins.tuple": _as_tuple,
     "builtins.list": _as_tuple,
     "builtins.isinstance": _isinstance,

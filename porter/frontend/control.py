@@ -1,36 +1,40 @@
-"""`for`, `while` and `if`: what is assigned inside becomes a variable."""
+"""`if`, and what is assigned in a nested block: it becomes a variable."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
 from porter.arrays.dtypes import BOOL
-from porter.arrays.sizes import Poly, sym
+from porter.arrays.sizes import Poly
 from porter.diagnostics import Refusal
 from porter.frontend.builder import whole_view
-from porter.frontend.calls import iterate
 from porter.frontend.evaluate import is_expr
 from porter.frontend.hostpart import host_can_test, keep
 from porter.frontend.liveness import exposed
-from porter.frontend.names import assigned_names, contains
+from porter.frontend.names import assigned_names
 from porter.frontend.scalars import constant_of, on_host, operate, truth
-from porter.frontend.values import Array, Range, Value
-from porter.ir.nodes import Axis, Bind, Expr, For, If, Local, Op, Return, Stmt, While
+from porter.frontend.values import Array
+from porter.ir.nodes import Axis, Bind, Expr, If, Jump, Local, Op, Return, Stmt
 from porter.ir.nodes import Value as IndexValue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from porter.frontend.statements import Body
 
-#: loops over slices with at most this many trips are unrolled
-MAX_UNROLLED = 9
-
-__all__ = ["BOOL", "branch", "condition", "for_loop", "orelse", "suite", "while_loop"]
+__all__ = [
+    "BOOL",
+    "branch",
+    "branch_on",
+    "carry",
+    "condition",
+    "forget_dead",
+    "move",
+    "orelse",
+    "rebind",
+    "suite",
+]
 
 
 def suite(node: cst.BaseSuite) -> list[cst.BaseStatement]:
@@ -60,7 +64,7 @@ def condition(body: Body, node: cst.BaseExpression) -> Expr:
     return truth(value)
 
 
-def _carry(body: Body, names: Sequence[str]) -> dict[str, str]:
+def carry(body: Body, names: Sequence[str]) -> dict[str, str]:
     """Make variables of what is assigned in a nested block; returns the rebound arrays."""
     arrays: dict[str, str] = {}
     for name in dict.fromkeys(names):
@@ -74,7 +78,7 @@ def _carry(body: Body, names: Sequence[str]) -> dict[str, str]:
     return arrays
 
 
-def _forget_dead(body: Body, names: Sequence[str], loop: cst.For | cst.While) -> list[str]:
+def forget_dead(body: Body, names: Sequence[str], loop: cst.For | cst.While) -> list[str]:
     """The names that the loop passes on; an array that nobody reads again is left out.
 
     Such a name means a new array in every iteration, and nothing after the loop.
@@ -111,8 +115,15 @@ def _is_shared(body: Body, name: str, buffer: str) -> bool:
     return any(v.view is not None and v.view.buffer == buffer for v in others)
 
 
-def _rebind(body: Body, arrays: dict[str, str]) -> None:
+def rebind(body: Body, arrays: dict[str, str]) -> None:
     """At the end of a block: the variables take the arrays that their names mean now."""
+    move(body, arrays)
+    for name, variable in arrays.items():
+        body.env[name] = body.b.stored(body.b.buffers[variable])
+
+
+def move(body: Body, arrays: dict[str, str]) -> None:
+    """The variables take the arrays of their names, where the block ends or is left."""
     b = body.b
     moved: list[tuple[str, str]] = []
     for name, variable in arrays.items():
@@ -135,142 +146,32 @@ def _rebind(body: Body, arrays: dict[str, str]) -> None:
         moved.append((variable, value.view.buffer))
     if moved:
         b.emit(Bind(tuple(v for v, _ in moved), tuple(s for _, s in moved), b.origin))
-    for name, variable in arrays.items():
-        body.env[name] = b.stored(b.buffers[variable])
-
-
-def for_loop(body: Body, node: cst.For) -> None:
-    """A `for` over a range, an array, enumerate, zip or a tuple (which is unrolled)."""
-    b = body.b
-    if node.orelse is not None:
-        raise b.refuse("PRT902", "`else` of a loop cannot be converted")
-    value = body.ev(node.iter)
-    if isinstance(value, tuple):
-        _unroll(body, node, value)
-        return
-    loop = iterate(body.ev, value, node.iter)
-    origin = b.origin
-    statements = suite(node.body)
-    target = node.target.value if isinstance(node.target, cst.Name) else ""
-    if _small(loop.range, node):
-        first, step = loop.range.start, loop.range.step
-        trips = range(first.constant or 0, loop.range.stop.constant or 0, step)
-        _unroll(body, node, tuple(loop.item(Poly.of(k)) for k in trips))
-        return
-    reassigned = {n for n in assigned_names(statements) if n == target}
-    names = [n for n in assigned_names(statements) if n != target]
-    dead = set(names) - set(names := _forget_dead(body, names, node))
-    arrays = _carry(body, names)
-    axis = _loop_axis(body, target or "k", loop.range)
-    index = sym(axis.name, axis.lo.is_nonneg())
-    before = set(body.env)
-    with b.block() as collected, _inside(body, axis):
-        _bind_target(body, node.target, loop.item(index), set(names) | reassigned)
-        body.run_again(statements)
-        _rebind(body, arrays)
-    for name in dead:
-        body.env.pop(name, None)
-    for name in [n for n in body.env if n not in before and isinstance(body.env[n], IndexValue)]:
-        del body.env[name]
-    body.env.pop(target, None)
-    r = loop.range
-    b.emit(For(axis.name, b.resolve(r.start), b.resolve(r.stop), r.step, tuple(collected), origin))
-    if contains(node.body, cst.Return):
-        body.leave_if_returned()
-
-
-def _small(r: Range, node: cst.For) -> bool:
-    """Few trips, known at conversion, over slices: unrolled, the offsets become constants."""
-    first, last = r.start.constant, r.stop.constant
-    if first is None or last is None or len(range(first, last, r.step)) > MAX_UNROLLED:
-        return False
-    leaves = contains(node.body, cst.Break) or contains(node.body, cst.Continue)
-    return contains(node.body, cst.Slice) and not leaves
-
-
-def _bind_target(
-    body: Body, target: cst.BaseExpression, value: Value, reassigned: set[str]
-) -> None:
-    """The loop's names take this iteration's value; an index stays symbolic."""
-    if isinstance(target, cst.Tuple) and isinstance(value, tuple):
-        for element, v in zip(target.elements, value, strict=True):
-            _bind_target(body, element.value, v, reassigned)
-    elif isinstance(target, cst.Name) and isinstance(value, IndexValue):
-        name = target.value
-        body.env[name] = body.b.let(body.local(name), value) if name in reassigned else value
-    else:
-        body.assign(target, value)
-
-
-def _loop_axis(body: Body, name: str, r: Range) -> Axis:
-    """The values that the loop index takes, as an interval."""
-    unique = body.b.fresh(name)
-    if r.step > 0:
-        return Axis(unique, body.b.resolve(r.stop), body.b.resolve(r.start))
-    return Axis(unique, body.b.resolve(r.start + 1), body.b.resolve(r.stop + 1))
-
-
-@contextmanager
-def _inside(body: Body, axis: Axis) -> Iterator[None]:
-    body.b.ranges.append(axis)
-    body.b.loops += 1
-    try:
-        yield
-    finally:
-        body.b.ranges.pop()
-        body.b.loops -= 1
-
-
-def _unroll(body: Body, node: cst.For, items: tuple[Any, ...]) -> None:
-    if contains(node.body, cst.Break) or contains(node.body, cst.Continue):
-        raise body.b.refuse("PRT902", "`break` in a loop over a tuple", "loop over a range")
-    for item in items:
-        body.assign(node.target, item)
-        body.run_again(suite(node.body))
-
-
-def while_loop(body: Body, node: cst.While) -> None:
-    """A `while` on a scalar condition."""
-    b = body.b
-    if node.orelse is not None:
-        raise b.refuse("PRT902", "`else` of a loop cannot be converted")
-    origin = b.origin
-    statements = suite(node.body)
-    names = list(assigned_names(statements))
-    dead = set(names) - set(names := _forget_dead(body, names, node))
-    arrays = _carry(body, names)
-    outer, b.in_while = b.in_while, True
-    b.loops += 1
-    with b.block() as collected:
-        cond = condition(body, node.test)
-        if collected:
-            raise b.refuse("PRT902", "the condition of the `while` stores into an array")
-        body.run_again(statements)
-        _rebind(body, arrays)
-    for name in dead:
-        body.env.pop(name, None)
-    b.in_while = outer
-    b.loops -= 1
-    b.emit(While(cond, tuple(collected), origin))
-    if contains(node.body, cst.Return):
-        body.leave_if_returned()
 
 
 def branch(body: Body, node: cst.If) -> None:
     """An `if`: decided at conversion, kept on the host, or a branch of the thread."""
     b = body.b
-    origin = b.origin
     if _is_check(node) and not b.ranges and not b.in_while and host_can_test(body, node.test):
         if not _never(body, node):
             keep(body, node)
         return
-    cond = condition(body, node.test)
+    branch_on(body, condition(body, node.test), suite(node.body), orelse(node))
+
+
+def branch_on(
+    body: Body,
+    cond: Expr,
+    then: Sequence[cst.BaseStatement],
+    other: Sequence[cst.BaseStatement],
+) -> None:
+    """The branches of an `if` whose condition has been evaluated."""
+    b = body.b
+    origin = b.origin
     known = constant_of(cond)
-    then, other = suite(node.body), orelse(node)
     if known is not None:
         body.run(then if known else other)
         return
-    arrays = _carry(body, list(assigned_names([*then, *other])))
+    arrays = carry(body, list(assigned_names([*then, *other])))
     before = dict(body.env)
     first = _block(body, then, cond, arrays, negated=False)
     middle = dict(body.env)
@@ -307,7 +208,7 @@ def _is_check(node: cst.If) -> bool:
 
 
 def _block(
-    body: Body, statements: list[cst.BaseStatement], cond: Expr, arrays: dict[str, str],
+    body: Body, statements: Sequence[cst.BaseStatement], cond: Expr, arrays: dict[str, str],
     negated: bool,
 ) -> tuple[Stmt, ...]:  # fmt: skip
     b = body.b
@@ -319,7 +220,10 @@ def _block(
     b.conditional = True
     with b.block() as collected:
         body.run(statements)
-        _rebind(body, arrays)
+        if not (collected and isinstance(collected[-1], (Jump, Return))):
+            rebind(body, arrays)
+    for name, variable in arrays.items():
+        body.env[name] = b.stored(b.buffers[variable])
     b.conditional, b.ranges[:] = outer, ranges
     del b.conditions[kept:]
     return tuple(collected)

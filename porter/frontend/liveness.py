@@ -50,12 +50,14 @@ def _of(node: cst.CSTNode) -> tuple[set[str], set[str]]:
             return used_names(test) | then[0] | other[0], then[1] & other[1]
         case cst.Else(body=body):
             return _effect(body.body)
-        case cst.For(target=target, iter=iter_, body=body, orelse=None):
-            inner = exposed(body.body) - set(assigned_names([_binding(node)]))
+        case cst.For(target=target, iter=iter_, body=body, orelse=orelse):
+            last = [] if orelse is None else orelse.body.body
+            inner = (exposed(body.body) | exposed(last)) - set(assigned_names([_binding(node)]))
             place = set[str]() if _plain(target) else used_names(target)
             return used_names(iter_) | inner | place, set()
-        case cst.While(test=test, body=body, orelse=None):
-            return used_names(test) | exposed(body.body), set()
+        case cst.While(test=test, body=body, orelse=orelse):
+            last = [] if orelse is None else orelse.body.body
+            return used_names(test) | exposed(body.body) | exposed(last), set()
     return used_names(node), set()
 
 

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from porter.arrays.dtypes import strengthen
+from porter.frontend import looping
 from porter.frontend.builder import whole_view
 from porter.frontend.evaluate import is_expr
 from porter.frontend.scalars import number, on_host
 from porter.frontend.values import NONE, Array, Value
-from porter.ir.nodes import Expr, Jump, Load, Local, Object, Return
+from porter.ir.nodes import Expr, Load, Local, Object, Return
 
 if TYPE_CHECKING:
     from porter.frontend.statements import Body
@@ -24,8 +25,6 @@ def give_back(body: Body, node: cst.BaseExpression | None) -> None:
         value = NONE if node is None else body.ev(node)
         _return_early(body, value, node or cst.Name("None"))
         return
-    if body.b.loops:
-        raise body.b.refuse("PRT902", "`return` inside a loop", "leave the loop with `break`")
     value = NONE if node is None else body.ev(node)
     values = list(value) if isinstance(value, tuple) else [value]
     returned(body, values, not isinstance(value, tuple))
@@ -33,8 +32,6 @@ def give_back(body: Body, node: cst.BaseExpression | None) -> None:
 
 def returned(body: Body, values: Sequence[Value], single: bool) -> None:
     """The end of the function with these results."""
-    if body.b.loops:
-        raise body.b.refuse("PRT902", "`return` inside a loop", "leave the loop with `break`")
     results = [_result(body, v, len(values)) for v in values]
     body.b.emit(Return(tuple(results), single, body.b.origin))
     body.returned = body.b.depth == 0
@@ -48,7 +45,7 @@ def _return_early(body: Body, value: Value, node: cst.CSTNode) -> None:
         raise body.b.refuse("PRT902", "an array returned from inside a loop")
     body.b.let(result, expr)
     body.b.let(returned, number(True))
-    body.b.emit(Jump("break", body.b.origin))
+    looping.jump(body, "break")
 
 
 def _result(body: Body, value: Value, count: int) -> str | Expr | None:

@@ -85,6 +85,8 @@ def cast(expr: Expr, dtype: DType) -> Expr:
         return Value(expr.poly, dtype)
     if isinstance(expr, Local) and expr.dtype.name == dtype.name and dtype.weak:
         return expr
+    if isinstance(expr, Select) and expr.dtype.weak:
+        return Select(expr.cond, cast(expr.then, dtype), cast(expr.other, dtype), dtype)
     return Cast(expr, dtype)
 
 

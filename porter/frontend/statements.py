@@ -9,7 +9,7 @@ import libcst as cst
 
 from porter.arrays.sizes import Poly
 from porter.diagnostics import Refusal
-from porter.frontend import control, subscripts
+from porter.frontend import control, looping, subscripts
 from porter.frontend.builder import Builder, whole_view
 from porter.frontend.calculus import ONE, astype, elementwise, map_arrays, reindex
 from porter.frontend.evaluate import Evaluator, is_expr
@@ -52,6 +52,7 @@ class Body:
         self.loops_before = builder.loops
         #: what runs after the statement at hand, block by block
         self.rest: list[Sequence[cst.CSTNode]] = []
+        self.frames: list[looping.Frame] = []
 
     # -- running ---------------------------------------------------------------------
 
@@ -192,9 +193,9 @@ class Body:
                     self.b.node = part
                     self._small(part, node)
             case cst.For():
-                control.for_loop(self, node)
+                looping.for_loop(self, node)
             case cst.While():
-                control.while_loop(self, node)
+                looping.while_loop(self, node)
             case cst.If():
                 control.branch(self, node)
             case cst.FunctionDef(name=name):
@@ -234,9 +235,9 @@ class Body:
             case cst.Del(target=cst.Name(value=name)):
                 self.env.pop(name, None)
             case cst.Break():
-                self.b.emit(Jump("break", self.b.origin))
+                looping.jump(self, "break")
             case cst.Continue():
-                self.b.emit(Jump("continue", self.b.origin))
+                looping.jump(self, "continue")
             case cst.Assert() | cst.Raise():
                 keep(self, line)
             case _:

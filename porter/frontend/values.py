@@ -103,6 +103,14 @@ class Iteration:
 
 
 @dataclass(frozen=True)
+class Grid:
+    """What `np.ndindex` runs over: every tuple of positions of a shape; the item at each."""
+
+    shape: tuple[Poly, ...]
+    item: Callable[[Sequence[Poly]], Value]
+
+
+@dataclass(frozen=True)
 class Text:
     """A string."""
 
@@ -119,6 +127,6 @@ class Special:
 NONE, ELLIPSIS = Special("None"), Special("...")
 
 Value = (
-    Array | Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Text
+    Array | Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Grid | Text
     | Special | Object | tuple[Any, ...]
 )  # fmt: skip

@@ -24,17 +24,9 @@ if TYPE_CHECKING:
     from porter.frontend.statements import Body
 
 __all__ = [
-    "BOOL",
-    "branch",
-    "branch_on",
-    "carry",
-    "condition",
-    "forget_dead",
-    "move",
-    "orelse",
-    "rebind",
-    "suite",
-]
+    "BOOL", "branch", "branch_on", "carry", "condition", "forget_dead", "move", "orelse",
+    "rebind", "suite",
+]  # fmt: skip
 
 
 def suite(node: cst.BaseSuite) -> list[cst.BaseStatement]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from porter.arrays.dtypes import strengthen
-from porter.frontend import looping
 from porter.frontend.builder import whole_view
 from porter.frontend.evaluate import is_expr
 from porter.frontend.scalars import number, on_host
@@ -38,6 +37,8 @@ def returned(body: Body, values: Sequence[Value], single: bool) -> None:
 
 
 def _return_early(body: Body, value: Value, node: cst.CSTNode) -> None:
+    from porter.frontend import looping
+
     assert body.early is not None
     result, returned = body.early
     expr = body.ev.as_numeric(value, node)

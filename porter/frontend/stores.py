@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from porter.arrays.dtypes import RANK
-from porter.arrays.sizes import Data, Poly, sym
+from collections.abc import Sequence
+from dataclasses import replace
+
+from porter.arrays.dtypes import RANK, strengthen
+from porter.arrays.sizes import Atom, Data, Poly, sym
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, Operand, aligned, as_array
 from porter.frontend.scalars import cast
 from porter.frontend.values import Array
-from porter.ir.nodes import Write
+from porter.ir.nodes import Axis, Check, Expr, Load, Write
+from porter.ir.walk import substitute, walk
 
 
-def store(b: Builder, target: Array, value: Operand, what: str = "the store") -> None:
+def store(
+    b: Builder, target: Array, value: Operand, what: str = "the store", combine: str | None = None
+) -> None:
     """`target[...] = value`, with broadcasting and the cast to the target's dtype."""
     if target.view is None:
         raise b.refuse("PRT905", "the target of a store is a copy: the store would be lost",
@@ -26,17 +32,49 @@ def store(b: Builder, target: Array, value: Operand, what: str = "the store") ->
             raise b.refuse("PRT903", f"{what}: the value has more dimensions than the target")
     for have, want in zip(reversed(source.shape), reversed(target.shape), strict=False):
         if have != ONE:
-            b.unify(want, have, f"{what}: could not broadcast the value into the target", "store")
+            unequal = f"{what}: could not broadcast the value into the target"
+            met = want != have and b.resolve(want) == b.resolve(have)
+            b.unify(want, have, unequal, "store")
+            if met and want.symbol and have.symbol:
+                # lengths that met in an expression before: the target's cannot be repeated
+                b.check(Check("equal", want, have, unequal))
     axes = b.axes([n for n in target.shape if n != ONE])
     running = iter(axes)
     idx = [Poly() if n == ONE else sym(next(running).name, True) for n in target.shape]
     inner = idx[-source.ndim :] if source.ndim <= len(idx) else idx
     at = aligned(source.shape, [*([idx[0]] * max(extra, 0)), *inner]) if source.ndim else []
     body = cast(source.at(at), target.dtype)
-    index = target.view.index(idx)
+    index = _apart(b, target.view.buffer, target.view.index(idx), axes)
     mask = target.mask(idx) if target.mask is not None else None
     checked = any(isinstance(a, Data) for p in index for a in p.atoms())
-    b.emit(Write(target.view.buffer, axes, index, body, b.origin, mask, checked))
+    b.emit(Write(target.view.buffer, axes, index, body, b.origin, mask, checked, combine))
+
+
+def _apart(
+    b: Builder, buffer: str, index: tuple[Poly, ...], axes: Sequence[Axis]
+) -> tuple[Poly, ...]:
+    """Subscripts that are read from the target itself (`x[x] = 0`) are copied first."""
+
+    shape = tuple(axis.extent for axis in axes)
+
+    def atom(a: Atom) -> Poly:
+        if not isinstance(a, Data) or not reads(a.expr, buffer):
+            return Poly.atom(a)
+        expr: Expr = a.expr
+
+        def at(idx: Sequence[Poly]) -> Expr:
+            names = {axis.name: i for axis, i in zip(axes, idx, strict=True)}
+            return substitute(expr, names)
+
+        copy = b.define("positions", Array(shape, strengthen(expr.dtype), at))
+        return Poly.atom(replace(a, expr=copy.at([sym(axis.name, True) for axis in axes])))
+
+    return tuple(p.map_atoms(atom) for p in index)
+
+
+def reads(expr: Expr, buffer: str) -> bool:
+    """Whether an expression reads an array."""
+    return any(isinstance(e, Load) and e.buffer == buffer for e in walk(expr))
 
 
 def _check_mask(b: Builder, target: Array, source: Array) -> None:

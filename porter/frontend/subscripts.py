@@ -203,7 +203,9 @@ def _gather(b: Builder, array: Array, parts: list[_Part], target: bool) -> Array
     for a in arrays:
         if a.dtype.kind not in "iu":
             raise b.refuse("PRT905", f"an array of {a.dtype.name} is not an index")
-    shape = broadcast_shape(b, [a.shape for a in arrays], "the index arrays")
+    shape = arrays[0].shape
+    if len(arrays) > 1:
+        shape = broadcast_shape(b, [a.shape for a in arrays], "the index arrays")
     adjacent = fixed == list(range(fixed[0], fixed[-1] + 1))
     lead = sum(p[0] in ("slice", "new") for p in parts[: fixed[0]]) if adjacent else 0
     others = tuple(p[1][1] for p in parts if p[0] in ("slice", "new"))

@@ -415,3 +415,60 @@ def gather_table(table, codes):
 
 def embedding_mean(E, tokens):
     return E[tokens].mean(axis=1)
+
+
+# -- ufunc.at ----------------------------------------------------------------------------
+
+
+def add_at(h, idx, w):
+    np.add.at(h, idx, w)
+
+
+def count_at(idx, n):
+    h = np.zeros(n, dtype=np.int64)
+    np.add.at(h, idx, 1)
+    return h
+
+
+def add_at_pairs(m, rows, cols, w):
+    np.add.at(m, (rows, cols), w)
+    return m
+
+
+def add_at_rows(grad, tokens, g):
+    """The gradient of an embedding."""
+    np.add.at(grad, tokens, g)
+
+
+def subtract_at(h, idx, w):
+    np.subtract.at(h, idx, w)
+
+
+def maximum_at(m, idx, v):
+    """NaN spreads."""
+    np.maximum.at(m, idx, v)
+
+
+def minimum_at(m, idx, v):
+    np.minimum.at(m, idx, v)
+
+
+def add_at_itself(x, idx):
+    np.add.at(x, idx, x[idx])
+
+
+def spring_forces(pos, first, second, k):
+    """Forces of springs on the particles at their ends."""
+    d = pos[second] - pos[first]
+    length = np.sqrt((d**2).sum(axis=1))
+    f = k * (length - 1.0)[:, None] * d / (length + 1e-9)[:, None]
+    force = np.zeros_like(pos)
+    np.add.at(force, first, f)
+    np.subtract.at(force, second, f)
+    return force
+
+
+def positions_of_itself(x):
+    """The positions are what is overwritten."""
+    x[x] = 0
+    return x

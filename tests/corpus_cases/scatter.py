@@ -92,6 +92,18 @@ CASES: dict[str, Case] = {
     "gather_composed": Case("float64[:], int64[:], int64[:]", "m n+1:idx=m n:idx=n"),
     "gather_table": Case("float64[:, :], uint8[:, :]", "k,3 n,m:idx=k"),
     "embedding_mean": Case("float64[:, :], int64[:, :]", "m,k n,3:idx=m"),
+    "add_at": Case("float64[:], int64[:], float64[:]", "m 2*n:idx=m 2*n"),
+    "count_at": Case("int32[:], int64", "2*n:idx=m =m"),
+    "add_at_pairs": Case(
+        "float64[:, :], int64[:], int64[:], float64[:]", "m,k 2*n:idx=m 2*n:idx=k 2*n"
+    ),
+    "add_at_rows": Case("float64[:, :], int64[:], float64[:, :]", "m,k n:idx=m n,k"),
+    "subtract_at": Case("int64[:], int64[:], int64[:]", "m 2*n:idx=m 2*n"),
+    "maximum_at": Case("float64[:], int64[:], float64[:]", "m 2*n:idx=m 2*n:special"),
+    "minimum_at": Case("int64[:], int64[:], int64[:]", "m 2*n:idx=m 2*n"),
+    "add_at_itself": Case("float64[:], int64[:]", "m n:idx=m"),
+    "spring_forces": Case("float64[:, :], int64[:], int64[:], float64", "m,k n:idx=m n:idx=m s"),
+    "positions_of_itself": Case("int64[:]", "n:idx=n"),
     "scale_refused": refused("int64[:], float64[:], float64[:]", "PRT904", "n:idx=m n m"),
     "relax_refused": refused(
         "int64[:], int64[:], float64[:], float64[:]", "PRT904", "n:idx=m n:idx=m n m"

@@ -1,0 +1,68 @@
+"""Updates of elements at given positions, where equal positions add up: `np.add.at`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from porter.arrays.sizes import Poly, sym
+from porter.frontend.calculus import Operand, aligned, as_array, elementwise
+from porter.frontend.functions.registry import Call, function
+from porter.frontend.scalars import number, operate
+from porter.frontend.stores import reads, same_kind, store
+from porter.frontend.subscripts import index_array
+from porter.frontend.values import NONE, Array, Value
+from porter.ir.nodes import Expr
+
+
+def _at(name: str, combine: str) -> None:
+    @function(f"numpy.{name}.at", "a indices b")
+    def body(call: Call) -> Value:
+        target, value = _target(call), call.operand("b")
+        if not same_kind(target, value):
+            raise call.refuse("PRT907", f"{value.dtype.name} cannot be added to "
+                              f"{target.dtype.name} in place: NumPy raises here",
+                              "convert it with `astype` first")  # fmt: skip
+        if name == "subtract":
+            value = elementwise(call.b, "neg", value)
+        value = _apart(call, target, value)
+        store(call.b, target, value, f"`{call.name}`", combine)
+        if combine in ("max", "min") and value.dtype.kind == "f":
+            _spread_nan(call, target, value)
+        return NONE
+
+
+def _target(call: Call) -> Array:
+    array, given = call.array("a"), call.value("indices")
+    items = list(given) if isinstance(given, tuple) else [given]
+    target = index_array(call.b, array, items, target=True)
+    if target.mask is not None:
+        raise call.refuse("PRT905", f"`{call.name}` at positions given by a mask",
+                          "no two are equal: use `a[mask] += b`")  # fmt: skip
+    return target
+
+
+def _apart(call: Call, target: Array, value: Operand) -> Operand:
+    """The values as they were before the first update."""
+    probe = as_array(value).at([sym(f"?{d}", True) for d in range(as_array(value).ndim)])
+    if target.view is None or not reads(probe, target.view.buffer):
+        return value
+    return call.b.define("held", as_array(value))
+
+
+def _spread_nan(call: Call, target: Array, value: Operand) -> None:
+    """NumPy's extremes are NaN where any value is; the atomic ones leave a NaN out."""
+    source = as_array(value)
+
+    def is_nan(idx: Sequence[Poly]) -> Expr:
+        return operate("isnan", source.at(aligned(source.shape, idx)))
+
+    nan = Array(target.shape, target.dtype, target.at, target.view, is_nan)
+    store(call.b, nan, number(math.nan), f"`{call.name}`", "same")
+
+
+for _name, _combine in {
+    "add": "add", "subtract": "add", "maximum": "max", "minimum": "min",
+    "bitwise_and": "band", "bitwise_or": "bor", "bitwise_xor": "bxor",
+}.items():  # fmt: skip
+    _at(_name, _combine)

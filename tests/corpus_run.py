@@ -128,6 +128,8 @@ def check(key: str, folder: Path) -> str:
 
 def refuses_odd_call(variant: str, found: str) -> bool:
     """Whether a call that NumPy happens to accept is refused with a plain ValueError."""
+    if "must be contiguous" in found:
+        return True
     if variant.startswith("argument"):
         return found.startswith("raises ValueError")
     # a scalar loop over nothing: Python's 0.0 and its ZeroDivisionError

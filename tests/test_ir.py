@@ -63,7 +63,7 @@ def total(body: ir.Expr, axis: Axis = AXIS, op: str = "sum") -> ir.Reduce:
 
 
 POSITIVE = Op("gt", (at(i), Const(0.0, FLOAT64)), BOOL)
-GATHER = Load("x", (Poly.atom(Data(Load("k", (i,), INT64))),), FLOAT64)
+GATHER = Load("x", (Poly.atom(Data(Load("k", (i,), INT64), proved=True)),), FLOAT64)
 
 
 # -- printing ------------------------------------------------------------------------------

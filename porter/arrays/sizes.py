@@ -1,8 +1,8 @@
 """Symbolic integers: sizes, bounds and subscripts in one canonical form.
 
 A `Poly` is a polynomial with integer coefficients over atoms.  An atom is a symbol
-(a dimension, a loop index, an integer argument), an application of `//`, `%`, `min`,
-`max` or `bound` that did not simplify, or an integer read from data (a gather).  Two equal
+(a dimension, a loop index, an integer argument), an application of `//`, `%`, `min`, `max`,
+`bound` or `wrap` that did not simplify, or an integer read from data (a gather).  Two equal
 polynomials are equal objects, so `==` decides whether two shapes are the same.
 
 An extent is taken as `max(0, extent)`: a slice `x[1:-1]` has the extent `n - 2`, and
@@ -43,7 +43,7 @@ class Apply:
         a, b = self.args
         if self.op == "max":
             return a.is_nonneg() or b.is_nonneg()
-        if self.op == "bound":
+        if self.op in ("bound", "wrap"):
             return True
         if self.op == "%":
             return b.is_positive()
@@ -51,18 +51,24 @@ class Apply:
 
     def __str__(self) -> str:
         a, b = self.args
-        if self.op in ("min", "max", "bound"):
+        if self.op in ("min", "max", "bound", "wrap"):
             return f"{self.op}({a}, {b})"
         return f"({a}) {self.op} ({b})"
 
 
 @dataclass(frozen=True)
 class Data:
-    """An integer that is read from data: `expr` is a scalar expression of the IR."""
+    """An integer that is read from data: `expr` is a scalar expression of the IR.
+
+    One that is `inside` was computed to be in bounds (a binary search) and needs no check.  For a
+    `proved` one the host tests that it is, as long as nothing is stored into what it is read
+    from: the check goes away once the array does.
+    """
 
     expr: Any
     nonneg: bool = False
-    inside: bool = False  # in bounds by construction: the kernel need not test it
+    inside: bool = False
+    proved: bool = False
 
     def __str__(self) -> str:
         from porter.ir.printer import show
@@ -156,6 +162,12 @@ class Poly:
         return (
             self - (self // other) * other if _divides(Poly.of(other), self) else _mod(self, other)
         )
+
+    def __rfloordiv__(self, other: IntLike) -> Poly:
+        return Poly.of(other) // self
+
+    def __rmod__(self, other: IntLike) -> Poly:
+        return Poly.of(other) % self
 
     def atoms(self) -> Iterator[Atom]:
         """Every atom, those inside `//`, `%`, `min`, `max` included."""
@@ -259,7 +271,27 @@ def _divide(value: Poly, divisor: Poly) -> Poly:
         return Poly(tuple((m, k // c) for m, k in value.terms))
     if divisor == value and value.is_positive():
         return Poly.of(1)
+    quotient, rest = _multiples(value, divisor)
+    if quotient.terms and rest.terms:
+        return quotient + rest // divisor
     return Poly.atom(Apply("//", (value, divisor)))
+
+
+def _multiples(value: Poly, divisor: Poly) -> tuple[Poly, Poly]:
+    """`quotient * divisor + rest`: the terms that are multiples of a divisor of one term."""
+    if len(divisor.terms) != 1:
+        return Poly(), value
+    ((factor, k),) = divisor.terms
+    quotient: list[tuple[Monomial, int]] = []
+    rest: list[tuple[Monomial, int]] = []
+    for monomial, c in value.terms:
+        left = list(monomial)
+        for atom in factor:
+            if atom in left:
+                left.remove(atom)
+        whole = len(left) == len(monomial) - len(factor) and c % k == 0
+        (quotient if whole else rest).append((tuple(left), c // k) if whole else (monomial, c))
+    return _collect(quotient), Poly(tuple(rest))
 
 
 def _mod(value: Poly, divisor: IntLike) -> Poly:
@@ -268,6 +300,9 @@ def _mod(value: Poly, divisor: IntLike) -> Poly:
         return Poly.of(value.constant % d.constant)
     if value.is_nonneg() and (d - value).is_positive():
         return value
+    quotient, rest = _multiples(value, d)
+    if quotient.terms and rest.terms:
+        return rest % d
     return Poly.atom(Apply("%", (value, d)))
 
 
@@ -294,10 +329,22 @@ def slice_bound(bound: Poly, size: Poly) -> Poly:
     return Poly.atom(Apply("bound", (bound, size)))
 
 
+def wrapped(index: Poly, size: Poly) -> Poly:
+    """An index from data as a position: negative counts from the end, others must be below."""
+    return Poly.atom(Apply("wrap", (index, size))) if unchecked(index) else index
+
+
+def unchecked(index: Poly) -> bool:
+    """Whether a subscript has data outside of clamped bounds, which nothing has checked yet."""
+    return any(isinstance(a, Data) and not a.inside for m, _ in index.terms for a in m)
+
+
 def apply(op: str, a: Poly, b: Poly) -> Poly:
-    """`a op b` for `//`, `%`, `min`, `max` and `bound` (see `slice_bound`)."""
+    """`a op b` for `//`, `%`, `min`, `max`, `bound` and `wrap` (see the functions)."""
     if op == "bound":
         return slice_bound(a, b)
+    if op == "wrap":
+        return wrapped(a, b)
     if op == "//":
         return a // b
     return a % b if op == "%" else minimum(a, b) if op == "min" else maximum(a, b)

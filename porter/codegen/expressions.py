@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from porter.arrays.dtypes import DType
-from porter.arrays.sizes import Apply, Atom, Data, Poly, Sym
+from porter.arrays.sizes import Apply, Atom, Data, Poly, Sym, unchecked
 from porter.codegen.polys import poly_parts, poly_text
 from porter.codegen.spell import (
     ATOM,
@@ -192,6 +192,10 @@ class ExpressionWriter:
 
     def _applied(self, a: Apply) -> tuple[str, int]:
         x, y = a.args
+        if a.op == "wrap":
+            self.needs.helpers.add("position")
+            self.uses_error = True
+            return f"position({self.poly(x)}, {self.poly(y)}, error)", ATOM
         if a.op == "bound":
             if a not in self._bounds:
                 self.needs.helpers.add("slice_bound")
@@ -305,7 +309,7 @@ class ExpressionWriter:
 
     def _subscript(self, e: Load, d: int, p: Poly) -> str:
         """A subscript from data goes through a check; others were checked before the launch."""
-        if not any(isinstance(a, Data) for a in p.atoms()) or only_bounds(p):
+        if not unchecked(p):
             return self.poly(p)
         self.needs.helpers.add("position")
         self.uses_error = True
@@ -478,9 +482,3 @@ def _bound_name(p: Poly) -> str:
 
 def _typed(value: float, dtype: DType) -> Const:
     return Const(value if dtype.kind == "f" else int(value), dtype)
-
-
-def only_bounds(p: Poly) -> bool:
-    """Whether data enters only through clamped slice bounds, or is in bounds by construction."""
-    outer = [a for m, _ in p.terms for a in m]
-    return not any(isinstance(a, Data) and not a.inside for a in outer)

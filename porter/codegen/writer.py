@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from porter.arrays.sizes import Data, Poly
-from porter.codegen.expressions import ExpressionWriter, Needs, only_bounds
+from porter.arrays.sizes import Poly, unchecked
+from porter.codegen.expressions import ExpressionWriter, Needs
 from porter.codegen.spell import ATOMICS, COMPARE, INFIX, UNARY
 from porter.ir.nodes import (
     Const,
@@ -183,8 +183,7 @@ class Writer(ExpressionWriter):
         self.array(s.buffer)
         self.written.add(s.buffer)
         value = self.expr(s.body)
-        loose = [d for d, p in enumerate(s.index)
-                 if any(isinstance(a, Data) for a in p.atoms()) and not only_bounds(p)]  # fmt: skip
+        loose = [d for d, p in enumerate(s.index) if unchecked(p)]
         depth = self.indent
         if loose:
             self.uses_error = True

@@ -29,8 +29,10 @@ from porter.ir.nodes import (
     Local,
     Origin,
     Stmt,
+    Write,
 )
 from porter.ir.nodes import Value as IndexValue
+from porter.ir.walk import statements
 from porter.source.module import SourceModule
 
 NAMES = {
@@ -164,6 +166,11 @@ class Builder:
             self.conditional = outer
             self.speculative -= 1
 
+    def demand(self, text: str) -> None:
+        """A check of the arguments that the host makes before anything else."""
+        if not any(isinstance(s, Host) and s.text == text for s in self._blocks[0]):
+            self._blocks[0].insert(0, Host(text, self.origin))
+
     @property
     def statements(self) -> tuple[Stmt, ...]:
         """What has been emitted at the top level."""
@@ -177,6 +184,13 @@ class Builder:
             or (isinstance(s, Host) and buffer in s.makes)
             for s in self._blocks[-1]
         )
+
+    def definition(self, buffer: str) -> Def | None:
+        """How an array was defined, if nothing has been stored into it so far."""
+        emitted = list(statements(tuple(s for block in self._blocks for s in block)))
+        if any(isinstance(s, Write) and s.buffer == buffer for s in emitted):
+            return None
+        return next((s for s in emitted if isinstance(s, Def) and s.name == buffer), None)
 
     # -- names ---------------------------------------------------------------------
 

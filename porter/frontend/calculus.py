@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from porter.arrays.dtypes import INT64, DType, strengthen
 from porter.arrays.sizes import Poly, sym
 from porter.frontend.builder import Builder
 from porter.frontend.scalars import DTypeError, cast, choose, constant_of, integer, operate
-from porter.frontend.values import Array, At, View
+from porter.frontend.values import Array, At
 from porter.ir.nodes import Axis, Expr, Op, Reduce
 from porter.ir.nodes import Value as IndexValue
 from porter.ir.ops import OPS
@@ -148,7 +149,7 @@ def reindex(
         shape,
         array.dtype,
         lambda idx: array.at(index(idx)),
-        View(view.buffer, lambda idx: view.index(index(idx))) if view else None,
+        replace(view, index=lambda idx: view.index(index(idx))) if view else None,
         (lambda idx: mask(index(idx))) if mask else None,
     )
 

@@ -8,12 +8,12 @@ import libcst as cst
 
 from porter.arrays.sizes import Poly
 from porter.frontend import methods
-from porter.frontend.calculus import as_array, astype
+from porter.frontend.calculus import as_array, astype, normal_axis
 from porter.frontend.functions import FUNCTIONS
 from porter.frontend.functions.creation import shape_of
 from porter.frontend.functions.registry import MISSING, Call, Handler, dtype_of
-from porter.frontend.functions.shaping import reshape
-from porter.frontend.scalars import integer
+from porter.frontend.rearrange import reshape
+from porter.frontend.scalars import constant_of, integer
 from porter.frontend.subscripts import row
 from porter.frontend.values import (
     NONE,
@@ -103,9 +103,10 @@ def bind(
 ) -> dict[str, Any]:
     """Arguments by parameter name. Refuses keywords that porter does not convert."""
     if handler.variadic:
-        if keywords:
-            raise ev.b.refuse("PRT901", f"keyword `{next(iter(keywords))}` of `{name}`")
-        return {handler.parameters[0][0].lstrip("*"): tuple(positional)}
+        rest = dict(handler.parameters[1:])
+        for key in keywords.keys() - rest.keys():
+            raise ev.b.refuse("PRT901", f"keyword `{key}` of `{name}` cannot be converted")
+        return {handler.parameters[0][0].lstrip("*"): tuple(positional)} | rest | keywords
     known = [p for p, _ in handler.parameters]
     if len(positional) > len(known):
         raise ev.b.refuse("PRT901", f"`{name}` with {len(positional)} positional arguments")
@@ -160,7 +161,7 @@ def _own_method(
             return astype(m.owner, dtype)
         case "reshape":
             value = positional[0] if len(positional) == 1 else tuple(positional)
-            return reshape(request, array, shape_of(request, value))
+            return reshape(ev.b, array, shape_of(request, value))
         case "fill":
             from porter.frontend.stores import store
 
@@ -280,6 +281,15 @@ def _as_tuple(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     raise ev.b.refuse("PRT902", "`tuple` or `list` of something that is not a tuple")
 
 
+def _size(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
+    if len(args) == 1:
+        return methods.attribute(ev, ev.as_numeric(args[0], node), "size")
+    sizes, axis = methods.attribute(ev, ev.as_numeric(args[0], node), "shape"), constant_of(args[1])
+    if not isinstance(axis, int) or not isinstance(sizes, tuple):
+        raise ev.b.refuse("PRT903", "the axis of `size` must be a constant")
+    return sizes[normal_axis(ev.b, axis, len(sizes), "`size`")]  # type: ignore[no-any-return]
+
+
 def _isinstance(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     raise ev.b.refuse("PRT902", "`isinstance` in a computation cannot be converted")
 
@@ -288,7 +298,7 @@ _BUILTINS = {
     "builtins.range": _range,
     "numba.prange": _range,
     "builtins.len": _len,
-    "numpy.size": lambda ev, args, node: methods.attribute(ev, args[0], "size"),
+    "numpy.size": lambda ev, args, node: _size(ev, args, node),
     "numpy.shape": lambda ev, args, node: methods.attribute(ev, args[0], "shape"),
     "numpy.ndim": lambda ev, args, node: methods.attribute(ev, args[0], "ndim"),
     "builtins.enumerate": _enumerate,

@@ -294,6 +294,10 @@ class Evaluator:
 
     def _subscript(self, node: cst.Subscript) -> Value:
         owner = self(node.value)
+        if isinstance(owner, Function) and owner.name in subscripts.GRIDS:
+            from porter.frontend.functions.subscripted import subscripted
+
+            return subscripted(self, owner.name, node)
         items = self.items(node)
         if isinstance(owner, tuple):
             return self._pick(owner, items)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from porter.arrays.sizes import Poly
-from porter.frontend.calculus import as_array, elementwise, transpose
+from porter.frontend.builder import Builder
+from porter.frontend.calculus import as_array, elementwise, reindex, transpose
+from porter.frontend.rearrange import unflatten
 from porter.frontend.scalars import integer
 from porter.frontend.values import Array, DTypeName, Method, Value
+from porter.ir.nodes import Value as IndexValue
 
 if TYPE_CHECKING:
     from porter.frontend.evaluate import Evaluator
@@ -39,6 +42,11 @@ SAME = set(
         "argsort",
         "cumsum",
         "cumprod",
+        "repeat",
+        "take",
+        "diagonal",
+        "choose",
+        "searchsorted",
     ]
 )
 FOLDS = set(["sum", "prod", "mean", "std", "var", "min", "max", "argmin", "argmax", "any", "all"])
@@ -72,6 +80,10 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
             return transpose(array, range(array.ndim)[::-1])
         case "itemsize":
             return integer(array.dtype.itemsize)
+        case "nbytes":
+            return integer(as_size(attribute(ev, owner, "size")) * array.dtype.itemsize)
+        case "flat":
+            return flat_iterator(ev.b, array)
         case "real" | "imag":
             return elementwise(ev.b, attr, owner)
     if attr in FOLDS and not isinstance(owner, Array):
@@ -80,7 +92,30 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
         )
     if attr in SAME | RENAMED.keys() | OWN:
         return Method(owner, attr)
-    raise ev.b.refuse("PRT901", f"`.{attr}` of an array cannot be converted")
+    raise ev.b.refuse("PRT901", f"`.{attr}` of an array cannot be converted", _HELP.get(attr, ""))
+
+
+_HELP = dict.fromkeys(("strides", "base", "flags", "data", "ctypes"),
+                      "a kernel has no use for how the memory lies")  # fmt: skip
+
+
+def as_size(value: Value) -> Poly:
+    """An attribute that is a size."""
+    assert isinstance(value, IndexValue)
+    return value.poly
+
+
+def flat_iterator(b: Builder, array: Array) -> Array:
+    """`x.flat`: unlike `ravel()` it writes through, whatever the memory looks like."""
+    if not array.ndim:
+        return reindex(array, (Poly.of(1),), lambda _: [])
+    if array.ndim == 1:
+        return reindex(array, array.shape, list)
+    sizes = [b.resolve(n) for n in array.shape]
+    total = Poly.of(1)
+    for n in sizes:
+        total *= positive(n)
+    return reindex(array, (total,), lambda idx: unflatten(idx[0], sizes))
 
 
 def positive(n: Poly) -> Poly:

@@ -57,6 +57,9 @@ def _result(body: Body, value: Value, count: int) -> str | Expr | None:
         if value.mask is not None:
             raise body.b.refuse("PRT906", "how many elements are returned depends on the data",
                                 "return the mask, or use np.where")  # fmt: skip
+        if value.view is not None and value.view.only is not None:
+            body.b.pin(value.view.only)
+            value = Array(value.shape, value.dtype, value.at)
         if value.view is None or not value.ndim:
             value = body.b.define(name, value)
         value = body.b.named(name, value)

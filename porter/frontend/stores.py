@@ -11,7 +11,7 @@ from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, Operand, aligned, as_array
 from porter.frontend.scalars import cast
 from porter.frontend.values import Array
-from porter.ir.nodes import Axis, Check, Expr, Load, Write
+from porter.ir.nodes import Alloc, Axis, Check, Expr, Load, Write
 from porter.ir.walk import substitute, walk
 
 
@@ -22,6 +22,12 @@ def store(
     if target.view is None:
         raise b.refuse("PRT905", "the target of a store is a copy: the store would be lost",
                        "store into the array itself")  # fmt: skip
+    if target.view.readonly:
+        raise b.refuse("PRT905", target.view.readonly, "store into the array itself")
+    if target.view.only is not None:
+        b.pin(target.view.only)
+    if target.view.contiguous:
+        _demand_contiguous(b, target.view.buffer)
     source = as_array(value)
     b.strict_shapes = True
     _check_mask(b, target, source)
@@ -75,6 +81,18 @@ def _apart(
 def reads(expr: Expr, buffer: str) -> bool:
     """Whether an expression reads an array."""
     return any(isinstance(e, Load) and e.buffer == buffer for e in walk(expr))
+
+
+def _demand_contiguous(b: Builder, buffer: str) -> None:
+    """A store through `x.ravel()`: of an argument with gaps NumPy would have made a copy."""
+    names = [n for n, known in b.buffers.items() if known.parameter and len(known.shape) > 1]
+    if b.is_parameter(buffer):
+        names = [buffer]
+    elif any(isinstance(s, Alloc) and s.buffer.name == buffer for s in b.statements):
+        names = []
+    for name in names:
+        message = f"{name} must be contiguous: the store would go to a reshaped copy"
+        b.demand(f'if not {name}.flags["C_CONTIGUOUS"]:\n    raise ValueError("{message}")')
 
 
 def _check_mask(b: Builder, target: Array, source: Array) -> None:

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from porter.arrays.dtypes import INT64, WEAK_INT
-from porter.arrays.sizes import Data, Poly, Sym, maximum, minimum, slice_bound
-from porter.frontend.builder import Builder
+from porter.arrays.sizes import (
+    Data,
+    Poly,
+    Sym,
+    maximum,
+    minimum,
+    slice_bound,
+    sym,
+    unchecked,
+    wrapped,
+)
+from porter.frontend.builder import Builder, whole_view
 from porter.frontend.calculus import ONE, aligned, broadcast_shape, reindex
 from porter.frontend.facts import highest, lowest, never_negative
-from porter.frontend.scalars import poly_of
-from porter.frontend.values import ELLIPSIS, NONE, Array, Slice, Special, View
-from porter.ir.nodes import Check, Const, Expr
+from porter.frontend.scalars import integer, poly_of
+from porter.frontend.values import ELLIPSIS, NONE, Array, Slice, Special
+from porter.ir.nodes import Axis, Check, Const, Expr, Load
 from porter.ir.nodes import Value as IndexValue
+from porter.ir.walk import substitute, substitute_poly
 
+#: NumPy's objects that are subscripted instead of called
+GRIDS = {"numpy.mgrid", "numpy.ogrid", "numpy.r_", "numpy.c_", "numpy.s_", "numpy.index_exp"}
 MASK_MISMATCH = "boolean index did not match indexed array"
 # One output dimension or one fixed subscript per item of the index.
 _Part = tuple[str, Any]
@@ -190,7 +204,11 @@ def _parts(b: Builder, array: Array, items: Sequence[Any]) -> list[_Part]:
         elif isinstance(item, Const) or not hasattr(item, "dtype"):
             raise b.refuse("PRT905", "this subscript is not an integer, a slice or an array")
         else:
-            parts.append(("at", element(b, item, size, axis)))
+            at = element(b, item, size, axis)
+            known = poly_of(item)
+            if known is not None and known.constant is None:
+                at = _from_front(b, array, at)
+            parts.append(("at", _within_view(array, at, b.resolve(size))))
         axis += 1
     return parts
 
@@ -211,13 +229,17 @@ def _gather(b: Builder, array: Array, parts: list[_Part], target: bool) -> Array
     others = tuple(p[1][1] for p in parts if p[0] in ("slice", "new"))
     result = (*others[:lead], *shape, *others[lead:])
 
+    axes = [d for d, p in enumerate(p for p in parts if p[0] != "new") if p[0] == "array"]
+    positions = [_positions(b, a, array, d, shape) for a, d in zip(arrays, axes, strict=True)]
+
     def back(idx: Sequence[Poly]) -> list[Poly]:
         picked = idx[lead : lead + len(shape)]
         outer = iter([*idx[:lead], *idx[lead + len(shape) :]])
+        given = iter(positions)
         full: list[Poly] = []
         for kind, value in parts:
             if kind == "array":
-                full.append(as_index(value.at(aligned(value.shape, picked))))
+                full.append(next(given)(aligned(value.shape, picked)))
             else:
                 full += _position((kind, value), outer)
         return full
@@ -228,17 +250,70 @@ def _gather(b: Builder, array: Array, parts: list[_Part], target: bool) -> Array
     view = array.view
     if view is not None:
         inner = view.index
-        view = View(view.buffer, lambda idx: inner(back(idx))) if target else None
+        view = replace(view, index=lambda idx: inner(back(idx))) if target else None
     mask = next((a.mask for a in arrays if a.mask is not None), None)
     return Array(result, array.dtype, at, view, mask)
 
 
-def as_index(expr: Expr) -> Poly:
+def _positions(
+    b: Builder, index: Array, array: Array, axis: int, shape: Sequence[Poly]
+) -> Callable[[Sequence[Poly]], Poly]:
+    """The elements of an index array as subscripts: those that follow no data proved in bounds."""
+    size = b.resolve(array.shape[axis])
+    over = [Axis(f"?{d}", b.resolve(n)) for d, n in enumerate(index.shape)]
+    # an empty result reads nothing, whatever the other index arrays say
+    others = [Axis(f"?other{d}", b.resolve(n)) for d, n in enumerate(shape)]
+    probe = index.at([sym(a.name, True) for a in over])
+    plain = as_index(_defined(b, probe))
+    follows_data = any(isinstance(a, Data) for a in plain.atoms())
+    outer = len(b.ranges)
+    b.ranges += over + others
+    found = plain if follows_data else element(b, integer(plain), size, axis)
+    positive = follows_data or never_negative(b, lowest(b, found))
+    del b.ranges[outer:]
+    if follows_data or isinstance(probe, Load):
+        proved = found == plain and positive and not follows_data
+        return lambda idx: _within_view(array, as_index(index.at(idx), proved), size)
+
+    found = found if positive or unchecked(found) else _unproved(found)
+
+    def at(idx: Sequence[Poly]) -> Poly:
+        where = {a.name: i for a, i in zip(over, idx, strict=True)}
+        return _within_view(array, substitute_poly(found, where), size)
+
+    return at
+
+
+def _defined(b: Builder, e: Expr) -> Expr:
+    """What an element of a named array was defined as, if nothing was stored into it since."""
+    if not isinstance(e, Load):
+        return e
+    known = b.definition(e.buffer)
+    if known is None:
+        return e
+    return substitute(known.body, {a.name: i for a, i in zip(known.axes, e.index, strict=True)})
+
+
+def _from_front(b: Builder, array: Array, position: Poly) -> Poly:
+    """A position that may be negative counts from the end of a view: the kernel sees to that."""
+    if whole_view(array) or unchecked(position) or never_negative(b, lowest(b, position)):
+        return position
+    return _unproved(position)
+
+
+def _within_view(array: Array, position: Poly, size: Poly) -> Poly:
+    """The check of a load knows the size of its array, not that of a part of it."""
+    return position if whole_view(array) else wrapped(position, size)
+
+
+def as_index(expr: Expr, proved: bool = False) -> Poly:
     """An element of an index array as a subscript."""
     poly = poly_of(expr)
     if poly is None and isinstance(expr, IndexValue):
         poly = expr.poly
-    return Poly.atom(Data(expr, expr.dtype.kind == "u")) if poly is None else poly
+    if poly is not None:
+        return poly
+    return Poly.atom(Data(expr, expr.dtype.kind == "u", proved=proved))
 
 
 def _masked(b: Builder, array: Array, mask: Array) -> Array:
@@ -251,7 +326,7 @@ def _masked(b: Builder, array: Array, mask: Array) -> Array:
     if array.mask is not None:
         raise b.refuse("PRT906", "a mask of an array that was already selected by a mask")
     lead = mask.ndim
-    view = View(array.view.buffer, array.view.index) if array.view else None
+    view = array.view
     return Array(array.shape, array.dtype, array.at, view, lambda idx: mask.at(list(idx)[:lead]))
 
 
@@ -267,4 +342,9 @@ def row(b: Builder, array: Array, k: Poly) -> Array | Expr:
 
 def host_integer(name: str) -> Expr:
     """An integer that the host computes under a name."""
-    return IndexValue(Poly.atom(Sym(name)), WEAK_INT)
+    return IndexValue(host_size(name), WEAK_INT)
+
+
+def host_size(name: str) -> Poly:
+    """The same as a size."""
+    return Poly.atom(Sym(name))

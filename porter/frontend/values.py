@@ -15,10 +15,18 @@ At = Callable[[Sequence[Poly]], Expr]
 
 @dataclass(frozen=True)
 class View:
-    """Where the elements of an array live: element `idx` is `buffer[index(idx)]`."""
+    """Where the elements of an array live: element `idx` is `buffer[index(idx)]`.
+
+    `readonly` says why nothing may be stored through it, if NumPy forbids that or makes a
+    copy.  `only` is set when this is the argument itself for one dtype and a copy for others,
+    `contiguous` when that holds for contiguous arguments (`x.ravel()`).
+    """
 
     buffer: str
     index: Callable[[Sequence[Poly]], tuple[Poly, ...]]
+    readonly: str = ""
+    only: DType | None = None
+    contiguous: bool = False
 
 
 @dataclass(frozen=True, eq=False)

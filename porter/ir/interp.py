@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from porter.arrays.dtypes import DType
-from porter.arrays.sizes import Atom, Data, Poly, Sym
+from porter.arrays.sizes import Atom, Data, Poly, Sym, unchecked
 from porter.ir import nodes as ir
 from porter.ir.check import IRError
 from porter.ir.nodes import Expr, Load, Program, Stmt, Write
@@ -133,9 +133,11 @@ class Machine:
         a, b = map(self.poly, atom.args)
         if atom.op == "bound":
             return min(max(a + b, 0) if a < 0 else a, b)
+        if atom.op == "wrap" and not -b <= a < b:
+            raise IndexError("an index read from data is out of bounds")
         if atom.op in ("min", "max"):
             return min(a, b) if atom.op == "min" else max(a, b)
-        return a // b if atom.op == "//" else a % b
+        return a // b if atom.op == "//" else a % b  # `wrap` is `%` too, within the bounds
 
     def domain(self, axes: tuple[ir.Axis, ...]) -> Iterator[None]:
         """Every combination of the indices, the last one fastest; they are bound meanwhile."""
@@ -151,7 +153,7 @@ class Machine:
         """A subscript inside its array; in a stage, no thread writes what another one touches."""
         at = []
         for p, size in zip(node.index, self.arrays[node.buffer].shape, strict=True):
-            k, data = self.poly(p), any(isinstance(a, Data) for m, _ in p.terms for a in m)
+            k, data = self.poly(p), unchecked(p)
             if data and not -size <= k < size:
                 raise IndexError("an index read from data is out of bounds")
             if not data and not 0 <= k < size:

@@ -90,8 +90,7 @@ def rewrite_poly(poly: Poly, change: Callable[[Expr], Expr | None]) -> Poly:
         if not isinstance(a, Data):
             return Poly.atom(a)
         new = rewrite(a.expr, change)
-        # a Value that was there before marks a subscript that the kernel has to check
-        if isinstance(new, Value) and not isinstance(a.expr, Value):
+        if isinstance(new, Value) and a.proved:
             return new.poly
         return Poly.atom(replace(a, expr=new))
 

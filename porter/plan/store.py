@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter.arrays.sizes import wrapped
 from porter.ir.nodes import (
     Alloc,
     Bind,
@@ -217,7 +218,8 @@ def _contains(r: Reduce, load: Load) -> bool:
 def _inline(consumer: Stmt, s: Def) -> Stmt:
     def change(e: Expr) -> Expr | None:
         if isinstance(e, Load) and e.buffer == s.name:
-            names = {a.name: i for a, i in zip(s.axes, e.index, strict=True)}
+            # without the array, nothing but the index itself can tell that it is out of bounds
+            names = {a.name: wrapped(i, a.hi) for a, i in zip(s.axes, e.index, strict=True)}
             return substitute(s.body, names)
         return None
 

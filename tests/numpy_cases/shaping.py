@@ -82,7 +82,6 @@ ROWS: dict[str, Row] = {
         least=1,
     ),
     **rows("numpy.", "ravel", "np.{}(A) * 1", "np.{}(C) + 0", dtypes=FEW, tolerance=0, least=1),
-    **rows("numpy.", "meshgrid", "x, y = np.{}(v, r)\nreturn x * 2 + y", dtypes=f"i4 {REAL}"),
     **rows(
         "numpy.",
         "concatenate",

@@ -1,36 +1,15 @@
 """The NumPy functions that porter converts: each is a table row or a few lines.
 
-`FUNCTIONS` maps a dotted name to its handler; importing this package fills it.
+`FUNCTIONS` maps a dotted name to its handler; importing this package fills it from every
+file in it.
 """
 
-from porter.frontend.functions import (
-    closeness,
-    creation,
-    elementwise,
-    joining,
-    linalg,
-    reductions,
-    scans,
-    scatter,
-    shaping,
-    solvers,
-    statistics,
-    ufuncs,
-)
+from importlib import import_module
+from pkgutil import iter_modules
+
 from porter.frontend.functions.registry import FUNCTIONS
 
-__all__ = [
-    "FUNCTIONS",
-    "closeness",
-    "creation",
-    "elementwise",
-    "joining",
-    "linalg",
-    "reductions",
-    "scans",
-    "scatter",
-    "shaping",
-    "solvers",
-    "statistics",
-    "ufuncs",
-]
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")
+
+__all__ = ["FUNCTIONS"]

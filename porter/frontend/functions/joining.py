@@ -5,25 +5,46 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter.arrays.dtypes import BOOL, promote, strengthen
-from porter.arrays.sizes import Poly
+from porter.arrays.sizes import Poly, maximum
 from porter.frontend.builder import Builder
-from porter.frontend.calculus import ONE, Operand, as_array, index_value, normal_axis
+from porter.frontend.calculus import (
+    ONE,
+    Operand,
+    aligned,
+    as_array,
+    astype,
+    index_value,
+    normal_axis,
+    transpose,
+)
+from porter.frontend.facts import never_negative
 from porter.frontend.functions.registry import Call, function
-from porter.frontend.scalars import cast
-from porter.frontend.values import Array, Value
-from porter.ir.nodes import Expr, Op, Select
+from porter.frontend.rearrange import along, flat, raised, settled
+from porter.frontend.scalars import cast, choose, number
+from porter.frontend.subscripts import row
+from porter.frontend.values import Array, Slice, Value
+from porter.ir.nodes import Check, Expr, Op
 
 
 def below(i: Poly, bound: Poly) -> Expr:
-    """`i < bound` as a scalar condition."""
+    """`i < bound` as a scalar condition, decided here where that can be."""
+    gap = bound - i
+    if gap.constant is not None or gap.is_positive():
+        return number(gap.is_positive())
     return Op("lt", (index_value(i), index_value(bound)), BOOL)
+
+
+def length(b: Builder, n: Poly) -> Poly:
+    """An extent as a number of elements: that of a slice of a short array is not negative."""
+    n = b.resolve(n)
+    return n if never_negative(b, n) else maximum(n, 0)
 
 
 def join(b: Builder, arrays: Sequence[Array], axis: int, what: str) -> Array:
     """The arrays one after the other along an axis."""
     first = arrays[0]
     axis = normal_axis(b, axis, first.ndim, what)
-    dtype = strengthen(arrays[0].dtype)
+    dtype = arrays[0].dtype
     starts, total = [Poly()], Poly()
     for a in arrays:
         if a.ndim != first.ndim:
@@ -33,21 +54,18 @@ def join(b: Builder, arrays: Sequence[Array], axis: int, what: str) -> Array:
                 b.unify(first.shape[d], n, what)
         b.same_dtype(dtype, a.dtype)
         dtype = promote(dtype, a.dtype)
-        total = total + b.resolve(a.shape[axis])
+        total = total + length(b, a.shape[axis])
         starts.append(total)
+    dtype = strengthen(dtype)
 
     def at(idx: Sequence[Poly]) -> Expr:
         def part(k: int) -> Expr:
             inner = [*idx[:axis], idx[axis] - starts[k], *idx[axis + 1 :]]
             return cast(arrays[k].at(inner), dtype)
 
-        known = idx[axis].constant
-        ends = [s.constant for s in starts[1:]]
-        if known is not None and all(e is not None for e in ends):
-            return part(next(k for k, e in enumerate(ends) if e is not None and known < e))
         value = part(len(arrays) - 1)
         for k in reversed(range(len(arrays) - 1)):
-            value = Select(below(idx[axis], starts[k + 1]), part(k), value, dtype)
+            value = choose(below(idx[axis], starts[k + 1]), part(k), value)
         return value
 
     shape = (*first.shape[:axis], total, *first.shape[axis + 1 :])
@@ -70,16 +88,42 @@ def _lifted(array: Array, axis: int) -> Array:
     return Array(shape, array.dtype, at)
 
 
-def _parts(call: Call) -> list[Array]:
-    value = call.value("arrays")
+def _parts(call: Call, name: str = "arrays") -> list[Array]:
+    """The arrays of a sequence; those that are folds get a statement of their own."""
+    value = call.value(name)
+    if isinstance(value, Array) and value.ndim and value.shape[0].constant is not None:
+        value = tuple(row(call.b, value, Poly.of(k)) for k in range(value.shape[0].constant))
     if not isinstance(value, tuple) or not value:
         raise call.refuse("PRT902", f"`{call.name}` needs a tuple or list of arrays")
-    return [as_array(call.ev.as_numeric(v, call.node)) for v in value]
+    arrays = [as_array(call.ev.as_numeric(v, call.node)) for v in value]
+    return [settled(call.b, a) if a.ndim else a for a in arrays]
 
 
-@function("numpy.concatenate", "arrays axis=0")
+def _joined(call: Call, parts: Sequence[Array], axis: int) -> Value:
+    what = f"`{call.name.removeprefix('numpy.')}`"
+    if any(not a.ndim for a in parts):
+        raise call.refuse("PRT903", f"{what} of arrays without dimensions")
+    return join(call.b, parts, axis, what)
+
+
+@function("numpy.concatenate numpy.concat", "arrays axis=0 dtype=None")
 def _concatenate(call: Call) -> Value:
-    return join(call.b, _parts(call), int(call.constant("axis")), "`concatenate`")
+    axis, parts = call.constant("axis"), _parts(call)
+    if axis is None:
+        axis, parts = 0, [flat(call.b, a) for a in parts]
+    dtype = call.dtype()
+    if dtype is not None:
+        parts = [as_array(astype(a, dtype)) for a in parts]
+    return _joined(call, parts, int(axis))
+
+
+@function("numpy.append", "arr values axis=None")
+def _append(call: Call) -> Value:
+    axis = call.constant("axis")
+    parts = [settled(call.b, call.array(n)) for n in ("arr", "values")]
+    if axis is None:
+        axis, parts = 0, [flat(call.b, a) if a.ndim else _lifted(a, 0) for a in parts]
+    return _joined(call, parts, int(axis))
 
 
 @function("numpy.stack", "arrays axis=0")
@@ -87,19 +131,88 @@ def _stack(call: Call) -> Value:
     return stack(call.b, _parts(call), int(call.constant("axis")))
 
 
+def _raised(array: Array, axes: Sequence[int]) -> Array:
+    """With new axes of length 1 where the n-th says, for an array with n dimensions."""
+    for axis in axes[array.ndim :]:
+        array = _lifted(array, axis)
+    return array
+
+
 @function("numpy.hstack", "arrays")
 def _hstack(call: Call) -> Value:
-    parts = [_lifted(a, 0) if not a.ndim else a for a in _parts(call)]
-    return join(call.b, parts, 0 if parts[0].ndim == 1 else 1, "`hstack`")
+    parts = [_raised(a, [0]) for a in _parts(call)]
+    return _joined(call, parts, 0 if parts[0].ndim == 1 else 1)
 
 
 @function("numpy.vstack", "arrays")
 def _vstack(call: Call) -> Value:
-    parts = [_lifted(a, 0) if a.ndim == 1 else a for a in _parts(call)]
-    return join(call.b, parts, 0, "`vstack`")
+    return _joined(call, [_raised(a, [0, 0]) for a in _parts(call)], 0)
+
+
+@function("numpy.dstack", "arrays")
+def _dstack(call: Call) -> Value:
+    return _joined(call, [_raised(a, [0, 0, 2]) for a in _parts(call)], 2)
 
 
 @function("numpy.column_stack", "arrays")
 def _column_stack(call: Call) -> Value:
-    parts = [_lifted(a, 1) if a.ndim == 1 else a for a in _parts(call)]
-    return join(call.b, parts, 1, "`column_stack`")
+    return _joined(call, [_raised(a, [1, 1]) for a in _parts(call)], 1)
+
+
+# -- one element more or less ----------------------------------------------------------
+
+
+def _place(call: Call, n: Poly, last: Poly) -> Poly:
+    """The scalar position `obj`, from 0 to `last`; negative ones count from the end."""
+    value = call.value("obj")
+    if isinstance(value, (tuple, Array, Slice)):
+        raise call.refuse("PRT906", f"`{call.name}` at several positions", "use a mask")
+    at = call.b.resolve(call.ev.size(value, call.node))
+    message = f"index is out of bounds for axis with size {n}"
+    if at.constant is not None and at.constant < 0:
+        call.b.check(Check("index", -at, n, message, "IndexError"))
+        return n + at
+    if not at.is_nonneg():
+        call.b.check(Check("index", Poly(), at, "negative positions are not converted"))
+    call.b.check(Check("index", at, last, message, "IndexError"))
+    return at
+
+
+def _along(call: Call) -> tuple[Array, int]:
+    array, axis = call.array("arr"), call.constant("axis")
+    array = settled(call.b, flat(call.b, array) if axis is None else array)
+    return array, normal_axis(call.b, int(axis or 0), array.ndim, f"`{call.name}`")
+
+
+@function("numpy.insert", "arr obj values axis=None")
+def _insert(call: Call) -> Value:
+    """The values, in the array's dtype, between the elements before a position and the rest."""
+    array, axis = _along(call)
+    n = call.b.resolve(array.shape[axis])
+    at = _place(call, n, n)
+    given = raised(settled(call.b, call.array("values")), array.ndim)
+    if given.ndim > array.ndim:
+        raise call.refuse("PRT903", "`insert` of values with more dimensions than the array")
+    order = list(range(1, given.ndim))
+    order.insert(axis, 0)
+    moved = transpose(given, order)
+    shape = (*array.shape[:axis], moved.shape[axis], *array.shape[axis + 1 :])
+    values = Array(shape, array.dtype,
+                   lambda idx: cast(moved.at(aligned(moved.shape, idx)), array.dtype))  # fmt: skip
+    for d, have in enumerate(moved.shape):
+        if d != axis and have != ONE:
+            call.b.unify(array.shape[d], have, "`insert`")
+    first = along(array, axis, at, lambda k: k)
+    rest = along(array, axis, n - at, lambda k: k + at)
+    return join(call.b, [first, values, rest], axis, "`insert`")
+
+
+@function("numpy.delete", "arr obj axis=None")
+def _delete(call: Call) -> Value:
+    """The elements before a position and those behind it."""
+    array, axis = _along(call)
+    n = call.b.resolve(array.shape[axis])
+    at = _place(call, n, n - 1)
+    first = along(array, axis, at, lambda k: k)
+    rest = along(array, axis, n - 1 - at, lambda k: k + at + 1)
+    return join(call.b, [first, rest], axis, "`delete`")

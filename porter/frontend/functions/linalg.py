@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 
-from porter.arrays.dtypes import FLOAT64, DType, promote, strengthen
-from porter.arrays.sizes import Poly, maximum, minimum, sym
+from porter.arrays.dtypes import FLOAT64, DType, strengthen
+from porter.arrays.sizes import Poly, maximum, minimum
 from porter.frontend.calculus import (
-    ONE,
     Operand,
     accumulator,
-    aligned,
     as_array,
     astype,
     elementwise,
@@ -21,12 +18,12 @@ from porter.frontend.calculus import (
     reduce,
     transpose,
 )
+from porter.frontend.functions.contraction import paired
 from porter.frontend.functions.reductions import Fold, extreme_of
 from porter.frontend.functions.registry import Call, function
-from porter.frontend.functions.shaping import reshape
 from porter.frontend.scalars import cast, integer, number, operate
-from porter.frontend.values import Array, Text, Value
-from porter.ir.nodes import Axis, Expr, Reduce
+from porter.frontend.values import Array, Value
+from porter.ir.nodes import Expr
 
 
 @function("numpy.matmul", "x1 x2 out=None")
@@ -47,135 +44,7 @@ def _dot(call: Call) -> Value:
         return elementwise(call.b, "mul", *(strong(v) for v in (x, y)))
     if x.ndim <= 2 and y.ndim <= 2:
         return matmul(call.b, x, y, "`dot`")
-    return contract(call, x, y, [x.ndim - 1], [max(y.ndim - 2, 0)])
-
-
-@function("numpy.inner", "a b")
-def _inner(call: Call) -> Value:
-    x, y = call.operand("a"), call.operand("b")
-    if not (isinstance(x, Array) and isinstance(y, Array) and x.ndim and y.ndim):
-        return elementwise(call.b, "mul", *(strong(v) for v in (x, y)))
-    if x.ndim <= 2 and y.ndim <= 2:
-        return matmul(call.b, x, transpose(y, [1, 0]) if y.ndim == 2 else y, "`inner`")
-    return contract(call, x, y, [x.ndim - 1], [y.ndim - 1])
-
-
-@function("numpy.vdot", "a b")
-def _vdot(call: Call) -> Value:
-    """The sum over all elements in row-major order, the first operand conjugated."""
-    x, y = (_flat(call, call.array(n)) for n in ("a", "b"))
-    return matmul(call.b, as_array(elementwise(call.b, "conj", x)), y, "`vdot`")
-
-
-def _flat(call: Call, array: Array) -> Array:
-    return array if array.ndim == 1 else reshape(call, array, (Poly.of(-1),))
-
-
-@function("numpy.tensordot", "a b axes=2")
-def _tensordot(call: Call) -> Value:
-    x, y = call.array("a"), call.array("b")
-    axes = call.value("axes")
-    if isinstance(axes, tuple) and len(axes) == 2:
-        left, right = (_axes_list(call, a, v) for a, v in zip(axes, (x, y), strict=True))
-    else:
-        n = int(call.constant("axes"))
-        left, right = list(range(x.ndim - n, x.ndim)), list(range(n))
-    if len(left) != len(right) or min([*left, *right, 0]) < 0:
-        raise call.refuse("PRT903", "`tensordot` of axes that do not match")
-    if len(left) == x.ndim and len(right) == y.ndim:
-        raise call.refuse("PRT901", "`tensordot` over all axes gives a 0-d array",
-                          "use np.vdot or (a * b).sum() for the number")  # fmt: skip
-    return contract(call, x, y, left, right)
-
-
-def _axes_list(call: Call, axes: Value, array: Array) -> list[int]:
-    call.arguments["axis"] = axes
-    found = call.axes() or []
-    return [normal_axis(call.b, a, array.ndim, "`tensordot`") for a in found]
-
-
-def contract(call: Call, x: Array, y: Array, left: list[int], right: list[int]) -> Operand:
-    """The sum of products over pairs of axes; the rest of x's, then of y's, remain."""
-    letters = iter("abcdefghijklmnopqrstuvwxyz")
-    of_x = [next(letters) for _ in range(x.ndim)]
-    of_y = [of_x[left[right.index(d)]] if d in right else next(letters) for d in range(y.ndim)]
-    shared = {of_x[d] for d in left}
-    result = [c for c in (*of_x, *of_y) if c not in shared]
-    return summed_products(call, [x, y], [of_x, of_y], result)
-
-
-@function("numpy.einsum", "*operands")
-def _einsum(call: Call) -> Value:
-    """Subscripts that are a literal; no `...` and no letter only in the result."""
-    text, *values = call.value("operands")
-    if not isinstance(text, Text) or not values:
-        raise call.refuse("PRT902", "the subscripts of `einsum` must be a literal string")
-    terms, arrow, result = text.value.replace(" ", "").partition("->")
-    subscripts = [list(t) for t in terms.split(",")]
-    arrays = [as_array(call.ev.as_numeric(v, call.node)) for v in values]
-    letters = [c for t in subscripts for c in t]
-    order = list(result) if arrow else sorted(c for c in set(letters) if letters.count(c) == 1)
-    if not re.fullmatch(r"[A-Za-z,]*", terms) or set(order) - set(letters):
-        raise call.refuse("PRT901", f"`einsum` with the subscripts `{text.value}`",
-                          "name every axis by a letter")  # fmt: skip
-    if [len(t) for t in subscripts] != [a.ndim for a in arrays]:
-        raise call.refuse("PRT903", f"`{text.value}` does not fit the operands' dimensions")
-    return summed_products(call, arrays, subscripts, order)
-
-
-def summed_products(
-    call: Call, arrays: list[Array], subscripts: list[list[str]], result: list[str]
-) -> Operand:
-    """Einstein's sum: products over all letters, summed over those not in the result."""
-    b = call.b
-    sizes: dict[str, Poly] = {}
-    for array, letters in zip(arrays, subscripts, strict=True):
-        for letter, n in zip(letters, array.shape, strict=True):
-            known = sizes.get(letter, ONE)
-            same = known if n == ONE else n if known == ONE else b.unify(known, n, f"`{call.name}`")
-            sizes[letter] = same
-    dtype = strengthen(arrays[0].dtype)
-    b.same_dtype(*(a.dtype for a in arrays))
-    for array in arrays[1:]:
-        dtype = promote(dtype, array.dtype)
-
-    def at(idx: Sequence[Poly]) -> Expr:
-        place = dict(zip(result, idx, strict=True))
-        bound = [Axis(b.fresh("k_"), b.resolve(sizes[c])) for c in sizes if c not in place]
-        place |= {c: sym(k.name, True) for c, k in zip(
-            (c for c in sizes if c not in result), bound, strict=True)}  # fmt: skip
-        factors = [
-            cast(a.at(aligned(a.shape, [place[c] for c in letters])), dtype)
-            for a, letters in zip(arrays, subscripts, strict=True)
-        ]
-        product = factors[0]
-        for factor in factors[1:]:
-            product = operate("mul", product, factor)
-        if not bound:
-            return product
-        return Reduce("any" if dtype.kind == "b" else "sum", tuple(bound), product, dtype)
-
-    if not result:
-        return at(())
-    return Array(tuple(sizes[c] for c in result), dtype, at)
-
-
-@function("numpy.kron", "a b")
-def _kron(call: Call) -> Value:
-    """Blocks of `b`, each times an element of `a`."""
-    x, y = call.array("a"), call.array("b")
-    if x.ndim != y.ndim:
-        raise call.refuse("PRT901", "`kron` of different numbers of dimensions")
-    sizes = [call.b.resolve(n) for n in y.shape]
-
-    def at(idx: Sequence[Poly]) -> Expr:
-        outer = [i // n for i, n in zip(idx, sizes, strict=True)]
-        inner = [i % n for i, n in zip(idx, sizes, strict=True)]
-        return operate("mul", x.at(outer), y.at(inner))
-
-    call.b.same_dtype(x.dtype, y.dtype)
-    shape = tuple(n * m for n, m in zip(x.shape, y.shape, strict=True))
-    return Array(shape, promote(strengthen(x.dtype), strengthen(y.dtype)), at)
+    return paired(call.b, x, y, [x.ndim - 1], [max(y.ndim - 2, 0)], "`dot`")
 
 
 @function("numpy.trace", "a offset=0 axis1=0 axis2=1 dtype=None out=None")

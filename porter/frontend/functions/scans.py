@@ -13,7 +13,7 @@ from porter.arrays.sizes import Poly, sym
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import accumulator, normal_axis
 from porter.frontend.functions.registry import Call, function
-from porter.frontend.functions.shaping import reshape
+from porter.frontend.rearrange import reshape
 from porter.frontend.scalars import cast, cast_bool, choose, number, operate
 from porter.frontend.values import NONE, Array, Value
 from porter.ir.nodes import Axis, Expr, Reduce
@@ -41,7 +41,7 @@ def _along(call: Call, name: str = "a") -> tuple[Array, int]:
     array = call.array(name)
     axis = call.constant("axis")
     if axis is None or not array.ndim:
-        return array if array.ndim == 1 else reshape(call, array, (Poly.of(-1),)), 0
+        return array if array.ndim == 1 else reshape(call.b, array, (Poly.of(-1),)), 0
     return array, normal_axis(call.b, int(axis), array.ndim, f"`{call.name}`")
 
 

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from porter.arrays.dtypes import BOOL
 from porter.arrays.sizes import Apply, Poly
 from porter.frontend.calculus import (
     ONE,
-    Operand,
+    aligned,
     as_array,
-    delayed,
-    elementwise,
-    index_value,
+    broadcast_shape,
     normal_axis,
     reindex,
     transpose,
 )
 from porter.frontend.functions.creation import shape_of
 from porter.frontend.functions.registry import Call, function
-from porter.frontend.scalars import cast, choose, integer
-from porter.frontend.subscripts import index
+from porter.frontend.rearrange import flat, readonly, reshape
+from porter.frontend.subscripts import index, index_array
 from porter.frontend.values import NONE, Array, Slice, Value
-from porter.ir.nodes import Expr, Op
 
 
 def _axis(call: Call, array: Array, name: str = "axis") -> int:
@@ -49,18 +46,57 @@ def _swapaxes(call: Call) -> Value:
 @function("numpy.moveaxis", "a source destination")
 def _moveaxis(call: Call) -> Value:
     array = call.array("a")
-    order = list(range(array.ndim))
-    order.remove(_axis(call, array, "source"))
-    order.insert(_axis(call, array, "destination"), _axis(call, array, "source"))
+    given = [[normal_axis(call.b, a, array.ndim, "`moveaxis`") for a in call.axes(n) or []]
+             for n in ("source", "destination")]  # fmt: skip
+    source, destination = given
+    if len(source) != len(destination) or any(len(set(g)) != len(g) for g in given):
+        raise call.refuse("PRT903", "`moveaxis` needs as many sources as destinations, all unlike")
+    order = [d for d in range(array.ndim) if d not in source]
+    for to, axis in sorted(zip(destination, source, strict=True)):
+        order.insert(to, axis)
+    return transpose(array, order)
+
+
+@function("numpy.rollaxis", "a axis start=0")
+def _rollaxis(call: Call) -> Value:
+    array = call.array("a")
+    axis, start = _axis(call, array), int(call.constant("start"))
+    start += array.ndim if start < 0 else 0
+    order = [d for d in range(array.ndim) if d != axis]
+    order.insert(start - (axis < start), axis)
     return transpose(array, order)
 
 
 @function("numpy.expand_dims", "a axis")
 def _expand_dims(call: Call) -> Value:
-    array = call.array("a")
-    axis = int(call.constant("axis")) % (array.ndim + 1)
-    items = [Slice(None, None, None)] * array.ndim
-    return index(call.b, array, [*items[:axis], NONE, *items[axis:]])
+    array, axes = call.array("a"), call.axes() or []
+    ndim = array.ndim + len(axes)
+    new = {normal_axis(call.b, a, ndim, "`expand_dims`") for a in axes}
+    if len(new) != len(axes):
+        raise call.refuse("PRT903", "`expand_dims` with the same axis twice")
+    items = [NONE if d in new else Slice(None, None, None) for d in range(ndim)]
+    return index(call.b, array, items) if ndim else array
+
+
+def _at_least(ndim: int, before: tuple[int, ...], after: tuple[int, ...]) -> None:
+    """`before[n]` and `after[n]` axes of length 1 around an array with n dimensions."""
+
+    @function(f"numpy.atleast_{ndim}d", "*arrays")
+    def body(call: Call) -> Value:
+        results = []
+        for value in call.value("arrays"):
+            array = as_array(call.ev.as_numeric(value, call.node))
+            if array.ndim < ndim:
+                items: list[Any] = [NONE] * before[array.ndim]
+                items += [Slice(None, None, None)] * array.ndim + [NONE] * after[array.ndim]
+                array = index_array(call.b, array, items)
+            results.append(array)
+        return results[0] if len(results) == 1 else tuple(results)
+
+
+_at_least(1, (1,), (0,))
+_at_least(2, (2, 1), (0, 0))
+_at_least(3, (3, 1, 0), (0, 1, 1))
 
 
 @function("numpy.squeeze", "a axis=None")
@@ -102,142 +138,48 @@ def _flip(call: Call) -> Value:
     return reindex(array, array.shape, back)
 
 
-@function("numpy.roll", "a shift axis=None")
-def _roll(call: Call) -> Value:
-    """Element i is the one at (i - shift) mod n."""
-    array = call.array("a")
-    axes = call.axes()
-    if axes is None and array.ndim != 1:
-        raise call.refuse("PRT901", "`roll` of a flattened array", "give an axis")
-    shifts = call.value("shift")
-    shifts = shifts if isinstance(shifts, tuple) else (shifts,) * len(axes or [0])
-    for axis, shift in zip(axes or [0], shifts, strict=True):
-        d = normal_axis(call.b, axis, array.ndim, "`roll`")
-        array = _rolled(array, d, call.ev.size(shift, call.node))
-    return array
-
-
-def _rolled(array: Array, d: int, shift: Poly) -> Array:
-    n = array.shape[d]
-
-    def at(idx: Sequence[Poly]) -> Expr:
-        moved = idx[d] - shift
-        return array.at([*idx[:d], Poly.of(moved) % n, *idx[d + 1 :]])
-
-    return delayed(array, at)
-
-
-@function("numpy.diff", "a n=1 axis=-1")
-def _diff(call: Call) -> Value:
-    array: Operand = call.array("a")
-    for _ in range(int(call.constant("n"))):
-        array = as_array(array)
-        axis = _axis(call, array)
-        items = [Slice(None, None, None)] * array.ndim
-        upper = [*items[:axis], Slice(ONE, None, None), *items[axis + 1 :]]
-        lower = [*items[:axis], Slice(None, Poly.of(-1), None), *items[axis + 1 :]]
-        op = "ne" if array.dtype.kind == "b" else "sub"
-        array = elementwise(call.b, op, index(call.b, array, upper), index(call.b, array, lower))
-    return array
-
-
 @function("numpy.broadcast_to", "a shape")
 def _broadcast_to(call: Call) -> Value:
     array = call.array("a")
     shape = shape_of(call, call.value("shape"))
     lead = len(shape) - array.ndim
+    if lead < 0:
+        raise call.refuse("PRT903", "`broadcast_to` a shape with fewer dimensions")
     for have, want in zip(array.shape, shape[lead:], strict=True):
         if have != ONE:
             call.b.unify(have, want, "`broadcast_to`")
 
-    def at(idx: Sequence[Poly]) -> Expr:
-        tail = idx[lead:]
-        return array.at([Poly() if n == ONE else i for n, i in zip(array.shape, tail, strict=True)])
-
-    return delayed(array, at, shape)
-
-
-def _triangle(name: str, op: str) -> None:
-    @function(f"numpy.{name}", "a k=0")
-    def body(call: Call) -> Value:
-        array, k = call.array("a"), int(call.constant("k"))
-        if array.ndim < 2:
-            raise call.refuse("PRT903", f"`{call.name}` needs a matrix")
-
-        def at(idx: Sequence[Poly]) -> Expr:
-            value = array.at(idx)
-            inside = Op(op, (index_value(idx[-1]), index_value(idx[-2] + k)), BOOL)
-            return choose(inside, value, cast(integer(0), value.dtype))
-
-        return delayed(array, at)
+    return readonly(
+        reindex(array, shape, lambda idx: aligned(array.shape, idx[lead:])),
+        "NumPy makes what `broadcast_to` returns read-only",
+    )
 
 
-_triangle("triu", "ge")
-_triangle("tril", "le")
+@function("numpy.broadcast_arrays", "*args")
+def _broadcast_arrays(call: Call) -> Value:
+    arrays = [as_array(call.ev.as_numeric(v, call.node)) for v in call.value("args")]
+    shape = broadcast_shape(call.b, [a.shape for a in arrays], "`broadcast_arrays`")
+
+    def spread(a: Array) -> Array:
+        view = reindex(a, shape, lambda idx: aligned(a.shape, idx))
+        return readonly(view, "elements of a broadcast array share memory")
+
+    return tuple(map(spread, arrays))
 
 
-def reshape(call: Call, array: Array, shape: tuple[Poly, ...]) -> Array:
-    """Row-major order; at most one size may be -1."""
-    b = call.b
-    total = ONE
-    for n in array.shape:
-        total *= b.resolve(n)
-    unknown = [d for d, n in enumerate(shape) if n.constant == -1]
-    known = ONE
-    for n in shape:
-        known *= b.resolve(n) if n.constant != -1 else ONE
-    if unknown:
-        shape = tuple(total // known if d in unknown else n for d, n in enumerate(shape))
-        b.unify((total // known) * known, total, "cannot reshape the array")
-    else:
-        b.unify(total, known, "cannot reshape the array")
-    return reindex(array, shape, lambda idx: _unflatten(_flatten(idx, shape), array.shape))
+def _row_major(call: Call) -> None:
+    if call.constant("order") not in (None, "C", "A", "K"):
+        raise call.refuse("PRT901", f"`{call.name}` in Fortran order", "transpose before it")
 
 
-def _flatten(idx: Sequence[Poly], shape: Sequence[Poly]) -> Poly:
-    flat = Poly()
-    for i, n in zip(idx, shape, strict=True):
-        flat = flat * n + i
-    return flat
-
-
-def _unflatten(flat: Poly, shape: Sequence[Poly]) -> list[Poly]:
-    result: list[Poly] = []
-    for n in reversed(shape[1:]):
-        result.append(flat % n)
-        flat = flat // n
-    return [flat, *reversed(result)] if shape else []
-
-
-@function("numpy.reshape", "a shape order=None")
+@function("numpy.reshape", "a shape=None order=None newshape=None")
 def _reshape(call: Call) -> Value:
-    return reshape(call, call.array("a"), shape_of(call, call.value("shape")))
+    _row_major(call)
+    wanted = call.value("newshape" if call.value("shape") is NONE else "shape")
+    return reshape(call.b, call.array("a"), shape_of(call, wanted))
 
 
 @function("numpy.ravel", "a order=None")
 def _ravel(call: Call) -> Value:
-    return reshape(call, call.array("a"), (Poly.of(-1),))
-
-
-@function("numpy.outer", "a b")
-def _outer(call: Call) -> Value:
-    x, y = call.array("a"), call.array("b")
-    if x.ndim != 1 or y.ndim != 1:
-        raise call.refuse("PRT901", "`outer` of arrays that are not 1-D")
-    column = index(call.b, x, [Slice(None, None, None), NONE])
-    return elementwise(call.b, "mul", column, y)
-
-
-@function("numpy.meshgrid", "*arrays")
-def _meshgrid(call: Call) -> Value:
-    arrays = [call.ev.as_numeric(v, call.node) for v in call.value("arrays")]
-    if len(arrays) != 2:
-        raise call.refuse("PRT901", "`meshgrid` of other than two arrays")
-    x, y = (as_array(a) for a in arrays)
-    if x.ndim != 1 or y.ndim != 1:
-        raise call.refuse("PRT903", "`meshgrid` needs two 1-D arrays")
-    shape = (y.shape[0], x.shape[0])
-    return (
-        delayed(x, lambda idx: x.at([idx[1]]), shape),
-        delayed(y, lambda idx: y.at([idx[0]]), shape),
-    )
+    _row_major(call)
+    return flat(call.b, call.array("a"))

@@ -1,0 +1,44 @@
+"""Python's own types as functions: int, float, bool, complex."""
+
+from __future__ import annotations
+
+from porter.arrays.sizes import Poly
+from porter.frontend.functions.registry import PYTHON_TYPES, Call, function
+from porter.frontend.scalars import cast, integer, number, operate, poly_of, truth
+from porter.frontend.values import Array, Text, Value
+from porter.ir.nodes import Expr
+
+
+def _python_type(name: str) -> None:
+    @function(f"builtins.{name}", "x=0")
+    def body(call: Call) -> Value:
+        if isinstance(call.value("x"), Text):
+            text = call.constant("x")
+            return number({"int": int, "float": float}[name](text))
+        x = call.operand("x")
+        if isinstance(x, Array):
+            x = _single(call, x)
+        if name == "bool":
+            return truth(x)
+        if name == "int" and poly_of(x) is not None and x.dtype.kind in "iu":
+            return integer(poly_of(x) or Poly())
+        return cast(x, PYTHON_TYPES[name])
+
+
+for _name in PYTHON_TYPES:
+    if _name != "complex":
+        _python_type(_name)
+
+
+def _single(call: Call, array: Array) -> Expr:
+    if array.ndim:
+        raise call.refuse("PRT903", f"`{call.name}` of an array with {array.ndim} dimensions")
+    return array.at(())
+
+
+@function("builtins.complex", "real imag=0")
+def _complex(call: Call) -> Value:
+    real, imag = (call.operand(n) if not isinstance(call.value(n), int) else integer(call.value(n))
+                  for n in ("real", "imag"))  # fmt: skip
+    real, imag = (_single(call, v) if isinstance(v, Array) else v for v in (real, imag))
+    return operate("add", real, operate("mul", imag, number(1j)))

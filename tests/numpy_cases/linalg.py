@@ -57,9 +57,9 @@ ROWS: dict[str, Row] = {
     ),
     "numpy.einsum": Row(
         "np.einsum('ij,jk->ik', A, M)",
-        "np.einsum('ij->ji', A)",
+        "np.einsum('ij->ji', A) * 1",
         "np.einsum('i,i', v, w)",
-        "np.einsum('ii->i', S)",
+        "np.einsum('ii->i', S) + 0",
         "np.einsum('ij,ij->i', A, B)",
         "np.einsum('ij,j', A, r)",
         "np.einsum('ii', S)",

@@ -5,7 +5,6 @@ from numpy_case import COMPLEX, NUMBER, REAL, Row, rows
 FEW = "b1 i4 u8 f4 f8 c16"
 EXACT = {"dtypes": FEW, "tolerance": 0}
 SORTED = "x = np.arange(len(w)) * 0.5\nreturn "
-SUMS = {"dtypes": f"i4 {REAL} c16", "tolerance": 64, "special": ""}
 PADDED = {"dtypes": FEW, "tolerance": 0, "least": 1}
 
 ROWS: dict[str, Row] = {
@@ -123,23 +122,11 @@ ROWS: dict[str, Row] = {
         least=1,
     ),
     # contractions
-    "numpy.einsum": Row(
-        "np.einsum('ij,jk->ik', A, M)",
-        "np.einsum('ij->j', A)",
-        "np.einsum('ii', S)",
-        "np.einsum('ij,ij->i', A, B)",
-        "np.einsum('i,j', v, r)",
-        "np.einsum('ij,j,i->', A, r, v)",
-        **SUMS,
-    ),
-    "numpy.tensordot": Row("np.tensordot(A, M, 1)", "np.tensordot(C, A, axes=([0, 1], [0, 1]))",
-                           "np.tensordot(v, r, axes=0)", **SUMS),
-    "numpy.kron": Row("np.kron(v, r)", "np.kron(A, M)", dtypes=FEW),
     "numpy.cross": Row("np.cross(M, M[::-1])", "np.cross(M.T, M[::-1].T, axis=0)",
                        dtypes=f"i4 {REAL} {COMPLEX}", tolerance=32, special=""),
     # neighbours
-    "numpy.ediff1d": Row("np.ediff1d(v)", "np.ediff1d(A, to_begin=0)", dtypes="i4 i8 f4 f8", tolerance=0,
-                         special=""),
+    "numpy.ediff1d": Row("np.ediff1d(v)", "np.ediff1d(A, to_begin=0)",
+                         dtypes="i4 i8 f4 f8", tolerance=0, special=""),
     "numpy.gradient": Row(
         "np.gradient(v)",
         "np.gradient(A, 0.5, axis=1)",

@@ -38,9 +38,8 @@ REAL, SIGNED, UNSIGNED, COMPLEX = "f4 f8", "i1 i2 i4 i8", "u1 u2 u4 u8", "c8 c16
 INTEGER = f"{SIGNED} {UNSIGNED}"
 NUMBER, ANY = f"{INTEGER} {REAL}", f"b1 {INTEGER} {REAL} {COMPLEX}"
 NAN = {"f": (np.nan, np.inf, -np.inf, 0.0, -0.0)}
-#: nothing, one, a prime, a block (of 32 here) and one more; 9 for arrays of 3 axes and more,
-#: which is several blocks
-SIZES = (0, 1, 7, 33)
+#: nothing, one, a prime; and a block (of 32 here) and one more, less for more than two axes
+SIZES = (0, 1, 7)
 
 
 @dataclass(frozen=True, init=False)
@@ -164,8 +163,9 @@ class Trial:
 
     def variants(self, quick: bool = False) -> Iterator[tuple[str, tuple[Any, ...]]]:
         """Named argument lists: sizes, layouts, NaN and Inf, axes of size 1."""
-        deep = any(SHAPES.get(a, "").count(",") > 1 for a in self.arguments)
-        for size in (0, 1, 5) if quick else (*SIZES[:-1], 9) if deep else SIZES:
+        axes = max([0, *(SHAPES.get(a, "").count(",") + 1 for a in self.arguments)])
+        largest = 33 if axes < 3 else 9 if axes == 3 else 4
+        for size in (0, 1, 5) if quick else (*SIZES, largest):
             yield f"n={size}", self.make(size)
         base = self.make(7)
         yield "strided", _each(base, _strided)

@@ -26,6 +26,7 @@ from porter.frontend.values import (
     Method,
     Module,
     Range,
+    Record,
     Slice,
     Special,
     Text,
@@ -168,6 +169,9 @@ class Evaluator:
             return member(owner.name, attr)
         if isinstance(owner, DTypeName) and attr == "type":
             return owner
+        if isinstance(owner, Record) and attr in owner.fields:
+            field: Value = owner.fields[attr]
+            return field
         if isinstance(owner, Array) or is_expr(owner):
             from porter.frontend.methods import attribute
 

@@ -208,7 +208,20 @@ def operate(op: str, *operands: Expr) -> Expr:
         return args[0]
     if op == "pow":
         return _power(args, operand)
+    if op == "fmod" and operand.kind in "iu":
+        return _remainder(*(cast(a, operand) for a in args))
     return Op(op, tuple(cast(a, operand) for a in args), result)
+
+
+def _remainder(a: Expr, b: Expr) -> Expr:
+    """C's remainder of integers, with the sign of `a`; `%` has that of `b`."""
+    rest = operate("mod", a, b)
+    if a.dtype.kind == "u":
+        return rest
+    zero = cast(integer(0), a.dtype)
+    apart = operate("xor", operate("lt", a, zero), operate("lt", b, zero))
+    changed = operate("and", operate("ne", rest, zero), apart)
+    return choose(changed, operate("sub", rest, b), rest)
 
 
 def _fold_test(op: str, args: list[Expr]) -> Expr | None:

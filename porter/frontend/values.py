@@ -119,6 +119,14 @@ class Grid:
 
 
 @dataclass(frozen=True)
+class Record:
+    """A value of which only attributes are used: `np.finfo(np.float32)`."""
+
+    name: str
+    fields: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Text:
     """A string."""
 
@@ -135,6 +143,7 @@ class Special:
 NONE, ELLIPSIS = Special("None"), Special("...")
 
 Value = (
-    Array | Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Grid | Text
+    Array | Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Grid
+    | Record | Text
     | Special | Object | tuple[Any, ...]
 )  # fmt: skip

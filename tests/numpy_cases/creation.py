@@ -80,4 +80,20 @@ ROWS: dict[str, Row] = {
         tolerance=32,
         special="",
     ),
+    "numpy.finfo": Row(
+        "v + np.finfo(v.dtype).eps",
+        "v * np.finfo(np.float32).max",
+        "np.maximum(v, np.finfo(float).tiny)",
+        "v - np.finfo(v.dtype).min",
+        "v * np.finfo(v.dtype).resolution",
+        "v + np.finfo(1.0).smallest_normal",
+        dtypes=REAL,
+        tolerance=0,
+    ),
+    "numpy.iinfo": Row(
+        "np.minimum(v, np.iinfo(v.dtype).max)",
+        "v - np.iinfo(np.int8).min",
+        dtypes="i2 i4 i8",
+        tolerance=0,
+    ),
 }

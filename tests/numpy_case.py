@@ -49,7 +49,7 @@ class Row:
     `domain` says what the arrays hold (see `_values`), `special` the kinds of dtypes for
     which NaN and Inf are tried, `least` the smallest size that NumPy accepts, `refused` the
     dtypes for which porter must refuse.  `status` is "converted", "host", "library" or
-    "refused", the last three with the reason in `why`.
+    "refused", the last three with what becomes of it in `why`.
     """
 
     cases: tuple[str, ...]
@@ -222,11 +222,11 @@ def _strided(a: Any) -> Any:
 
 
 def trials(rows_: dict[str, Row], dtypes: str = "") -> list[Trial]:
-    """Every case of every row for every dtype that it claims to convert."""
+    """Every case of every row for every dtype that it claims to serve."""
     return [
         Trial(name, row, case, dtype)
         for name, row in rows_.items()
-        if row.status == "converted"
+        if row.status != "refused"
         for case in row.cases
         for dtype in row.dtypes.split()
         if not dtypes or dtype in dtypes.split()

@@ -35,8 +35,8 @@ TITLES = {
 }
 LEGEND = {
     "converted": "",
-    "host": "The statement stays in the host function as it was written.",
-    "library": "With `--library cupy` the call goes to CuPy, on the data where it is.",
+    "host": "The call stays NumPy's in the host function; its arrays travel there and back.",
+    "library": "As above; with `--library cupy` the call is CuPy's, on the data where it is.",
     "refused": "porter says so at the call and writes nothing for the function.",
 }
 
@@ -75,11 +75,11 @@ def lines() -> list[str]:
         chosen = {n: r for n, r in sorted(everything.items()) if r.status == status}
         if chosen:
             text += ["", f"## {title}", "", *([LEGEND[status], ""] if LEGEND[status] else [])]
-            text += _converted(chosen) if status == "converted" else _others(chosen)
+            text += _others(chosen) if status == "refused" else _tried(chosen)
     return text
 
 
-def _converted(chosen: dict[str, Row]) -> list[str]:
+def _tried(chosen: dict[str, Row]) -> list[str]:
     text = ["| name | dtypes | refused dtypes | tolerance | NaN, Inf | forms |",
             "|---|---|---|---|---|---|"]  # fmt: skip
     for name, row in chosen.items():

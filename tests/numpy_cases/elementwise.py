@@ -8,7 +8,7 @@ BITS = f"b1 {INTEGER}"
 UFUNC = (
     "np.add(v, w, out=o)", "np.multiply(v, 2, o)", "np.add(v, w, out=o, where=p)",
     "np.exp2(d, out=d, where=d > 0)", "np.subtract(A, r, out=O)",
-    "np.add(v, w, dtype=np.float64)", "np.add(v[1:], v[:-1], out=v[1:])",
+    "np.add(v, w, dtype=np.float64)", "np.add(v[1:], v[:-1], out=v[1:])\nv *= 2",
     "np.sqrt(d, out=d)", "np.maximum(A, B, out=A, where=P)", "np.negative(v, v)",
     "np.clip(A, 1, 3, out=A)",
 )  # fmt: skip
@@ -191,4 +191,29 @@ ROWS: dict[str, Row] = {
         domain="ties",
         tolerance=0,
     ),
+    # formulas
+    **rows("numpy.", "fix", "np.{}(v)", dtypes=f"i4 {REAL}", tolerance=0),
+    **rows("numpy.", "modf", "np.{}(v)", dtypes=f"i4 {REAL}", tolerance=0),
+    **rows("numpy.", "divmod", "np.{}(v, w)", dtypes=NUMBER, domain="nonzero"),
+    **rows("numpy.", "float_power", "np.{}(v, w)", dtypes=f"i4 {REAL}", domain="pos"),
+    **rows("numpy.", "logaddexp2", "np.{}(v, w)", dtypes=FLOATING),
+    **rows("numpy.", "isposinf isneginf", "np.{}(v)", dtypes=f"i4 {REAL}", tolerance=0),
+    "numpy.allclose": Row(
+        "np.allclose(v, w, atol=5)",
+        "np.allclose(A, A)",
+        "np.allclose(v, v, equal_nan=True)",
+        dtypes=f"i4 {REAL}",
+        tolerance=0,
+    ),
+    "numpy.array_equal": Row(
+        "np.array_equal(v, w)",
+        "np.array_equal(v, r)",
+        "np.array_equal(A, A)",
+        "np.array_equal(A, M)",
+        "np.array_equal(v, v * 1)",
+        dtypes=f"b1 {NUMBER}",
+        tolerance=0,
+    ),
+    # the keywords of all ufuncs
+    "numpy.ufunc": Row(*UFUNC, dtypes=f"i4 {REAL}", tolerance=32),
 }

@@ -47,4 +47,7 @@ ROWS: dict[str, Row] = {
     "builtins.divmod": Row(
         "x, y = divmod(v, w)\nreturn x + y", dtypes=f"{INTEGER} {REAL}", domain="nonzero"
     ),
+    "builtins.reversed": Row("for i in reversed(range(len(v))):\n    o[i] = v[i] * i"),
+    "numpy.ndindex": Row("for i, k in np.ndindex(A.shape):\n    O[i, k] = A[i, k] * i"),
+    "numpy.ndenumerate": Row("for (i, k), x in np.ndenumerate(A):\n    O[i, k] = x * k"),
 }

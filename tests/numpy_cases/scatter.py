@@ -1,0 +1,18 @@
+"""Updates at positions that the data gives."""
+
+from numpy_case import REAL, Row
+from numpy_case import rows as make_rows
+
+
+def at(names: str, *cases: str, **options: object) -> dict[str, Row]:
+    """Rows named `numpy.<ufunc>.at`."""
+    return {f"{n}.at": row for n, row in make_rows("numpy.", names, *cases, **options).items()}
+
+
+CASES = ("np.{}.at(v, j, w)", "np.{}.at(v, j, 2)")
+
+ROWS: dict[str, Row] = {
+    **at("add subtract", *CASES, dtypes=f"i4 i8 u8 {REAL}", tolerance=64, special=""),
+    **at("maximum minimum", *CASES, dtypes=f"i4 i8 {REAL}", tolerance=0, special=""),
+    **at("bitwise_and bitwise_or bitwise_xor", *CASES[:1], dtypes="i4 u4 i8 u8", tolerance=0),
+}

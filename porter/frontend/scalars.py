@@ -123,6 +123,8 @@ def types_of(op: str, args: list[Expr]) -> tuple[DType, DType]:
     rule = OPS[op].rule
     common = _common(args)
     if rule == "compare":
+        if common.kind == "c" and op not in ("eq", "ne"):
+            raise DTypeError(f"`{OPS[op].numpy}` of complex numbers")
         return common, WEAK_BOOL if common.weak else BOOL
     if rule == "logic":
         return BOOL, WEAK_BOOL if common.weak else BOOL

@@ -62,6 +62,7 @@ ROWS: dict[str, Row] = {
         "np.{}(v, w)",
         "np.{}(A, r)",
         dtypes=f"b1 {NUMBER}",
+        refused=COMPLEX,
         domain="ties",
         tolerance=0,
     ),

@@ -156,6 +156,7 @@ def _siblings(
             groups.setdefault(var or name, []).append(k)
             allowed[name] = [t.dtype.name]
     also: list[tuple[ParameterType, ...]] = []
+    served = [tuple(types)]
     for members in groups.values():
         own = types[members[0]].dtype
         if planned.buffers[names[members[0]]].dtype.var is None:
@@ -163,9 +164,12 @@ def _siblings(
         for other in SIBLINGS[own.kind]:
             if other == own.name:
                 continue
-            changed = _with(types, members, other)
-            if again.text(function, changed) == text.key():
-                also.append(changed)
+            # beside every dtype of the other parameters: int8 and float32 give float32, but
+            # int64 and float32 float64, and so do int8 and float64
+            changed = [_with(t, members, other) for t in served if t[members[0]].dtype == own]
+            if all(again.text(function, t) == text.key() for t in reversed(changed)):
+                also.append(changed[0])
+                served += changed
                 for k in members:
                     allowed[names[k]].append(other)
     return tuple(also), {n: " ".join(sorted(d, key=_by_size)) for n, d in allowed.items()}

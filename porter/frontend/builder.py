@@ -368,11 +368,19 @@ class Builder:
         self.equal[name] = other
 
     def same_dtype(self, *dtypes: DType) -> None:
-        """Parameters whose dtype variables meet must be given arrays of one dtype."""
-        roots = [self.dtype_root(d.var) for d in dtypes if d.var]
-        for root in roots[1:]:
-            if root != roots[0]:
-                self.dtype_groups[root] = roots[0]
+        """Parameters of one dtype that meet stay of one dtype; those of two serve only these.
+
+        Kinds are apart: a float array and the integers that scale it need not be as wide.
+        """
+        for kind in "iuf":
+            variable = [d for d in dtypes if d.var and d.kind == kind]
+            if len({d.name for d in variable}) > 1:
+                self.pin(*variable)
+                continue
+            roots = [self.dtype_root(d.var) for d in variable if d.var]
+            for root in roots[1:]:
+                if root != roots[0]:
+                    self.dtype_groups[root] = roots[0]
 
     def literal(self, value: int, dtype: DType) -> None:
         """A Python int meets an integer array: NumPy raises if it does not fit the dtype."""

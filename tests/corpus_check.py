@@ -51,7 +51,8 @@ def _fresh(case: Case, size: int) -> Arguments:
 
 def _each_array(arguments: Arguments, change: Callable[[Any], Any]) -> Arguments:
     return tuple(
-        change(a.copy()) if isinstance(a, np.ndarray) else copy.deepcopy(a) for a in arguments
+        change(a.copy()) if isinstance(a, np.ndarray) and a.ndim else copy.deepcopy(a)
+        for a in arguments
     )
 
 

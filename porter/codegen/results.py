@@ -63,6 +63,8 @@ class Results(HostBase):
         self._needs("_result")
         shape = ", shape" if self.elementwise else ""
         shape += ", True" if shape and self._is_choice(name) else ""
+        # a scalar is returned as the element of its buffer, this is an array of no dimensions
+        shape += ", keep=True" if not (shape or self.plan.buffers[name].shape) else ""
         on = "on_device" if self.plan_has_arrays else "False"
         return f"_result({name}, {on}, stream{shape})"
 

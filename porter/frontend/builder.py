@@ -98,6 +98,7 @@ class Builder:
     imports: set[str] = field(default_factory=set)
     frozen: set[str] = field(default_factory=set)  # arrays that objects of the host may hold
     kept: list[Diagnostic] = field(default_factory=list)
+    snapshots: dict[str, str] = field(default_factory=dict)
     _blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
 
     # -- diagnostics ---------------------------------------------------------------
@@ -259,6 +260,25 @@ class Builder:
     def is_parameter(self, name: str) -> bool:
         """Whether a buffer is an argument (or may be: a variable that was bound to one)."""
         return self.buffers[name].parameter
+
+    def snapshot(self, buffer: str, name: str) -> None:
+        """`name` holds elements of the buffer as they are now, where NumPy may have a view.
+
+        Refuses if a loop around this stores into the buffer, in the next iteration that is.
+        """
+        self.snapshots[buffer] = name
+        blocks = self._blocks[1:] if self.loops else []
+        for s in (s for block in blocks for s in statements(tuple(block))):
+            if isinstance(s, Write) and s.buffer == buffer:
+                raise self.may_share(buffer)
+
+    def may_share(self, buffer: str) -> Refusal:
+        """The refusal of a store that a view made of the buffer would see."""
+        name = self.snapshots[buffer]
+        return self.refuse(
+            "PRT905", f"the store may be seen through `{name}`, which NumPy makes a view or a copy "
+            "of these elements", f"make `{name}` with `.copy()`",
+        )  # fmt: skip
 
     def stored(self, buffer: Buffer) -> Array:
         """A buffer as an array that reads and writes through."""

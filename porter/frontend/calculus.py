@@ -79,6 +79,8 @@ def map_arrays(
         return _typed(b, what, function, args)
 
     probe = at([sym(f"?{d}", True) for d in range(len(shape))])
+    if not shape and mask is None:
+        return probe  # a ufunc makes a scalar of 0-d arrays
     return Array(shape, strengthen(probe.dtype), at, mask=mask)
 
 
@@ -111,7 +113,27 @@ def elementwise(b: Builder, op: str, *operands: Operand) -> Operand:
 
 def where(b: Builder, cond: Operand, then: Operand, other: Operand) -> Operand:
     """`np.where` with three arguments: always an array's (strong) dtype."""
-    return map_arrays(b, choose, [cond, then, other], "`where`")
+    chosen = map_arrays(b, choose, [cond, then, other], "`where`")
+    return chosen if b.depth else as_array(chosen)
+
+
+def alternatives(b: Builder, cond: Expr, then: Operand, other: Operand, what: str) -> Operand:
+    """One value or the other by a scalar condition: both of one shape and one dtype.
+
+    Python gives the chosen one as it is; nothing is broadcast or promoted. A literal beside a
+    number counts as that number's dtype.
+    """
+    x, y = as_array(then), as_array(other)
+    if x.ndim != y.ndim:
+        raise b.refuse("PRT908", f"{what} is an array of {max(x.ndim, y.ndim)} dimensions or of "
+                       f"{min(x.ndim, y.ndim)}, as the condition decides")  # fmt: skip
+    weak = then.dtype.weak or other.dtype.weak
+    if (x.ndim or not weak) and x.dtype.name != y.dtype.name:
+        raise b.refuse("PRT908", f"{what} is {x.dtype.name} or {y.dtype.name}, as the condition "
+                       "decides", "convert one with `astype`")  # fmt: skip
+    for m, n in zip(x.shape, y.shape, strict=True):
+        b.unify(m, n, what)
+    return map_arrays(b, choose, [cond, then, other], what)
 
 
 def astype(array: Operand, dtype: DType) -> Operand:
@@ -151,6 +173,7 @@ def reindex(
         lambda idx: array.at(index(idx)),
         replace(view, index=lambda idx: view.index(index(idx))) if view else None,
         (lambda idx: mask(index(idx))) if mask else None,
+        array.shown_of,
     )
 
 
@@ -183,6 +206,11 @@ def reduce(
 
     Elements that a mask leaves out count as `neutral`, or as what the fold ignores.
     """
+    if not array.ndim:
+        return cast(change(array.at(())), dtype)
+    if dtype.name == "float16":
+        raise b.refuse("PRT907", f"a `{op}` in float16, which kernels do not compute",
+                       "convert the array with `astype(np.float32)` first")  # fmt: skip
     chosen = range(array.ndim) if axes is None else axes
     kept = [d for d in range(array.ndim) if d not in chosen]
 

@@ -122,6 +122,9 @@ def move(body: Body, arrays: dict[str, str]) -> None:
         value = body.env[name]
         if not isinstance(value, Array):
             raise b.refuse("PRT908", f"`{name}` is an array here and a number there")
+        if value.view is not None and not whole_view(value):
+            b.snapshot(value.view.buffer, name)
+            b.snapshot(variable, name)
         if value.view is None or not whole_view(value):
             value = b.define(name, Array(value.shape, value.dtype, value.at))
         assert value.view is not None

@@ -15,7 +15,7 @@ from porter.diagnostics import Refusal
 from porter.frontend import calculus, subscripts
 from porter.frontend.builder import Builder
 from porter.frontend.globals import Globals, member
-from porter.frontend.scalars import choose, constant_of, integer, number, operate, poly_of, truth
+from porter.frontend.scalars import constant_of, integer, number, operate, poly_of, truth
 from porter.frontend.values import (
     ELLIPSIS,
     NONE,
@@ -290,9 +290,7 @@ class Evaluator:
             return self(body if known else orelse)
         with self.b.maybe():
             then, other = self.numeric(body), self.numeric(orelse)
-        return calculus.map_arrays(
-            self.b, choose, [truth(cond), then, other], "a conditional expression"
-        )
+        return calculus.alternatives(self.b, truth(cond), then, other, "a conditional expression")
 
     # -- subscripts ------------------------------------------------------------------
 

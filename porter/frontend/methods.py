@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from porter.arrays.sizes import Poly
 from porter.frontend.builder import Builder
-from porter.frontend.calculus import as_array, elementwise, reindex, transpose
+from porter.frontend.calculus import Operand, as_array, elementwise, reindex, transpose
 from porter.frontend.rearrange import unflatten
 from porter.frontend.scalars import integer
 from porter.frontend.values import Array, DTypeName, Method, Value
@@ -85,7 +86,7 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
         case "flat":
             return flat_iterator(ev.b, array)
         case "real" | "imag":
-            return elementwise(ev.b, attr, owner)
+            return part(ev.b, attr, owner)
     if attr in FOLDS and not isinstance(owner, Array):
         raise ev.b.refuse(
             "PRT903", f"`.{attr}()` of one element: the array has fewer dimensions here"
@@ -116,6 +117,16 @@ def flat_iterator(b: Builder, array: Array) -> Array:
     for n in sizes:
         total *= positive(n)
     return reindex(array, (total,), lambda idx: unflatten(idx[0], sizes))
+
+
+def part(b: Builder, which: str, owner: Operand) -> Operand:
+    """`z.real` or `z.imag`: NumPy shows the elements of `z` itself, or real `x` as it is."""
+    if which == "real" and owner.dtype.kind != "c":
+        return owner
+    found = elementwise(b, which, owner)
+    if isinstance(owner, Array) and isinstance(found, Array) and owner.view is not None:
+        return replace(found, shown_of=owner.view.buffer)
+    return found
 
 
 def positive(n: Poly) -> Poly:

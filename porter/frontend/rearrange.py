@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from porter.arrays.sizes import Poly, sym
-from porter.frontend.builder import Builder, whole_view
+from porter.arrays.sizes import Poly, maximum, sym
+from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, delayed, reindex
 from porter.frontend.values import Array
 from porter.ir.nodes import Reduce
@@ -50,7 +50,7 @@ def raised(array: Array, ndim: int) -> Array:
 
 def reshape(b: Builder, array: Array, shape: tuple[Poly, ...]) -> Array:
     """Row-major order; at most one size may be -1. A view where NumPy gives one."""
-    old = tuple(map(b.resolve, array.shape))
+    old = _lengths(b, array.shape)
     total = _product(old)
     unknown = [d for d, n in enumerate(shape) if n.constant == -1]
     if len(unknown) > 1:
@@ -71,10 +71,29 @@ def reshape(b: Builder, array: Array, shape: tuple[Poly, ...]) -> Array:
     merges = any(sum(n != ONE for n in old[x]) > 1 for x, _ in groups)
     if array.view is None or result.view is None or not merges:
         return result
-    if not whole_view(array):
-        # axes of a slice that become one: not equally far apart, hence copied
-        return Array(shape, array.dtype, result.at, mask=result.mask)
-    return replace(result, view=replace(result.view, contiguous=True))
+    return _where_contiguous(b, array, result)
+
+
+def _where_contiguous(b: Builder, array: Array, result: Array) -> Array:
+    """A view where the elements lie one after the other, as they do in a contiguous argument.
+
+    NumPy copies the axes of a slice that become one, unless the slice has but one row, say.
+    """
+    assert array.view is not None and result.view is not None
+    whole = [b.resolve(n) for n in b.buffers[array.view.buffer].shape]
+    idx = [sym(f"?{d}", True) if n != ONE else Poly() for d, n in enumerate(array.shape)]
+    start = flatten(array.view.index([Poly() for _ in idx]), whole)
+    if flatten(array.view.index(idx), whole) - start == flatten(idx, _lengths(b, array.shape)):
+        return replace(result, view=replace(result.view, contiguous=True))
+    return replace(result, view=None, shown_of=array.view.buffer)
+
+
+def _lengths(b: Builder, shape: Sequence[Poly]) -> tuple[Poly, ...]:
+    """The extents; of two that may be negative the product is no length, so none is."""
+    sizes = tuple(map(b.resolve, shape))
+    if sum(not n.is_nonneg() for n in sizes) > 1:
+        return tuple(n if n.is_nonneg() else maximum(n, 0) for n in sizes)
+    return sizes
 
 
 def _product(sizes: Sequence[Poly]) -> Poly:
@@ -120,7 +139,9 @@ def _groups(old: tuple[Poly, ...], new: tuple[Poly, ...]) -> list[tuple[slice, s
 
 def flat(b: Builder, array: Array) -> Array:
     """All elements in row-major order, as a view where NumPy gives one."""
-    return array if array.ndim == 1 else reshape(b, array, (Poly.of(-1),))
+    if array.ndim != 1:
+        return reshape(b, array, (Poly.of(-1),))
+    return array if array.view is None else _where_contiguous(b, array, array)
 
 
 def flatten(idx: Sequence[Poly], shape: Sequence[Poly]) -> Poly:

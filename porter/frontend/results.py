@@ -60,7 +60,7 @@ def _result(body: Body, value: Value, count: int) -> str | Expr | None:
         if value.view is not None and value.view.only is not None:
             body.b.pin(value.view.only)
             value = Array(value.shape, value.dtype, value.at)
-        if value.view is None or not value.ndim:
+        if value.view is None:
             value = body.b.define(name, value)
         value = body.b.named(name, value)
         assert isinstance(value, Array) and value.view is not None

@@ -196,6 +196,9 @@ def operate(op: str, *operands: Expr) -> Expr:
     if folded is not None:
         return folded
     operand, result = types_of(op, args)
+    if operand.name == "float16":
+        raise DTypeError(f"`{OPS[op].numpy}` computes in float16 here, which kernels do not do "
+                         "(`astype(np.float32)` first)")  # fmt: skip
     if operand.kind == "b" and not operand.weak and op in ("add", "mul"):
         op = "or" if op == "add" else "and"
     if operand.kind == "c" and op in ("sqrt", "log", "tan", "sinh", "cosh", "tanh"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
@@ -11,14 +12,14 @@ from porter.arrays.sizes import Poly
 from porter.diagnostics import Refusal
 from porter.frontend import control, looping, subscripts
 from porter.frontend.builder import Builder, whole_view
-from porter.frontend.calculus import ONE, astype, elementwise, map_arrays, reindex
+from porter.frontend.calculus import ONE, alternatives, astype, elementwise, reindex
 from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.functions.creation import Empty
 from porter.frontend.globals import Globals, imported
 from porter.frontend.hostpart import keep, speaks, stays, transparent
 from porter.frontend.names import assigned_names, contains
 from porter.frontend.results import give_back
-from porter.frontend.scalars import choose, constant_of, integer, number, on_host, poly_of, truth
+from porter.frontend.scalars import constant_of, integer, number, on_host, poly_of, truth
 from porter.frontend.stores import same_kind, store
 from porter.frontend.values import NONE, Array, Function, Value
 from porter.ir.nodes import Const, Expr, If, Jump, Load, Local, Object, Origin, Scalar, Write
@@ -150,7 +151,7 @@ class Body:
         if isinstance(first, tuple) and isinstance(second, tuple) and len(first) == len(second):
             return tuple(self._merge(cond, f, s, node) for f, s in zip(first, second, strict=True))
         values = [self.ev.as_numeric(v, node) for v in (first, second)]
-        return map_arrays(self.b, choose, [cond, *values], "the returned values")
+        return alternatives(self.b, cond, values[0], values[1], "the returned value")
 
     # -- dispatch --------------------------------------------------------------------
 
@@ -342,6 +343,9 @@ class Body:
             return Array(snapshot.shape, snapshot.dtype, snapshot.at, mask=held.at)
         if value.view is not None:
             return self.b.named(name, value)
+        if value.shown_of:
+            self.b.snapshot(value.shown_of, name)
+            return replace(self.b.define(name, value), view=None, shown_of=value.shown_of)
         flat = [d for d, n in enumerate(value.shape) if n != ONE]
         if len(flat) == value.ndim:
             return self.b.define(name, value)

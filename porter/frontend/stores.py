@@ -10,8 +10,8 @@ from porter.arrays.sizes import Atom, Data, Poly, sym
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, Operand, aligned, as_array
 from porter.frontend.scalars import cast
-from porter.frontend.values import Array
-from porter.ir.nodes import Alloc, Axis, Check, Expr, Load, Write
+from porter.frontend.values import Array, View
+from porter.ir.nodes import Alloc, Axis, Check, Def, Expr, Load, Stmt, Write
 from porter.ir.walk import substitute, walk
 
 
@@ -19,6 +19,9 @@ def store(
     b: Builder, target: Array, value: Operand, what: str = "the store", combine: str | None = None
 ) -> None:
     """`target[...] = value`, with broadcasting and the cast to the target's dtype."""
+    if target.view is None and target.shown_of:
+        raise b.refuse("PRT905", f"the target may be a view of `{target.shown_of}`: the store "
+                       "would have to reach it", "copy it before the store")  # fmt: skip
     if target.view is None:
         raise b.refuse("PRT905", "the target of a store is a copy: the store would be lost",
                        "store into the array itself")  # fmt: skip
@@ -30,6 +33,7 @@ def store(
         _demand_contiguous(b, target.view.buffer)
     source = as_array(value)
     b.strict_shapes = True
+    _check_sharing(b, target.view)
     _check_mask(b, target, source)
     _check_kind(b, target, value)
     extra = source.ndim - target.ndim
@@ -88,11 +92,24 @@ def _demand_contiguous(b: Builder, buffer: str) -> None:
     names = [n for n, known in b.buffers.items() if known.parameter and len(known.shape) > 1]
     if b.is_parameter(buffer):
         names = [buffer]
-    elif any(isinstance(s, Alloc) and s.buffer.name == buffer for s in b.statements):
+    elif any(_is_in_order(s, buffer) for s in b.statements):
         names = []
     for name in names:
         message = f"{name} must be contiguous: the store would go to a reshaped copy"
         b.demand(f'if not {name}.flags["C_CONTIGUOUS"]:\n    raise ValueError("{message}")')
+
+
+def _is_in_order(s: Stmt, buffer: str) -> bool:
+    """Whether a statement makes the array in C order; `x * 2` may keep the order of `x`."""
+    if isinstance(s, Def):
+        return s.name == buffer and not any(isinstance(e, Load) for e in walk(s.body))
+    return isinstance(s, Alloc) and s.buffer.name == buffer
+
+
+def _check_sharing(b: Builder, view: View) -> None:
+    """Refuses a store that a name holding a copy would have to see, as a view does."""
+    if view.buffer in b.snapshots:
+        raise b.may_share(view.buffer)
 
 
 def _check_mask(b: Builder, target: Array, source: Array) -> None:

@@ -36,6 +36,9 @@ class Array:
     `view` is set when the array is (part of) a stored buffer, so that a store through it
     reaches the buffer.  `mask` is set for `x[mask]`: the elements where the mask holds, in
     the shape of the mask; only masked operations and reductions may use such an array.
+    `shown_of` names the buffer that NumPy may show here by a view which has no form in the IR:
+    a slice that is reshaped (the memory layout decides), `z.real`. Once it has a name, neither
+    it nor the buffer may be stored into.
     """
 
     shape: tuple[Poly, ...]
@@ -43,6 +46,7 @@ class Array:
     at: At
     view: View | None = None
     mask: At | None = None
+    shown_of: str = ""
 
     @property
     def ndim(self) -> int:

@@ -23,6 +23,7 @@ from porter.ir.check import IRError
 from porter.ir.nodes import Expr, Load, Program, Stmt, Write
 from porter.ir.ops import OPS
 from porter.ir.printer import show
+from porter.ir.walk import free_names, walk
 
 Number = Any  # a NumPy scalar, or a Python number where the dtype is weak
 Array = np.ndarray[Any, Any]
@@ -30,6 +31,7 @@ Buffers = dict[str, ir.Buffer]
 Block = tuple[Stmt, ...]
 #: how a block ends early: `break`, `continue`, or a list with the function's result
 Ending = str | list[Any] | None
+SCALARS = (ir.Scalar, ir.Local)
 _PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 _MATH = {"erf": math.erf, "erfc": math.erfc, "gamma": math.gamma, "lgamma": math.lgamma}
 _FOLD = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
@@ -318,12 +320,16 @@ class Machine:
         """Make the checks whose sizes are known by now. Raises what a failed one says."""
         for c in self.pending.copy():
             atoms = [a for p in (c.left, c.right, *c.when) for a in p.atoms()]
-            if not all(a.name in self.numbers for a in atoms if isinstance(a, Sym)):
+            names = {a.name for a in atoms if isinstance(a, Sym)}
+            for e in c.conditions:
+                names |= free_names(e) | {x.name for x in walk(e) if isinstance(x, SCALARS)}
+            if not names <= self.numbers.keys():
                 continue
             self.pending.remove(c)
             left, right = self.poly(c.left), self.poly(c.right)
             if c.kind != "index":
                 left, right = max(left, 0), max(right, 0)
             failed = left > right if c.kind == "index" else left != right
-            if failed and all(self.poly(p) > 0 for p in c.when):
+            met = all(self.poly(p) > 0 for p in c.when) and all(map(self.expr, c.conditions))
+            if failed and met:
                 raise getattr(builtins, c.error)(f"{c.message}: {left} and {right}")

@@ -63,6 +63,7 @@ class Context:
             if isinstance(name, str):
                 taken.add(name)
             taken |= set(getattr(s, "objects", ()))
+        taken |= _bound_names(program)
         return Context(program, dict(program.buffers), taken)
 
     @property
@@ -96,6 +97,20 @@ class Context:
             for a in axes
         )
         return new, names
+
+
+def _bound_names(program: Program) -> set[str]:
+    """The indices that reductions bind: a new index of that name would be captured."""
+    names: set[str] = set()
+
+    def note(e: Expr) -> Expr | None:
+        if isinstance(e, Reduce):
+            names.update(a.name for a in e.axes)
+        return None
+
+    for s in program.body:
+        map_exprs(s, note)
+    return names
 
 
 def rename_axes(stmt: Stmt, values: Mapping[str, Poly]) -> Stmt:

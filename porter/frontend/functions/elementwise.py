@@ -10,6 +10,7 @@ from porter.frontend.calculus import as_array, elementwise, map_arrays, where
 from porter.frontend.functions.registry import FUNCTIONS, Call, Handler, function
 from porter.frontend.functions.registry import MISSING as REQUIRED
 from porter.frontend.functions.ufuncs import KEYWORDS, into, strong, ufunc_row
+from porter.frontend.methods import part
 from porter.frontend.scalars import (
     DTypeError,
     as_float,
@@ -254,3 +255,13 @@ def _angle(call: Call) -> Result:
     parts = [elementwise(call.b, part, z) for part in ("imag", "real")]
     angle = elementwise(call.b, "arctan2", *parts)
     return elementwise(call.b, "rad2deg", angle) if call.constant("deg") else angle
+
+
+def _part_row(which: str) -> None:
+    @function(f"numpy.{which}", "val")
+    def body(call: Call) -> Result:
+        return part(call.b, which, call.operand("val"))
+
+
+_part_row("real")
+_part_row("imag")

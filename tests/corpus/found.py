@@ -1,0 +1,81 @@
+"""What random programs found: each was converted wrongly, or crashed, before it came here."""
+
+import numpy as np
+
+
+def two_integer_widths(x, k):
+    """Arrays of two dtypes: the host function raised TypeError on every call."""
+    return x * k
+
+
+def reversed_rows_of_maxima(y, z):
+    """A new index took the name of the reduction's own."""
+    z[::-1] = y[0].max(axis=1)
+    return z
+
+
+def inner_part_as_a_line(x):
+    """Of an array with one row and one column: (n - 2) * (m - 2) is 1."""
+    return x[2:, 1:-1].flatten() * 2
+
+
+def zero_dimensional(x, y):
+    """A ufunc of 0-d arrays gives scalars; an argument is itself."""
+    return x, y + 2, np.isnan(y)
+
+
+def spread_of_nothing_to_fold(x):
+    v = x.astype(np.int32)
+    return v.max() - v.min()
+
+
+def scalar_where(x):
+    """`np.where` of scalars is a 0-d array."""
+    return np.where(x[0] > x[1], x[0], 0), x[1]
+
+
+def branch_without_elements(x, y, steps):
+    """The check of the branch that is not taken."""
+    if steps > 100:
+        y[1] += np.cos(x[1])
+    else:
+        y += 1
+    return y
+
+
+def line_that_is_stored_into(x):
+    whole = np.zeros(x.shape)
+    line = whole.reshape(-1)
+    line[1:3] = 5.0
+    return whole + x
+
+
+def part_that_is_flattened(x):
+    """`ravel` of a slice is a copy: the store must not reach x."""
+    part = x[1:, 1:-1].ravel()
+    part[0] = 5.0
+    return part
+
+
+def view_under_a_condition(x, steps):
+    """The name becomes a view: a store through it changes the argument."""
+    if steps > 1:
+        x = x[::-1]
+    x[0] = 1.0
+    return x + 1
+
+
+def store_into_the_real_part(z):
+    part = z.real
+    part[0] = 1.0
+    return z * 2
+
+
+def number_or_row(x, steps):
+    """The shape of the result depends on the condition."""
+    return x[0, 0] if steps > 1 else x[0]
+
+
+def half_precision(x):
+    """The square root of 8-bit integers is float16 in NumPy."""
+    return np.sqrt(x) * x

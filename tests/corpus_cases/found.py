@@ -1,0 +1,21 @@
+"""How the functions of `corpus/found.py` are called."""
+
+from __future__ import annotations
+
+from corpus_case import Case, refused
+
+CASES: dict[str, Case] = {
+    "two_integer_widths": Case("float64[:], int64[:]", "n n"),
+    "reversed_rows_of_maxima": Case("float64[:, :, :, :], float64[:, :, :]", "k,n,m,b k,n,b"),
+    "inner_part_as_a_line": Case("float64[:, :]", "n,m-1"),
+    "zero_dimensional": Case("float64[()], float64[()]", "=np.array(1.5) =np.array(0.5)"),
+    "spread_of_nothing_to_fold": Case("float64[()]", "=np.array(1.5)"),
+    "scalar_where": Case("float64[:]", "n", least=2),
+    "branch_without_elements": Case("float64[:], float64[:], int64", "n n s"),
+    "line_that_is_stored_into": Case("float64[:, :]", "n,m"),
+    "part_that_is_flattened": refused("float64[:, :]", "PRT905"),
+    "view_under_a_condition": refused("float64[:], int64", "PRT905"),
+    "store_into_the_real_part": refused("complex128[:]", "PRT905"),
+    "number_or_row": refused("float64[:, :], int64", "PRT908"),
+    "half_precision": refused("uint8[:]", "PRT907"),
+}

@@ -1,0 +1,107 @@
+"""What porter makes of a random program: right, refused, or wrong and after which pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from corpus_check import compare
+from programs import Program
+
+from porter.diagnostics import Refusal
+from porter.frontend.globals import Globals
+from porter.frontend.program import build
+from porter.frontend.signature import candidates
+from porter.ir import nodes as ir
+from porter.ir.check import IRError
+from porter.ir.interp import run
+from porter.plan.common import Context
+from porter.plan.passes import PASSES
+from porter.source.module import SourceModule
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`ok`, `refused` (with code and message), `stricter` (a plain error where NumPy goes on:
+    arrays of size 1 that broadcast), `wrong` (where and what) or `crashed`."""
+
+    word: str
+    detail: str = ""
+
+
+Stage = tuple[str, tuple[ir.Stmt, ...], dict[str, ir.Buffer]]
+
+
+def stages(program: ir.Program) -> Iterator[Stage]:
+    """The statements at the start and after each pass that changes them."""
+    body, context = program.body, Context.of(program)
+    yield "the array program", body, program.buffers
+    for step in PASSES:
+        before = body
+        body = step(body, context)
+        if body != before:
+            yield step.__name__, body, dict(context.buffers)
+
+
+def array_program(source: str, signature: str) -> ir.Program:
+    """The array program of the function `f`."""
+    module = SourceModule(source, "f.py")
+    function = next(f for f in module.functions if f.name == "f")
+    return build(function, next(candidates(function, signature)), Globals(module))
+
+
+def interpreted(program: ir.Program, stage: Stage, *arguments: Any) -> Any:
+    """What the interpreter makes of one stage."""
+    _, body, buffers = stage
+    return run(program, arguments, body, buffers)
+
+
+def check(program: Program) -> Outcome:
+    """The array program and what all passes make of it, against NumPy."""
+    original = program.function()
+    try:
+        front = array_program(program.source, program.signature)
+        found = list(stages(front))
+    except Refusal as refusal:
+        d = refusal.diagnostic
+        return Outcome("refused", f"{d.code} {d.message}")
+    except IRError as error:
+        return Outcome("crashed", f"{type(error).__name__}: {error}")
+    except Exception as error:
+        place = error.__traceback__
+        while place is not None and place.tb_next is not None:
+            place = place.tb_next
+        where = "" if place is None else f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}"
+        return Outcome("crashed", f"{type(error).__name__}: {error} at {where}")
+    for arguments in program.calls:
+        for stage in (found[0], found[-1]):
+            with np.errstate(all="ignore"):
+                wrong = compare(original, partial(interpreted, front, stage), arguments)
+            if undefined(wrong):
+                continue
+            if re.match(r"raises (ValueError|IndexError|TypeError): ", wrong):
+                return Outcome("stricter", wrong)
+            if wrong:
+                return Outcome("wrong", culprit(original, front, found, arguments))
+    return Outcome("ok")
+
+
+def undefined(wrong: str) -> bool:
+    """Whether all that differs are complex numbers that are not finite.
+
+    What a product of them is depends on how it is written; see docs/verification.md.
+    """
+    return bool(re.search(r"(nan|inf)[^ ]*j\)", wrong)) and "differ" in wrong
+
+
+def culprit(original: Any, front: ir.Program, found: list[Stage], arguments: Any) -> str:
+    """The first stage that differs."""
+    for stage in found:
+        wrong = compare(original, partial(interpreted, front, stage), arguments)
+        if wrong:
+            return f"after {stage[0]}: {wrong}"
+    return "only the last stage, once"

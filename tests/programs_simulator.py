@@ -1,0 +1,88 @@
+"""One random program as a generated module on Numba's simulator, against NumPy.
+
+Needs NUMBA_ENABLE_CUDASIM=1 before Numba is imported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+from corpus_check import compare
+from programs import Program
+from programs_check import Outcome, undefined
+
+from porter.codegen.module import module_text
+from porter.convert import convert_function
+from porter.diagnostics import Refusal
+from porter.frontend.globals import Globals
+from porter.source.module import SourceModule
+
+SMALL = {"THREADS": 32, "TILE": 4, "BLOCK_X": 4, "BLOCK_Y": 4, "BLOCK_Z": 2}
+
+
+@cache
+def _installed() -> bool:
+    from corpus_simulator import install
+
+    install()
+    return True
+
+
+def converted(program: Program) -> Callable[..., Any]:
+    """The generated function `f`, with small blocks so that small arrays fill several."""
+    module = SourceModule(program.source, "f.py")
+    function = next(f for f in module.functions if f.name == "f")
+    made = convert_function(function, program.signature, Globals(module), None)
+    text = module_text([made.text], "")
+    for name, size in SMALL.items():
+        text = re.sub(rf"^{name} = \d+", f"{name} = {size}", text, flags=re.M)
+    scope: dict[str, Any] = {"__name__": "generated"}
+    exec(compile(text, "<generated>", "exec"), scope)
+    found: Callable[..., Any] = scope["f"]
+    return found
+
+
+def layouts(arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """The arguments as they are, every second element of larger arrays, one array for two."""
+    yield arguments
+    yield tuple(_strided(a) if isinstance(a, np.ndarray) else a for a in arguments)
+    for i, a in enumerate(arguments):
+        for j, b in enumerate(arguments[:i]):
+            if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.size:
+                if (a.shape, a.dtype) == (b.shape, b.dtype):
+                    yield (*arguments[:i], arguments[j], *arguments[i + 1 :])
+                    return
+
+
+def _strided(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if not a.ndim:
+        return a
+    wide = np.zeros([2 * n for n in a.shape], a.dtype)
+    view = wide[(slice(None, None, 2),) * a.ndim]
+    view[...] = a
+    return view
+
+
+def on_simulator(program: Program) -> Outcome:
+    """What the generated module does on the simulator."""
+    _installed()
+    try:
+        function = converted(program)
+    except Refusal as refusal:
+        return Outcome("refused", f"{refusal.diagnostic.code} {refusal.diagnostic.message}")
+    except Exception as error:
+        return Outcome("crashed", f"{type(error).__name__}: {error}")
+    original = program.function()
+    for arguments in program.calls:
+        for number, given in enumerate(layouts(arguments)):
+            with np.errstate(all="ignore"):
+                wrong = compare(original, function, given)
+            if wrong and not undefined(wrong):
+                if re.match(r"raises (ValueError|IndexError|TypeError): ", wrong):
+                    return Outcome("stricter", wrong)
+                return Outcome("wrong", f"layout {number}: {wrong}")
+    return Outcome("ok")

@@ -1,0 +1,27 @@
+"""Random programs in CI: NumPy and the reference interpreter agree, before and after all passes."""
+
+from __future__ import annotations
+
+import collections
+
+from hypothesis import HealthCheck, Phase, given, settings
+from programs import Program, programs
+from programs_check import check
+
+OUTCOMES: collections.Counter[str] = collections.Counter()
+
+
+@settings(max_examples=300, derandomize=True, deadline=None, database=None,
+          phases=[Phase.generate], suppress_health_check=list(HealthCheck))  # fmt: skip
+@given(programs())
+def test_random_programs_do_what_numpy_does(program: Program) -> None:
+    """A refusal is no failure, nor is a plain error where arrays of size 1 would broadcast."""
+    outcome = check(program)
+    OUTCOMES[outcome.word] += 1
+    assert outcome.word in ("ok", "refused", "stricter"), outcome.detail
+
+
+def test_most_random_programs_convert() -> None:
+    """A strategy that porter mostly refuses would prove nothing."""
+    if OUTCOMES:
+        assert OUTCOMES["ok"] >= 0.6 * OUTCOMES.total(), OUTCOMES

@@ -88,6 +88,10 @@ def _planned(function: FunctionSource, program: Program) -> Plan:
     from porter.codegen.elementwise import items_of
 
     if not any(isinstance(i, Launch) for i in items_of(result.items)):
+        if program.kept:
+            why = program.kept[0]
+            raise refusal("PRT901", f"{why.message}: nothing is left for a GPU", why.span,
+                          "call it without porter")  # fmt: skip
         raise refusal("PRT909", f"`{function.name}` does no work on arrays",
                       function.module.span(function.node.name),
                       "there is nothing to run on a GPU")  # fmt: skip
@@ -154,7 +158,7 @@ def _siblings(
         if t.ndim is not None:
             var = planned.buffers[name].dtype.var
             groups.setdefault(var or name, []).append(k)
-            allowed[name] = [t.dtype.name]
+            allowed[name] = [planned.buffers[name].dtype.name]
     also: list[tuple[ParameterType, ...]] = []
     served = [tuple(types)]
     for members in groups.values():

@@ -62,6 +62,9 @@ class Prologue(HostBase):
         elif p.ndim is None:
             self._scalar(p)
         else:
+            if p.conversion:
+                self._needs("_on_device")
+                self.emit(f"{name} = {name} if _on_device({name}) else {p.conversion}")
             ndim = None if self.elementwise else p.ndim
             self._needs("_array", "_on_device")
             extra = ", written=True" if name in self.written else ""

@@ -94,6 +94,7 @@ class Builder:
     temporaries: set[str] = field(default_factory=set)
     partial: bool = False  # what cannot be converted may stay on the host
     local_imports: dict[str, set[str]] = field(default_factory=dict)
+    data_branches: int = 0  # branches around that data decides
     speculative: int = 0  # inside code that Python may not run: nothing of it may have an effect
     imports: set[str] = field(default_factory=set)
     frozen: set[str] = field(default_factory=set)  # arrays that objects of the host may hold
@@ -363,7 +364,7 @@ class Builder:
 
     def check(self, check: Check) -> None:
         """Add a test of the arguments, made only where the statement would run."""
-        if self.in_while and not self.ranges:
+        if (self.in_while or self.data_branches) and not self.ranges:
             test = f"{check.right} < {check.left}" if check.kind == "index" else (
                 f"{check.left} != {check.right}")  # fmt: skip
             text = f'if {test}:\n    raise {check.error}("{check.message}")'

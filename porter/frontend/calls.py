@@ -290,10 +290,6 @@ def _size(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     return sizes[normal_axis(ev.b, axis, len(sizes), "`size`")]  # type: ignore[no-any-return]
 
 
-def _isinstance(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
-    raise ev.b.refuse("PRT902", "`isinstance` in a computation cannot be converted")
-
-
 _BUILTINS = {
     "builtins.range": _range,
     "numba.prange": _range,
@@ -308,5 +304,4 @@ _BUILTINS = {
     "numpy.ndenumerate": _ndenumerate,
     "builtins.tuple": _as_tuple,
     "builtins.list": _as_tuple,
-    "builtins.isinstance": _isinstance,
 }

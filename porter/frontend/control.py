@@ -16,6 +16,7 @@ from porter.frontend.hostpart import host_can_test, keep
 from porter.frontend.liveness import exposed
 from porter.frontend.names import assigned_names
 from porter.frontend.scalars import constant_of, on_host, operate, truth
+from porter.frontend.statics import after_branches
 from porter.frontend.values import Array
 from porter.ir.nodes import Axis, Bind, Expr, If, Jump, Local, Op, Return, Stmt
 from porter.ir.nodes import Value as IndexValue
@@ -166,13 +167,15 @@ def branch_on(
     if known is not None:
         body.run(then if known else other)
         return
-    arrays = carry(body, list(assigned_names([*then, *other])))
+    names = list(assigned_names([*then, *other]))
+    arrays = carry(body, names)
     before = dict(body.env)
     first = _block(body, then, cond, arrays, negated=False)
     middle = dict(body.env)
     body.env.clear()
     body.env.update(before)
     second = _block(body, other, cond, arrays, negated=True)
+    after_branches(body, names, (middle, first), second)
     first, second = _join(body, before, middle, first, second)
     b.emit(If(cond, first, second, origin))
     if on_host(cond) and any(isinstance(s, Return) for s in first[-1:]):
@@ -213,10 +216,13 @@ def _block(
         b.conditions.append(operate("not", cond) if negated else cond)
     b.ranges[:] = [narrowed(a, cond, negated) for a in ranges]
     b.conditional = True
+    data = not on_host(cond)
+    b.data_branches += data
     with b.block() as collected:
         body.run(statements)
         if not (collected and isinstance(collected[-1], (Jump, Return))):
             rebind(body, arrays)
+    b.data_branches -= data
     for name, variable in arrays.items():
         body.env[name] = b.stored(b.buffers[variable])
     b.conditional, b.ranges[:] = outer, ranges

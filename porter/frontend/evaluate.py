@@ -30,6 +30,7 @@ from porter.frontend.values import (
     Slice,
     Special,
     Text,
+    Unsettled,
     Value,
 )
 from porter.ir.nodes import Cast, Const, Expr, Load, Local, Op, Reduce, Scalar, Select
@@ -123,7 +124,11 @@ class Evaluator:
 
     def _name(self, name: str) -> Value:
         if name in self.env:
-            return self.env[name]
+            value = self.env[name]
+            if isinstance(value, Unsettled):
+                raise self.b.refuse("PRT908", f"`{name}` is of another kind in each branch",
+                                    "give it one type, or a name for each")  # fmt: skip
+            return value
         if name in ("True", "False"):
             return number(name == "True")
         if name == "None":

@@ -17,6 +17,7 @@ from porter.frontend.evaluate import is_expr
 from porter.frontend.liveness import exposed
 from porter.frontend.names import assigned_names, contains
 from porter.frontend.scalars import choose, number, on_host, operate
+from porter.frontend.statics import after_loop, before_loop
 from porter.frontend.values import Grid, Iteration, Range, Value
 from porter.ir.nodes import Axis, Check, Const, Expr, For, Jump, Local, Select, While
 from porter.ir.nodes import Value as IndexValue
@@ -123,6 +124,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     names = [n for n in assigned_names(statements) if n != target]
     dead = set(names) - set(names := forget_dead(body, names, node))
     frame.arrays = carry(body, names)
+    settled = before_loop(body, names)
     variables = set(names) | reassigned | ({target} if kept else set())
 
     def run(index: Poly) -> None:
@@ -130,6 +132,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
         body.run_again(statements)
 
     _emit(body, r, target, frame, run)
+    after_loop(body, settled)
     for name in dead:
         body.env.pop(name, None)
     for name in [n for n in body.env if n not in before and isinstance(body.env[n], IndexValue)]:
@@ -165,10 +168,13 @@ def _over_grid(body: Body, node: cst.For, grid: Grid, outer: tuple[Poly, ...]) -
         last = Range(Poly(), grid.shape[-1], 1)
         _loop(body, node, Iteration(last, lambda k: grid.item((*outer, k))), Frame())
         return
-    frame = Frame(carry(body, forget_dead(body, list(assigned_names(suite(node.body))), node)))
+    names = forget_dead(body, list(assigned_names(suite(node.body))), node)
+    frame = Frame(carry(body, names))
+    settled = before_loop(body, names)
     name = _axis_name(node.target, len(outer))
     _emit(body, Range(Poly(), grid.shape[len(outer)], 1), name, frame,
           lambda k: _over_grid(body, node, grid, (*outer, k)))  # fmt: skip
+    after_loop(body, settled)
 
 
 def _axis_name(target: cst.BaseExpression, k: int) -> str:
@@ -346,6 +352,7 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     names = list(assigned_names(statements))
     dead = set(names) - set(names := forget_dead(body, names, node))
     frame.arrays = carry(body, names)
+    settled = before_loop(body, names)
     outer, b.in_while = b.in_while, True
     b.loops += 1
     body.frames.append(frame)
@@ -359,6 +366,7 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     body.frames.pop()
     for name, variable in frame.arrays.items():
         body.env[name] = b.stored(b.buffers[variable])
+    after_loop(body, settled)
     for name in dead:
         body.env.pop(name, None)
     b.in_while = outer

@@ -11,6 +11,7 @@ import libcst as cst
 from porter.arrays.dtypes import WEAK_BOOL, DType, limits
 from porter.arrays.sizes import Poly, sym
 from porter.diagnostics import Span
+from porter.frontend.arguments import conversions
 from porter.frontend.builder import Builder, Unspecialised, refusal
 from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.globals import Globals
@@ -91,6 +92,7 @@ def _environment(
     env: dict[str, Value] = {}
     parameters: list[Parameter] = []
     keywords = {id(p) for p in function.node.params.kwonly_params}
+    converted = conversions(function, scope)
     for p, t in zip(parameters_of(function), types, strict=True):
         name = p.name.value
         b.taken.add(name)
@@ -108,9 +110,11 @@ def _environment(
                           _head(function))  # fmt: skip
         if constant_of_default(value) is not None:
             b.fixable.add(name)
-        env[name] = _parameter(b, name, t)
+        conversion = converted.get(name) if t.ndim is not None else None
+        env[name] = _parameter(b, name, t, None if conversion is None else conversion.dtype)
         dtype = t.dtype if t.ndim is None else b.buffers[name].dtype
-        parameters.append(Parameter(name, dtype, t.ndim, default, keyword=keyword))
+        text = "" if conversion is None else conversion.text(name)
+        parameters.append(Parameter(name, dtype, t.ndim, default, False, keyword, text))
     return env, tuple(parameters)
 
 
@@ -119,12 +123,12 @@ def constant_of_default(value: Value | None) -> object:
     return constant_of(value) if is_expr(value) else None
 
 
-def _parameter(b: Builder, name: str, t: ParameterType) -> Value:
+def _parameter(b: Builder, name: str, t: ParameterType, converted: DType | None) -> Value:
     if t.ndim is None:
         if t.dtype.kind in "iu":
             return host_integer(name)
         return Scalar(name, replace(t.dtype, weak=True))
-    dtype = DType(
+    dtype = converted or DType(
         t.dtype.name, var=name if t.dtype.kind in "iuf" and name not in b.pinned else None
     )
     shape = tuple(sym(f"{name}.shape[{d}]", True) for d in range(t.ndim))

@@ -423,6 +423,8 @@ class Body:
         if target.mask is not None or not whole_view(target) or target.view is None:
             return False
         buffer = target.view.buffer
+        if buffer in self.b.frozen:
+            return False
         others = [v for n, v in self.env.items() if n != name and isinstance(v, Array)]
         shared = any(v.view is not None and v.view.buffer == buffer for v in others)
         return self.b.emitted_here(buffer) and not shared and not self.b.buffers[buffer].parameter

@@ -31,6 +31,9 @@ def store(
         b.pin(target.view.only)
     if target.view.contiguous:
         _demand_contiguous(b, target.view.buffer)
+    if target.view.buffer in b.frozen:
+        raise b.refuse("PRT905", f"`{target.view.buffer}` is kept by a value of the host and "
+                       "changes afterwards", "keep a copy: `.copy()`")  # fmt: skip
     source = as_array(value)
     b.strict_shapes = True
     _check_sharing(b, target.view)

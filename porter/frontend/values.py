@@ -144,10 +144,16 @@ class Special:
     name: str
 
 
+@dataclass(frozen=True)
+class Unsettled:
+    """What a name means depends on which branch ran: it must not be read."""
+
+    name: str
+
+
 NONE, ELLIPSIS = Special("None"), Special("...")
 
 Value = (
     Array | Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Grid
-    | Record | Text
-    | Special | Object | tuple[Any, ...]
+    | Record | Text | Special | Object | Unsettled | tuple[Any, ...]
 )  # fmt: skip

@@ -92,6 +92,8 @@ class Machine:
     def argument(self, p: ir.Parameter, value: Any) -> None:
         """Take one argument."""
         self.scope[p.name] = value
+        if p.conversion:
+            self.scope[p.name] = value = eval(p.conversion, self.scope)
         if p.fixed and value != eval(p.default or "None", self.scope):
             raise TypeError(f"{p.name} must be {p.default}: converted for that value")
         if p.ndim is None:

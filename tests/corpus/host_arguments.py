@@ -32,7 +32,7 @@ def three_taps(x, taps=(0.25, 0.5, 0.25)):
     return out
 
 
-def taps_as_list(x, taps=[0.25, 0.75]):
+def taps_as_list(x, taps=[0.25, 0.75]):  # noqa: B006
     return taps[0] * x[:-1] + taps[1] * x[1:]
 
 

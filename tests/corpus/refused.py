@@ -61,10 +61,6 @@ def positives(x):
     return x[x > 0]
 
 
-def indices_above(x, t):
-    return np.nonzero(x > t)
-
-
 def compress(x):
     y = x[~np.isnan(x)]
     return y * 2
@@ -86,15 +82,6 @@ def factorial(n):
     if n <= 1:
         return 1
     return n * factorial(n - 1)
-
-
-def table(x):
-    """Builds a dictionary."""
-    return {"sum": x.sum(), "mean": x.mean()}
-
-
-def report(x):
-    return f"mean {x.mean():.3f}"
 
 
 def from_file(path):

@@ -1,0 +1,74 @@
+"""Names for text, None, tuples and the like, which no variable of a kernel can hold.
+
+Their values are known at conversion, so a name must not mean one thing in one branch (or
+iteration) and another in the next: what is not settled is refused where it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from porter.frontend.evaluate import is_expr
+from porter.frontend.values import Array, Unsettled, Value
+from porter.ir.nodes import Host, Return, Stmt
+
+if TYPE_CHECKING:
+    from porter.frontend.statements import Body
+
+Env = dict[str, Value]
+
+
+def _is_static(value: Value | None) -> bool:
+    return value is not None and not isinstance(value, Array) and not is_expr(value)
+
+
+def before_loop(body: Body, names: Iterable[str]) -> Env:
+    """What an iteration finds in a name that an earlier one may have changed is not known.
+
+    Returns what these names meant before.
+    """
+    settled = {n: body.env[n] for n in set(names) if n in body.env}
+    for name, value in settled.items():
+        if _is_static(value):
+            body.env[name] = Unsettled(name)
+    return settled
+
+
+def after_loop(body: Body, settled: Env) -> None:
+    """After the loop a name has its old value or that of the last iteration."""
+    for name, old in settled.items():
+        new = body.env.get(name)
+        if new is not None and (_is_static(old) or _is_static(new)) and not _same(old, new):
+            body.env[name] = Unsettled(name)
+
+
+def after_branches(
+    body: Body, names: Iterable[str], first: tuple[Env, Sequence[Stmt]], second: Sequence[Stmt]
+) -> None:
+    """A name has the meaning of the branch that ran; a branch that ends the block has none."""
+    env, statements = first
+    if _ends(statements):
+        return
+    for name in set(names):
+        one, other = env.get(name), body.env.get(name)
+        if one is None or other is None or not (_is_static(one) or _is_static(other)):
+            continue
+        if _ends(second):
+            body.env[name] = one
+        elif not _same(one, other):
+            body.env[name] = Unsettled(name)
+
+
+def _same(one: Value, other: Value) -> bool:
+    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
+        return all(_same(a, b) for a, b in zip(one, other, strict=True))
+    return one is other or (not isinstance(one, Array) and one == other)
+
+
+def _ends(statements: Sequence[Stmt]) -> bool:
+    """Whether nothing after the branch runs once it ran."""
+    last = statements[-1] if statements else None
+    return isinstance(last, Return) or (
+        isinstance(last, Host) and last.text.lstrip().startswith("raise")
+    )

@@ -57,7 +57,7 @@ class Evidence(StrEnum):
 
 #: options and commands of the design that this version does not have
 LATER = (
-    "--allow-serial", "--compile", "--html", "--library", "--opt", "--pipeline", "--profile",
+    "--compile", "--html", "--library", "--opt", "--pipeline", "--profile",
     "--run", "--sanitize", "bench", "cupy", "emulator", "github", "gpu", "gufunc", "html",
     "loops", "sarif", "trace", "ufunc",
 )  # fmt: skip
@@ -207,6 +207,10 @@ def convert(
     backend: Annotated[
         Backend, typer.Option("--backend", help="The package that the module imports cuda from.")
     ] = Backend.numba,
+    allow_serial: Annotated[
+        bool,
+        typer.Option("--allow-serial", help="Run loops that need their own results on one thread."),
+    ] = False,
 ) -> None:
     """Write a CUDA module for each file and prove it."""
     if target != "cuda":
@@ -229,6 +233,7 @@ def convert(
         templates=templates,
         stdin_filename=stdin_filename,
         backend=backend.value,
+        allow_serial=allow_serial,
     )
     raise typer.Exit(run(options))
 

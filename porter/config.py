@@ -17,13 +17,15 @@ class Config:
     """Settings of a project.
 
     `select` and `ignore` are codes or prefixes, `exclude` gitignore-style patterns,
-    `signatures` maps a function's name to its argument types in Numba's syntax.
+    `signatures` maps a function's name to its argument types in Numba's syntax; `allow_serial`
+    lets loops that can only run in order run on one thread.
     """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     signatures: Mapping[str, str] = field(default_factory=dict)
+    allow_serial: bool = False
 
 
 def load_config(path: str) -> Config:
@@ -49,10 +51,19 @@ def _read(file: Path) -> Config:
             good = isinstance(value, list) and all(isinstance(v, str) for v in value)
         elif key == "signatures":
             good = isinstance(value, dict) and all(isinstance(v, str) for v in value.values())
+        elif key == "allow-serial":
+            good = isinstance(value, bool)
         else:
             raise UsageError(f"{file}: [tool.porter] has no setting `{key}`")
         if not good:
-            kind = "a table of strings" if key == "signatures" else "a list of strings"
+            kind = _KINDS.get(key, "a list of strings")
             raise UsageError(f"{file}: `{key}` in [tool.porter] must be {kind}")
     lists = {key: tuple(table.get(key, ())) for key in _LISTS}
-    return Config(**lists, signatures=dict(table.get("signatures", {})))
+    return Config(
+        **lists,
+        signatures=dict(table.get("signatures", {})),
+        allow_serial=table.get("allow-serial", False),
+    )
+
+
+_KINDS = {"signatures": "a table of strings", "allow-serial": "true or false"}

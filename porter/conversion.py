@@ -78,6 +78,7 @@ def convert_file(
     chosen, notes = _chosen(module, options)
     templates = None if options.templates is None else Path(options.templates)
     scope = Globals(module)
+    scope.allow_serial = options.allow_serial or config.allow_serial
     converted: list[Converted] = []
     outcomes: list[FunctionOutcome] = []
     for function in chosen:
@@ -175,7 +176,7 @@ def _verify(place: Path, text: str) -> list[FunctionEvidence]:
 
 
 def _outcome(c: Converted, found: FunctionEvidence | None) -> FunctionOutcome:
-    kept = tuple(d.at(c.path, c.name) for d in c.program.kept)
+    kept = tuple(d.at(c.path, c.name) for d in (*c.program.kept, *c.plan.notes))
     base = FunctionOutcome(
         c.name, "converted", c.signature, c.assumed, c.text.kernels, diagnostics=kept
     )
@@ -250,6 +251,7 @@ def emit_stage(
     outcomes: list[FunctionOutcome] = []
     parts: list[str] = []
     scope = Globals(opened)
+    scope.allow_serial = options.allow_serial or config.allow_serial
     for function in chosen:
         try:
             signature = options.signature

@@ -116,9 +116,18 @@ def convert_function(
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
     filled = tuple(_filled(part, allowed) for part in text.parts)
     return Converted(
-        function.name, types, assumptions(function, types, signature), program, planned,
+        function.name, types, (*assumptions(function, types, signature), *_serial(planned)),
+        program, planned,
         replace(text, parts=filled), function.module.path, also,
     )  # fmt: skip
+
+
+def _serial(planned: Plan) -> tuple[str, ...]:
+    """What the header says of loops on one thread."""
+    return tuple(
+        f"the loop at line {d.span.line} may run on one thread (--allow-serial)"
+        for d in planned.notes
+    )
 
 
 def _filled(part: str, allowed: dict[str, str]) -> str:

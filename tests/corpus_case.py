@@ -26,6 +26,7 @@ class Case:
     least: int = 1  # the smallest size with which NumPy itself accepts the call
     custom: Custom | None = None
     refused: tuple[str, ...] = ()
+    serial: bool = False  # converted with --allow-serial
 
     @property
     def types(self) -> list[str]:

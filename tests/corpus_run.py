@@ -76,6 +76,7 @@ def convert(key: str, folder: Path) -> str:
         verify=False,
         force=True,
         output_format="json",
+        allow_serial=CASES[key].serial,
     )
     out, err = io.StringIO(), io.StringIO()
     try:

@@ -51,7 +51,8 @@ def program_of(key: str) -> ir.Program:
     """The array program of a case, for its own signature."""
     functions, scope = _functions(source_of(key))
     function = functions[key.partition(":")[2]]
-    return build(function, next(candidates(function, CASES[key].signature)), scope)
+    program = build(function, next(candidates(function, CASES[key].signature)), scope)
+    return replace(program, allow_serial=CASES[key].serial)
 
 
 Version = tuple[str, tuple[Stmt, ...], dict[str, ir.Buffer]]

@@ -47,6 +47,7 @@ class ConvertOptions:
     templates: str | None = None
     stdin_filename: str | None = None
     backend: str = "numba"
+    allow_serial: bool = False
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,7 @@ class Builder:
     buffers: dict[str, Buffer] = field(default_factory=dict)
     checks: list[Check] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
+    shown: dict[str, str] = field(default_factory=dict)  # the user's name of one of ours
     local_types: dict[str, DType] = field(default_factory=dict)
     retype: bool = False
     reads_shape: bool = False
@@ -202,6 +203,8 @@ class Builder:
         while candidate in self.taken:
             candidate, k = f"{name}{k}", k + 1
         self.taken.add(candidate)
+        if candidate != name:
+            self.shown[candidate] = name
         return candidate
 
     def axes(self, shape: Sequence[Poly]) -> tuple[Axis, ...]:

@@ -42,6 +42,7 @@ class Globals:
         self.constants: dict[str, cst.BaseExpression] = {}
         self.imports: dict[str, set[str]] = {}
         self.library = ""  # "cupy": linear algebra, transforms and sorts run there
+        self.allow_serial = False  # loops that run in order may run on one thread
         self.refuse_host = False  # nothing that is array work may stay on the host
         self._scan(module.tree.body)
 

@@ -62,7 +62,8 @@ def build(
             fixed.add(needed.name)
             continue
         if not builder.retype:
-            return _finish(builder, function, parameters)
+            program = _finish(builder, function, parameters)
+            return replace(program, allow_serial=scope.allow_serial)
         local_types, pinned = builder.local_types, builder.pinned
     raise refusal("PRT908", "a variable changes its type in every iteration", function.span)
 
@@ -165,6 +166,7 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
         origin=Origin(function.span, f"def {function.name}"),
         imports=tuple(sorted(b.imports)),
         kept=tuple(b.kept),
+        shown=dict(b.shown),
         indexed=b.reads_shape,
         strict=b.strict_shapes,
         sized=frozenset(b.sized),

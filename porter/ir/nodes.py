@@ -320,6 +320,8 @@ class Program:
     constants: dict[str, str]
     origin: Origin
     imports: tuple[str, ...] = ()  # what the statements of the host need
+    shown: dict[str, str] = field(default_factory=dict)  # the user's name of one of ours
+    allow_serial: bool = False  # loops that run in order may run on one thread
     kept: tuple[Diagnostic, ...] = ()  # statements that should run on the device, but stay
     indexed: bool = False  # shapes or positions are used: the number of dimensions matters
     strict: bool = False  # arrays are stored into: shapes must match, not just broadcast

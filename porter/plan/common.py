@@ -8,6 +8,7 @@ from typing import Any
 
 from porter.arrays.dtypes import DType
 from porter.arrays.sizes import Poly, sym
+from porter.diagnostics import Diagnostic
 from porter.ir.nodes import (
     Axis,
     Buffer,
@@ -50,6 +51,9 @@ class Context:
     buffers: dict[str, Buffer]
     taken: set[str] = field(default_factory=set)
     outer_exposed: set[str] = field(default_factory=set)
+    allow_serial: bool = False
+    notes: list[Diagnostic] = field(default_factory=list)
+    bound: set[str] = field(default_factory=set)  # variables that have a value by now
     around: tuple[Any, ...] = ()  # the ranges of the host loops around a statement
 
     @staticmethod
@@ -64,12 +68,16 @@ class Context:
                 taken.add(name)
             taken |= set(getattr(s, "objects", ()))
         taken |= _bound_names(program)
-        return Context(program, dict(program.buffers), taken)
+        return Context(program, dict(program.buffers), taken, allow_serial=program.allow_serial)
 
     @property
     def checks(self) -> tuple[Check, ...]:
         """The run-time checks of the program."""
         return self.program.checks
+
+    def user(self, name: str) -> str:
+        """What the user calls a variable, an index or an array."""
+        return self.program.shown.get(name, name)
 
     def fresh(self, name: str) -> str:
         """An unused name."""

@@ -13,24 +13,20 @@ from dataclasses import replace
 
 from porter.arrays.dtypes import INT64
 from porter.arrays.sizes import Poly, sym
-from porter.diagnostics import Note, Refusal
+from porter.diagnostics import Refusal
 from porter.frontend.builder import refusal
 from porter.ir.nodes import (
     Alloc,
     Axis,
-    Bind,
     Buffer,
     Def,
     Expr,
     For,
-    Host,
     If,
-    Jump,
     Let,
     Load,
     Local,
     Reduce,
-    Return,
     Stage,
     Stmt,
     Value,
@@ -39,17 +35,17 @@ from porter.ir.nodes import (
 )
 from porter.ir.walk import statements, substitute, walk
 from porter.plan.accesses import (
-    Access,
     accesses,
     exposed_locals,
     expressions,
 )
 from porter.plan.common import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
-from porter.plan.dependence import Range, carried
+from porter.plan.dependence import Range
 from porter.plan.folds import fold_loop
 from porter.plan.nests import array_statement, cut, fused_body
+from porter.plan.obstacles import obstacle
 from porter.plan.scatter import combined, last_stores, ragged, scatters, totals, varies
-from porter.plan.stages import own_level
+from porter.plan.serial import on_one_thread
 from porter.plan.wavefronts import wavefront
 
 MAX_AXES = 3
@@ -62,10 +58,13 @@ def place_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
         after = exposed_locals(body[k + 1 :]) | context.outer_exposed
         if isinstance(stmt, For):
             result += _place(stmt, after, context)
-        elif isinstance(stmt, (While, If)):
+        elif isinstance(stmt, While):
+            result += _while(stmt, after, context)
+        elif isinstance(stmt, If):
             result.append(_inside(stmt, after, context))
         else:
             result.append(stmt)
+        context.bound |= {s.name for s in statements((stmt,)) if isinstance(s, Let)}
     return tuple(result)
 
 
@@ -79,30 +78,56 @@ def _inside(stmt: Stmt, after: set[str], context: Context) -> Stmt:
     return placed
 
 
+def _while(loop: While, after: set[str], context: Context) -> list[Stmt]:
+    known = len(context.notes)
+    placed = _inside(loop, after, context)
+    assert isinstance(placed, While)
+    touched = any(True for _ in accesses((loop,)))
+    if context.allow_serial and touched and not _has_parallel_work((placed,)):
+        del context.notes[known:]
+        return on_one_thread(loop, after, context, _as_thread) or [placed]
+    return [placed]
+
+
 def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
-    obstacle = _obstacle(loop, after, context)
-    if obstacle is None:
+    reason = obstacle(loop, after, context)
+    if reason is None:
         return _parallel(loop, context)
     folded = fold_loop(loop)
     if folded is not None:
         return folded
     updates = combined(loop, context)
-    if updates is not None and _obstacle(updates, after, context) is not None:
+    if updates is not None and obstacle(updates, after, context) is not None:
         updates = None
     if updates is not None and scatters(updates):
         return _parallel(updates, context)
     stores = last_stores(loop, after)
     if stores is not None:
         return stores
+    known = len(context.notes)
     try:
-        return _in_order(loop, after, context, obstacle)
+        return _in_order(loop, after, context, reason)
     except Refusal:
-        if updates is None:
+        del context.notes[known:]
+        if updates is not None:
+            return totals(updates) or _parallel(updates, context)
+        alone = _serial(loop, after, context)
+        if alone is None:
             raise
-        return totals(updates) or _parallel(updates, context)
+        return alone
 
 
-def _in_order(loop: For, after: set[str], context: Context, obstacle: Refusal) -> list[Stmt]:
+def _serial(loop: For, after: set[str], context: Context) -> list[Stmt] | None:
+    """The loop on one thread, if the user allows that and a thread can run it."""
+    if not context.allow_serial:
+        return None
+    try:
+        return on_one_thread(loop, after, context, _as_thread)
+    except Refusal:
+        return None
+
+
+def _in_order(loop: For, after: set[str], context: Context, reason: Refusal) -> list[Stmt]:
     """A loop that depends on its own iterations: around launches, in waves, or in parts."""
     at_once = array_statement(loop, after, context)
     if at_once is not None:
@@ -116,10 +141,9 @@ def _in_order(loop: For, after: set[str], context: Context, obstacle: Refusal) -
         if _has_parallel_work(placed.body):
             return [placed]
     except Refusal as inner:
-        obstacle = inner if inner.diagnostic.code == "PRT904" else obstacle
         last = inner
     else:
-        last = obstacle
+        last = reason
     waves = wavefront(loop, after, context)
     if waves is None:
         whole = fused_body(loop, context)
@@ -138,7 +162,7 @@ def _slanted(loop: For, context: Context) -> bool:
     if not isinstance(inner, For) or isinstance(inner.body[0], For):
         return False
     around, context.around = context.around, (*context.around, Range.of(loop))
-    sequential = _obstacle(inner, set(), context) is not None
+    sequential = obstacle(inner, set(), context) is not None
     context.around = around
     return sequential
 
@@ -150,49 +174,6 @@ def _has_parallel_work(body: Sequence[Stmt]) -> bool:
         if any(isinstance(e, Reduce) for x in expressions(s) for e in walk(x)):
             return True
     return False
-
-
-def _obstacle(loop: For, after: set[str], context: Context) -> Refusal | None:
-    """Why the iterations cannot run in parallel, as a diagnostic; None if they can."""
-    index = loop.index
-    for s in statements(loop.body):
-        if isinstance(s, (Bind, Host, Return)):
-            return _refused(loop, f"loop over `{index}` rebinds an array: iterations run in order")
-    if any(isinstance(s, Jump) and s.kind == "break" for s in own_level(loop.body)):
-        return _refused(loop, f"loop over `{index}` may stop early: iterations run in order",
-                        "let every iteration test the condition itself")  # fmt: skip
-    assigned = {s.name for s in statements(loop.body) if isinstance(s, Let)}
-    passed_on = sorted(assigned & (exposed_locals(loop.body) | after))
-    if passed_on:
-        return _refused(
-            loop, f"loop over `{index}` carries `{passed_on[0]}` from one iteration to the next",
-            "compute it from the index, or accumulate it with a NumPy reduction",
-        )  # fmt: skip
-    found = carried(loop, context.buffers, context.around)
-    return None if found is None else _dependence(loop, *found)
-
-
-def _refused(loop: For, message: str, help: str = "") -> Refusal:
-    return refusal("PRT904", message, loop.origin.span, help or "keep this loop on the CPU")
-
-
-def _dependence(loop: For, write: Access, other: Access) -> Refusal:
-    verb = "writes" if other.write else "reads"
-    message = (
-        f"loop over `{loop.index}` writes `{_shown(write)}` and {verb} `{_shown(other)}`: "
-        "iterations cannot run in parallel in place"
-    )
-    note = Note(other.origin.span, "written here" if other.write else "read here")
-    cure = (
-        "if old values are meant, write into a second array and swap; "
-        "a recurrence runs in order: keep it on the CPU"
-    )
-    return refusal("PRT904", message, write.origin.span, cure, (note,))
-
-
-def _shown(access: Access) -> str:
-    names = ", ".join(str(p).replace("_", "") for p in access.index)
-    return f"{access.buffer}[{names}]"
 
 
 # -- parallel loops ------------------------------------------------------------------------
@@ -218,7 +199,7 @@ def _straight(body: Sequence[Stmt], own: set[str], context: Context) -> bool:
         if any(ragged(a, own) for a in getattr(s, "axes", ())):
             return False
         if isinstance(s, For):
-            if _obstacle(s, set(), context) is not None or s.step != 1:
+            if obstacle(s, set(), context) is not None or s.step != 1:
                 return False
             if not _straight(s.body, own, context):
                 return False
@@ -298,7 +279,7 @@ def _nest(
     if body[-1] is not inner or any(_heavy(s) for s in lets):
         return axes, body
     domain_names = {s.name for s in lets}
-    if _obstacle(inner, set(), context) is not None or _uses_lets(inner, domain_names):
+    if obstacle(inner, set(), context) is not None or _uses_lets(inner, domain_names):
         return axes, body
     axis, change = loop_axis(inner)
     moved = tuple(rename_axes(s, change) for s in inner.body) if change else inner.body

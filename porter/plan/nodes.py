@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from porter.arrays.sizes import Poly
+from porter.diagnostics import Diagnostic
 from porter.ir.nodes import Axis, Buffer, Check, Expr, Origin, Parameter, Reduce, Stage, Stmt, Write
 
 
@@ -103,3 +104,4 @@ class Plan:
     expandable: tuple[tuple[tuple[str, int], ...], ...] = ()
     widened: tuple[tuple[str, int, Poly], ...] = ()
     imports: tuple[str, ...] = ()
+    notes: tuple[Diagnostic, ...] = ()  # loops that run on one thread

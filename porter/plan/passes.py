@@ -82,6 +82,7 @@ def plan(program: Program) -> Plan:
         groups,
         widenable(program, [m for g in groups for m in g]),
         program.imports,
+        tuple(context.notes),
     )
 
 

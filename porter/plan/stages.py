@@ -166,10 +166,12 @@ def aligned_to(first: Sequence[Axis], s: Stage) -> Stage:
 
 
 def _joined(a: Stage, b: Stage, context: Context, pairs: Pairs) -> Stage | None:
-    if not a.axes or not same_extents(a.axes, b.axes):
-        return None
     if any(isinstance(x, Jump) for x in own_level(a.body)):
         return None  # its `continue` would skip the second stage's statements
+    if not a.axes and not b.axes:
+        return _one_thread(a, b)
+    if not a.axes or not same_extents(a.axes, b.axes):
+        return None
     b = aligned_to(a.axes, b)
     mine, theirs = list(accesses(a.body)), list(accesses(b.body))
     if not _independent(a.axes, mine, theirs) or _may_meet(mine, theirs, context, pairs):
@@ -177,6 +179,13 @@ def _joined(a: Stage, b: Stage, context: Context, pairs: Pairs) -> Stage | None:
     if {x.name for x in statements(a.body) if isinstance(x, Let)} & exposed_locals(b.body):
         return None
     return Stage(a.axes, (*a.body, *b.body), a.origin)
+
+
+def _one_thread(a: Stage, b: Stage) -> Stage | None:
+    """Two stages of one thread each: it runs them in turn."""
+    if {x.name for x in statements(a.body) if isinstance(x, Let)} & exposed_locals(b.body):
+        return None
+    return Stage((), (*a.body, *b.body), a.origin)
 
 
 def own_level(body: Sequence[Stmt]) -> list[Stmt]:

@@ -108,7 +108,7 @@ def union_find(parent, a, b):
 
 def drawdown(prices):
     peak = prices[0]
-    worst = 0.0
+    worst = prices[0] - prices[0]
     for p in prices:
         if p > peak:
             peak = p

@@ -23,7 +23,9 @@ class LoopCarriedDependence(ConverterRule):
             out[i] = 0.5 * out[i - 1] + x[i]  # PRT904
     ```
 
-    Write into a second array where that is what you mean; a true recurrence stays on the host.
+    Write into a second array where that is what you mean. A true recurrence stays on the CPU, or
+    runs on one thread of the GPU with `--allow-serial`: far slower than on a CPU, but its data
+    stays where it is.
 
     ## Fix safety
 

@@ -1,0 +1,116 @@
+"""Why the iterations of a loop cannot run in parallel, in the user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from porter.arrays.sizes import Atom, Data, Poly, Sym, sym
+from porter.diagnostics import Note, Refusal
+from porter.frontend.builder import refusal
+from porter.ir.nodes import Bind, For, Host, Jump, Let, Local, Origin, Return, Stmt
+from porter.ir.printer import show
+from porter.ir.walk import rewrite, statements, walk
+from porter.plan.accesses import Access, exposed_locals, expressions
+from porter.plan.common import Context
+from porter.plan.dependence import carried
+from porter.plan.stages import own_level
+
+_IN_ORDER = "keep this loop on the CPU, or allow one slow thread for it with --allow-serial"
+
+
+def obstacle(loop: For, after: set[str], context: Context) -> Refusal | None:
+    """Why the iterations cannot run in parallel, as a diagnostic; None if they can."""
+    name = context.user(loop.index)
+    inside = list(statements(loop.body))
+    for s in inside:
+        if isinstance(s, Return):
+            return _refused(loop, f"loop over `{name}` may return early: iterations run in order",
+                            note=Note(s.origin.span, "returns here"))  # fmt: skip
+        if isinstance(s, (Bind, Host)):
+            words = "rebinds an array" if isinstance(s, Bind) else "has a statement of the host"
+            return _refused(loop, f"loop over `{name}` {words}: iterations run in order",
+                            note=Note(s.origin.span, "in this statement"))  # fmt: skip
+    for s in own_level(loop.body):
+        if isinstance(s, Jump) and s.kind == "break":
+            return _refused(loop, f"loop over `{name}` may stop early: iterations run in order",
+                            "let every iteration test the condition itself",
+                            Note(s.origin.span, "leaves the loop here"))  # fmt: skip
+    assigned = {s.name for s in inside if isinstance(s, Let)}
+    exposed = exposed_locals(loop.body)
+    passed_on = sorted(assigned & exposed) or sorted(assigned & after)
+    if passed_on:
+        return _passed_on(loop, passed_on[0], context, in_loop=bool(assigned & exposed))
+    found = carried(loop, context.buffers, context.around)
+    return None if found is None else _dependence(loop, *found, context)
+
+
+def _refused(loop: For, message: str, help: str = "", note: Note | None = None) -> Refusal:
+    notes = () if note is None else (note,)
+    return refusal("PRT904", message, loop.origin.span, help or _IN_ORDER, notes)
+
+
+def _passed_on(loop: For, variable: str, context: Context, *, in_loop: bool) -> Refusal:
+    """A variable that goes from one iteration to the next, with both places."""
+    name, index = context.user(variable), context.user(loop.index)
+    stores = [s for s in statements(loop.body) if isinstance(s, Let) and s.name == variable]
+    last = stores[-1].origin
+    reads = _reads(loop.body, variable)
+    note = Note((reads[0] if reads else last).span, "read here")
+    message = f"loop over `{index}` carries `{name}` from one iteration to the next"
+    if not in_loop:
+        message = f"`{name}` has the value of the last iteration of the loop over `{index}`"
+    cure = "compute it from the index, or accumulate it with a NumPy reduction"
+    return refusal("PRT904", message, last.span, cure + "; --allow-serial runs it on one thread",
+                   (note,) if in_loop else ())  # fmt: skip
+
+
+def _reads(body: Sequence[Stmt], variable: str) -> list[Origin]:
+    return [
+        s.origin for s in statements(tuple(body)) for e in expressions(s)
+        if any(isinstance(x, Local) and x.name == variable for x in walk(e))
+    ]  # fmt: skip
+
+
+def _dependence(loop: For, write: Access, other: Access, context: Context) -> Refusal:
+    verb = "writes" if other.write else "reads"
+    one, two = shown(write, context), shown(other, context)
+    what = f"{verb} `{two}`" if (other.write, two) != (True, one) else "writes it again"
+    message = (
+        f"loop over `{context.user(loop.index)}` writes `{one}` and {what}: "
+        "iterations cannot run in parallel in place"
+    )
+    note = Note(other.origin.span, "written here" if other.write else "read here")
+    cure = (
+        "if old values are meant, write into a second array and swap; "
+        "a recurrence runs in order: on the CPU, or on one slow thread with --allow-serial"
+    )
+    return refusal("PRT904", message, write.origin.span, cure, (note,))
+
+
+def shown(access: Access, context: Context) -> str:
+    """`x[i - 1]` as the user wrote it: their names, no marks of ours."""
+    parts = [str(_plain(p, context)) for p in access.index]
+    return f"{context.user(access.buffer)}[{', '.join(parts)}]"
+
+
+def _plain(poly: Poly, context: Context) -> Poly:
+    def atom(a: Atom) -> Poly:
+        if isinstance(a, Sym):
+            return sym(context.user(a.name).replace("_", "") or a.name)
+        if isinstance(a, Data):
+            own = getattr(a.expr, "poly", None)
+            return _plain(own, context) if own is not None else sym(_text(a, context))
+        return Poly.atom(a)
+
+    return poly.map_atoms(atom)
+
+
+def _text(a: Data, context: Context) -> str:
+    def change(e: object) -> Local | None:
+        return Local(context.user(e.name), e.dtype) if isinstance(e, Local) else None
+
+    text = show(rewrite(a.expr, change))
+    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+
+
+__all__ = ["obstacle", "shown"]

@@ -38,6 +38,7 @@ ONLY_DOUBLE = {
     "complex_numbers:make_complex",
     "complex_numbers:phasors",
     "fractals:newton_fractal",
+    "research:spectral_power",
 }
 
 

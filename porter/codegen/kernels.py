@@ -9,6 +9,7 @@ import jinja2
 
 from porter.arrays.dtypes import DType
 from porter.arrays.sizes import Poly, sym
+from porter.codegen.blocks import write_block
 from porter.codegen.domains import product, unflatten
 from porter.codegen.scans import write_scan
 from porter.codegen.writer import Needs, Writer
@@ -70,6 +71,8 @@ class KernelTexts:
         """The text of one kernel."""
         if kernel.kind == "scan":
             return write_scan(self, kernel)
+        if kernel.kind == "block":
+            return write_block(self, kernel)
         makers = {"map": self._map, "rows": self._rows, "total": self._total, "tile": self._tile}
         return makers[kernel.kind](kernel)
 
@@ -84,7 +87,7 @@ class KernelTexts:
         """A writer that knows the arrays and the variables of a kernel."""
         w = Writer(self.buffers, self.order, self.constants, self.needs)
         body: list[Stmt] = [*kernel.body]
-        for step in kernel.steps:
+        for step in kernel.parts:
             body += step.body if isinstance(step, Stage) else []
         w.reserve(body)
         for e in _expressions(kernel):
@@ -95,7 +98,7 @@ class KernelTexts:
             w.array(a.buffer)
             if a.write:
                 w.written.add(a.buffer)
-        for step in kernel.steps:
+        for step in kernel.parts:
             if isinstance(step, Fold):
                 w.taken |= {step.name, *(n for n, _ in step.reductions)}
                 w.own |= {step.name, *(n for n, _ in step.reductions)}
@@ -162,24 +165,24 @@ class KernelTexts:
         total = product(a.extent for a in kernel.axes)
         self._row_loop(w, kernel.axes, total)
         previous: list[Stage] = []
-        for number, step in enumerate(kernel.steps):
+        for number, step in enumerate(kernel.parts):
             if _needs_barrier(previous, step, len(kernel.axes)):
                 w.emit("cuda.syncthreads()")
                 previous = []
             if isinstance(step, Fold):
-                self._fold(w, step, scratch, _reads(kernel.steps[number + 1 :], step.name))
+                self.fold(w, step, scratch, _reads(kernel.parts[number + 1 :], step.name))
             else:
-                self._row_map(w, step, len(kernel.axes))
+                self.row_map(w, step, len(kernel.axes))
                 previous.append(step)
         written = self.render(w, kernel, "rows", [total])
-        fold = next(s for s in kernel.steps if isinstance(s, Fold) and s.reductions)
+        fold = next(s for s in kernel.parts if isinstance(s, Fold) and s.reductions)
         written.width = fold.reductions[0][1].axes[-1].extent
         return written
 
     def scratch(self, w: Writer, kernel: Kernel) -> dict[str, str]:
         """One shared array for each dtype that is folded."""
         found: dict[str, str] = {}
-        for step in kernel.steps:
+        for step in kernel.parts:
             for _, r in step.reductions if isinstance(step, Fold) else ():
                 kind = w.shared_type(r.dtype)
                 if kind not in found:
@@ -202,7 +205,8 @@ class KernelTexts:
         w.indent += 1
         unflatten(w, row, axes)
 
-    def _fold(self, w: Writer, step: Fold, scratch: dict[str, str], read_later: bool) -> None:
+    def fold(self, w: Writer, step: Fold, scratch: dict[str, str], read_later: bool) -> None:
+        """A fold by the whole block; its first thread stores the result."""
         w.comment(step.origin)
         for name, r in step.reductions:
             self._accumulate(w, name, r, "cuda.threadIdx.x", "cuda.blockDim.x")
@@ -242,7 +246,8 @@ class KernelTexts:
         w.emit(f"{name} = {helper}({name}, {scratch[w.shared_type(r.dtype)]})")
 
     @staticmethod
-    def _row_map(w: Writer, step: Stage, rows: int) -> None:
+    def row_map(w: Writer, step: Stage, rows: int) -> None:
+        """A stage whose last axis is strided over the block's threads."""
         depth = w.indent
         w._bounds = {}
         if len(step.axes) > rows:
@@ -260,7 +265,7 @@ class KernelTexts:
 
     def _total(self, kernel: Kernel) -> Written:
         w = self.writer(kernel)
-        steps = [s for s in kernel.steps if isinstance(s, Fold)]
+        steps = [s for s in kernel.parts if isinstance(s, Fold)]
         for s in steps:
             if s.store is not None:
                 w.arrays.pop(s.store.buffer, None)
@@ -350,7 +355,7 @@ class KernelTexts:
 
     def _tile(self, kernel: Kernel) -> Written:
         w = self.writer(kernel)
-        fold = kernel.steps[0]
+        fold = kernel.parts[0]
         assert isinstance(fold, Fold) and fold.store is not None
         name, r = fold.reductions[0]
         parts = contraction(fold.store, r)
@@ -437,7 +442,7 @@ def _tile_access(
 
 
 def _expressions(kernel: Kernel) -> Iterator[Expr]:
-    for step in kernel.steps:
+    for step in kernel.parts:
         if isinstance(step, Fold):
             for _, r in step.reductions:
                 yield r
@@ -451,7 +456,7 @@ def kernel_expressions(kernel: Kernel) -> Iterator[Expr]:
     """Every expression of a kernel: bounds, folds, and those of its statements."""
     yield from _expressions(kernel)
     body: list[Stmt] = list(kernel.body)
-    for step in kernel.steps:
+    for step in kernel.parts:
         body += step.body if isinstance(step, Stage) else []
     for s in statements(tuple(body)):
         yield from expressions(s)

@@ -90,6 +90,9 @@ class Launches(HostBase):
         width = self.host.poly(written.width) if written.width is not None else "THREADS"
         self._call(written, f"_blocks({sizes[0]}, 1)", f"_row_threads({width})")
 
+    def _launch_block(self, written: Written, sizes: list[str]) -> None:
+        self._call(written, "1", "THREADS")
+
     def _launch_tile(self, written: Written, sizes: list[str]) -> None:
         self._needs("_blocks", "tile")
         grid = [f"_blocks({s}, TILE)" for s in reversed(sizes[-2:])]

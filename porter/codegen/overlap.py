@@ -8,6 +8,7 @@ would see each other's stores, is refused at run time instead.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from porter.codegen.elementwise import items_of
@@ -47,15 +48,29 @@ def overlaps(plan: Plan) -> Overlap:
                     for pair in zip(i.names, i.buffers, strict=True)]  # fmt: skip
     for item in items_of(plan.items):
         if isinstance(item, Launch):
-            _kernel(item.kernel, plan, result)
+            _kernel(item.kernel, result)
     return result
 
 
-def _kernel(kernel: Kernel, plan: Plan, result: Overlap) -> None:
+def _kernel(kernel: Kernel, result: Overlap) -> None:
+    if kernel.kind != "block":
+        loop = kernel.origin.text.startswith("for ")
+        _step(kernel.name, kernel.body, kernel.parts, "sequential" if loop else "crossing", result)
+        return
+    for step in kernel.parts:
+        # all threads have read what a fold or thread 0 needs before anything is stored
+        meets = "sequential" if isinstance(step, Stage) and step.axes else ""
+        _step(kernel.name, (), (step,), meets, result)
+
+
+def _step(
+    name: str, own: Sequence[Stmt], parts: Sequence[Fold | Stage], meets: str, result: Overlap
+) -> None:
+    """Note the arguments written, and under `meets` those that must not be one array."""
     reads: dict[str, set[object]] = {}
     writes: dict[str, set[object]] = {}
-    body: list[Stmt] = list(kernel.body)
-    for step in kernel.steps:
+    body: list[Stmt] = list(own)
+    for step in parts:
         body += step.body if isinstance(step, Stage) else []
         if isinstance(step, Fold):
             for e in (*(r for _, r in step.reductions), step.value):
@@ -76,9 +91,9 @@ def _kernel(kernel: Kernel, plan: Plan, result: Overlap) -> None:
         for r in sorted(set(reads) & parameters - {w}):
             if not result.possible(w, r) or (reads[r] == writes[w] and len(reads[r]) == 1):
                 continue
-            if kernel.origin.text.startswith("for "):
-                result.sequential.setdefault(kernel.name, []).append((w, r))
-            else:
+            if meets == "sequential":
+                result.sequential.setdefault(name, []).append((w, r))
+            elif meets == "crossing":
                 crossing.setdefault(r, []).append(w)
     if crossing:
-        result.crossing[kernel.name] = list(crossing.items())
+        result.crossing[name] = list(crossing.items())

@@ -28,6 +28,7 @@ from porter.ir.nodes import (
 from porter.ir.rebuild import map_parts
 from porter.ir.walk import rewrite, statements
 from porter.plan.accesses import Access, accesses
+from porter.plan.blocks import in_blocks
 from porter.plan.common import Context, map_exprs, rename_axes, same_extents, symbols
 from porter.plan.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch
 from porter.plan.schedule import cooperative, reductions
@@ -92,7 +93,8 @@ class Grouping:
                 return HostIf(cond, self.block(body), self.block(orelse), origin)
         return s
 
-    def _name(self, word: str) -> str:
+    def name(self, word: str) -> str:
+        """A name for a kernel that nothing else has."""
         return self.context.fresh(f"{self.context.program.name}_{word}" if word else
                                   f"{self.context.program.name}_kernel")  # fmt: skip
 
@@ -100,16 +102,16 @@ class Grouping:
         if any(isinstance(x, Data) for a in s.axes for p in (a.lo, a.hi) for x in p.atoms()):
             raise refusal("PRT906", "the size of this array comes from data", s.origin.span,
                           "how many threads to launch must be known on the host")  # fmt: skip
-        return Kernel(self._name(""), "map", s.axes, s.body, origin=s.origin)
+        return Kernel(self.name(""), "map", s.axes, s.body, origin=s.origin)
 
     def _group(self, s: Write, work: list[Stmt]) -> list[object]:
         kind = cooperative(s)
         if kind == "tile":
             fold = self._fold(s)
-            return [Launch(Kernel(self._name("tiled"), "tile", s.axes, (), (fold,), s.origin))]
+            return [Launch(Kernel(self.name("tiled"), "tile", s.axes, (), (fold,), s.origin))]
         if kind == "scan":
             fold = self._fold(s)
-            return [Launch(Kernel(self._name("scan"), "scan", s.axes, (), (fold,), s.origin))]
+            return [Launch(Kernel(self.name("scan"), "scan", s.axes, (), (fold,), s.origin))]
         if kind == "rows":
             return self._rows(s, work)
         return self._total(s, work)
@@ -152,7 +154,7 @@ class Grouping:
             del work[: nxt + 1]
             steps.append(self._fold(other))
             written.add(other.buffer)
-        kernel = Kernel(self._name("total"), "total", (), (), tuple(steps), s.origin)
+        kernel = Kernel(self.name("total"), "total", (), (), tuple(steps), s.origin)
         return [*before, Launch(kernel)]
 
     @staticmethod
@@ -181,7 +183,7 @@ class Grouping:
             del work[: nxt + 1]
             steps.append(step[0])
             members.append(step[1])
-        kernel = Kernel(self._name("rows"), "rows", s.axes, (), tuple(steps), s.origin)
+        kernel = Kernel(self.name("rows"), "rows", s.axes, (), tuple(steps), s.origin)
         return [*before, Launch(self._localised(kernel, members))]
 
     def _row_step(
@@ -276,7 +278,7 @@ class Grouping:
             return None
 
         steps: list[Fold | Stage] = []
-        for step in kernel.steps:
+        for step in kernel.parts:
             steps.append(_named(_localise(step, names, stored, change), stored))
             if isinstance(step, Fold):
                 known[step.name] = names[step.name]
@@ -330,7 +332,8 @@ def _same_row(rows: Sequence[Axis], x: Access, y: Access) -> bool:
 
 def group(body: tuple[Stmt, ...], context: Context) -> tuple[object, ...]:
     """The last pass: host items with launches."""
-    return Grouping(body, context).items
+    grouping = Grouping(body, context)
+    return in_blocks(grouping.items, grouping.name)
 
 
 __all__ = ["group", "map_parts"]

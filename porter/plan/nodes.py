@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from porter.arrays.sizes import Poly
 from porter.diagnostics import Diagnostic
@@ -21,6 +23,30 @@ class Fold:
 
 
 @dataclass(frozen=True)
+class BlockLoop:
+    """A loop that one block runs around folds and stages."""
+
+    index: str
+    lo: Poly
+    hi: Poly
+    step: int
+    steps: tuple[BlockStep, ...]
+    origin: Origin
+
+
+BlockStep: TypeAlias = "Fold | Stage | BlockLoop"
+
+
+def flat(steps: Sequence[BlockStep]) -> Iterator[Fold | Stage]:
+    """Folds and stages in order, those inside loops included."""
+    for s in steps:
+        if isinstance(s, BlockLoop):
+            yield from flat(s.steps)
+        else:
+            yield s
+
+
+@dataclass(frozen=True)
 class Kernel:
     """One launch.
 
@@ -28,15 +54,21 @@ class Kernel:
     kind `rows`: a block per element of `axes`; `steps` are folds (by the whole block) and
     stages over one more axis;
     kind `total`: all blocks fold `steps` (no axes), a second launch joins the partial results;
-    kind `tile`: `axes` end in the row and column of a contraction kept in `steps`.
+    kind `tile`: `axes` end in the row and column of a contraction kept in `steps`;
+    kind `block`: one block runs `steps` in order, loops among them, with barriers between.
     """
 
     name: str
     kind: str
     axes: tuple[Axis, ...]
     body: tuple[Stmt, ...] = ()
-    steps: tuple[Fold | Stage, ...] = ()
+    steps: tuple[BlockStep, ...] = ()
     origin: Origin = field(default_factory=Origin)
+
+    @property
+    def parts(self) -> tuple[Fold | Stage, ...]:
+        """The steps, those inside loops included."""
+        return tuple(flat(self.steps))
 
 
 @dataclass(frozen=True)

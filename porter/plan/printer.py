@@ -6,7 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from porter.ir.nodes import Stage, Stmt
 from porter.ir.printer import domain, lines, show
-from porter.plan.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
+from porter.plan.nodes import (
+    BlockLoop,
+    BlockStep,
+    Fold,
+    HostIf,
+    HostLoop,
+    HostWhile,
+    Kernel,
+    Launch,
+    Plan,
+)
 
 _KINDS = {
     "map": "a thread per element",
@@ -14,6 +24,7 @@ _KINDS = {
     "total": "all blocks, then one",
     "tile": "tiles in shared memory",
     "scan": "a running fold by blocks",
+    "block": "one block",
 }
 
 
@@ -50,13 +61,29 @@ def _kernel(kernel: Kernel, indent: int) -> Iterator[str]:
     over = f" over {domain(kernel.axes)}" if kernel.axes else ""
     yield f"{pad}launch {kernel.name}: {_KINDS[kernel.kind]}{over}"
     yield from lines(kernel.body, indent + 1)
-    for step in kernel.steps:
-        if isinstance(step, Fold):
-            for name, r in step.reductions:
-                yield f"{pad}    fold {name} = {show(r)}"
-            yield f"{pad}    {step.store.buffer if step.store else step.name} = {show(step.value)}"
-        else:
-            yield from _stage(step, len(kernel.axes), indent + 1)
+    yield from _steps(kernel.steps, len(kernel.axes), indent + 1)
+
+
+def _steps(steps: Sequence[BlockStep], rows: int, indent: int) -> Iterator[str]:
+    pad = "    " * indent
+    for step in steps:
+        match step:
+            case Fold():
+                for name, r in step.reductions:
+                    yield f"{pad}fold {name} = {show(r)}"
+                yield f"{pad}{_stored(step)} = {show(step.value)}"
+            case BlockLoop(index, lo, hi, by, body, _):
+                yield f"{pad}for {index} in {lo} .. {hi}{f' by {by}' if by != 1 else ''}:"
+                yield from _steps(body, rows, indent + 1)
+            case Stage():
+                yield from _stage(step, rows, indent)
+
+
+def _stored(fold: Fold) -> str:
+    if fold.store is None:
+        return fold.name
+    index = ", ".join(map(str, fold.store.index))
+    return f"{fold.store.buffer}[{index}]" if index else fold.store.buffer
 
 
 def _stage(step: Stage, rows: int, indent: int) -> Iterator[str]:

@@ -44,3 +44,27 @@ def prefix_energies(x):
     for i in range(x.shape[0]):
         out[i] = np.sum(x[: i + 1] ** 2)
     return out
+
+
+def levinson(r):
+    """Durbin's recursion for a Toeplitz system."""
+    y = np.empty_like(r)
+    alpha = -r[0]
+    beta = 1.0
+    y[0] = -r[0]
+    for k in range(1, r.shape[0]):
+        beta *= 1.0 - alpha * alpha
+        alpha = -(r[k] + np.dot(r[:k][::-1], y[:k])) / beta
+        y[:k] += alpha * y[:k][::-1]
+        y[k] = alpha
+    return y
+
+
+def cholesky_in_place(A):
+    """The lower factor of a symmetric positive definite matrix."""
+    for i in range(A.shape[0]):
+        for j in range(i):
+            A[i, j] -= np.dot(A[i, :j], A[j, :j])
+            A[i, j] /= A[j, j]
+        A[i, i] -= np.dot(A[i, :i], A[i, :i])
+        A[i, i] = np.sqrt(A[i, i])

@@ -96,9 +96,10 @@ def _joined(
     items: Sequence[object], name: Callable[[str], str], loops: frozenset[str]
 ) -> list[object]:
     """Runs of light work of which a part is a fold share one launch of one block."""
+    if not loops:
+        return list(items)
     result: list[object] = []
-    runs = groupby(_allocated_first(items), lambda i: bool(loops) and _light(i, loops))
-    for light, run in runs:
+    for light, run in groupby(_allocated_first(items), lambda i: _light(i, loops)):
         launches = list(run)
         steps = _steps(launches, loops) if light else None
         first = launches[0]

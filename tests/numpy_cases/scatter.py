@@ -1,4 +1,4 @@
-"""Updates at positions that the data gives."""
+"""Updates at positions that the data gives; histograms."""
 
 from numpy_case import REAL, Row
 from numpy_case import rows as make_rows
@@ -14,5 +14,17 @@ CASES = ("np.{}.at(v, j, w)", "np.{}.at(v, j, 2)")
 ROWS: dict[str, Row] = {
     **at("add subtract", *CASES, dtypes=f"i4 i8 u8 {REAL}", tolerance=64, special=""),
     **at("maximum minimum", *CASES, dtypes=f"i4 i8 {REAL}", tolerance=0, special=""),
+    "numpy.histogram": Row(
+        "np.histogram(v)",
+        "np.histogram(v, bins=4, range=(-1.5, 2.5))",
+        "np.histogram(A, 5, weights=B)",
+        "np.histogram(v, [-2.0, 0.0, 0.5, 3.0])",
+        "np.histogram(v, bins=6, range=(-2, 3), density=True)",
+        dtypes=f"u1 i2 i4 i8 {REAL}",
+        tolerance=64,
+    ),
+    "numpy.histogram_bin_edges": Row(
+        "np.histogram_bin_edges(v, 7)", dtypes=f"i4 i8 {REAL}", tolerance=4
+    ),
     **at("bitwise_and bitwise_or bitwise_xor", *CASES[:1], dtypes="i4 u4 i8 u8", tolerance=0),
 }

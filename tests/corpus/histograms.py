@@ -1,0 +1,51 @@
+"""Histograms as NumPy bins them."""
+
+import numpy as np
+
+
+def histogram_ten(x):
+    return np.histogram(x)
+
+
+def histogram_bins(x, bins):
+    hist, edges = np.histogram(x, bins=bins)
+    return hist, edges
+
+
+def histogram_range(x, lo, hi):
+    hist, _ = np.histogram(x, bins=16, range=(lo, hi))
+    return hist
+
+
+def histogram_unit(x):
+    return np.histogram(x, 8, (0.0, 1.0))[0]
+
+
+def histogram_density(x, bins):
+    density, edges = np.histogram(x, bins=bins, range=(-3, 3), density=True)
+    centers = 0.5 * (edges[1:] + edges[:-1])
+    return centers, density
+
+
+def histogram_weights(x, w):
+    return np.histogram(x, bins=5, range=(-2.0, 2.0), weights=w)
+
+
+def histogram_edges(x, edges):
+    return np.histogram(x, bins=edges)
+
+
+def histogram_list(x):
+    hist, _ = np.histogram(x, bins=[-1.0, 0.0, 0.5, 2.0])
+    return hist
+
+
+def histogram_image(img):
+    hist, _ = np.histogram(img, bins=256, range=(0, 255))
+    return hist / hist.sum()
+
+
+def entropy_of_histogram(x):
+    counts, _ = np.histogram(x, bins=12)
+    p = counts / counts.sum()
+    return -np.sum(np.where(p > 0, p * np.log(np.where(p > 0, p, 1.0)), 0.0))

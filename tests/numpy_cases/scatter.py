@@ -19,7 +19,7 @@ ROWS: dict[str, Row] = {
         "np.histogram(v, bins=4, range=(-1.5, 2.5))",
         "np.histogram(A, 5, weights=B)",
         "np.histogram(v, [-2.0, 0.0, 0.5, 3.0])",
-        "np.histogram(v, bins=6, range=(-2, 3), density=True)",
+        "np.histogram(v, bins=6, range=(0, 3), density=True)",
         dtypes=f"u1 i2 i4 i8 {REAL}",
         tolerance=64,
     ),

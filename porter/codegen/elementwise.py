@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from porter.ir.nodes import Alloc, Axis, Bind, Expr, Host, Load, Return, Stmt, Value
+from porter.ir.nodes import Alloc, Axis, Bind, Expr, Fetch, Host, Load, Return, Stmt, Value
 from porter.ir.walk import statements, walk
 from porter.plan.accesses import accesses, expressions
 from porter.plan.common import symbols
@@ -34,7 +34,7 @@ def is_elementwise(plan: Plan) -> bool:
         return False
     size = next(iter(sizes))
     for item in items_of(plan.items):
-        if isinstance(item, Host):
+        if isinstance(item, (Host, Fetch)):
             return False
         if isinstance(item, Bind) and any(plan.buffers[b].parameter for b in item.buffers):
             return False

@@ -9,7 +9,7 @@ from porter.codegen.launches import Launches
 from porter.codegen.prologue import Prologue
 from porter.codegen.results import Results
 from porter.frontend.builder import refusal
-from porter.ir.nodes import Alloc, Bind, Host, Jump, Let, Return
+from porter.ir.nodes import Alloc, Bind, Fetch, Host, Jump, Let, Return
 from porter.plan.nodes import HostIf, HostLoop, HostWhile, Launch
 
 
@@ -66,12 +66,14 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
             case Let(name, value, origin):
                 self.comment(origin)
                 self.emit(f"{name} = {self.host.text(value)}")
-                self.names.add(name)
-                for c in [c for c in self.pending if self._ready(c)]:
-                    self._check(c)
-                    self.pending.remove(c)
+                self._known(name)
             case Launch(kernel):
                 self._launch(kernel)
+            case Fetch(name, buffer, origin):
+                self._needs("_to_host")
+                self.comment(origin)
+                self.emit(f"{name} = int(_to_host({self.buffer(buffer)}, stream)[()])")
+                self._known(name)
             case Bind(names, buffers, _):
                 left = ", ".join(self.buffer(n) for n in names)
                 self.emit(f"{left} = {', '.join(self.buffer(b) for b in buffers)}")
@@ -85,6 +87,13 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
                 self._nested(item)
             case _:
                 raise AssertionError(type(item).__name__)
+
+    def _known(self, name: str) -> None:
+        """A name that the host has a value for by now: checks that waited for it follow."""
+        self.names.add(name)
+        for c in [c for c in self.pending if self._ready(c)]:
+            self._check(c)
+            self.pending.remove(c)
 
     def _nested(self, item: HostLoop | HostWhile | HostIf) -> None:
         match item:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import libcst as cst
 
@@ -101,6 +102,11 @@ class Builder:
     frozen: set[str] = field(default_factory=set)  # arrays that objects of the host may hold
     kept: list[Diagnostic] = field(default_factory=list)
     snapshots: dict[str, str] = field(default_factory=dict)
+    #: sizes that the host reads back, positions by mask, selections made whole
+    fetched: set[str] = field(default_factory=set)
+    selections: list[Any] = field(default_factory=list)
+    held: list[Any] = field(default_factory=list)
+    compacted: list[tuple[Array, Array]] = field(default_factory=list)
     _blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
 
     # -- diagnostics ---------------------------------------------------------------
@@ -330,7 +336,8 @@ class Builder:
         known = difference.constant
         if known is not None:
             raise self.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
-        for atom in self._replaced_first(a, b, broadcast):
+        late = difference.names() & self.fetched
+        for atom in () if late else self._replaced_first(a, b, broadcast):
             if isinstance(atom, Sym) and "." in atom.name:
                 factor = difference.coefficient(atom.name)
                 if factor in (1, -1):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from porter.arrays.dtypes import INT64, DType, strengthen
 from porter.arrays.sizes import Poly, sym
 from porter.frontend.builder import Builder
+from porter.frontend.compaction import same_selection, whole
 from porter.frontend.scalars import DTypeError, cast, choose, constant_of, integer, operate
 from porter.frontend.values import Array, At
 from porter.ir.nodes import Axis, Expr, Op, Reduce
@@ -68,7 +69,13 @@ def map_arrays(
         return _typed(b, what, function, [o for o in operands if not isinstance(o, Array)])
     arrays = [as_array(o) for o in operands]
     b.same_dtype(*(a.dtype for a in arrays))
-    mask = _common_mask(b, arrays, what)
+    mask, lead = None, 0
+    if not any(a.lead for a in arrays):
+        mask = _common_mask(b, arrays, what)
+    elif same_selection(arrays):
+        mask, lead = next((a.mask, a.lead) for a in arrays if a.lead)
+    else:
+        arrays = [whole(b, a) for a in arrays]
     shape = broadcast_shape(b, [a.shape for a in arrays], what)
 
     def at(idx: Sequence[Poly]) -> Expr:
@@ -81,7 +88,7 @@ def map_arrays(
     probe = at([sym(f"?{d}", True) for d in range(len(shape))])
     if not shape and mask is None:
         return probe  # a ufunc makes a scalar of 0-d arrays
-    return Array(shape, strengthen(probe.dtype), at, mask=mask)
+    return Array(shape, strengthen(probe.dtype), at, mask=mask, lead=lead)
 
 
 def _typed(b: Builder, what: str, function: Callable[..., Expr], args: Sequence[Expr]) -> Expr:
@@ -140,7 +147,9 @@ def astype(array: Operand, dtype: DType) -> Operand:
     """A copy in another dtype."""
     if not isinstance(array, Array):
         return cast(array, dtype)
-    return Array(array.shape, dtype, lambda idx: cast(array.at(idx), dtype), mask=array.mask)
+    return Array(
+        array.shape, dtype, lambda idx: cast(array.at(idx), dtype), None, array.mask, array.lead
+    )
 
 
 def full(shape: Sequence[Poly], value: Expr, dtype: DType) -> Array:
@@ -165,6 +174,7 @@ def reindex(
     array: Array, shape: tuple[Poly, ...], index: Callable[[Sequence[Poly]], list[Poly]]
 ) -> Array:
     """The array whose element `idx` is `array[index(idx)]`: views stay views."""
+    assert not array.lead, "a selection is made whole before it is indexed"
     view = array.view
     mask = array.mask
     return Array(
@@ -173,7 +183,7 @@ def reindex(
         lambda idx: array.at(index(idx)),
         replace(view, index=lambda idx: view.index(index(idx))) if view else None,
         (lambda idx: mask(index(idx))) if mask else None,
-        array.shown_of,
+        shown_of=array.shown_of,
     )
 
 
@@ -254,6 +264,7 @@ def accumulator(dtype: DType) -> DType:
 
 def matmul(b: Builder, x: Array, y: Array, what: str = "`@`") -> Operand:
     """Matrix product of 1-D, 2-D or stacked operands, as `np.matmul`."""
+    x, y = whole(b, x), whole(b, y)
     if not x.ndim or not y.ndim:
         raise b.refuse("PRT903", f"{what} needs arrays, not scalars")
     b.same_dtype(x.dtype, y.dtype)

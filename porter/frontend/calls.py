@@ -9,6 +9,7 @@ import libcst as cst
 from porter.arrays.sizes import Poly
 from porter.frontend import methods
 from porter.frontend.calculus import as_array, astype, normal_axis
+from porter.frontend.compaction import length, unselected, whole
 from porter.frontend.functions import FUNCTIONS
 from porter.frontend.functions.creation import shape_of
 from porter.frontend.functions.registry import MISSING, Call, Handler, dtype_of
@@ -69,9 +70,10 @@ def named(
         shown = ev.b.module.code(node.func)
         raise ev.b.refuse("PRT901", f"`{shown}` cannot be converted to a kernel", _cure(name))
     if handler.ufunc:
-        return handler.body(Call(ev, name, bind(ev, name, handler, positional, keywords), node))
+        bound = unselected(ev.b, name, bind(ev, name, handler, positional, keywords))
+        return handler.body(Call(ev, name, bound, node))
     out = keywords.pop("out", NONE) if name.startswith("numpy.") else NONE
-    bound = bind(ev, name, handler, positional, keywords)
+    bound = unselected(ev.b, name, bind(ev, name, handler, positional, keywords))
     out = bound.get("out", NONE) if out is NONE else out
     result = handler.body(Call(ev, name, bound, node))
     return result if out is NONE else _into(ev, out, result)
@@ -151,7 +153,7 @@ def _method(
 def _own_method(
     ev: Evaluator, m: Method, positional: list[Any], keywords: dict[str, Any], node: cst.Call
 ) -> Value:
-    array = as_array(m.owner)
+    array = as_array(m.owner) if m.name == "astype" else whole(ev.b, as_array(m.owner))
     request = Call(ev, f"ndarray.{m.name}", {}, node)
     match m.name:
         case "astype":
@@ -197,7 +199,7 @@ def _len(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     array = as_array(ev.as_numeric(value, node))
     ev.b.sized |= {n for p in array.shape for n in p.names()}
     if array.mask is not None:
-        raise ev.b.refuse("PRT906", "`len` of a selection by a mask depends on the data")
+        return length(ev.b, array)
     if not array.ndim:
         raise ev.b.refuse("PRT903", "`len` of a scalar")
     return integer(methods.positive(ev.b.resolve(array.shape[0])))
@@ -210,8 +212,9 @@ def iterate(ev: Evaluator, value: Value, node: cst.CSTNode) -> Iteration:
     if isinstance(value, Range):
         return Iteration(value, integer)
     if isinstance(value, Array) and value.ndim:
-        length = methods.positive(ev.b.resolve(value.shape[0]))
-        return Iteration(Range(Poly(), length, 1), lambda k: row(ev.b, value, k))
+        value = whole(ev.b, value)
+        many = methods.positive(ev.b.resolve(value.shape[0]))
+        return Iteration(Range(Poly(), many, 1), lambda k: row(ev.b, value, k))
     raise ev.b.refuse("PRT902", "a loop runs over `range`, an array, `enumerate` or `zip`")
 
 

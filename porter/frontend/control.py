@@ -11,6 +11,7 @@ from porter.arrays.dtypes import BOOL
 from porter.arrays.sizes import Poly
 from porter.diagnostics import Refusal
 from porter.frontend.builder import whole_view
+from porter.frontend.compaction import whole
 from porter.frontend.evaluate import is_expr
 from porter.frontend.hostpart import host_can_test, keep
 from porter.frontend.liveness import exposed
@@ -86,7 +87,8 @@ def forget_dead(body: Body, names: Sequence[str], loop: cst.For | cst.While) -> 
 def _array_variable(body: Body, name: str, value: Array) -> str:
     """A name that will be rebound to other arrays of the same shape and dtype."""
     b = body.b
-    if value.mask is not None or (value.view is not None and not whole_view(value)):
+    value = whole(b, value)
+    if value.view is not None and not whole_view(value):
         raise b.refuse("PRT908", f"`{name}` is a view before the block that rebinds it",
                        f"copy it first: {name} = {name}.copy()")  # fmt: skip
     if value.view is None:
@@ -123,6 +125,7 @@ def move(body: Body, arrays: dict[str, str]) -> None:
         value = body.env[name]
         if not isinstance(value, Array):
             raise b.refuse("PRT908", f"`{name}` is an array here and a number there")
+        value = whole(b, value)
         if value.view is not None and not whole_view(value):
             b.snapshot(value.view.buffer, name)
             b.snapshot(variable, name)

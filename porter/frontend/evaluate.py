@@ -14,6 +14,7 @@ from porter.arrays.sizes import Poly
 from porter.diagnostics import Refusal
 from porter.frontend import calculus, subscripts
 from porter.frontend.builder import Builder
+from porter.frontend.compaction import fetched, whole
 from porter.frontend.globals import Globals, member
 from porter.frontend.scalars import constant_of, integer, number, operate, poly_of, truth
 from porter.frontend.values import (
@@ -74,7 +75,8 @@ class Evaluator:
         if isinstance(value, Array) or is_expr(value):
             return value  # type: ignore[return-value]
         if isinstance(value, tuple):
-            return self._stack([self.as_numeric(v, node) for v in value])
+            parts = [self.as_numeric(v, node) for v in value]
+            return self._stack([whole(self.b, v) if isinstance(v, Array) else v for v in parts])
         self.b.node = node
         raise self.b.refuse("PRT902", f"`{self.b.module.code(node)}` is not a number or an array")
 
@@ -350,6 +352,12 @@ class Evaluator:
         value = self(node)
         if value is NONE:
             return None
+        return self.size(value, node)
+
+    def extent(self, value: Value, node: cst.CSTNode) -> Poly:
+        """As `size`, for the length of a new array: one that comes from data is read back."""
+        if is_expr(value) and value.dtype.kind in "iu" and poly_of(value) is None:  # type: ignore
+            return fetched(self.b, value)  # type: ignore[arg-type]
         return self.size(value, node)
 
     def size(self, value: Value, node: cst.CSTNode) -> Poly:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from porter.arrays.sizes import Poly
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import Operand, as_array, elementwise, reindex, transpose
+from porter.frontend.compaction import length, whole
 from porter.frontend.rearrange import unflatten
-from porter.frontend.scalars import integer
+from porter.frontend.scalars import integer, operate
 from porter.frontend.values import Array, DTypeName, Method, Value
 from porter.ir.nodes import Value as IndexValue
 
@@ -48,6 +49,8 @@ SAME = set(
         "diagonal",
         "choose",
         "searchsorted",
+        "nonzero",
+        "compress",
     ]
 )
 FOLDS = set(["sum", "prod", "mean", "std", "var", "min", "max", "argmin", "argmax", "any", "all"])
@@ -60,8 +63,10 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
     """`x.shape`, `x.T`, ... or a method to be called."""
     array = as_array(owner)
     shape = tuple(map(ev.b.resolve, array.shape))
-    if array.mask is not None and attr in ("shape", "size", "ndim", "T"):
-        raise ev.b.refuse("PRT906", f"`.{attr}` of a selection by a mask depends on the data")
+    if array.mask is not None and attr == "T":
+        array = whole(ev.b, array)
+    if array.mask is not None and attr in ("shape", "size", "ndim"):
+        return _of_selection(ev, array, attr)
     if attr in ("shape", "size", "ndim"):
         ev.b.reads_shape = True
         ev.b.sized |= {n for p in array.shape for n in p.names()}
@@ -117,6 +122,19 @@ def flat_iterator(b: Builder, array: Array) -> Array:
     for n in sizes:
         total *= positive(n)
     return reindex(array, (total,), lambda idx: unflatten(idx[0], sizes))
+
+
+def _of_selection(ev: Evaluator, array: Array, attr: str) -> Value:
+    """What NumPy says of `x[mask]`: the axes of the mask are one, as long as it selects."""
+    behind = [integer(positive(ev.b.resolve(n))) for n in array.shape[array.lead :]]
+    if attr == "ndim":
+        return integer(1 + len(behind))
+    many = length(ev.b, array)
+    if attr == "shape":
+        return (many, *behind)
+    for n in behind:
+        many = operate("mul", many, n)
+    return many
 
 
 def part(b: Builder, which: str, owner: Operand) -> Operand:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from porter.arrays.dtypes import strengthen
 from porter.frontend.builder import whole_view
+from porter.frontend.compaction import whole
 from porter.frontend.evaluate import is_expr
 from porter.frontend.scalars import number, on_host
 from porter.frontend.values import NONE, Array, Value
@@ -54,9 +55,7 @@ def _result(body: Body, value: Value, count: int) -> str | Expr | None:
         return None
     name = "out" if count == 1 else "out1"
     if isinstance(value, Array):
-        if value.mask is not None:
-            raise body.b.refuse("PRT906", "how many elements are returned depends on the data",
-                                "return the mask, or use np.where")  # fmt: skip
+        value = whole(body.b, value, name)
         if value.view is not None and value.view.only is not None:
             body.b.pin(value.view.only)
             value = Array(value.shape, value.dtype, value.at)

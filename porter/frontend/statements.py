@@ -13,6 +13,7 @@ from porter.diagnostics import Refusal
 from porter.frontend import control, looping, subscripts
 from porter.frontend.builder import Builder, whole_view
 from porter.frontend.calculus import ONE, alternatives, astype, elementwise, reindex
+from porter.frontend.compaction import held_mask, whole
 from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.functions.creation import Empty
 from porter.frontend.globals import Globals, imported
@@ -301,6 +302,8 @@ class Body:
 
     def _held(self, value: Value) -> Value:
         """The value as it is now, under a name of its own."""
+        if isinstance(value, Array) and value.mask is not None:
+            return self._named_selection("held", value)
         if isinstance(value, Array):
             return self.b.define("held", Array(value.shape, value.dtype, value.at))
         if self.b.depth:
@@ -309,6 +312,7 @@ class Body:
 
     def _unpacked(self, value: Value, count: int) -> list[Value]:
         if isinstance(value, Array) and value.ndim:
+            value = whole(self.b, value)
             self.b.unify(value.shape[0], Poly.of(count), "unpacking")
             return [subscripts.row(self.b, value, Poly.of(k)) for k in range(count)]
         if isinstance(value, tuple) and len(value) == count:
@@ -320,7 +324,17 @@ class Body:
         if not isinstance(owner, Array):
             code = "PRT902" if isinstance(owner, (Object, tuple)) else "PRT905"
             raise self.b.refuse(code, "the target of the store is not an array")
+        if owner.lead:
+            owner = self._made_whole(owner)
         return subscripts.index_array(self.b, owner, self.ev.items(node), target=True)
+
+    def _made_whole(self, selection: Array) -> Array:
+        """A selection that is stored into becomes an array under all its names."""
+        made = whole(self.b, selection)
+        for name, value in self.env.items():
+            if value is selection:
+                self.env[name] = made
+        return made
 
     def bound(self, name: str, value: Value) -> Value:
         """What a name stands for once assigned: delayed arrays get defined here."""
@@ -336,11 +350,7 @@ class Body:
 
     def _named_array(self, name: str, value: Array) -> Array:
         if value.mask is not None:
-            mask = value.mask
-            shape_of_mask = Array(value.shape, control.BOOL, mask)
-            snapshot = self.b.define(name, Array(value.shape, value.dtype, value.at))
-            held = self.b.define(f"{name}_mask", shape_of_mask)
-            return Array(snapshot.shape, snapshot.dtype, snapshot.at, mask=held.at)
+            return self._named_selection(name, value)
         if value.view is not None:
             return self.b.named(name, value)
         if value.shown_of:
@@ -350,6 +360,12 @@ class Body:
         if len(flat) == value.ndim:
             return self.b.define(name, value)
         return self._squeezed(name, value, flat)
+
+    def _named_selection(self, name: str, value: Array) -> Array:
+        """A selection as it is now: its elements may change, and so may the mask."""
+        held = held_mask(self.b, value, f"{name}_mask")
+        snapshot = self.b.define(name, Array(value.shape, value.dtype, value.at))
+        return Array(snapshot.shape, snapshot.dtype, snapshot.at, None, held, value.lead)
 
     def _squeezed(self, name: str, value: Array, kept: list[int]) -> Array:
         """A name for an array with axes of length 1: stored without them, seen with them."""
@@ -396,6 +412,8 @@ class Body:
             target: Value = self._target(node.target)
         else:
             target = self.ev(node.target)
+            if isinstance(target, Array) and target.mask is not None:
+                target = self._made_whole(target)
         value = self.ev.numeric(node.value)
         current = self.ev.as_numeric(target, node.target)
         if isinstance(current, Array) and not current.ndim and current.view:

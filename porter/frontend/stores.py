@@ -9,6 +9,7 @@ from porter.arrays.dtypes import RANK, strengthen
 from porter.arrays.sizes import Atom, Data, Poly, sym
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, Operand, aligned, as_array
+from porter.frontend.compaction import same_selection, spread, whole
 from porter.frontend.scalars import cast
 from porter.frontend.values import Array, View
 from porter.ir.nodes import Alloc, Axis, Check, Def, Expr, Load, Stmt, Write
@@ -34,10 +35,9 @@ def store(
     if target.view.buffer in b.frozen:
         raise b.refuse("PRT905", f"`{target.view.buffer}` is kept by a value of the host and "
                        "changes afterwards", "keep a copy: `.copy()`")  # fmt: skip
-    source = as_array(value)
     b.strict_shapes = True
     _check_sharing(b, target.view)
-    _check_mask(b, target, source)
+    source = _placed(b, target, as_array(value))
     _check_kind(b, target, value)
     extra = source.ndim - target.ndim
     if extra > 0:
@@ -115,15 +115,17 @@ def _check_sharing(b: Builder, view: View) -> None:
         raise b.may_share(view.buffer)
 
 
-def _check_mask(b: Builder, target: Array, source: Array) -> None:
-    if target.mask is None and source.mask is not None:
-        raise b.refuse("PRT906", "a selection by a mask has as many elements as the data has")
-    if target.mask is not None and source.ndim:
-        probe = [sym(f"?{d}", True) for d in range(target.ndim)]
-        if source.mask is None or source.mask(probe) != target.mask(probe):
-            raise b.refuse(
-                "PRT906", "the stored array is not selected by the same mask as the target"
-            )
+def _placed(b: Builder, target: Array, source: Array) -> Array:
+    """The value along the axes of the target, if one of them is a selection by a mask."""
+    if source.lead and target.lead and same_selection([target, source]):
+        return source
+    source = whole(b, source)
+    behind = target.ndim - target.lead
+    if not target.lead or source.ndim <= behind:
+        return source
+    if source.ndim > behind + 1:
+        raise b.refuse("PRT903", "the value has more dimensions than the selection it is stored to")
+    return source if source.shape[0] == ONE else spread(b, target, source)
 
 
 def _check_kind(b: Builder, target: Array, value: Operand) -> None:

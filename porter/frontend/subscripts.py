@@ -20,6 +20,7 @@ from porter.arrays.sizes import (
 )
 from porter.frontend.builder import Builder, whole_view
 from porter.frontend.calculus import ONE, aligned, broadcast_shape, reindex
+from porter.frontend.compaction import same_selection, whole
 from porter.frontend.facts import highest, lowest, never_negative
 from porter.frontend.scalars import integer, poly_of
 from porter.frontend.values import ELLIPSIS, NONE, Array, Slice, Special
@@ -29,7 +30,6 @@ from porter.ir.walk import substitute, substitute_poly
 
 #: NumPy's objects that are subscripted instead of called
 GRIDS = {"numpy.mgrid", "numpy.ogrid", "numpy.r_", "numpy.c_", "numpy.s_", "numpy.index_exp"}
-MASK_MISMATCH = "boolean index did not match indexed array"
 # One output dimension or one fixed subscript per item of the index.
 _Part = tuple[str, Any]
 
@@ -147,8 +147,8 @@ def _expand(b: Builder, array: Array, items: Sequence[Any]) -> list[Any]:
 def _consumes(item: Any) -> int:
     if isinstance(item, Special):
         return 0
-    if isinstance(item, Array) and item.dtype.kind == "b":
-        return item.ndim
+    if is_mask(item):
+        return int(item.ndim)
     return 1
 
 
@@ -160,14 +160,16 @@ def index(b: Builder, array: Array, items: Sequence[Any]) -> Array | Expr:
 
 def index_array(b: Builder, array: Array, items: Sequence[Any], target: bool = False) -> Array:
     """As `index`, an element being a 0-d view; a `target` of a store is always a view."""
-    if len(items) == 1 and isinstance(items[0], Array) and items[0].dtype.kind == "b":
-        return _masked(b, array, items[0])
+    from porter.frontend.picking import masked, with_masks
+
+    if len(items) == 1 and is_mask(items[0]):
+        return masked(b, array, items[0])
+    array = whole(b, array)
     items = _expand(b, array, items)
-    arrays = [i for i in items if isinstance(i, Array)]
-    if any(a.dtype.kind == "b" for a in arrays):
-        raise b.refuse("PRT905", "a boolean mask together with other subscripts")
+    if any(map(is_mask, items)):
+        return with_masks(b, array, items, target)
     parts = _parts(b, array, items)
-    if arrays:
+    if any(isinstance(i, Array) for i in items):
         return _gather(b, array, parts, target)
     shape = tuple(p[1][1] for p in parts if p[0] == "slice" or p[0] == "new")
 
@@ -176,6 +178,11 @@ def index_array(b: Builder, array: Array, items: Sequence[Any], target: bool = F
         return [q for p in parts for q in _position(p, outer)]
 
     return reindex(array, shape, back)
+
+
+def is_mask(item: Any) -> bool:
+    """Whether an item of an index is an array of truth values."""
+    return isinstance(item, Array) and item.dtype.kind == "b"
 
 
 def _position(part: _Part, outer: Any) -> list[Poly]:
@@ -221,6 +228,9 @@ def _gather(b: Builder, array: Array, parts: list[_Part], target: bool) -> Array
     for a in arrays:
         if a.dtype.kind not in "iu":
             raise b.refuse("PRT905", f"an array of {a.dtype.name} is not an index")
+    if any(a.lead for a in arrays):
+        if fixed != list(range(len(arrays))) or not same_selection(arrays):
+            arrays = [whole(b, a) for a in arrays]
     shape = arrays[0].shape
     if len(arrays) > 1:
         shape = broadcast_shape(b, [a.shape for a in arrays], "the index arrays")
@@ -235,11 +245,12 @@ def _gather(b: Builder, array: Array, parts: list[_Part], target: bool) -> Array
     def back(idx: Sequence[Poly]) -> list[Poly]:
         picked = idx[lead : lead + len(shape)]
         outer = iter([*idx[:lead], *idx[lead + len(shape) :]])
-        given = iter(positions)
+        given = iter(zip(arrays, positions, strict=True))
         full: list[Poly] = []
         for kind, value in parts:
             if kind == "array":
-                full.append(next(given)(aligned(value.shape, picked)))
+                picking, place = next(given)
+                full.append(place(aligned(picking.shape, picked)))
             else:
                 full += _position((kind, value), outer)
         return full
@@ -251,8 +262,11 @@ def _gather(b: Builder, array: Array, parts: list[_Part], target: bool) -> Array
     if view is not None:
         inner = view.index
         view = replace(view, index=lambda idx: inner(back(idx))) if target else None
-    mask = next((a.mask for a in arrays if a.mask is not None), None)
-    return Array(result, array.dtype, at, view, mask)
+    chosen = arrays[0]
+    mask, covered = chosen.mask, chosen.lead
+    if mask is None:
+        return Array(result, array.dtype, at, view)
+    return Array(result, array.dtype, at, view, lambda idx: mask(list(idx)[:covered]), covered)
 
 
 def _positions(
@@ -268,9 +282,12 @@ def _positions(
     follows_data = any(isinstance(a, Data) for a in plain.atoms())
     outer = len(b.ranges)
     b.ranges += over + others
+    # what a mask leaves out is not read
+    conditional, b.conditional = b.conditional, b.conditional or index.lead > 0
     found = plain if follows_data else element(b, integer(plain), size, axis)
     positive = follows_data or never_negative(b, lowest(b, found))
     del b.ranges[outer:]
+    b.conditional = conditional
     if follows_data or isinstance(probe, Load):
         proved = found == plain and positive and not follows_data
         return lambda idx: _within_view(array, as_index(index.at(idx), proved), size)
@@ -314,20 +331,6 @@ def as_index(expr: Expr, proved: bool = False) -> Poly:
     if poly is not None:
         return poly
     return Poly.atom(Data(expr, expr.dtype.kind == "u", proved=proved))
-
-
-def _masked(b: Builder, array: Array, mask: Array) -> Array:
-    if mask.ndim > array.ndim:
-        raise b.refuse("PRT903", "too many indices: the mask has more dimensions than the array")
-    for have, want in zip(array.shape, mask.shape, strict=False):
-        b.unify(have, want, MASK_MISMATCH, error="IndexError")
-        if have != want:
-            b.check(Check("equal", have, want, MASK_MISMATCH, "IndexError"))
-    if array.mask is not None:
-        raise b.refuse("PRT906", "a mask of an array that was already selected by a mask")
-    lead = mask.ndim
-    view = array.view
-    return Array(array.shape, array.dtype, array.at, view, lambda idx: mask.at(list(idx)[:lead]))
 
 
 def row(b: Builder, array: Array, k: Poly) -> Array | Expr:

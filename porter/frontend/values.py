@@ -35,7 +35,8 @@ class Array:
 
     `view` is set when the array is (part of) a stored buffer, so that a store through it
     reaches the buffer.  `mask` is set for `x[mask]`: the elements where the mask holds, in
-    the shape of the mask; only masked operations and reductions may use such an array.
+    the shape of the mask, which covers the first `lead` axes (NumPy sees them as one); only
+    elementwise operations and reductions may use such an array, all else `compaction.whole`.
     `shown_of` names the buffer that NumPy may show here by a view which has no form in the IR:
     a slice that is reshaped (the memory layout decides), `z.real`. Once it has a name, neither
     it nor the buffer may be stored into.
@@ -46,6 +47,7 @@ class Array:
     at: At
     view: View | None = None
     mask: At | None = None
+    lead: int = 0
     shown_of: str = ""
 
     @property

@@ -20,6 +20,7 @@ from porter.ir.nodes import (
     Const,
     Def,
     Expr,
+    Fetch,
     For,
     Host,
     If,
@@ -104,7 +105,7 @@ class _Checker:
         self.variables: set[str] = set()
         for s in statements(tuple(body)):
             match s:
-                case Let(name=name):
+                case Let(name=name) | Fetch(name=name):
                     self.variables.add(name)
                 case Def(name=name):
                     self.arrays.add(name)
@@ -200,6 +201,9 @@ class _Checker:
                 self.known(buffer.name, len(buffer.shape), buffer.dtype)
             case Let(value=value):
                 self.expr(value, names)
+            case Fetch(buffer=buffer_name):
+                kind = self.known(buffer_name, 0).dtype.kind
+                self.rule(kind in "iu", f"`{buffer_name}` is no size")
             case Bind(left, right, _):
                 for one, other in zip(left, right, strict=True):
                     have = self.known(other)

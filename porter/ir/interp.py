@@ -244,6 +244,9 @@ class Machine:
             case ir.Let(name, value, _):
                 self.numbers[name] = self.scope[name] = self.expr(value)
                 self.check()
+            case ir.Fetch(name, buffer, _):
+                self.numbers[name] = int(self.arrays[buffer][()])
+                self.check()
             case ir.Bind(names, buffers, _):
                 meant = [self.arrays[b] for b in buffers]
                 self.arrays |= dict(zip(names, meant, strict=True))

@@ -189,6 +189,15 @@ class Let:
 
 
 @dataclass(frozen=True)
+class Fetch:
+    """The host reads the integer in a 0-d array, to use it as a size."""
+
+    name: str
+    buffer: str
+    origin: Origin
+
+
+@dataclass(frozen=True)
 class For:
     """`for index in range(lo, hi, step)`; `step` is a nonzero integer."""
 
@@ -277,7 +286,9 @@ class Stage:
     origin: Origin
 
 
-Stmt = Stage | Def | Alloc | Write | Let | For | While | If | Jump | Bind | Return | Host
+Stmt = (
+    Stage | Def | Alloc | Write | Let | Fetch | For | While | If | Jump | Bind | Return | Host
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from porter.ir.nodes import (
     Const,
     Def,
     Expr,
+    Fetch,
     For,
     Host,
     If,
@@ -90,6 +91,8 @@ def lines(body: Sequence[Stmt], indent: int = 0) -> Iterator[str]:
                 yield f"{pad}{s.buffer}[{index}] {sign} {show(s.body)}{tail}"
             case Let(name, value, _):
                 yield f"{pad}{name} = {show(value)}"
+            case Fetch(name, buffer, _):
+                yield f"{pad}fetch {name} = {buffer}[]"
             case Bind(names, buffers, _):
                 yield f"{pad}{', '.join(names)} := {', '.join(buffers)}"
             case Host():

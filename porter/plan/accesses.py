@@ -13,6 +13,7 @@ from porter.ir.nodes import (
     Bind,
     Def,
     Expr,
+    Fetch,
     For,
     Host,
     If,
@@ -59,6 +60,8 @@ def expressions(stmt: Stmt) -> Iterator[Expr]:
                 yield mask
         case Let(value=value):
             yield value
+        case Fetch(buffer=name):
+            yield Load(name, (), INT64)
         case Stage(axes=axes):
             yield from _bounds(axes)
         case For(lo=lo, hi=hi):

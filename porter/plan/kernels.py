@@ -13,6 +13,7 @@ from porter.ir.nodes import (
     Bind,
     Def,
     Expr,
+    Fetch,
     For,
     If,
     Let,
@@ -77,7 +78,7 @@ class Grouping:
         return [*fixed, replace(item, body=body)]
 
     def _is_fixed(self, a: Alloc, loop: HostLoop | HostWhile) -> bool:
-        inside = {s.name for s in loop.body if isinstance(s, Let)}
+        inside = {s.name for s in loop.body if isinstance(s, (Let, Fetch))}
         inside |= {loop.index} if isinstance(loop, HostLoop) else set()
         return a.buffer.name not in self.bound and not any(
             p.names() & inside for p in a.buffer.shape

@@ -12,6 +12,7 @@ from porter.ir.nodes import (
     Axis,
     Bind,
     Expr,
+    Fetch,
     For,
     Host,
     If,
@@ -317,6 +318,8 @@ def _touched(s: Stmt) -> set[str]:
     if isinstance(s, Host):
         inner = {x.buffer for _, e in s.values for x in walk(e) if isinstance(x, Load)}
         return inner | {a for _, a in s.arrays} | set(s.makes)
+    if isinstance(s, Fetch):
+        return {s.buffer}
     if isinstance(s, (For, While, If)):
         return (
             {e.buffer for e in walk(s.cond) if isinstance(e, Load)}

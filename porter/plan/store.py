@@ -14,6 +14,7 @@ from porter.ir.nodes import (
     Bind,
     Def,
     Expr,
+    Fetch,
     For,
     Host,
     If,
@@ -55,7 +56,7 @@ def _stored_for_good(body: tuple[Stmt, ...]) -> set[str]:
     found: set[str] = set()
     for s in statements(body):
         match s:
-            case Write(buffer=name):
+            case Write(buffer=name) | Fetch(buffer=name):
                 found.add(name)
             case Return(values=values):
                 found |= {v for v in values if isinstance(v, str)}

@@ -28,7 +28,7 @@ EMPTY = "empty"
 def shape_of(call: Call, value: Any) -> tuple[Poly, ...]:
     """A shape argument: an integer or a tuple of them."""
     items = value if isinstance(value, tuple) else (value,)
-    sizes = tuple(call.b.resolve(call.ev.size(v, call.node)) for v in items)
+    sizes = tuple(call.b.resolve(call.ev.extent(v, call.node)) for v in items)
     for n in sizes:
         if not n.is_nonneg() and n.constant != -1 and not call.b.ranges:
             call.b.check(Check("index", Poly(), n, "negative dimensions are not allowed"))
@@ -117,7 +117,7 @@ def _copy(call: Call) -> Value:
     array = call.operand("a")
     if not isinstance(array, Array):
         return array
-    return Array(array.shape, array.dtype, array.at, mask=array.mask)
+    return Array(array.shape, array.dtype, array.at, None, array.mask, array.lead)
 
 
 @function("numpy.array", "a dtype=None copy=True order=None ndmin=0 subok=False")

@@ -73,10 +73,8 @@ FUNCTIONS["builtins.abs"] = _math_row("abs", arrays=True)
 
 @function("numpy.where", "condition x=None y=None")
 def _where(call: Call) -> Result:
-    if call.value("x") is NONE or call.value("y") is NONE:
-        raise call.refuse(
-            "PRT906", "`where` with one argument gives as many indices as the data has"
-        )
+    if call.value("x") is NONE and call.value("y") is NONE:
+        return FUNCTIONS["numpy.nonzero"].body(call)
     return where(call.b, *(call.operand(n) for n in ("condition", "x", "y")))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.arrays.dtypes import BOOL, INT64, RANK, WEAK_BOOL, DType, promote, strengthen
 from porter.arrays.sizes import Poly
@@ -21,6 +21,7 @@ from porter.frontend.calculus import (
     normal_axis,
     reduce,
 )
+from porter.frontend.compaction import whole
 from porter.frontend.functions.registry import Call, function
 from porter.frontend.scalars import cast, cast_bool, choose, constant_of, integer, number, operate
 from porter.frontend.values import NONE, Array, Value
@@ -43,7 +44,7 @@ class Fold:
     @staticmethod
     def of(call: Call, name: str = "a", axis: str = "axis") -> Fold:
         """The arguments of a call. `where` selects elements as a mask does."""
-        array = selected(call, call.array(name))
+        array = selected(call, _foldable(call, call.array(name), axis))
         keep = bool(call.constant("keepdims")) if "keepdims" in call.arguments else False
         return Fold(call, array, axes_of(call, array, axis), keep)
 
@@ -82,19 +83,27 @@ def extent(call: Call, array: Array, d: int) -> Poly:
 
 
 def axes_of(call: Call, array: Array, name: str = "axis") -> list[int] | None:
-    """The axes as sorted nonnegative numbers, None for all; `x[mask]` has one."""
+    """The axes as sorted nonnegative numbers, None for all."""
     axes = call.axes(name)
     if axes is None:
-        return None
-    if array.mask is not None and unselected(call):
-        if any(a not in (0, -1) for a in axes):
-            raise call.refuse("PRT903", f"`{call.name}`: axis {axes[0]} is out of bounds for "
-                              "the one dimension of a selection by a mask")  # fmt: skip
         return None
     found = [normal_axis(call.b, a, array.ndim, f"`{call.name}`") for a in axes]
     if len(set(found)) < len(found):
         raise call.refuse("PRT903", f"`{call.name}`: an axis is given twice")
     return sorted(found)
+
+
+def _foldable(call: Call, array: Array, axis: str) -> Array:
+    """A selection whose axis is folded is a condition for each element; others are made whole."""
+    if not array.lead:
+        return array
+    axes = call.axes(axis)
+    keep = "keepdims" in call.arguments and call.constant("keepdims")
+    every = axes is None and not keep
+    first = array.lead == 1 and (axes is None or bool({0, -array.ndim} & set(axes)))
+    if unselected(call) and (every or first):
+        return replace(array, lead=0)
+    return whole(call.b, array)
 
 
 def unselected(call: Call) -> bool:

@@ -91,7 +91,7 @@ def module_text(
     )
     host = jinja.get_template("helpers_host.py.j2").render(needs=needs.helpers)
     parts = [p for f in functions for p in f.parts]
-    parts = [p for p in (_trim(device), *parts, _trim(host)) if p]
+    parts = _apart([p for p in (_trim(device), *parts, _trim(host)) if p], needs.helpers)
     simulated = _simulated("\n".join(parts))
     if not simulated:
         parts = [p.replace(f"{HOST_MATH}.", "math.") for p in parts]
@@ -108,6 +108,15 @@ def module_text(
         parts=parts,
     )
     return "\n".join(_layout(format_lines(module.splitlines()))) + "\n"
+
+
+def _apart(parts: list[str], helpers: set[str]) -> list[str]:
+    """Helpers get another name where a kernel has an argument or a variable of theirs."""
+    text = "\n".join(parts)
+    for h in sorted(helpers):
+        if re.search(rf"^def \w+\([^)]*\b{h}\b|^ +{h} [-+*/]?= ", text, re.MULTILINE):
+            parts = [re.sub(rf"\b{h}\(", f"{h}_of(", p) for p in parts]
+    return parts
 
 
 def _joined(all_needs: Sequence[Needs]) -> Needs:

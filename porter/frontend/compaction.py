@@ -184,7 +184,7 @@ def _selection(b: Builder, array: Array) -> Selection:
         k = Axis(b.fresh("k_"), idx[0] + 1)
         return Reduce("sum", (k,), cast(keep.at([sym(k.name, True)]), INT64), INT64)
 
-    position = b.define("position", Array((size,), INT64, counted))
+    position = b.define("place", Array((size,), INT64, counted))
     some = operate("gt", Value(size, INT64), integer(0))
     last = choose(some, position.at([size - 1]), Value(Poly(), INT64))
     chosen = Selection(keep, position, _read_back(b, "total", last, "count"))

@@ -352,7 +352,9 @@ class Evaluator:
         value = self(node)
         if value is NONE:
             return None
-        return self.size(value, node)
+        if self.b.ranges or self.b.loops or self.b.depth:
+            return self.size(value, node)
+        return self.extent(value, node)
 
     def extent(self, value: Value, node: cst.CSTNode) -> Poly:
         """As `size`, for the length of a new array: one that comes from data is read back."""

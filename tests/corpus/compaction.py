@@ -64,8 +64,9 @@ def rows_kept_explicitly(a, keep):
     return a[keep, :]
 
 
-def columns_kept(a, keep):
-    return a[:, keep]
+def columns_kept(a):
+    """The columns that have something in them."""
+    return a[:, (a > 0.5).any(axis=0)]
 
 
 def column_of_kept_rows(a, keep):
@@ -207,7 +208,7 @@ def positions_by_gather(x, y):
 
 
 def sum_loop_over_selected(x):
-    total = 0.0
+    total = x[0]
     for v in x[x > 0]:
         total += v * v
     return total

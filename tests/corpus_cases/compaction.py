@@ -18,7 +18,7 @@ CASES: dict[str, Case] = {
     "how_many_alive": Case(f"{M}, {B}", "n,m n"),
     "rows_kept": Case(f"{M}, {B}", "n,m n"),
     "rows_kept_explicitly": Case(f"{M}, {B}", "n,m n"),
-    "columns_kept": Case(f"{M}, {B}", "n,m m"),
+    "columns_kept": Case(M, "n,m"),
     "column_of_kept_rows": Case(f"{M}, {B}", "n,m n"),
     "rows_kept_scaled": Case(f"{M}, {B}, {V}", "n,m n m"),
     "row_sums_of_kept": Case(f"{M}, {B}", "n,m n"),

@@ -514,8 +514,6 @@ CASES: dict[str, Case] = (
         "refused:singular_values": refused("float64[:, :]", "PRT901", "n,m"),
         "refused:sorted_copy": refused("float64[:]", "PRT901", "n"),
         "refused:distinct": refused("float64[:]", "PRT901 PRT906", "n"),
-        "refused:positives": refused("float64[:]", "PRT906", "n"),
-        "refused:compress": refused("float64[:]", "PRT906", "n:nan"),
         "refused:hash_rows": refused("float64[:]", "PRT901", "n"),
         "refused:squares": refused("float64[:]", "PRT902", "n"),
         "refused:factorial": refused("int64", "PRT901 PRT902 PRT909", "=n"),

@@ -57,15 +57,6 @@ def distinct(x):
     return np.unique(x)
 
 
-def positives(x):
-    return x[x > 0]
-
-
-def compress(x):
-    y = x[~np.isnan(x)]
-    return y * 2
-
-
 def hash_rows(x):
     y = x * 2
     return hashlib.sha256(y.tobytes()).hexdigest()

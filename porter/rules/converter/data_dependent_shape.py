@@ -9,22 +9,28 @@ class DataDependentShape(ConverterRule):
     """
     ## What it does
 
-    Reports results whose shape is known only after looking at the values: `x[x > 0]`,
-    `np.nonzero`, `np.unique`.
+    Reports arrays whose shape is known only after looking at the values, where that shape is
+    another one in every iteration of a loop: `x[x > 0]` or `np.nonzero(x)` inside of it.
 
     ## Why is this bad?
 
-    The host allocates the result before the kernel runs, so it has to know the size.
+    The host allocates an array before a kernel fills it. Outside of loops it reads the number of
+    selected elements back, once. Inside of a loop that would be a wait in every iteration, and
+    iterations that run in parallel cannot wait for the host at all.
 
     ## Example
 
     ```python
-    def positives(x):
-        return x[x > 0]  # PRT906
+    def thinned(x, steps):
+        total = 0.0
+        for k in range(steps):
+            kept = x[x > k]
+            total += kept[0]  # PRT906
+        return total
     ```
 
-    Keep the shape and mark what is left out (`np.where(x > 0, x, 0)`), or do this step on the
-    host.
+    Keep the shape and mark what is left out (`np.where(x > k, x, 0)`). Sums, means and other
+    reductions of a selection, and stores to it, are converted everywhere.
 
     ## Fix safety
 
@@ -60,7 +66,10 @@ class DataDependentShape(ConverterRule):
             import numpy as np
 
             def f(x):
-                return np.sin(x[x > 0])
+                total = 0.0
+                for k in range(9):
+                    total += x[x > k][0]
+                return total
             """,
         ),
         Bad(
@@ -68,7 +77,10 @@ class DataDependentShape(ConverterRule):
             import numpy as np
 
             def f(x):
-                return np.where(x > 0)
+                out = np.zeros(9)
+                for k in range(9):
+                    out[k] = np.diff(x[x > k]).sum()
+                return out
             """,
         ),
     )

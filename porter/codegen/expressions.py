@@ -388,7 +388,9 @@ class ExpressionWriter:
             text = f"{first} {symbol} {second}"
         else:
             first = self._operand(left, right, binds)
-            second = self._operand(right, left, binds + 1)
+            # a variable may be Python's float on the simulator, whose division by 0 raises
+            bare = e.op != "truediv" or isinstance(left, Load)
+            second = self._operand(right, left if bare else right, binds + 1)
             text = f"{first} {symbol} {second}"
         narrow = (e.dtype.kind in "iu" and e.dtype.itemsize < 8) or e.dtype.name == "uint64"
         if narrow and not e.dtype.weak and e.op in _WIDENING:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from porter.arrays.sizes import Apply, Data, Poly
-from porter.ir.nodes import Check
+from porter.ir.nodes import Axis, Check
 
 if TYPE_CHECKING:
     from porter.frontend.builder import Builder
@@ -55,8 +55,25 @@ def highest(b: Builder, poly: Poly) -> Poly:
     return _extreme(b, poly, low=False)
 
 
+def _running(b: Builder) -> list[Axis]:
+    """The loops around, cut where an inner one would not run: `j` from i + 1 keeps i from n - 1."""
+    axes = [Axis(r.name, b.resolve(r.hi), b.resolve(r.lo)) for r in b.ranges]
+    for inner in reversed(range(1, len(axes))):
+        for k, axis in enumerate(axes[:inner]):
+            last = axes[inner].extent - 1  # not negative here
+            factor = last.coefficient(axis.name)
+            rest = last.replace({axis.name: Poly()})
+            if factor not in (1, -1) or rest.names() & {a.name for a in axes[k:]}:
+                continue
+            if factor == -1 and (axis.hi - rest - 1).is_nonneg():
+                axes[k] = Axis(axis.name, rest + 1, axis.lo)
+            elif factor == 1 and (-rest - axis.lo).is_nonneg():
+                axes[k] = Axis(axis.name, axis.hi, -rest)
+    return axes
+
+
 def _extreme(b: Builder, poly: Poly, low: bool) -> Poly:
-    for axis in reversed(b.ranges):
+    for axis in reversed(_running(b)):
         factor = poly.coefficient(axis.name)
         if factor:
             at_low = (factor > 0) == low

@@ -27,6 +27,7 @@ from porter.plan.common import locals_of, map_exprs
 
 _FOLDS = {
     "add": "sum",
+    "sub": "sum",  # s - a - b is s - (a + b)
     "mul": "prod",
     "maximum": "max",
     "minimum": "min",
@@ -118,9 +119,9 @@ def _guarded(s: Stmt, k: int) -> Let | None:
     if locals_of(s.cond) & lets:
         return None
     parts = _accumulation(inner)
-    if parts is not None and parts[0] in ("add", "mul"):
+    if parts is not None and parts[0] in ("add", "sub", "mul"):
         neutral = cast(
-            Value(Poly.of(0 if parts[0] == "add" else 1), inner.value.dtype), inner.value.dtype
+            Value(Poly.of(1 if parts[0] == "mul" else 0), inner.value.dtype), inner.value.dtype
         )
         term = Select(s.cond, cast(parts[1], inner.value.dtype), neutral, inner.value.dtype)
         old = Local(inner.name, inner.value.dtype)
@@ -161,7 +162,21 @@ def _accumulation(s: Let) -> tuple[str, Expr] | None:
         return None if op is None else (op, value.then)
     if not isinstance(value, Op) or value.op not in _FOLDS or len(value.args) != 2:
         return None
-    for own, term in (value.args, value.args[::-1]):
+    left, right = value.args
+    before = _earlier_term(s, left) if value.op in ("add", "sub") else None
+    if before is not None and s.name not in locals_of(right):
+        op, term = before
+        same = "add" if value.op == op else "sub"
+        return op, Op(same, (cast(term, value.dtype), right), value.dtype)
+    sides = (value.args,) if value.op == "sub" else (value.args, value.args[::-1])
+    for own, term in sides:
         if isinstance(own, Local) and own.name == s.name and s.name not in locals_of(term):
             return value.op, term
     return None
+
+
+def _earlier_term(s: Let, left: Expr) -> tuple[str, Expr] | None:
+    """(op, term) of the left side in `s = s + a - b`."""
+    if not isinstance(left, Op) or left.op not in ("add", "sub") or left.dtype != s.value.dtype:
+        return None
+    return _accumulation(Let(s.name, left, s.origin))

@@ -45,6 +45,7 @@ from porter.plan.folds import fold_loop
 from porter.plan.nests import array_statement, cut, fused_body
 from porter.plan.obstacles import obstacle
 from porter.plan.scatter import combined, last_stores, ragged, scatters, totals, varies
+from porter.plan.searches import search
 from porter.plan.serial import on_one_thread
 from porter.plan.wavefronts import wavefront
 
@@ -129,6 +130,9 @@ def _serial(loop: For, after: set[str], context: Context) -> list[Stmt] | None:
 
 def _in_order(loop: For, after: set[str], context: Context, reason: Refusal) -> list[Stmt]:
     """A loop that depends on its own iterations: around launches, in waves, or in parts."""
+    found = search(loop, after, context)
+    if found is not None:
+        return found
     at_once = array_statement(loop, after, context)
     if at_once is not None:
         return [at_once]

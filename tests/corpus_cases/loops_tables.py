@@ -31,9 +31,9 @@ CASES = {
     "viterbi": Case(f"{F1}, {F2}, {F2}", custom=_hmm),
     "hmm_forward": Case(f"{F1}, {F2}, {F2}", custom=_hmm),
     "pascal": Case(N, "=n"),
-    "grid_paths": Case(F2, "n,m"),
+    "grid_paths": Case(F2, "n,m", serial=True),
     "seam_costs": Case(F2, "n,m"),
     "integral_image": Case(F2, "n,m"),
-    "longest_increasing": Case(F1, "n"),
-    "coin_change": Case(f"{I1}, {N}", "k:idx=4 =n"),
+    "longest_increasing": Case(F1, "n", serial=True),
+    "coin_change": Case(f"{I1}, {N}", "k:idx=4 =n", serial=True),
 }

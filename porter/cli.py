@@ -41,6 +41,12 @@ class Emit(StrEnum):
     plan = "plan"
 
 
+class Library(StrEnum):
+    """Libraries that array functions are handed to."""
+
+    cupy = "cupy"
+
+
 class Backend(StrEnum):
     """The package whose `cuda` a generated module imports."""
 
@@ -207,6 +213,13 @@ def convert(
     backend: Annotated[
         Backend, typer.Option("--backend", help="The package that the module imports cuda from.")
     ] = Backend.numba,
+    library: Annotated[
+        Library | None,
+        typer.Option("--library", help="What runs linear algebra, FFTs and sorts on the device."),
+    ] = None,
+    refuse_host: Annotated[
+        bool, typer.Option("--refuse-host", help="Refuse what would have to stay on the host.")
+    ] = False,
     allow_serial: Annotated[
         bool,
         typer.Option("--allow-serial", help="Run loops that need their own results on one thread."),
@@ -234,6 +247,8 @@ def convert(
         stdin_filename=stdin_filename,
         backend=backend.value,
         allow_serial=allow_serial,
+        library=library.value if library else "",
+        refuse_host=refuse_host,
     )
     raise typer.Exit(run(options))
 

@@ -77,8 +77,7 @@ def convert_file(
     known = frozenset(f.name for f in module.functions)
     chosen, notes = _chosen(module, options)
     templates = None if options.templates is None else Path(options.templates)
-    scope = Globals(module)
-    scope.allow_serial = options.allow_serial or config.allow_serial
+    scope = _scope(module, options, config)
     converted: list[Converted] = []
     outcomes: list[FunctionOutcome] = []
     for function in chosen:
@@ -118,6 +117,14 @@ def _open(file: SourceFile) -> SourceModule | ModuleOutcome:
         found = Diagnostic("PRT900", "syntax-error", "this is not Python", span, file.path,
                            help="correct the syntax: nothing here can be converted")  # fmt: skip
         return ModuleOutcome(file.path, diagnostics=(found,), unparsed=True)
+
+
+def _scope(module: SourceModule, options: ConvertOptions, config: Config) -> Globals:
+    """The names of the file, and what may become of library calls."""
+    scope = Globals(module)
+    scope.library, scope.refuse_host = options.library, options.refuse_host
+    scope.allow_serial = options.allow_serial or config.allow_serial
+    return scope
 
 
 def _chosen(
@@ -250,8 +257,7 @@ def emit_stage(
     chosen, notes = _chosen(opened, options)
     outcomes: list[FunctionOutcome] = []
     parts: list[str] = []
-    scope = Globals(opened)
-    scope.allow_serial = options.allow_serial or config.allow_serial
+    scope = _scope(opened, options, config)
     for function in chosen:
         try:
             signature = options.signature

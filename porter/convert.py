@@ -11,6 +11,7 @@ import libcst as cst
 from porter.arrays.dtypes import SIBLINGS, DType
 from porter.codegen.module import FunctionText, function_text
 from porter.diagnostics import Diagnostic, Refusal
+from porter.frontend.attributes import as_function
 from porter.frontend.builder import refusal
 from porter.frontend.globals import Globals
 from porter.frontend.program import build
@@ -44,8 +45,9 @@ def front_end(
     function: FunctionSource, signature: str | None, scope: Globals
 ) -> tuple[tuple[ParameterType, ...], Program, Plan]:
     """The first candidate signature that converts. Raises Refusal (of the first candidate)."""
+    function, scope = _method_apart(function, scope)
     first = None
-    for partial in (False, True):
+    for partial in (False,) if scope.refuse_host else (False, True):
         try:
             return _first_candidate(function, signature, scope, partial)
         except Refusal as e:
@@ -54,6 +56,14 @@ def front_end(
                 break
     assert first is not None
     raise first
+
+
+def _method_apart(function: FunctionSource, scope: Globals) -> tuple[FunctionSource, Globals]:
+    """A method as a function of what it reads of `self`, with the names of its file."""
+    plain = as_function(function)
+    if plain is function:
+        return function, scope
+    return plain, scope.for_module(plain.module)
 
 
 def _first_candidate(
@@ -107,6 +117,7 @@ def convert_function(
     """Convert one function. Raises Refusal with the diagnostic, UsageError for a bad signature."""
     scope = scope or Globals(function.module)
     try:
+        function, scope = _method_apart(function, scope)
         types, program, planned = front_end(function, signature, scope)
         text = function_text(planned, templates)
         also, allowed = _siblings(

@@ -37,9 +37,11 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
     def _head(self) -> list[str]:
         positional, keywords = (
             [p.name if p.default is None else f"{p.name}={p.default}"
-             for p in self.plan.parameters if p.keyword == keyword]
+             for p in self.plan.parameters if p.keyword == keyword and not p.attribute]
             for keyword in (False, True)
         )  # fmt: skip
+        if any(p.attribute for p in self.plan.parameters):
+            positional = ["self", *positional]
         text = f"def {self.plan.name}({', '.join([*positional, '*', *keywords, 'stream=None'])}):"
         lines = [text]
         if self.plan.docstring:

@@ -17,6 +17,9 @@ class HostCalls(HostBase):
 
     def host_statement(self, s: Host) -> None:
         """The statement, its placeholders filled in."""
+        if s.on_device:
+            self._cupy_call(s)
+            return
         text = textwrap.dedent(s.text).strip("\n")
         for name, e in s.values:
             value = self.host.text(e)
@@ -36,6 +39,19 @@ class HostCalls(HostBase):
         self.emit(f"{', '.join(s.makes)} = {text}")
         for made in s.makes:
             self.emit(f"{made} = _to_device({made}, stream)")
+
+    def _cupy_call(self, s: Host) -> None:
+        """CuPy's function of the same name, on the device's own data."""
+        self._needs("_from_cupy")
+        text = s.text.replace("np.", "cp.")
+        for placeholder, name in s.arrays:
+            text = text.replace(placeholder, f"cp.asarray({self.buffer(name)})")
+        self.comment(s.origin)
+        self.emit("with _cupy_stream(stream):")
+        if len(s.makes) == 1:
+            self.emit(f"    {s.makes[0]} = _from_cupy({text})")
+            return
+        self.emit(f"    {', '.join(s.makes)} = map(_from_cupy, {text})")
 
     def _brought(self, text: str, placeholder: str, name: str, itself: bool) -> str:
         """An array where the host can read it; copied once if the text reads it more often."""

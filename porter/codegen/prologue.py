@@ -18,6 +18,9 @@ class Prologue(HostBase):
     """Writes what stands before the first statement."""
 
     def _prologue(self, body: Sequence[str]) -> None:
+        for p in self.plan.parameters:
+            if p.attribute:
+                self.emit(f"{p.name} = self.{p.attribute}")
         if self.elementwise and len(self.arrays) > 1:
             self._needs("_weak")
             both = ", ".join(p.name for p in self.arrays)

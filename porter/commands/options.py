@@ -30,7 +30,8 @@ class ConvertOptions:
 
     `output` is a file, a folder, `-` or None (beside the source); `emit` is None or one of
     array, loops and plan; `output_format` is full, concise or json; `backend` is numba or
-    numba-cuda-mlir; `templates` is a folder with overriding templates.
+    numba-cuda-mlir; `library` is cupy or empty; with `refuse_host` no array work may stay on
+    the host; `templates` is a folder with overriding templates.
     """
 
     paths: tuple[str, ...]
@@ -48,6 +49,8 @@ class ConvertOptions:
     stdin_filename: str | None = None
     backend: str = "numba"
     allow_serial: bool = False
+    library: str = ""
+    refuse_host: bool = False
 
 
 @dataclass(frozen=True)

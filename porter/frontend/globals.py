@@ -46,6 +46,13 @@ class Globals:
         self.refuse_host = False  # nothing that is array work may stay on the host
         self._scan(module.tree.body)
 
+    def for_module(self, module: SourceModule) -> Globals:
+        """The names of another text of the file, with the same options."""
+        other = Globals(module)
+        other.library, other.refuse_host = self.library, self.refuse_host
+        other.allow_serial = self.allow_serial
+        return other
+
     @cached_property
     def functions(self) -> dict[str, cst.FunctionDef]:
         """The functions of the file by name."""

@@ -60,7 +60,9 @@ def library_call(
     names = tuple(m.name for m in made)
     text = text.format(*(placeholder for placeholder, _ in inputs))
     b.emit(Host(text, b.origin, arrays=tuple(inputs), makes=names, on_device=on_device))
-    if not on_device:
+    if on_device:
+        b.imports.add("import cupy as cp")
+    else:
         b.note_kept(f"`{shown}` runs on the host, with copies of its arrays there and back")
     return [b.stored(m) for m in made]
 

@@ -12,6 +12,7 @@ from porter.arrays.dtypes import WEAK_BOOL, DType, limits
 from porter.arrays.sizes import Poly, sym
 from porter.diagnostics import Span
 from porter.frontend.arguments import conversions
+from porter.frontend.attributes import PREFIX
 from porter.frontend.builder import Builder, Unspecialised, refusal
 from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.globals import Globals
@@ -115,8 +116,17 @@ def _environment(
         env[name] = _parameter(b, name, t, None if conversion is None else conversion.dtype)
         dtype = t.dtype if t.ndim is None else b.buffers[name].dtype
         text = "" if conversion is None else conversion.text(name)
-        parameters.append(Parameter(name, dtype, t.ndim, default, False, keyword, text))
+        parameters.append(
+            Parameter(
+                name, dtype, t.ndim, default, False, keyword, _attribute(function, name), text
+            )
+        )
     return env, tuple(parameters)
+
+
+def _attribute(function: FunctionSource, name: str) -> str:
+    attr = name.removeprefix(PREFIX)
+    return attr if name.startswith(PREFIX) and attr in function.attributes else ""
 
 
 def constant_of_default(value: Value | None) -> object:

@@ -10,6 +10,7 @@ import libcst as cst
 
 from porter.arrays.dtypes import KINDS, WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.diagnostics import UsageError
+from porter.frontend.attributes import PREFIX, attribute_parameters
 from porter.frontend.globals import dtype_named
 from porter.frontend.usage import Usage, usage_of
 from porter.source.module import FunctionSource
@@ -118,9 +119,12 @@ def _names(node: ast.AST) -> Iterator[str]:
 
 
 def parameters_of(function: FunctionSource) -> list[cst.Param]:
-    """The positional parameters, then the keyword-only ones."""
+    """The positional parameters, the keyword-only ones, the attributes of `self`."""
     p = function.node.params
-    return [*p.posonly_params, *p.params, *p.kwonly_params]
+    own = [*p.posonly_params, *p.params, *p.kwonly_params]
+    if not function.attributes:
+        return own
+    return [*own[1:], *attribute_parameters(function)]
 
 
 def decorator_signature(function: FunctionSource) -> str | None:
@@ -211,6 +215,8 @@ def _inferred(
     hinted, what = hint_of(p.annotation, aliases)
     if what == "scalar" and hinted is not None:
         return ParameterType(hinted, None, True)
+    if p.name.value.startswith(PREFIX) and what != "array" and not use.is_array:
+        return ParameterType(WEAK_INT if use.is_integer else WEAK_FLOAT, None)
     is_array = what == "array" or (use.is_array and not (use.is_scalar and not use.ndim))
     if not is_array and not any(u.is_array for u in usage.values()):
         # nothing but arithmetic: elementwise, and numbers are broadcast like arrays

@@ -346,8 +346,9 @@ def usage_of(
     """Evidence for every parameter of a function; helpers of the file are looked into."""
     if helpers is None:
         helpers = function.module.by_name
-    p = function.node.params
-    params = [*p.posonly_params, *p.params, *p.kwonly_params]
+    from porter.frontend.signature import parameters_of
+
+    params = parameters_of(function)
     uses = {q.name.value: Usage(default=_default(q.default)) for q in params}
     visitor = _Visitor(function.name, uses, helpers)
     for first_look in (True, False, False):

@@ -314,6 +314,7 @@ class Parameter:
     default: str | None = None
     fixed: bool = False  # the function is converted for its default: None, text, an axis
     keyword: bool = False  # keyword-only
+    attribute: str = ""  # of `self`, which the host reads
     conversion: str = ""  # what the host makes of it first: `np.asarray(x, dtype=np.float64)`
 
 

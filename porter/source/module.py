@@ -20,6 +20,7 @@ class FunctionSource:
     name: str
     node: cst.FunctionDef
     module: SourceModule
+    attributes: tuple[str, ...] = ()  # of `self`, that a method reads
 
     @property
     def span(self) -> Span:
@@ -38,11 +39,12 @@ class SourceModule:
         self.path = path
         self._wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
         self.tree = self._wrapper.module
+        self.shown: SourceModule = self
 
     @cached_property
     def lines(self) -> list[str]:
-        """The source lines, without their line ends."""
-        return split_lines(self.text)
+        """The source lines as the user wrote them, without their line ends."""
+        return split_lines(self.shown.text)
 
     @cached_property
     def _positions(self) -> dict[cst.CSTNode, object]:

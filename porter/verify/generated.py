@@ -8,6 +8,7 @@ import types
 from collections.abc import Mapping
 from pathlib import Path
 
+from porter.verify import cupy_stand_in
 from porter.verify.device_arithmetic import NAMES, rewrite_kernels
 
 
@@ -41,6 +42,8 @@ def load(path: Path, text: str, blocks: Mapping[str, int]) -> types.ModuleType:
     Arithmetic in kernels gets the device's meaning (see `device_arithmetic`).
     Whatever the module raises on import is passed on.
     """
+    if cupy_stand_in.needed(text):
+        cupy_stand_in.install()
     tree = ast.parse(text, str(path))
     for statement in tree.body:
         name, _ = _constant(statement)

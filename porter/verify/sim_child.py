@@ -15,12 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from porter.codegen.header import FunctionRecord, Header, is_edited, parse
+from porter.frontend.attributes import PREFIX
 from porter.source.files import read
-from porter.verify import generated
+from porter.verify import cupy_stand_in, generated
 from porter.verify.cases import SMALL_BLOCKS
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
+from porter.verify.instances import by_attributes
 from porter.verify.original import Original, index_parameters, literals, load
 from porter.verify.prover import Found, Proof, Subject, Version
+from porter.verify.shapes import parse_shapes
 from porter.verify.simulator import LAUNCHES, install
 
 #: with fewer cases than this the time limit leaves nothing proved
@@ -106,16 +109,25 @@ class Session:
         for module in (self.own, self.small):
             if not callable(getattr(module, host, None)):
                 raise LookupError(f"the module defines no function `{host}`")
-        own = Version(getattr(self.own, host), self.own_blocks)
+        own = Version(self._plain(record, getattr(self.own, host)), self.own_blocks)
+        tiny = Version(self._plain(record, getattr(self.small, host)), self.small_blocks)
         return Subject(
             record,
-            self.original.function(name),
-            self.rough.function(name),
-            Version(getattr(self.small, host), self.small_blocks) if small else own,
+            self._plain(record, self.original.function(name)),
+            self._plain(record, self.rough.function(name)),
+            tiny if small else own,
             own,
             index_parameters(self.source_text, name),
             literals(self.source_text, name, self.original.namespace),
         )
+
+    def _plain(self, record: FunctionRecord, function: Any) -> Any:
+        """A method as a function of the attributes that it reads."""
+        names = list(parse_shapes(record.shapes))
+        if not any(n.startswith(PREFIX) for n in names):
+            return function
+        owner = self.original.namespace.get(record.name.split(".")[0])
+        return by_attributes(function, owner, names)
 
     def _result(self, name: str, proof: Proof | None, mismatch: Mismatch | None) -> dict[str, Any]:
         counts = dict(proof.counts) if proof else {}
@@ -135,6 +147,8 @@ class Session:
         detail |= {"launches": LAUNCHES.count, "seed": self.seed}
         if reasons:
             detail["reasons"] = reasons
+        if cupy_stand_in.needed(self.text):
+            detail["library"] = cupy_stand_in.SAID
         if stopped:
             detail["reason"] = "the time limit came first"
         if proof is not None and values and proof.copies == values:

@@ -1,0 +1,124 @@
+"""Methods that read attributes of `self`: functions of those attributes.
+
+`self.dt` becomes the name `self_dt`, which is as long, so that every position in the file stays
+what it is.  The generated function takes `self` and reads the attributes on the host.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import libcst as cst
+
+from porter.frontend.builder import refusal
+from porter.source.module import FunctionSource, SourceModule
+
+PREFIX = "self_"
+
+
+def as_function(function: FunctionSource) -> FunctionSource:
+    """A method as a function of what it reads of `self`; other functions as they are.
+
+    Refuses methods that do more with `self` than read its attributes.
+    """
+    if "." not in function.name or function.attributes or not _takes_self(function.node):
+        return function
+    found: dict[str, None] = {}
+    lines = list(function.module.text.splitlines(keepends=True))
+    for node in _uses(function, function.node.body):
+        attr, span = node.attr.value, function.module.span(node)
+        line = lines[span.line - 1]
+        old = f"self.{attr}"
+        if line[span.column - 1 :][: len(old)] != old:
+            raise refusal("PRT902", f"`{old}` over several lines", span, "write it on one line")
+        start = span.column - 1
+        lines[span.line - 1] = f"{line[:start]}{PREFIX}{attr}{line[start + len(old) :]}"
+        found[attr] = None
+    module = SourceModule("".join(lines), function.module.path)
+    module.shown = function.module
+    return replace(module.by_name[function.name], attributes=tuple(found))
+
+
+def _takes_self(node: cst.FunctionDef) -> bool:
+    params = [*node.params.posonly_params, *node.params.params]
+    return bool(params) and params[0].name.value == "self"
+
+
+def _uses(function: FunctionSource, node: cst.CSTNode) -> Iterator[cst.Attribute]:
+    """The attributes of `self` that are read. Refuses any other use of it."""
+    match node:
+        case cst.Name(value="self"):
+            raise refusal("PRT902", "`self` itself is used", function.module.span(node),
+                          "only attributes of `self` can be read")  # fmt: skip
+        case cst.Call(func=cst.Attribute(value=cst.Name(value="self"), attr=attr) as func):
+            raise refusal("PRT901", f"`self.{attr.value}` is called", function.module.span(func),
+                          "make it a function that is given what it needs")  # fmt: skip
+        case cst.AssignTarget(target=target) | cst.AugAssign(target=target) if _own(target):
+            shown = function.module.code(target)
+            raise refusal("PRT902", f"`{shown}` is assigned", function.module.span(target),
+                          "store into the array (`[...] =`), or return the new value")  # fmt: skip
+        case cst.Attribute(value=cst.Name(value="self")):
+            yield node
+            return
+        case cst.Attribute(value=value):
+            yield from _uses(function, value)
+            return
+    for child in node.children:
+        yield from _uses(function, child)
+
+
+def _own(target: cst.CSTNode) -> bool:
+    """Whether an attribute of `self` is assigned, alone or in a tuple."""
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return any(_own(e.value) for e in target.elements)
+    return isinstance(target, cst.Attribute) and isinstance(target.value, cst.Name) and (
+        target.value.value == "self"
+    )  # fmt: skip
+
+
+def attribute_parameters(function: FunctionSource) -> list[cst.Param]:
+    """A parameter for each attribute, with the hint that the class gives."""
+    hints = dict(_hints(function))
+    return [cst.Param(cst.Name(PREFIX + a), annotation=hints.get(a)) for a in function.attributes]
+
+
+def _hints(function: FunctionSource) -> Iterator[tuple[str, cst.Annotation]]:
+    """Hints of the class body, then of the arguments of `__init__` that are kept."""
+    owner = function.name.rpartition(".")[0]
+    init = function.module.by_name.get(f"{owner}.__init__")
+    if init is not None:
+        given = {p.name.value: p.annotation for p in init.node.params.params}
+        for line in _statements(init.node.body):
+            match line:
+                case cst.Assign(
+                    targets=[cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value=name)))],
+                    value=value,
+                ):
+                    hint = _hint_of(value, given)
+                    if hint is not None:
+                        yield name, hint
+    for node in function.module.tree.body:
+        if isinstance(node, cst.ClassDef) and node.name.value == owner:
+            for line in _statements(node.body):
+                if isinstance(line, cst.AnnAssign) and isinstance(line.target, cst.Name):
+                    yield line.target.value, line.annotation
+
+
+def _hint_of(
+    value: cst.BaseExpression, given: dict[str, cst.Annotation | None]
+) -> cst.Annotation | None:
+    match value:
+        case cst.Name(value=name):
+            return given.get(name)
+        case cst.Float():
+            return cst.Annotation(cst.Name("float"))
+        case cst.Integer():
+            return cst.Annotation(cst.Name("int"))
+    return None
+
+
+def _statements(body: cst.BaseSuite) -> Iterator[cst.BaseSmallStatement]:
+    for line in body.body:
+        if isinstance(line, cst.SimpleStatementLine):
+            yield from line.body

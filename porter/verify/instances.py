@@ -1,0 +1,43 @@
+"""Methods as functions of the attributes that they read, for original and generated alike."""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from porter.frontend.attributes import PREFIX
+
+
+def by_attributes(
+    function: Callable[..., Any], owner: type | None, names: Sequence[str]
+) -> Callable[..., Any]:
+    """The function with parameters for the attributes in place of `self`.
+
+    `names` are the parameters of the header: those with the prefix are attributes.
+    """
+    attributes = [n.removeprefix(PREFIX) for n in names if n.startswith(PREFIX)]
+    known = list(inspect.signature(function).parameters.values())[1:]
+    own = [p for p in known if p.kind is not inspect.Parameter.KEYWORD_ONLY]
+
+    def call(*args: Any, **options: Any) -> Any:
+        instance = _instance(owner, dict(zip(attributes, args[len(own) :], strict=False)))
+        return function(instance, *args[: len(own)], **options)
+
+    extra = [inspect.Parameter(PREFIX + a, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
+             for a in attributes]  # fmt: skip
+    rest = [p for p in known if p not in own]
+    call.__signature__ = inspect.Signature([*own, *extra, *rest])  # type: ignore[attr-defined]
+    return call
+
+
+def _instance(owner: type | None, attributes: dict[str, Any]) -> Any:
+    """An object of the class that was never initialised, with these attributes."""
+    try:
+        assert owner is not None
+        instance = object.__new__(owner)
+        instance.__dict__.update(attributes)
+    except (AssertionError, AttributeError, TypeError):
+        return types.SimpleNamespace(**attributes)
+    return instance

@@ -11,11 +11,12 @@ import libcst as cst
 from porter.arrays.dtypes import SIBLINGS, DType
 from porter.codegen.module import FunctionText, function_text
 from porter.diagnostics import Diagnostic, Refusal
-from porter.frontend.attributes import as_function
+from porter.frontend.attributes import PREFIX, as_function, methods_of
 from porter.frontend.builder import refusal
 from porter.frontend.globals import Globals
 from porter.frontend.program import build
 from porter.frontend.signature import OMITTED, ParameterType, candidates, parameters_of
+from porter.frontend.values import Function
 from porter.ir.nodes import Program
 from porter.plan.nodes import Launch, Plan
 from porter.plan.passes import plan
@@ -45,7 +46,7 @@ def front_end(
     function: FunctionSource, signature: str | None, scope: Globals
 ) -> tuple[tuple[ParameterType, ...], Program, Plan]:
     """The first candidate signature that converts. Raises Refusal (of the first candidate)."""
-    function, scope = _method_apart(function, scope)
+    function, scope = method_apart(function, scope)
     first = None
     for partial in (False,) if scope.refuse_host else (False, True):
         try:
@@ -58,12 +59,14 @@ def front_end(
     raise first
 
 
-def _method_apart(function: FunctionSource, scope: Globals) -> tuple[FunctionSource, Globals]:
+def method_apart(function: FunctionSource, scope: Globals) -> tuple[FunctionSource, Globals]:
     """A method as a function of what it reads of `self`, with the names of its file."""
     plain = as_function(function)
     if plain is function:
         return function, scope
-    return plain, scope.for_module(plain.module)
+    names = scope.for_module(plain.module)
+    names.names |= {n: Function(n, node) for n, node in methods_of(plain).items()}
+    return plain, names
 
 
 def _first_candidate(
@@ -117,7 +120,7 @@ def convert_function(
     """Convert one function. Raises Refusal with the diagnostic, UsageError for a bad signature."""
     scope = scope or Globals(function.module)
     try:
-        function, scope = _method_apart(function, scope)
+        function, scope = method_apart(function, scope)
         types, program, planned = front_end(function, signature, scope)
         text = function_text(planned, templates)
         also, allowed = _siblings(
@@ -224,6 +227,7 @@ def assumptions(
 
 def _assumed(p: cst.Param, t: ParameterType) -> str:
     name = p.name.value
+    name = f"self.{name.removeprefix(PREFIX)}" if name.startswith(PREFIX) else name
     if t.ndim is None:
         return f"{name} is a scalar ({t})"
     return f"{name} is a {t.ndim}-D array of {t.dtype.name}"

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import libcst as cst
 
+from porter.diagnostics import Span
 from porter.frontend.builder import refusal
 from porter.source.module import FunctionSource, SourceModule
 
@@ -20,52 +21,84 @@ PREFIX = "self_"
 def as_function(function: FunctionSource) -> FunctionSource:
     """A method as a function of what it reads of `self`; other functions as they are.
 
-    Refuses methods that do more with `self` than read its attributes.
+    Methods that it calls are followed.  Refuses methods that do more with `self` than read its
+    attributes.
     """
-    if "." not in function.name or function.attributes or not _takes_self(function.node):
+    if "." not in function.name or function.module.shown is not function.module:
         return function
+    if not _takes_self(function.node):
+        return function
+    owner, source = function.name.rpartition(".")[0], function.module
+    lines = source.text.splitlines(keepends=True)
     found: dict[str, None] = {}
-    lines = list(function.module.text.splitlines(keepends=True))
-    for node in _uses(function, function.node.body):
-        attr, span = node.attr.value, function.module.span(node)
-        line = lines[span.line - 1]
-        old = f"self.{attr}"
-        if line[span.column - 1 :][: len(old)] != old:
-            raise refusal("PRT902", f"`{old}` over several lines", span, "write it on one line")
-        start = span.column - 1
-        lines[span.line - 1] = f"{line[:start]}{PREFIX}{attr}{line[start + len(old) :]}"
-        found[attr] = None
-    module = SourceModule("".join(lines), function.module.path)
-    module.shown = function.module
+    todo, methods = [function.name], [function.name]
+    while todo:
+        for node in _uses(source, owner, source.by_name[todo.pop()].node.body):
+            attr = node.attr.value
+            _replace(lines, source.span(node), attr)
+            called = f"{owner}.{attr}"
+            if called not in source.by_name:
+                found[attr] = None
+            elif called not in methods:
+                methods.append(called)
+                todo.append(called)
+    module = SourceModule("".join(lines), source.path)
+    module.shown = source
     return replace(module.by_name[function.name], attributes=tuple(found))
 
 
+def methods_of(function: FunctionSource) -> dict[str, cst.FunctionDef]:
+    """The methods of the class by the names that calls of them have: without `self`."""
+    owner = function.name.rpartition(".")[0]
+    return {
+        PREFIX + f.name.rpartition(".")[2]: _without_self(f.node)
+        for f in function.module.functions
+        if f.name.rpartition(".")[0] == owner and _takes_self(f.node)
+    }
+
+
+def _without_self(node: cst.FunctionDef) -> cst.FunctionDef:
+    return node.with_changes(params=node.params.with_changes(params=node.params.params[1:]))
+
+
+def _replace(lines: list[str], span: Span, attr: str) -> None:
+    line, start, old = lines[span.line - 1], span.column - 1, f"self.{attr}"
+    if line[start:][: len(old)] != old:
+        raise refusal("PRT902", f"`{old}` over several lines", span, "write it on one line")
+    lines[span.line - 1] = f"{line[:start]}{PREFIX}{attr}{line[start + len(old) :]}"
+
+
 def _takes_self(node: cst.FunctionDef) -> bool:
-    params = [*node.params.posonly_params, *node.params.params]
-    return bool(params) and params[0].name.value == "self"
+    params = node.params.params
+    return bool(params) and params[0].name.value == "self" and not node.decorators
 
 
-def _uses(function: FunctionSource, node: cst.CSTNode) -> Iterator[cst.Attribute]:
+def _uses(source: SourceModule, owner: str, node: cst.CSTNode) -> Iterator[cst.Attribute]:
     """The attributes of `self` that are read. Refuses any other use of it."""
     match node:
         case cst.Name(value="self"):
-            raise refusal("PRT902", "`self` itself is used", function.module.span(node),
+            raise refusal("PRT902", "`self` itself is used", source.span(node),
                           "only attributes of `self` can be read")  # fmt: skip
         case cst.Call(func=cst.Attribute(value=cst.Name(value="self"), attr=attr) as func):
-            raise refusal("PRT901", f"`self.{attr.value}` is called", function.module.span(func),
-                          "make it a function that is given what it needs")  # fmt: skip
+            method = source.by_name.get(f"{owner}.{attr.value}")
+            if method is None or not _takes_self(method.node):
+                raise refusal("PRT901", f"`self.{attr.value}` is called", source.span(func),
+                              "make it a function that is given what it needs")  # fmt: skip
         case cst.AssignTarget(target=target) | cst.AugAssign(target=target) if _own(target):
-            shown = function.module.code(target)
-            raise refusal("PRT902", f"`{shown}` is assigned", function.module.span(target),
+            raise refusal("PRT902", f"`{source.code(target)}` is assigned", source.span(target),
                           "store into the array (`[...] =`), or return the new value")  # fmt: skip
-        case cst.Attribute(value=cst.Name(value="self")):
+        case cst.Attribute(value=cst.Name(value="self"), attr=attr):
+            method = source.by_name.get(f"{owner}.{attr.value}")
+            if method is not None and method.node.decorators:
+                raise refusal("PRT902", f"`self.{attr.value}` is a property", source.span(node),
+                              "pass its value")  # fmt: skip
             yield node
             return
         case cst.Attribute(value=value):
-            yield from _uses(function, value)
+            yield from _uses(source, owner, value)
             return
     for child in node.children:
-        yield from _uses(function, child)
+        yield from _uses(source, owner, child)
 
 
 def _own(target: cst.CSTNode) -> bool:

@@ -16,7 +16,7 @@ from porter.arrays.sizes import Apply, Atom, Data, Poly, Sym, sym
 from porter.diagnostics import Diagnostic, Note, Refusal, Severity, Span
 from porter.frontend.facts import extents, unclamp
 from porter.frontend.scalars import cast
-from porter.frontend.values import Array, View
+from porter.frontend.values import Array, Value, View
 from porter.ir.nodes import (
     Alloc,
     Axis,
@@ -95,6 +95,7 @@ class Builder:
     ranges: list[Axis] = field(default_factory=list)
     temporaries: set[str] = field(default_factory=set)
     partial: bool = False  # what cannot be converted may stay on the host
+    attributes: dict[str, Value] = field(default_factory=dict)  # of `self`, by their names
     local_imports: dict[str, set[str]] = field(default_factory=dict)
     data_branches: int = 0  # branches around that data decides
     speculative: int = 0  # inside code that Python may not run: nothing of it may have an effect

@@ -21,11 +21,12 @@ class FunctionVerdict:
 
 def check_function(function: FunctionSource, signature: str | None) -> FunctionVerdict:
     """Run the front end and the plan on a function; nothing is written or executed."""
-    from porter.convert import assumptions, front_end
+    from porter.convert import assumptions, front_end, method_apart
     from porter.frontend.globals import globals_of
 
     try:
-        types, program, _ = front_end(function, signature, globals_of(function.module))
+        plain, scope = method_apart(function, globals_of(function.module))
+        types, program, _ = front_end(plain, signature, scope)
     except Refusal as e:
         found = e.diagnostic.at(function.module.path, function.name)
         return FunctionVerdict("refused", [found], signature or "", [])
@@ -35,5 +36,5 @@ def check_function(function: FunctionSource, signature: str | None) -> FunctionV
         return FunctionVerdict("refused", [found], signature or "", [])
     text = ", ".join(map(str, types))
     kept = [d.at(function.module.path, function.name) for d in program.kept]
-    assumed = list(assumptions(function, types, signature))
+    assumed = list(assumptions(plain, types, signature))
     return FunctionVerdict("partly" if kept else "convertible", kept, text, assumed)

@@ -131,6 +131,8 @@ class Evaluator:
                 raise self.b.refuse("PRT908", f"`{name}` is of another kind in each branch",
                                     "give it one type, or a name for each")  # fmt: skip
             return value
+        if name in self.b.attributes:
+            return self.b.attributes[name]
         if name in ("True", "False"):
             return number(name == "True")
         if name == "None":

@@ -115,6 +115,8 @@ def _environment(
         conversion = converted.get(name) if t.ndim is not None else None
         env[name] = _parameter(b, name, t, None if conversion is None else conversion.dtype)
         dtype = t.dtype if t.ndim is None else b.buffers[name].dtype
+        if _attribute(function, name):
+            b.attributes[name] = env[name]
         text = "" if conversion is None else conversion.text(name)
         parameters.append(
             Parameter(

@@ -34,6 +34,7 @@ def by_attributes(
 
 def _instance(owner: type | None, attributes: dict[str, Any]) -> Any:
     """An object of the class that was never initialised, with these attributes."""
+    instance: Any
     try:
         assert owner is not None
         instance = object.__new__(owner)

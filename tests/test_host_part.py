@@ -1,0 +1,144 @@
+"""The host's part: methods, keyword-only parameters, notes of what stays, CuPy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from porter.codegen.module import module_text
+from porter.convert import convert_function
+from porter.frontend.check import check_function
+from porter.frontend.globals import Globals
+from porter.source.module import SourceModule
+from porter.verify.run import verify_module
+
+HEAT = """
+import numpy as np
+
+
+class Heat:
+    def __init__(self, dt: float, mask):
+        self.dt = dt
+        self.mask = mask
+
+    def rate(self, u):
+        lap = np.zeros_like(u)
+        lap[1:-1] = u[2:] - 2 * u[1:-1] + u[:-2]
+        return self.dt * lap
+
+    def doubled(self, u):
+        return self.rate(u) * 2
+
+    def fill(self, u):
+        self.mask[:] = u * self.dt
+
+    def move(self, u):
+        self.mask = u
+        return u * self.dt
+
+    @property
+    def area(self):
+        return self.dt**2
+
+    def scaled(self, u):
+        return u * self.area
+
+
+def centred(x, *, axis=0, shift=0.5):
+    return x - x.mean(axis=axis) + shift
+
+
+def solved(a, b):
+    return 2.0 * np.linalg.solve(a, b)
+
+
+def described(x):
+    y = np.sqrt(np.abs(x))
+    return {"mean": y.mean(), "count": len(x)}
+"""
+
+
+RETURN = '    return {"mean": y.mean(), "count": len(x)}'
+
+
+def source(name: str, text: str = HEAT) -> tuple[object, Globals]:
+    module = SourceModule(text, "heat.py")
+    return module.by_name[name], Globals(module)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("Heat.rate", "self_dt"),
+        ("Heat.doubled", "self_dt"),
+        ("Heat.fill", "self_mask"),
+        ("centred", "axis=0, shift=0.5"),
+    ],
+)
+def test_methods_and_keywords_are_proved(tmp_path: Path, name: str, arguments: str) -> None:
+    from porter.cli import main
+
+    path = tmp_path / "heat.py"
+    path.write_text(HEAT)
+    with pytest.raises(SystemExit) as done:
+        main(["convert", str(path), "-f", name, "-o", str(tmp_path / "out.py")])
+    assert done.value.code == 0
+    assert arguments in (tmp_path / "out.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("Heat.move", "`self.mask` is assigned"), ("Heat.scaled", "`self.area` is a property")],
+)
+def test_what_a_method_may_not_do(name: str, message: str) -> None:
+    function, _ = source(name)
+    found = check_function(function, None)  # type: ignore[arg-type]
+    assert found.verdict == "refused"
+    assert message in found.diagnostics[0].message
+
+
+def test_verdict_partly_names_the_statement() -> None:
+    function, _ = source("described")
+    found = check_function(function, None)  # type: ignore[arg-type]
+    assert found.verdict == "partly"
+    assert [(d.code, d.span.line) for d in found.diagnostics] == [
+        ("PRT912", HEAT.splitlines().index(RETURN) + 1)
+    ]
+
+
+def test_refuse_host(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    from porter.cli import main
+
+    path = tmp_path / "heat.py"
+    path.write_text(HEAT)
+    with pytest.raises(SystemExit) as done:
+        main(["convert", str(path), "-f", "solved", "-f", "described", "--refuse-host",
+              "--no-verify", "--output-format", "json", "-o", "-"])  # fmt: skip
+    functions = json.loads(capsys.readouterr().out)["modules"][0]["functions"]
+    assert done.value.code == 1
+    assert [f["status"] for f in functions] == ["refused", "refused"]
+    assert functions[0]["diagnostics"][0]["code"] == "PRT901"
+
+
+def test_cupy_works_on_the_device_data() -> None:
+    function, scope = source("solved")
+    scope.library = "cupy"
+    converted = convert_function(function, None, scope)  # type: ignore[arg-type]
+    text = module_text([converted.text], "heat.py")
+    assert "import cupy as cp\n" in text
+    assert "solution = _from_cupy(cp.linalg.solve(cp.asarray(d_a), cp.asarray(d_b)))" in text
+    assert "_to_host(d_" not in text
+
+
+def test_proof_says_that_numpy_stood_in(tmp_path: Path) -> None:
+    from porter.cli import main
+
+    path, out = tmp_path / "heat.py", tmp_path / "out.py"
+    path.write_text(HEAT)
+    with pytest.raises(SystemExit):
+        main(["convert", str(path), "-f", "solved", "--library", "cupy", "-o", str(out)])
+    found = verify_module(out, on=("simulator",), cases=8)[0]
+    assert found.evidence[0].status == "passed"
+    assert "CuPy" in str(found.evidence[0].detail["library"])

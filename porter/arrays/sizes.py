@@ -30,9 +30,22 @@ class Sym:
         return self.name
 
 
+def _mirrored(k: int, period: int, shift: int) -> int:
+    turn = k % period
+    return min(turn, period - shift - turn)
+
+
+#: which of n elements stands at a position beyond the ends, by the modes of `np.pad`
+BORDERS: dict[str, Callable[[int, int], int]] = {
+    "edge": lambda k, n: max(min(k, n - 1), 0),
+    "reflect": lambda k, n: _mirrored(k, max(2 * n - 2, 1), 0),
+    "symmetric": lambda k, n: _mirrored(k, 2 * n, 1),
+}
+
+
 @dataclass(frozen=True)
 class Apply:
-    """`//`, `%`, `min`, `max` or `bound` of polynomials that has no simpler form."""
+    """`//`, `%`, `min`, `max`, `bound`, `wrap` or a border that has no simpler form."""
 
     op: str
     args: tuple[Poly, ...]
@@ -43,7 +56,7 @@ class Apply:
         a, b = self.args
         if self.op == "max":
             return a.is_nonneg() or b.is_nonneg()
-        if self.op in ("bound", "wrap"):
+        if self.op in ("bound", "wrap") or self.op in BORDERS:
             return True
         if self.op == "%":
             return b.is_positive()
@@ -51,7 +64,7 @@ class Apply:
 
     def __str__(self) -> str:
         a, b = self.args
-        if self.op in ("min", "max", "bound", "wrap"):
+        if self.op not in ("//", "%"):
             return f"{self.op}({a}, {b})"
         return f"({a}) {self.op} ({b})"
 
@@ -271,14 +284,14 @@ def _divide(value: Poly, divisor: Poly) -> Poly:
         return Poly(tuple((m, k // c) for m, k in value.terms))
     if divisor == value and value.is_positive():
         return Poly.of(1)
-    quotient, rest = _multiples(value, divisor)
+    quotient, rest = multiples(value, divisor)
     if quotient.terms and rest.terms:
         return quotient + rest // divisor
     return Poly.atom(Apply("//", (value, divisor)))
 
 
-def _multiples(value: Poly, divisor: Poly) -> tuple[Poly, Poly]:
-    """`quotient * divisor + rest`: the terms that are multiples of a divisor of one term."""
+def multiples(value: Poly, divisor: Poly) -> tuple[Poly, Poly]:
+    """`value` as `quotient * divisor + rest`, the divisor being one term."""
     if len(divisor.terms) != 1:
         return Poly(), value
     ((factor, k),) = divisor.terms
@@ -300,7 +313,7 @@ def _mod(value: Poly, divisor: IntLike) -> Poly:
         return Poly.of(value.constant % d.constant)
     if value.is_nonneg() and (d - value).is_positive():
         return value
-    quotient, rest = _multiples(value, d)
+    quotient, rest = multiples(value, d)
     if quotient.terms and rest.terms:
         return rest % d
     return Poly.atom(Apply("%", (value, d)))
@@ -339,12 +352,21 @@ def unchecked(index: Poly) -> bool:
     return any(isinstance(a, Data) and not a.inside for m, _ in index.terms for a in m)
 
 
+def bordered(op: str, k: Poly, n: Poly) -> Poly:
+    """The position among n elements that stands at k, which may lie beyond the ends."""
+    if k.is_nonneg() and (n - k).is_positive():
+        return k
+    return Poly.atom(Apply(op, (k, n)))
+
+
 def apply(op: str, a: Poly, b: Poly) -> Poly:
-    """`a op b` for `//`, `%`, `min`, `max`, `bound` and `wrap` (see the functions)."""
+    """`a op b` for every operation that an atom may be an application of."""
     if op == "bound":
         return slice_bound(a, b)
     if op == "wrap":
         return wrapped(a, b)
+    if op in BORDERS:
+        return bordered(op, a, b)
     if op == "//":
         return a // b
     return a % b if op == "%" else minimum(a, b) if op == "min" else maximum(a, b)

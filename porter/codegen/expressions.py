@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from porter.arrays.dtypes import DType
-from porter.arrays.sizes import Apply, Atom, Data, Poly, Sym, unchecked
+from porter.arrays.sizes import BORDERS, Apply, Atom, Data, Poly, Sym, unchecked
 from porter.codegen.polys import poly_parts, poly_text
 from porter.codegen.spell import (
     ATOM,
@@ -196,6 +196,9 @@ class ExpressionWriter:
             self.needs.helpers.add("position")
             self.uses_error = True
             return f"position({self.poly(x)}, {self.poly(y)}, error)", ATOM
+        if a.op in BORDERS:
+            self.needs.helpers.add(f"{a.op}_position")
+            return f"{a.op}_position({self.poly(x)}, {self.poly(y)})", ATOM
         if a.op == "bound":
             if a not in self._bounds:
                 self.needs.helpers.add("slice_bound")

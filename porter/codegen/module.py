@@ -115,7 +115,7 @@ def _apart(parts: list[str], helpers: set[str]) -> list[str]:
     text = "\n".join(parts)
     for h in sorted(helpers):
         if re.search(rf"^def \w+\([^)]*\b{h}\b|^ +{h} [-+*/]?= ", text, re.MULTILINE):
-            parts = [re.sub(rf"\b{h}\(", f"{h}_of(", p) for p in parts]
+            parts = [re.sub(rf"(?<![.\w]){h}\(", f"{h}_of(", p) for p in parts]
     return parts
 
 

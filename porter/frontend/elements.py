@@ -15,7 +15,7 @@ from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, Operand
 from porter.frontend.scalars import cast, integer, operate
 from porter.frontend.values import Array
-from porter.ir.nodes import Expr, For, If, Local, While, Write
+from porter.ir.nodes import Const, Expr, For, If, Local, Scalar, Value, While, Write
 
 Element = Callable[[Sequence[Poly]], Expr]
 
@@ -68,6 +68,11 @@ def first_not(b: Builder, n: Poly, holds: Callable[[Poly], Expr]) -> Expr:
         b.emit(If(test, tuple(up), tuple(down), b.origin))
     b.emit(While(operate("lt", low, high), tuple(steps), b.origin))
     return Local(low.name, low.dtype)
+
+
+def named(b: Builder, name: str, e: Expr) -> Expr:
+    """The value as a variable of the thread, read from memory once."""
+    return e if isinstance(e, (Const, Value, Local, Scalar)) else b.let(b.fresh(name), e)
 
 
 def known_position(expr: Expr) -> Poly:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from porter.arrays.dtypes import DType
-from porter.arrays.sizes import Atom, Data, Poly, Sym, unchecked
+from porter.arrays.sizes import BORDERS, Atom, Data, Poly, Sym, unchecked
 from porter.ir import nodes as ir
 from porter.ir.check import IRError
 from porter.ir.nodes import Expr, Load, Program, Stmt, Write
@@ -139,6 +139,8 @@ class Machine:
             return min(max(a + b, 0) if a < 0 else a, b)
         if atom.op == "wrap" and not -b <= a < b:
             raise IndexError("an index read from data is out of bounds")
+        if atom.op in BORDERS:
+            return BORDERS[atom.op](a, b)
         if atom.op in ("min", "max"):
             return min(a, b) if atom.op == "min" else max(a, b)
         return a // b if atom.op == "//" else a % b  # `wrap` is `%` too, within the bounds

@@ -15,6 +15,7 @@ from porter.plan.in_place import in_place
 from porter.plan.kernels import group
 from porter.plan.loops import place_loops
 from porter.plan.nodes import Plan
+from porter.plan.positions import simplify_positions
 from porter.plan.scalars import device_scalars
 from porter.plan.scans import scan_lines
 from porter.plan.stages import (
@@ -49,6 +50,7 @@ PASSES: tuple[Pass, ...] = (
     drop_dead_stores,
     privatise,
     registers,
+    simplify_positions,
 )
 
 

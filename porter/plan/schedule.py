@@ -28,6 +28,10 @@ def cooperative(s: Write) -> str | None:
         return "total" if all(known_bounds(r) for r in found) else None
     if len(found) == 1 and contraction(s, found[0]) is not None:
         return "tile"
+    # how many threads a row needs is asked once, for all rows
+    own = {a.name for a in s.axes}
+    if any((a.lo.names() | a.hi.names()) & own for r in found for a in r.axes):
+        return None
     return "rows" if all(along_fast_axis(r) for r in found) else None
 
 

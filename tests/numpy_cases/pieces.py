@@ -4,7 +4,7 @@ from numpy_case import COMPLEX, NUMBER, REAL, Row, rows
 
 FEW = "b1 i4 u8 f4 f8 c16"
 EXACT = {"dtypes": FEW, "tolerance": 0}
-SORTED = "x = np.arange(len(w)) * 0.5\nreturn "
+SORTED = "x = np.arange(len(w)).astype(v.dtype)\nreturn "
 PADDED = {"dtypes": FEW, "tolerance": 0, "least": 1}
 
 ROWS: dict[str, Row] = {
@@ -111,7 +111,6 @@ ROWS: dict[str, Row] = {
     "numpy.digitize": Row(
         f"{SORTED}np.digitize(v, x)",
         f"{SORTED}np.digitize(A, x[::-1], right=True)",
-        "np.digitize(v, [0.0, 0.5, 1.0])",
         dtypes="i4 f4 f8",
         tolerance=0,
     ),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from porter.arrays.sizes import Poly, maximum, minimum
+from porter.arrays.sizes import BORDERS, Poly, bordered
 from porter.frontend.calculus import ONE
 from porter.frontend.functions.joining import below
 from porter.frontend.functions.registry import Call, function
@@ -16,29 +17,12 @@ from porter.frontend.values import Array, Value
 from porter.ir.nodes import Check, Expr
 
 
-def _edge(k: Poly, n: Poly) -> Poly:
-    return maximum(minimum(k, n - 1), Poly())
-
-
 def _wrap(k: Poly, n: Poly) -> Poly:
     return k % n
 
 
-def _symmetric(k: Poly, n: Poly) -> Poly:
-    """... 1 0 | 0 1 2 ... with the period 2 n."""
-    turn = k % (n * 2)
-    return minimum(turn, n * 2 - 1 - turn)
-
-
-def _reflect(k: Poly, n: Poly) -> Poly:
-    """... 2 1 | 0 1 2 ... with the period 2 (n - 1), or 1 if there is one element."""
-    period = maximum(n * 2 - 2, ONE)
-    turn = k % period
-    return minimum(turn, period - turn)
-
-
 _OUTSIDE: dict[str, Callable[[Poly, Poly], Poly]] = {
-    "edge": _edge, "wrap": _wrap, "symmetric": _symmetric, "reflect": _reflect,
+    "wrap": _wrap, **{mode: partial(bordered, mode) for mode in BORDERS},
 }  # fmt: skip
 
 

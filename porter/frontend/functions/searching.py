@@ -8,7 +8,7 @@ from porter.arrays.dtypes import BOOL, FLOAT64, INT64, DType, promote, strengthe
 from porter.arrays.sizes import Poly, sym
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, Operand, as_array, map_arrays
-from porter.frontend.elements import by_statements, first_not, known_position
+from porter.frontend.elements import by_statements, first_not, known_position, named
 from porter.frontend.functions.registry import Call, function
 from porter.frontend.rearrange import flat, settled
 from porter.frontend.scalars import cast, choose, integer, operate
@@ -51,6 +51,8 @@ def _searchsorted(call: Call) -> Value:
     def element(idx: Sequence[Poly]) -> Expr:
         v = cast(values.at(idx), dtype)
 
+        v = named(call.b, "wanted", v)
+
         def before(k: Poly) -> Expr:
             x = cast(array.at([k]), dtype)
             return _less(x, v) if side == "left" else operate("not", _less(v, x))
@@ -69,11 +71,13 @@ def _digitize(call: Call) -> Value:
 
     def element(idx: Sequence[Poly]) -> Expr:
         v = cast(values.at(idx), dtype)
+        v = named(call.b, "wanted", v)
         ends = [cast(bins.at([k]), dtype) for k in (Poly(), n - 1)]
         falls = _less(ends[1], ends[0])
         if not n.is_positive():
             some = operate("gt", cast(integer(n), INT64), cast(integer(0), INT64))
             falls = operate("and", some, falls)
+        falls = call.b.let(call.b.fresh("falls"), falls)
 
         def before(k: Poly) -> Expr:
             x = cast(bins.at([k]), dtype)
@@ -99,7 +103,7 @@ def _interp(call: Call) -> Value:
     outside = [call.value(k) for k in ("left", "right")]
 
     def element(idx: Sequence[Poly]) -> Expr:
-        x = cast(values.at(idx), FLOAT64)
+        x = named(call.b, "at", cast(values.at(idx), FLOAT64))
 
         def at(array: Array, k: Poly) -> Expr:
             return cast(array.at([k]), FLOAT64)
@@ -111,7 +115,8 @@ def _interp(call: Call) -> Value:
                        for v, e in zip(outside, ends, strict=True))  # fmt: skip
         name = call.b.fresh("value")
         value = call.b.let(name, x)
-        above = choose(operate("gt", x, high), right, ends[1])
+        given = outside[1] is not NONE
+        above = choose(operate("gt", x, high), right, ends[1]) if given else right
         branches = [(operate("lt", x, low), left), (operate("ge", x, high), above)]
         points = [at(a, p) for a in (xs, fs) for p in (known_position(k) - 1, known_position(k))]
         _chain(call.b, name, branches, lambda: _between(call.b, name, x, points))
@@ -137,8 +142,10 @@ def _chain(
 
 def _between(b: Builder, name: str, x: Expr, points: list[Expr]) -> None:
     """The line through two points; NumPy goes from the other one where that gives NaN."""
-    x0, x1, f0, f1 = points
     with b.block() as inner:
+        x0, x1, f0, f1 = (
+            named(b, n, e) for n, e in zip(("x0", "x1", "f0", "f1"), points, strict=True)
+        )
         rise, run = operate("sub", f1, f0), operate("sub", x1, x0)
         slope = b.let(b.fresh("slope"), operate("truediv", rise, run))
         value = b.let(name, operate("add", operate("mul", slope, operate("sub", x, x0)), f0))

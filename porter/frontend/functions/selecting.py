@@ -21,7 +21,7 @@ from porter.frontend.functions.registry import Call, function
 from porter.frontend.rearrange import flat, settled
 from porter.frontend.scalars import cast, integer
 from porter.frontend.stores import same_kind, store
-from porter.frontend.subscripts import as_index, index, index_array
+from porter.frontend.subscripts import MASK_MISMATCH, as_index, index, index_array
 from porter.frontend.values import NONE, Array, Function, Slice, Value
 from porter.ir.nodes import Expr
 
@@ -126,6 +126,10 @@ def _piecewise(call: Call) -> Value:
 
     array, conditions = call.array("x"), _conditions(call, "condlist")
     functions = call.value("funclist")
+    for test in conditions:
+        if isinstance(test, Array) and test.ndim:
+            for have, want in zip(array.shape, test.shape, strict=False):
+                call.b.unify(have, want, MASK_MISMATCH, error="IndexError")
     if not isinstance(functions, tuple) or len(functions) - len(conditions) not in (0, 1):
         raise call.refuse("PRT903", "`piecewise` needs a function for each condition")
 

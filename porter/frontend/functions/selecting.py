@@ -18,10 +18,11 @@ from porter.frontend.calculus import (
     where,
 )
 from porter.frontend.functions.registry import Call, function
+from porter.frontend.picking import MASK_MISMATCH
 from porter.frontend.rearrange import flat, settled
 from porter.frontend.scalars import cast, integer
 from porter.frontend.stores import same_kind, store
-from porter.frontend.subscripts import MASK_MISMATCH, as_index, index, index_array
+from porter.frontend.subscripts import as_index, index, index_array
 from porter.frontend.values import NONE, Array, Function, Slice, Value
 from porter.ir.nodes import Expr
 

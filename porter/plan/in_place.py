@@ -72,6 +72,8 @@ def safe(s: Write, index: tuple[Poly, ...]) -> bool:
     for w, r in zip(s.index, index, strict=True):
         w, r = plain(w), plain(r)
         gap = (w - r).constant
+        if gap is None and _always_behind(s, w - r):
+            return True
         if not gap:
             continue
         strides = [c for a in s.axes if (c := w.coefficient(a.name)) != 0]
@@ -80,3 +82,14 @@ def safe(s: Write, index: tuple[Poly, ...]) -> bool:
         if len(strides) == 1 and strides[0] and gap % strides[0]:
             return True
     return False
+
+
+def _always_behind(s: Write, gap: Poly) -> bool:
+    """Whether a read is always at a lower subscript than every store."""
+    for a in s.axes:
+        factor = gap.coefficient(a.name)
+        if factor is None:
+            return False
+        if factor:
+            gap = gap.replace({a.name: a.lo if factor > 0 else a.hi - 1})
+    return gap.is_positive()

@@ -17,6 +17,7 @@ from porter.plan.loops import place_loops
 from porter.plan.nodes import Plan
 from porter.plan.positions import simplify_positions
 from porter.plan.scalars import device_scalars
+from porter.plan.scan_loops import scan_loops
 from porter.plan.scans import scan_lines
 from porter.plan.stages import (
     drop_dead_stores,
@@ -35,6 +36,7 @@ Pass = Callable[[tuple[Stmt, ...], Context], tuple[Stmt, ...]]
 
 #: from an array program to stages; `kernels.group` then makes the launches
 PASSES: tuple[Pass, ...] = (
+    scan_loops,
     place_loops,
     winners,
     device_scalars,

@@ -79,6 +79,7 @@ class ExpressionWriter:
         self.names: dict[str, str] = {}
         self.taken: set[str] = set()
         self.own: set[str] = set()
+        self.private: dict[str, str] = {}
         self.uses_error = False
         self.lines: list[str] = []
         self.indent = 1

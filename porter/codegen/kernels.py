@@ -11,6 +11,7 @@ from porter.arrays.dtypes import DType
 from porter.arrays.sizes import Poly, sym
 from porter.codegen.blocks import write_block
 from porter.codegen.domains import product, unflatten
+from porter.codegen.private import write_private
 from porter.codegen.scans import write_scan
 from porter.codegen.writer import Needs, Writer
 from porter.ir.nodes import (
@@ -73,6 +74,8 @@ class KernelTexts:
             return write_scan(self, kernel)
         if kernel.kind == "block":
             return write_block(self, kernel)
+        if kernel.kind == "private":
+            return write_private(self, kernel)
         makers = {"map": self._map, "rows": self._rows, "total": self._total, "tile": self._tile}
         return makers[kernel.kind](kernel)
 

@@ -93,6 +93,11 @@ class Launches(HostBase):
     def _launch_block(self, written: Written, sizes: list[str]) -> None:
         self._call(written, "1", "THREADS")
 
+    def _launch_private(self, written: Written, sizes: list[str]) -> None:
+        """Few blocks: each adds its own small array to the result at the end."""
+        self._needs("_blocks")
+        self._call(written, f"min(_blocks({sizes[0]}, THREADS), MOST_PARTIALS)", "THREADS")
+
     def _launch_tile(self, written: Written, sizes: list[str]) -> None:
         self._needs("_blocks", "tile")
         grid = [f"_blocks({s}, TILE)" for s in reversed(sizes[-2:])]

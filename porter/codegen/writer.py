@@ -195,7 +195,8 @@ class Writer(ExpressionWriter):
         index = ", ".join(self.poly(p) for p in s.index) or "()"
         if s.combine in ATOMICS:
             at = f"({index})" if len(s.index) > 1 else index
-            self.emit(f"cuda.atomic.{ATOMICS[s.combine]}({s.buffer}, {at}, {value})")
+            target = self.private.get(s.buffer, s.buffer)
+            self.emit(f"cuda.atomic.{ATOMICS[s.combine]}({target}, {at}, {value})")
         else:
             self.emit(f"{s.buffer}[{index}] = {value}")
         self.indent = depth

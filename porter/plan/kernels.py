@@ -32,6 +32,7 @@ from porter.plan.accesses import Access, accesses
 from porter.plan.blocks import in_blocks
 from porter.plan.common import Context, map_exprs, rename_axes, same_extents, symbols
 from porter.plan.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch
+from porter.plan.private import private_targets
 from porter.plan.schedule import cooperative, reductions
 from porter.plan.stages import _touched, _units
 
@@ -103,7 +104,8 @@ class Grouping:
         if any(isinstance(x, Data) for a in s.axes for p in (a.lo, a.hi) for x in p.atoms()):
             raise refusal("PRT906", "the size of this array comes from data", s.origin.span,
                           "how many threads to launch must be known on the host")  # fmt: skip
-        return Kernel(self.name(""), "map", s.axes, s.body, origin=s.origin)
+        kind = "private" if s.axes and private_targets(s.body, self.context.buffers) else "map"
+        return Kernel(self.name(""), kind, s.axes, s.body, origin=s.origin)
 
     def _group(self, s: Write, work: list[Stmt]) -> list[object]:
         kind = cooperative(s)

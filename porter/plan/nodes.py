@@ -51,6 +51,7 @@ class Kernel:
     """One launch.
 
     kind `map`: a thread per element of `axes`, running `body`;
+    kind `private`: the same, small arrays that are added to being private to the blocks;
     kind `rows`: a block per element of `axes`; `steps` are folds (by the whole block) and
     stages over one more axis;
     kind `total`: all blocks fold `steps` (no axes), a second launch joins the partial results;

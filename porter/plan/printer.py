@@ -20,6 +20,7 @@ from porter.plan.nodes import (
 
 _KINDS = {
     "map": "a thread per element",
+    "private": "a thread per element, sums in each block's shared memory first",
     "rows": "a block per row",
     "total": "all blocks, then one",
     "tile": "tiles in shared memory",

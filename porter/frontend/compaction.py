@@ -105,12 +105,12 @@ def length(b: Builder, array: Array) -> Expr:
     return cast(Reduce("sum", axes, body, INT64), WEAK_INT)
 
 
-def fetched(b: Builder, value: Expr) -> Poly:
+def fetched(b: Builder, value: Expr, name: str = "length", nonneg: bool = False) -> Poly:
     """An integer that is computed on the device as a size: the host reads it back."""
     if b.ranges or b.loops or b.in_while:
         raise b.refuse("PRT906", "a size that comes from data differs in each iteration",
                        "allocate the largest size before the loop")  # fmt: skip
-    return _read_back(b, "size", cast(value, INT64), "length", False)
+    return _read_back(b, "size", cast(value, INT64), name, nonneg)
 
 
 def _read_back(b: Builder, name: str, value: Expr, known: str, nonneg: bool = True) -> Poly:

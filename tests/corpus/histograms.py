@@ -49,3 +49,34 @@ def entropy_of_histogram(x):
     counts, _ = np.histogram(x, bins=12)
     p = counts / counts.sum()
     return -np.sum(np.where(p > 0, p * np.log(np.where(p > 0, p, 1.0)), 0.0))
+
+
+def bincount_plain(x):
+    return np.bincount(x)
+
+
+def bincount_minlength(x, n):
+    return np.bincount(x, minlength=n)
+
+
+def bincount_weights(x, w):
+    return np.bincount(x, weights=w)
+
+
+def group_means_bincount(labels, values, k):
+    sums = np.bincount(labels, weights=values, minlength=k)
+    counts = np.bincount(labels, minlength=k)
+    return sums / np.maximum(counts, 1)
+
+
+def degree_distribution(src, n):
+    degree = np.bincount(src, minlength=n)
+    return np.bincount(degree)
+
+
+def most_frequent(x):
+    return np.argmax(np.bincount(x, minlength=4))
+
+
+def joint_counts(a, b, k):
+    return np.bincount(a * k + b, minlength=k * k).reshape(k, k)

@@ -13,4 +13,11 @@ CASES: dict[str, Case] = {
     "histogram_list": Case("float64[:]", "3*n"),
     "histogram_image": Case("uint8[:, :]", "n,m"),
     "entropy_of_histogram": Case("float64[:]", "3*n"),
+    "bincount_plain": Case("int64[:]", "n:idx=m"),
+    "bincount_minlength": Case("int32[:], int64", "n:idx=m =m+3"),
+    "bincount_weights": Case("int64[:], float64[:]", "2*n:idx=m 2*n"),
+    "group_means_bincount": Case("int64[:], float64[:], int64", "2*n:idx=k 2*n =k"),
+    "degree_distribution": Case("int64[:], int64", "2*n:idx=n =n"),
+    "most_frequent": Case("uint8[:]", "2*n:idx=m"),
+    "joint_counts": Case("int64[:], int64[:], int64", "2*n:idx=k 2*n:idx=k =k"),
 }

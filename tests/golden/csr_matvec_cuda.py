@@ -14,7 +14,7 @@
 # porter: assumed csr_matvec: indptr is a 1-D array of int64
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: verified csr_matvec: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:88aa67e85f90fdf943c096e029f36bdda60da4a9044ff32982333416085f372e
+# porter: output sha256:c30f523049cf7118eb1204967d27b772e2434f749b1fa4ccfe9851c7d764b7b4
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
@@ -123,6 +123,11 @@ def _array(value, name, ndim, dtypes, written=False):
 
 def _to_device(array, stream):
     """The array on the device; one that is there already is used as it is."""
+    if 0 in array.shape:
+        # a subscript out of bounds is looked up at 0 before it is reported: there must be memory
+        shape = tuple(max(n, 1) for n in array.shape)
+        spare = cuda.device_array(shape, array.dtype, stream=stream)
+        return spare[tuple(slice(0, n) for n in array.shape)]
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")

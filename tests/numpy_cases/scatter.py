@@ -23,6 +23,9 @@ ROWS: dict[str, Row] = {
         dtypes=f"u1 i2 i4 i8 {REAL}",
         tolerance=64,
     ),
+    "numpy.bincount": Row(
+        "np.bincount(v)", "np.bincount(v, minlength=9)", dtypes="i1 i4 i8 u1 u4", domain="pos"
+    ),
     "numpy.histogram_bin_edges": Row(
         "np.histogram_bin_edges(v, 7)", dtypes=f"i4 i8 {REAL}", tolerance=4
     ),

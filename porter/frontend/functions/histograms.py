@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from porter.arrays.dtypes import BOOL, FLOAT64, INT64, DType, promote, strengthen
-from porter.arrays.sizes import Data, Poly, sym
+from porter.arrays.sizes import Data, Poly, maximum, sym
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import (
     ONE,
@@ -22,6 +22,7 @@ from porter.frontend.calculus import (
     map_arrays,
     reduce,
 )
+from porter.frontend.compaction import fetched
 from porter.frontend.functions.registry import Call, function
 from porter.frontend.scalars import cast, choose, constant_of, integer, number, operate
 from porter.frontend.values import NONE, Array, Text, Value
@@ -279,3 +280,52 @@ def _widths(bins: _Bins) -> Array:
 @function("numpy.histogram_bin_edges", "a bins=10 range=None weights=None")
 def _histogram_bin_edges(call: Call) -> Value:
     return _bins(call, _values(call)).edges
+
+
+@function("numpy.bincount", "x weights=None minlength=0")
+def _bincount(call: Call) -> Value:
+    """How often each number occurs; the host reads back how many numbers there are."""
+    b, x = call.b, call.array("x")
+    if x.ndim != 1 or x.dtype.kind not in "iub" or x.dtype.name == "uint64":
+        raise call.refuse("PRT907", f"`bincount` of a {x.ndim}-D array of {x.dtype.name}")
+    given = call.value("minlength")
+    least = Poly.of(given) if isinstance(given, int) else call.ev.size(given, call.node)
+    b.check(Check("index", Poly(), least, "'minlength' must not be negative"))
+    weights, dtype = None, INT64
+    if call.value("weights") is not NONE:
+        weights, dtype = call.array("weights"), FLOAT64
+        if weights.ndim != 1 or weights.dtype.kind not in "iufb":
+            raise call.refuse("PRT907", f"`bincount` with weights of {weights.dtype.name}")
+        b.unify(x.shape[0], weights.shape[0], "The weights and list don't have the same length.")
+        # the weights of nothing are counted in integers: another dtype for one size
+        n = b.resolve(x.shape[0])
+        if not n.is_positive():
+            b.check(Check("index", ONE, n, "`bincount` of nothing with weights"))
+    x = x if x.view is not None else b.define("values", x)
+    size = maximum(fetched(b, _highest(b, x), "length", True), least)
+    counts = b.define("counts", full((size,), integer(0), dtype))
+    assert counts.view is not None
+    axes = b.axes(x.shape)
+    at = [sym(axes[0].name, True)]
+    place = Poly.atom(Data(_whole(x.at(at)), nonneg=True, inside=True))
+    term = cast(integer(1) if weights is None else weights.at(at), dtype)
+    b.emit(Write(counts.view.buffer, axes, (place,), term, b.origin, combine="add"))
+    return counts
+
+
+def _whole(e: Expr) -> Expr:
+    return cast(e, INT64) if e.dtype.kind == "b" else e
+
+
+def _highest(b: Builder, x: Array) -> Expr:
+    """One more than the largest element, 0 if there is none. NumPy raises for negative ones."""
+    k = Axis(b.fresh("k_"), b.resolve(x.shape[0]))
+    value = x.at([sym(k.name, True)])
+    if value.dtype.kind == "i":
+        negative = Reduce("any", (k,), operate("lt", value, integer(0)), BOOL)
+        _raise_if(b, negative, "'list' argument must have no negative elements")
+    # a maximum of integers has no start: as floats, that of nothing is minus infinity
+    largest = Reduce("max", (k,), cast(value, FLOAT64), FLOAT64)
+    found = operate("add", cast(largest, INT64), integer(1))
+    empty = operate("eq", index_value(b.resolve(x.shape[0])), index_value(Poly()))
+    return choose(empty, cast(integer(0), INT64), found)

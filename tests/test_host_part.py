@@ -142,3 +142,68 @@ def test_proof_says_that_numpy_stood_in(tmp_path: Path) -> None:
     found = verify_module(out, on=("simulator",), cases=8)[0]
     assert found.evidence[0].status == "passed"
     assert "CuPy" in str(found.evidence[0].detail["library"])
+
+
+OPS = """
+import numpy as np
+
+from .consts import GAIN
+
+SCALE = 3.0
+
+
+def clamp(x, low=0.0, high=SCALE):
+    return np.minimum(np.maximum(x, low), high)
+
+
+def gained(x):
+    return clamp(x) * GAIN
+
+
+def bad(x):
+    return np.roots(x)
+"""
+USER = """
+import numpy as np
+
+import pkg.consts as consts
+from pkg.ops import gained as g2
+
+from . import ops
+from .ops import bad, clamp
+
+SCALE = 7.0
+
+
+def first(x):
+    return clamp(x, high=SCALE) + 1.0
+
+
+def second(x):
+    return ops.gained(x) - g2(x * 0.5) * consts.GAIN
+
+
+def third(x):
+    return bad(x) * 2
+"""
+
+
+def test_helpers_of_other_files_are_followed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from porter.cli import main
+
+    folder = tmp_path / "pkg"
+    folder.mkdir()
+    files = {"__init__": "", "consts": "GAIN = 2.5\n", "ops": OPS, "main": USER}
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+    with pytest.raises(SystemExit):
+        main(["convert", str(folder / "main.py"), "-o", str(tmp_path / "out.py"),
+              "--output-format", "json"])  # fmt: skip
+    functions = json.loads(capsys.readouterr().out)["modules"][0]["functions"]
+    assert [f["status"] for f in functions] == ["converted", "converted", "refused"]
+    found = functions[2]["diagnostics"][0]
+    assert "(ops.py, line 18)" in found["message"]
+    assert found["line"] == USER.splitlines().index("    return bad(x) * 2") + 1
+    assert "ops" not in (tmp_path / "out.py").read_text().split("import numpy")[1].split("def ")[0]

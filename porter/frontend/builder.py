@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import libcst as cst
@@ -94,6 +95,7 @@ class Builder:
     active: list[str] = field(default_factory=list)
     ranges: list[Axis] = field(default_factory=list)
     temporaries: set[str] = field(default_factory=set)
+    call_here: Span | None = None  # in the user's file, of a helper of another file
     partial: bool = False  # what cannot be converted may stay on the host
     attributes: dict[str, Value] = field(default_factory=dict)  # of `self`, by their names
     local_imports: dict[str, set[str]] = field(default_factory=dict)
@@ -115,6 +117,9 @@ class Builder:
     def refuse(self, code: str, message: str, help: str = "") -> Refusal:
         """A refusal at the node being evaluated."""
         span = self.module.span(self.node) if self.node is not None else self.origin.span
+        if self.call_here is not None:
+            shown = Path(self.module.path).name
+            message, span = f"{message} ({shown}, line {span.line})", self.call_here
         return refusal(code, message, span, help)
 
     def must_be_known(self, value: object) -> None:
@@ -132,6 +137,18 @@ class Builder:
             return
         self.kept.append(Diagnostic("PRT912", "stays-on-host", message, self.origin.span,
                                     severity=Severity.ADVICE, help=why))  # fmt: skip
+
+    @contextmanager
+    def elsewhere(self, module: SourceModule) -> Iterator[None]:
+        """Evaluate code of another file: what is said of it stands at the call."""
+        outer, here = self.module, self.call_here
+        if here is None and self.node is not None:
+            self.call_here = outer.span(self.node)
+        self.module = module
+        try:
+            yield
+        finally:
+            self.module, self.call_here = outer, here
 
     # -- attempts ------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ from porter.frontend.values import (
     Iteration,
     Method,
     Module,
+    ProjectFile,
     Range,
     Record,
     Slice,
@@ -114,7 +115,7 @@ class Evaluator:
             case cst.Subscript():
                 return self._subscript(node)
             case cst.Lambda():
-                return Function("lambda", node, self.env)
+                return Function("lambda", node, self.env, self.scope)
             case cst.Call():
                 from porter.frontend.calls import call
 
@@ -140,14 +141,31 @@ class Evaluator:
         if name in self.scope.constants:
             return self._constant(name)
         if name in self.scope.names:
-            return self.scope.names[name]
+            return self._imported(name)
         if hasattr(builtins, name):
             return Function(f"builtins.{name}")
         raise self.b.refuse("PRT903", f"`{name}` is not defined here", "pass it as a parameter")
 
+    def _imported(self, name: str) -> Value:
+        """A name of the file's own, of a library, or of another file of the project."""
+        from porter.frontend.project import function_in, imported_from, module_named
+
+        known = self.scope.names[name]
+        if isinstance(known, Function) and known.node is not None:
+            return Function(known.name, known.node, scope=self.scope)
+        found = imported_from(self.scope, name)
+        if found is not None:
+            scope, own = found
+            function = function_in(scope, own)
+            return function or Evaluator(self.b, scope, {})(cst.Name(own))
+        module = module_named(self.scope, name)
+        return known if module is None else ProjectFile(module)
+
     def _constant(self, name: str) -> Value:
         """A module-level constant: numbers are copied into the generated module."""
         value = Evaluator(self.b, self.scope, {})(self.scope.constants[name])
+        if self.scope.foreign and not isinstance(value, Array):
+            return value  # its name may mean something else in the user's file
         if isinstance(value, (Const, Op)) and not isinstance(value, Array):
             self.b.constants[name] = self.b.module.code(self.scope.constants[name])
             self.b.taken.add(name)
@@ -174,6 +192,12 @@ class Evaluator:
             self._copy_constants(child)
 
     def _attribute(self, owner: Value, attr: str) -> Value:
+        if isinstance(owner, ProjectFile):
+            from porter.frontend.project import function_in
+
+            return function_in(owner.scope, attr) or Evaluator(self.b, owner.scope, {})(
+                cst.Name(attr)
+            )
         if isinstance(owner, Module):
             return member(owner.name, attr)
         if isinstance(owner, DTypeName) and attr == "type":

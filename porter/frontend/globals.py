@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import libcst as cst
@@ -33,6 +34,15 @@ def dtype_named(name: str) -> DType | None:
     return DType(name) if name in KINDS else None
 
 
+@dataclass(frozen=True)
+class Origin:
+    """What an import says: `from ..a.b import name`, or `import a.b` without a name."""
+
+    level: int
+    module: str
+    name: str | None
+
+
 class Globals:
     """The module-level names of one file, found without running it."""
 
@@ -41,6 +51,8 @@ class Globals:
         self.names: dict[str, Value] = {}
         self.constants: dict[str, cst.BaseExpression] = {}
         self.imports: dict[str, set[str]] = {}
+        self.origins: dict[str, Origin] = {}
+        self.foreign = False  # another file of the project, whose helpers are inlined
         self.library = ""  # "cupy": linear algebra, transforms and sorts run there
         self.allow_serial = False  # loops that run in order may run on one thread
         self.refuse_host = False  # nothing that is array work may stay on the host
@@ -73,12 +85,23 @@ class Globals:
             case cst.Import() | cst.ImportFrom():
                 names, lines = imported(node)
                 self.names.update(names)
+                self.origins.update(_origins(node))
                 for name, line in lines.items():
                     self.imports.setdefault(name, set()).update(line)
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
                 self.constants[name] = value
             case cst.AnnAssign(target=cst.Name(value=name), value=value) if value is not None:
                 self.constants[name] = value
+
+
+def _origins(node: cst.Import | cst.ImportFrom) -> dict[str, Origin]:
+    if isinstance(node.names, cst.ImportStar):
+        return {}
+    if isinstance(node, cst.Import):
+        return {_bound(a) or _dotted(a.name): Origin(0, _dotted(a.name), None) for a in node.names}
+    base = _dotted(node.module) if node.module is not None else ""
+    level = len(node.relative)
+    return {_bound(a) or _dotted(a.name): Origin(level, base, _dotted(a.name)) for a in node.names}
 
 
 def imported(node: cst.Import | cst.ImportFrom) -> tuple[dict[str, Value], dict[str, set[str]]]:

@@ -174,7 +174,7 @@ class HostText(cst.CSTTransformer):
         """A module-level constant is copied with what it is made of."""
         scope = self.body.ev.scope
         value = scope.constants[name]
-        if not purity.is_plain(value):
+        if scope.foreign or not purity.is_plain(value):
             raise self.b.refuse("PRT902", f"`{name}` is of this file: the module does not have it")
         for used in sorted(used_names(value)):
             if used in scope.constants:

@@ -46,6 +46,11 @@ def inline(
     """The value of a call to a function of the file. Refuses recursion."""
     from porter.frontend.statements import Body
 
+    scope = callee.scope or ev.scope
+    if scope.module is not ev.b.module:
+        with ev.b.elsewhere(scope.module):
+            return inline(Evaluator(ev.b, scope, ev.env), callee, positional, keywords)
+    ev = Evaluator(ev.b, scope, ev.env)
     function = callee.node
     closure = dict(callee.env or {})
     if isinstance(function, cst.Lambda):

@@ -157,13 +157,14 @@ class Body:
     # -- dispatch --------------------------------------------------------------------
 
     def _origin(self, node: cst.CSTNode) -> None:
-        span = self.b.module.span(node)
+        span = self.b.call_here or self.b.module.span(node)
+        place = self.b.module.span(node)
         comments = tuple(
             line.comment.value for line in getattr(node, "leading_lines", ()) if line.comment
         )
         if self.helper:
             comments = ()
-        lines = self.b.module.lines[span.line - 1 : span.end_line]
+        lines = self.b.module.lines[place.line - 1 : place.end_line]
         if isinstance(node, cst.BaseCompoundStatement):
             lines = lines[:1]
         text = " ".join(line.strip() for line in lines)
@@ -201,7 +202,7 @@ class Body:
             case cst.If():
                 control.branch(self, node)
             case cst.FunctionDef(name=name):
-                self.env[name.value] = Function(name.value, node, self.env)
+                self.env[name.value] = Function(name.value, node, self.env, self.ev.scope)
             case cst.With():
                 self.run(transparent(self, node))
             case _:

@@ -63,6 +63,13 @@ class Module:
     name: str
 
 
+@dataclass(frozen=True, eq=False)
+class ProjectFile:
+    """Another file of the project, imported as a module; `scope` has its names."""
+
+    scope: Any
+
+
 @dataclass(frozen=True)
 class Function:
     """A function by dotted name (`numpy.exp`), or of the user's file when `node` is set.
@@ -73,6 +80,7 @@ class Function:
     name: str
     node: Any = None
     env: Any = field(default=None, compare=False)
+    scope: Any = field(default=None, compare=False)  # the names of its file, if it is another
 
 
 @dataclass(frozen=True)
@@ -157,5 +165,5 @@ NONE, ELLIPSIS = Special("None"), Special("...")
 
 Value = (
     Array | Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Grid
-    | Record | Text | Special | Object | Unsettled | tuple[Any, ...]
+    | Record | ProjectFile | Text | Special | Object | Unsettled | tuple[Any, ...]
 )  # fmt: skip

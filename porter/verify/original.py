@@ -74,6 +74,7 @@ def load(path: Path, text: str, *, rough: bool = False) -> Original:
     # dataclasses and pickling look a class's module up
     sys.modules.setdefault(path.stem, module)
     module.__dict__.update(rounding.NAMES if rough else {})
+    _place(module, path, tree)
     original = Original(module.__dict__)
     known = set(dir(builtins))
     for statement in tree.body:
@@ -84,6 +85,21 @@ def load(path: Path, text: str, *, rough: bool = False) -> Original:
         _execute(statement, path, original)
         known |= set(original.namespace)
     return original
+
+
+def _place(module: types.ModuleType, path: Path, tree: ast.Module) -> None:
+    """Let imports of other files of the project find them, relative ones too."""
+    folder = path.parent.resolve()
+    sys.path += [str(p) for p in (folder, *folder.parents)[:4] if str(p) not in sys.path]
+    if not any(isinstance(s, ast.ImportFrom) and s.level for s in ast.walk(tree)):
+        return
+    parts = [folder.name]
+    while (folder / "__init__.py").exists() and (folder.parent / "__init__.py").exists():
+        folder = folder.parent
+        parts.insert(0, folder.name)
+    module.__package__ = ".".join(parts)
+    if str(folder.parent) not in sys.path:
+        sys.path.append(str(folder.parent))
 
 
 def _execute(statement: ast.stmt, path: Path, original: Original) -> None:

@@ -9,14 +9,14 @@ from typing import Any
 
 import libcst as cst
 
-from porter.arrays.dtypes import DType
+from porter.arrays.dtypes import WEAK_BOOL, DType
 from porter.arrays.sizes import Poly
 from porter.diagnostics import Refusal
 from porter.frontend import calculus, subscripts
 from porter.frontend.builder import Builder
 from porter.frontend.compaction import fetched, whole
 from porter.frontend.globals import Globals, member
-from porter.frontend.scalars import constant_of, integer, number, operate, poly_of, truth
+from porter.frontend.scalars import cast, constant_of, integer, number, operate, poly_of, truth
 from porter.frontend.values import (
     ELLIPSIS,
     NONE,
@@ -226,7 +226,7 @@ class Evaluator:
             case cst.Not():
                 if isinstance(value, Array):
                     raise self.b.refuse("PRT902", "`not` of an array is ambiguous", "use `~`")
-                return operate("not", truth(value))
+                return cast(operate("not", truth(value)), WEAK_BOOL)
             case cst.Minus():
                 if isinstance(value, Const) and not isinstance(value.value, bool):
                     return Const(-value.value, value.dtype)

@@ -96,4 +96,16 @@ ROWS: dict[str, Row] = {
         dtypes="i2 i4 i8",
         tolerance=0,
     ),
+    "numpy.fromfunction": Row(
+        "np.fromfunction(lambda x, y: x + 2 * y, A.shape) + A",
+        "np.fromfunction(lambda x: x, v.shape, dtype=int) * v",
+        dtypes=f"i4 {REAL}",
+    ),
+    "numpy.unravel_index": Row(
+        "np.unravel_index(np.argmax(A), A.shape)",
+        "np.unravel_index(C.argmin(), C.shape)",
+        dtypes=f"i4 {REAL}",
+        domain="ties",
+        tolerance=0,
+    ),
 }

@@ -11,6 +11,8 @@ UFUNC = (
     "np.add(v, w, dtype=np.float64)", "np.add(v[1:], v[:-1], out=v[1:])\nv *= 2",
     "np.sqrt(d, out=d)", "np.maximum(A, B, out=A, where=P)", "np.negative(v, v)",
     "np.clip(A, 1, 3, out=A)",
+    "np.divide(d, 2.0, out=np.zeros_like(d), where=d != 0)",
+    "np.add(v, w, out=np.empty_like(v))",
 )  # fmt: skip
 
 ROWS: dict[str, Row] = {

@@ -106,4 +106,19 @@ ROWS: dict[str, Row] = {
         tolerance=64,
         special="",
     ),
+    "numpy.linalg.multi_dot": Row(
+        "np.linalg.multi_dot([A, M, M.T])",
+        "np.linalg.multi_dot((v, A, M))",
+        dtypes=PRODUCTS,
+        tolerance=64,
+        special="",
+        least=1,
+    ),
+    "numpy.linalg.matrix_power": Row(
+        "np.linalg.matrix_power(S, 2)",
+        "np.linalg.matrix_power(S, 5)",
+        dtypes=PRODUCTS,
+        tolerance=1024,
+        special="",
+    ),
 }

@@ -83,6 +83,8 @@ ROWS: dict[str, Row] = {
         "np.{}(A, rowvar=False)",
         "np.{}(A, rowvar=False, bias=True)",
         "np.{}(A, rowvar=0, ddof=0)",
+        "np.{}(v, w)",
+        "np.{}(A.T, r)",
         dtypes=f"i4 {REAL}",
         tolerance=256,
         least=1,

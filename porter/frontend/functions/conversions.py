@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from porter.arrays.dtypes import WEAK_BOOL
 from porter.arrays.sizes import Poly
 from porter.frontend.functions.registry import PYTHON_TYPES, Call, function
 from porter.frontend.scalars import cast, integer, number, operate, poly_of, truth
@@ -19,7 +20,7 @@ def _python_type(name: str) -> None:
         if isinstance(x, Array):
             x = _single(call, x)
         if name == "bool":
-            return truth(x)
+            return cast(truth(x), WEAK_BOOL)
         if name == "int" and poly_of(x) is not None and x.dtype.kind in "iu":
             return integer(poly_of(x) or Poly())
         return cast(x, PYTHON_TYPES[name])

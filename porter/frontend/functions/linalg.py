@@ -31,6 +31,42 @@ def _matmul(call: Call) -> Value:
     return matmul(call.b, call.array("x1"), call.array("x2"), "`matmul`")
 
 
+@function("numpy.linalg.multi_dot", "arrays out=None")
+def _multi_dot(call: Call) -> Value:
+    """The product of all, from left to right."""
+    arrays = call.value("arrays")
+    if not isinstance(arrays, tuple) or len(arrays) < 2:
+        raise call.refuse("PRT902", "`multi_dot` needs a tuple or list of arrays")
+    product, *rest = (as_array(call.ev.as_numeric(a, call.node)) for a in arrays)
+    for factor in rest:
+        product = as_array(matmul(call.b, call.b.define("product", product), factor,
+                                  "`multi_dot`"))  # fmt: skip
+    return product if product.ndim else product.at(())
+
+
+@function("numpy.linalg.matrix_power", "a n")
+def _matrix_power(call: Call) -> Value:
+    """Squares of squares; the zeroth power needs no elements, a negative one an inverse."""
+    a, n = call.array("a"), int(call.constant("n"))
+    if a.ndim != 2 or n < 1:
+        raise call.refuse("PRT901", f"`matrix_power` to the power {n} here")
+    call.b.unify(a.shape[0], a.shape[1], "`matrix_power` of a matrix that is not square")
+    result: Array | None = None
+    square = a
+    while True:
+        if n % 2:
+            result = square if result is None else _stored_product(call, result, square)
+        n //= 2
+        if not n:
+            break
+        square = _stored_product(call, square, square)
+    return result if result is not None else a
+
+
+def _stored_product(call: Call, x: Array, y: Array) -> Array:
+    return call.b.define("power", as_array(matmul(call.b, x, y, "`matrix_power`")))
+
+
 def strong(value: Operand) -> Operand:
     """A Python number as the NumPy scalar that `np.asarray` makes of it."""
     return value if isinstance(value, Array) else cast(value, strengthen(value.dtype))

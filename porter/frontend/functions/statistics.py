@@ -17,6 +17,7 @@ from porter.frontend.calculus import (
     matmul,
     transpose,
 )
+from porter.frontend.functions.joining import join
 from porter.frontend.functions.reductions import _EXTREMES, _SUMS, Fold, extreme_of, without_nan
 from porter.frontend.functions.registry import Call, function
 from porter.frontend.scalars import cast, choose, integer, number, operate, part_of
@@ -203,29 +204,36 @@ def _nanstd(call: Call) -> Value:
 # -- covariances -------------------------------------------------------------------------------
 
 
-def _variables(call: Call) -> Array:
+def _rows(call: Call, name: str) -> Array:
     """One variable in each row, in float64 at least."""
-    array = call.array("m" if "m" in call.arguments else "x")
+    array = call.array(name)
     if array.ndim not in (1, 2):
         raise call.refuse("PRT903", f"`{call.name}` of an array with {array.ndim} dimensions")
     dtype = promote(strengthen(array.dtype), FLOAT64)
     if array.ndim == 1:
         return Array((ONE, array.shape[0]), dtype, lambda idx: cast(array.at([idx[1]]), dtype))
     rows = array if call.constant("rowvar") else transpose(array, [1, 0])
-    # NumPy gives a number for a single variable: how many there are must be known
-    message = f"`{call.name}` of one variable gives a number: pass it as a 1-D array"
-    call.b.check(Check("index", Poly.of(2), call.b.resolve(rows.shape[0]), message))
     return as_array(astype(rows, dtype))
+
+
+def _variables(call: Call) -> Array:
+    """The variables of both arguments, one below the other."""
+    rows = _rows(call, "m" if "m" in call.arguments else "x")
+    if call.value("y") is not NONE:
+        rows = join(call.b, [rows, _rows(call, "y")], 0, f"`{call.name}`")
+    count = call.b.resolve(rows.shape[0])
+    if count != ONE and not (count - 1).is_positive():
+        # NumPy gives a number for a single variable: how many there are must be known
+        message = f"`{call.name}` of one variable gives a number: pass it as a 1-D array"
+        call.b.check(Check("index", Poly.of(2), count, message))
+    return rows
 
 
 def covariance(call: Call) -> Operand:
     """Sums of products of distances from the means, over n - ddof (n - 1 unless `bias`)."""
     rows = _variables(call)
-    if call.value("y") is not NONE:
-        raise call.refuse("PRT901", f"`{call.name}` of two arrays", "stack them first")
     mean = as_array(mean_of(Fold(call, rows, [1], True)))
-    gaps = as_array(elementwise(call.b, "sub", rows, mean))
-    gaps = call.b.define("centered", gaps)
+    gaps = call.b.define("centered", as_array(elementwise(call.b, "sub", rows, mean)))
     ddof = int(call.constant("ddof")) if call.value("ddof") is not NONE else int(
         not call.constant("bias"))  # fmt: skip
     others = as_array(elementwise(call.b, "conj", transpose(gaps, [1, 0])))

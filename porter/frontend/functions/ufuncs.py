@@ -18,9 +18,10 @@ from porter.frontend.calculus import (
     elementwise,
     reindex,
 )
+from porter.frontend.functions.creation import Empty
 from porter.frontend.functions.reductions import Fold, extreme_of
 from porter.frontend.functions.registry import MISSING, Call, Handler, function
-from porter.frontend.scalars import cast, cast_bool, constant_of, truth
+from porter.frontend.scalars import cast, cast_bool, choose, constant_of, truth
 from porter.frontend.stores import same_kind, store
 from porter.frontend.values import NONE, Array, Value
 from porter.ir.nodes import Const, Expr, Local
@@ -75,16 +76,38 @@ def into(call: Call, result: Operand) -> Value:
             return result
         raise call.refuse("PRT905", "`where=` without `out=` leaves elements undefined",
                           "give `out=`, or use np.where")  # fmt: skip
-    if not isinstance(out, Array) or out.view is None:
+    if not isinstance(out, Array):
         raise call.refuse("PRT905", "`out=` must be an array")
     if not same_kind(out, result):
         raise call.refuse("PRT907", f"`out=` of {out.dtype.name} cannot take the "
                           f"{result.dtype.name} result")  # fmt: skip
+    if out.view is None:
+        return _fresh(call, out, result, True if everywhere else call.array("where"))
     if everywhere:
         store(call.b, out, result)
     else:
         _store_where(call, out, as_array(result), call.array("where"))
     return out
+
+
+def _fresh(call: Call, out: Array, result: Operand, where: Array | bool) -> Array:
+    """`out` was made for this call alone: what it holds stays where `where` does not hold."""
+    chosen, condition = as_array(result), None if isinstance(where, bool) else where
+    if isinstance(out, Empty) and condition is not None:
+        raise call.refuse("PRT905", "`where=` with an empty `out=` leaves elements undefined",
+                          "use np.zeros")  # fmt: skip
+    shapes = [out.shape, chosen.shape, *([condition.shape] if condition else [])]
+    shape = broadcast_shape(call.b, shapes, f"`{call.name}`")
+    if len(shape) != out.ndim or (condition and condition.dtype.kind != "b"):
+        raise call.refuse("PRT905", f"`out=` of `{call.name}` has another shape than the result")
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        value = cast(chosen.at(aligned(chosen.shape, idx)), out.dtype)
+        if condition is None:
+            return value
+        return choose(truth(condition.at(aligned(condition.shape, idx))), value, out.at(idx))
+
+    return Array(out.shape, out.dtype, at)
 
 
 def _store_where(call: Call, out: Array, result: Array, where: Array) -> None:

@@ -33,12 +33,18 @@ fliplr mgrid .sort count_nonzero matmul linalg.solve finfo nanmax .flags .all .c
 """
 #: names that are types or syntax, or gone from NumPy 2.4: tested in the corpus
 SYNTAX = {
+    "builtins.callable",
+    "builtins.hasattr",
+    "builtins.isinstance",
+    "builtins.list",
+    "builtins.tuple",
+    "numba.prange",
+    "numpy.iscomplexobj",
+    "numpy.isrealobj",
+    "numpy.isscalar",
+    "numpy.issubdtype",
     "numpy.ndarray",
     "numpy.trapz",
-    "builtins.tuple",
-    "builtins.list",
-    "builtins.isinstance",
-    "numba.prange",
 }
 KNOWN = {
     *FUNCTIONS,

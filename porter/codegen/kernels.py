@@ -179,7 +179,10 @@ class KernelTexts:
                 previous.append(step)
         written = self.render(w, kernel, "rows", [total])
         fold = next(s for s in kernel.parts if isinstance(s, Fold) and s.reductions)
-        written.width = fold.reductions[0][1].axes[-1].extent
+        length = fold.reductions[0][1].axes[-1].extent
+        # rows of different lengths: as many threads as a block has
+        same = not length.names() & {a.name for a in kernel.axes}
+        written.width = length if same else None
         return written
 
     def scratch(self, w: Writer, kernel: Kernel) -> dict[str, str]:

@@ -144,7 +144,8 @@ def _method(
         return as_array(m.owner)
     if name == "transpose" and len(positional) > 1:
         positional = [tuple(positional)]
-    result = named(ev, f"numpy.{name}", [m.owner, *positional], keywords, node)
+    positional.insert(1 if name == "compress" else 0, m.owner)  # compress(condition, a)
+    result = named(ev, f"numpy.{name}", positional, keywords, node)
     if m.name == "flatten" and isinstance(result, Array):
         return Array(result.shape, result.dtype, result.at)
     return result

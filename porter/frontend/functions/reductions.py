@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from porter.arrays.dtypes import BOOL, INT64, RANK, WEAK_BOOL, DType, promote, strengthen
-from porter.arrays.sizes import Poly
+from porter.arrays.sizes import Apply, Poly
 from porter.frontend.calculus import (
     ONE,
     Operand,
@@ -164,11 +164,19 @@ def _python_sum(call: Call) -> Value:
 def nonempty(fold: Fold) -> None:
     """NumPy raises ValueError for the extreme of nothing."""
     call, array = fold.call, fold.array
+    message = f"zero-size array to reduction operation {call.name.split('.')[-1]}"
     for d in range(array.ndim) if fold.axes is None else fold.axes:
-        n = call.b.resolve(array.shape[d])
-        if not n.is_positive():
-            message = f"zero-size array to reduction operation {call.name.split('.')[-1]}"
-            call.b.check(Check("index", ONE, n, message + " which has no identity"))
+        for n in at_least(call.b.resolve(array.shape[d])):
+            if not n.is_positive():
+                call.b.check(Check("index", ONE, n, message + " which has no identity"))
+
+
+def at_least(n: Poly) -> list[Poly]:
+    """The sizes that must be positive for n to be: a minimum's are its parts'."""
+    for atom in n.atoms():
+        if isinstance(atom, Apply) and atom.op == "min" and Poly.atom(atom) == n:
+            return [part for arg in atom.args for part in at_least(arg)]
+    return [n]
 
 
 def ordered(fold: Fold, masks: bool = False) -> None:

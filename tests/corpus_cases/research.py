@@ -65,7 +65,7 @@ CASES = {
     "integral_image": Case("float64[:, :]", "n,m"),
     "max_pool_2x2": Case("float64[:, :]", "n+1,m"),
     "rgb_to_hsv_value": Case("float64[:, :, :]", "n,m,k:unit"),
-    "zscore_clip": Case("float64[:, :], int64, float64", "n+1,m =0 =3.0"),
+    "zscore_clip": Case("float64[:, :], omitted, float64", "n+1,m =0 =3.0"),
     "trimmed_mean": Case("float64[:], float64, float64", "n =-0.5 =0.5"),
     "pearson": Case("float64[:], float64[:]", "n+1 n+1"),
     "autocorrelation": Case("float64[:], int64", "n+4 =3"),

@@ -1,0 +1,248 @@
+"""What is easily converted wrong: order of evaluation, views, signs, wraparound, rebinding."""
+
+import numpy as np
+
+
+def swap_rows(a, i, j):
+    """The right side is read before anything is stored."""
+    a[[i, j]] = a[[j, i]]
+
+
+def swap_columns_by_tuple(a):
+    """Views on both sides: the second store reads what the first has changed."""
+    a[:, 0], a[:, 1] = a[:, 1].copy(), a[:, 0].copy()
+
+
+def swap_columns_of_views(a):
+    """Without copies both columns end up alike."""
+    a[:, 0], a[:, 1] = a[:, 1], a[:, 0]
+
+
+def shift_in_place(x):
+    """Overlapping regions of one array."""
+    x[1:] = x[:-1]
+
+
+def shift_back_in_place(x):
+    """The other direction, and an update."""
+    x[:-1] += x[1:]
+
+
+def mirror_in_place(x):
+    """Every element moves."""
+    x[:] = x[::-1]
+
+
+def transpose_in_place(a):
+    """A square matrix onto its transpose."""
+    a[:] = a.T
+
+
+def add_transpose(a):
+    """Reads its own target at other places."""
+    a += a.T
+
+
+def view_then_write(x):
+    """A view sees later stores."""
+    v = x[::2]
+    x[0] = 5.0
+    return v * 2.0
+
+
+def copy_then_write(x):
+    """A copy does not."""
+    v = x[::2].copy()
+    x[0] = 5.0
+    return v * 2.0
+
+
+def expression_then_write(x):
+    """Neither does a result."""
+    v = x * 2.0
+    x[:] = 0.0
+    return v
+
+
+def rebind_after_alias(x):
+    """`y` is x until x means something else."""
+    y = x
+    x = x + 1.0
+    y += 10.0
+    return x, y
+
+
+def augmented_view(x):
+    """An augmented store through a view reaches the array."""
+    h = x[1:]
+    h *= 3.0
+    return x.sum()
+
+
+def chained(x):
+    """Both targets get the same value."""
+    a = b = x * 0.5
+    a += 1.0
+    return a, b
+
+
+def row_view_loop(a):
+    """Rows are views."""
+    for row in a:
+        row -= row[0]
+
+
+def last_row_first(a):
+    """Each row takes the next one's, in order."""
+    for i in range(a.shape[0] - 1):
+        a[i] = a[i + 1]
+
+
+def first_row_last(a):
+    """Each row takes what the row before has become."""
+    for i in range(1, a.shape[0]):
+        a[i] = a[i] + a[i - 1]
+
+
+def floor_and_mod(a, b):
+    """Python's signs."""
+    return a // b, a % b
+
+
+def float_floor_and_mod(x, y):
+    """Signs, infinities and zeros."""
+    return x // y, np.mod(x, y), np.fmod(x, y)
+
+
+def wrap_small(a):
+    """Sums of small integers wrap, their totals do not."""
+    return a + a, a.sum()
+
+
+def unsigned_difference(a, b):
+    """Below zero wraps."""
+    return a - b, np.abs(a.astype(np.int64) - b)
+
+
+def negative_shift_free(a):
+    """Shifts of negative numbers keep the sign."""
+    return a >> 2, a << 3
+
+
+def power_of_integers(a):
+    """Integer powers stay integers and wrap."""
+    return a**2, a**5
+
+
+def true_division_of_integers(a, b):
+    """Always float64."""
+    return a / b, (a + 1) / 2
+
+
+def bool_arithmetic(p, q):
+    """Sums of booleans are or, their counts are integers."""
+    return p + q, p * q, p ^ q, (p & ~q).sum(), p.mean()
+
+
+def compare_nan(x, y):
+    """NaN is not equal to itself."""
+    return x == y, x != x, np.maximum(x, y), np.fmax(x, y)
+
+
+def signed_zeros(x):
+    """-0.0 stays."""
+    return np.where(x > 0, x, -0.0), np.copysign(1.0, x), x * 0.0
+
+
+def clip_swapped(x):
+    """Where the lower bound is above the upper one, the upper one wins."""
+    return np.clip(x, 1.0, -1.0)
+
+
+def argmax_ties(a):
+    """The first of equal elements."""
+    return np.argmax(a, axis=1), np.argmin(a)
+
+
+def round_half_even(x):
+    """Half goes to even."""
+    return np.round(x * 2) / 2, np.rint(x)
+
+
+def int_truncates(x):
+    """Towards zero."""
+    return x.astype(np.int32), np.trunc(x), np.floor(x)
+
+
+def while_halving(x, tol):
+    """The number of steps depends on the data."""
+    n = 0
+    while np.abs(x).max() > tol:
+        x = x * 0.5
+        n += 1
+    return x, n
+
+
+def nested_function(x, a):
+    """A closure sees the variable as it is when called."""
+    scale = a
+
+    def f(v):
+        return v * scale
+
+    y = f(x)
+    scale = 2.0
+    return y + f(x)
+
+
+def conditional_rebinding(x, flag):
+    """A name that means different arrays."""
+    y = x[::-1]
+    if flag > 1.0:
+        y = x * 2.0
+    return y + x
+
+
+def loop_rebinding(x, steps):
+    """Old and new swap each step."""
+    old, new = x, np.zeros_like(x)
+    for _ in range(steps):
+        new[1:-1] = 0.5 * (old[:-2] + old[2:])
+        old, new = new, old
+    return old
+
+
+def accumulate_then_use(x):
+    """A running variable is used between its updates."""
+    s = 0.0
+    out = np.empty_like(x)
+    for i in range(len(x)):
+        out[i] = s
+        s += x[i]
+    return out
+
+
+def negative_slices(x):
+    """Bounds beyond the ends."""
+    return x[-3:], x[:-100], x[100:], x[-100:2], x[5:2]
+
+
+def stepped_back(x):
+    """Negative steps with bounds."""
+    return x[::-2], x[-2::-1], x[3:0:-1]
+
+
+def ellipsis_and_none(a):
+    """New axes in the middle."""
+    return a[:, None, :] - a[None, ...], a[..., -1]
+
+
+def integer_row_index(a, i):
+    """Negative scalar positions count from the end."""
+    return a[i] * 2.0, a[-1, :] - a[0]
+
+
+def diagonal_loop(a):
+    """Owner computes on the diagonal."""
+    for i in range(min(a.shape[0], a.shape[1])):
+        a[i, i] = a[i, i] * 2.0 + a[0, 0]

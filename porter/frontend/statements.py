@@ -215,6 +215,9 @@ class Body:
                 result = self.ev(value)
                 if len(targets) > 1 and any(isinstance(t.target, cst.Subscript) for t in targets):
                     result = self._held(result) if self._changes(result, set(), True) else result
+                names = [t.target.value for t in targets if isinstance(t.target, cst.Name)]
+                if len(targets) > 1 and names:
+                    result = self.bound(names[0], result)  # all names mean one array
                 for target in targets:
                     self.assign(target.target, result)
             case cst.AnnAssign(target=target, value=value):
@@ -293,7 +296,8 @@ class Body:
     def _changes(value: Value, assigned: set[str], stores: bool) -> bool:
         """Whether a right side reads what an earlier target of the same statement changes."""
         if isinstance(value, Array):
-            return stores
+            # a view shows what is stored into its array, in NumPy too
+            return stores and (value.view is None or value.mask is not None)
         if not is_expr(value):
             return False
         parts = list(walk(value))  # type: ignore[arg-type]

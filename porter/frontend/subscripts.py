@@ -312,10 +312,15 @@ def _defined(b: Builder, e: Expr) -> Expr:
 
 
 def _from_front(b: Builder, array: Array, position: Poly) -> Poly:
-    """A position that may be negative counts from the end of a view: the kernel sees to that."""
-    if whole_view(array) or unchecked(position) or never_negative(b, lowest(b, position)):
+    """A position that may be negative counts from the end: the kernel sees to that.
+
+    In a stored array any negative position does so by itself; a named expression may yet be
+    computed where it is read, at the position that stands there.
+    """
+    if unchecked(position) or never_negative(b, lowest(b, position)):
         return position
-    return _unproved(position)
+    stored = array.view is not None and b.definition(array.view.buffer) is None
+    return position if whole_view(array) and stored else _unproved(position)
 
 
 def _within_view(array: Array, position: Poly, size: Poly) -> Poly:

@@ -162,7 +162,9 @@ class Machine:
             k, data = self.poly(p), unchecked(p)
             if data and not -size <= k < size:
                 raise IndexError("an index read from data is out of bounds")
-            if not data and not 0 <= k < size:
+            # in a stored array a position of unknown sign counts from the end if it is negative
+            least = 0 if p.is_nonneg() else -size
+            if not data and not least <= k < size:
                 raise IRError(f"`{node.buffer}[.. {p} ..]` is at {k}, the size is {size}")
             at.append(k % size)
         if self.touched is not None:

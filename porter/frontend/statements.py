@@ -215,9 +215,9 @@ class Body:
                 result = self.ev(value)
                 if len(targets) > 1 and any(isinstance(t.target, cst.Subscript) for t in targets):
                     result = self._held(result) if self._changes(result, set(), True) else result
-                names = [t.target.value for t in targets if isinstance(t.target, cst.Name)]
-                if len(targets) > 1 and names:
-                    result = self.bound(names[0], result)  # all names mean one array
+                shared = [t.target.value for t in targets if isinstance(t.target, cst.Name)]
+                if len(targets) > 1 and shared:
+                    result = self.bound(shared[0], result)  # all names mean one array
                 for target in targets:
                     self.assign(target.target, result)
             case cst.AnnAssign(target=target, value=value):

@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from porter.arrays.dtypes import INT64
 from porter.ir.nodes import (
+    Alloc,
     Axis,
     Check,
+    Const,
     Def,
     Expr,
     For,
@@ -20,6 +23,7 @@ from porter.ir.nodes import (
     Load,
     Program,
     Reduce,
+    Return,
     While,
     Write,
 )
@@ -104,3 +108,41 @@ def _all(body: Expr) -> Iterator[Expr]:
     yield body
     for c in children(body):
         yield from _all(c)
+
+
+def fixed_shapes(program: Program) -> bool:
+    """Whether the arguments of an elementwise function must have one shape.
+
+    The kernels see them broadcast to the common shape.  That is not the shape of what the
+    function makes of some of them only, or of an array that is as large as one of them.
+    """
+    made = any(isinstance(s, Alloc) for s in statements(program.body))
+    results = _results(program)
+    if program.strict and (program.sized or made or results):
+        return True
+    arrays = {p.name for p in program.parameters if p.ndim is not None}
+    return any(_arguments(program, name) != arrays for name in results)
+
+
+def _results(program: Program) -> list[str]:
+    """The returned arrays that are not arguments."""
+    return [
+        v for s in statements(program.body) if isinstance(s, Return) for v in s.values
+        if isinstance(v, str) and not program.buffers[v].parameter
+    ]  # fmt: skip
+
+
+def _arguments(program: Program, name: str) -> set[str]:
+    """The arguments that a result is computed from; empty if it is not just an expression."""
+    found: set[str] = set()
+    work, bodies = [name], {s.name: s.body for s in statements(program.body) if isinstance(s, Def)}
+    while work:
+        at = work.pop()
+        if at in program.buffers and program.buffers[at].parameter:
+            found.add(at)
+        elif at not in bodies:
+            return set()
+        else:
+            work += [e.buffer for e in _all(bodies.pop(at)) if isinstance(e, Load)]
+            bodies[at] = Const(0, INT64)
+    return found

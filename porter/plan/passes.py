@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from porter.ir.check import check
-from porter.ir.nodes import Alloc, For, Program, Return, Stmt
+from porter.ir.nodes import For, Program, Stmt
 from porter.ir.walk import statements
 from porter.plan.accesses import accesses
-from porter.plan.broadcast import expandable
+from porter.plan.broadcast import expandable, fixed_shapes
 from porter.plan.common import Context
 from porter.plan.extract import extract
 from porter.plan.in_place import in_place
@@ -82,22 +82,12 @@ def plan(program: Program) -> Plan:
         program.constants,
         program.origin,
         program.indexed or _indexed(program),
-        program.strict and not _stores_only(program),
+        fixed_shapes(program),
         groups,
         widenable(program, [m for g in groups for m in g]),
         program.imports,
         tuple(context.notes),
     )
-
-
-def _stores_only(program: Program) -> bool:
-    """Whether all that has a shape is arguments: what is stored may be smaller than its target."""
-    made = any(isinstance(s, Alloc) for s in statements(program.body))
-    returned = [
-        v for s in statements(program.body) if isinstance(s, Return) for v in s.values
-        if isinstance(v, str) and not program.buffers[v].parameter
-    ]  # fmt: skip
-    return not (program.sized or made or returned)
 
 
 def _indexed(program: Program) -> bool:

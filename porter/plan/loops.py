@@ -93,7 +93,7 @@ def _while(loop: While, after: set[str], context: Context) -> list[Stmt]:
 def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
     reason = obstacle(loop, after, context)
     if reason is None:
-        return _parallel(loop, context)
+        return _threads_or_steps(loop, after, context)
     folded = fold_loop(loop)
     if folded is not None:
         return folded
@@ -169,6 +169,20 @@ def _slanted(loop: For, context: Context) -> bool:
     sequential = obstacle(inner, set(), context) is not None
     context.around = around
     return sequential
+
+
+def _threads_or_steps(loop: For, after: set[str], context: Context) -> list[Stmt]:
+    """A parallel loop on the grid; where a thread cannot run its body, launches in a host loop."""
+    buffers, known = dict(context.buffers), len(context.notes)
+    try:
+        return _parallel(loop, context)
+    except Refusal:
+        if not _has_parallel_work(loop.body):
+            raise
+        del context.notes[known:]
+        context.buffers.clear()
+        context.buffers.update(buffers)
+        return [_inside(loop, after, context)]
 
 
 def _has_parallel_work(body: Sequence[Stmt]) -> bool:

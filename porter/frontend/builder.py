@@ -372,6 +372,11 @@ class Builder:
             if whole is not None:
                 return self.unify(*whole, what, broadcast, error)
             raise self.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
+        if (a.names() | b.names()) & {r.name for r in self.ranges}:
+            # the loops' indices cancel out: what is left can be tested before the loops
+            left, right = (_positive(difference), _positive(-difference))
+            self.check(Check("equal", left, right, what, error))
+            return a
         self.checks.append(Check("equal", a, b, what, error))
         return a
 
@@ -459,3 +464,8 @@ def whole_view(array: Array) -> bool:
 def strong(array_dtype: DType) -> DType:
     """Arrays never have weak dtypes."""
     return strengthen(array_dtype)
+
+
+def _positive(poly: Poly) -> Poly:
+    """The terms with positive coefficients."""
+    return Poly(tuple((m, c) for m, c in poly.terms if c > 0))

@@ -32,7 +32,25 @@ def cooperative(s: Write) -> str | None:
     own = {a.name for a in s.axes}
     if any((a.lo.names() | a.hi.names()) & own for r in found for a in r.axes):
         return None
+    if any(_along_output(s, r) for r in found):
+        return None
     return "rows" if all(along_fast_axis(r) for r in found) else None
+
+
+def _along_output(s: Write, r: Reduce) -> bool:
+    """Whether neighbouring elements of a matrix or more read neighbours, or the same elements.
+
+    Then a thread for each of them reads in coalesced order and needs no barriers: the sums of
+    a convolution or of a small product of matrices.  A vector has too few elements for that.
+    """
+    if len(s.axes) < 2:
+        return False
+    inner = {a.name for a in r.axes}
+    out, last = s.axes[-1].name, r.axes[-1].name
+    loads = [e for e in walk(r.body) if isinstance(e, Load) and free_names(e) & inner]
+    along_last = [e for e in loads if e.index[-1].coefficient(last)]
+    along_out = [e for e in loads if e.index[-1].coefficient(out)]
+    return bool(along_out) and not any(out in free_names(e) for e in along_last)
 
 
 def has_data(index: Iterable[Poly]) -> bool:

@@ -29,7 +29,13 @@ def unflatten(w: Writer, flat: str, axes: Sequence[Axis]) -> None:
 
 
 def _grouped(text: str) -> str:
-    return f"({text})" if any(c in text for c in "+-*/% ") and not text.startswith("(") else text
+    """In parentheses, unless it is one operand already; `(a) // (b)` is not."""
+    depth = 0
+    for k, c in enumerate(text):
+        depth += (c == "(") - (c == ")")
+        if depth == 0 and (c in "+-*/% " or (c == ")" and k < len(text) - 1)):
+            return f"({text})"
+    return text
 
 
 def product(sizes: Iterator[Poly] | Sequence[Poly]) -> Poly:

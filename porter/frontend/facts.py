@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from porter.arrays.sizes import Apply, Data, Poly
+from porter.arrays.sizes import Apply, Data, Poly, apply
 from porter.ir.nodes import Axis, Check
 
 if TYPE_CHECKING:
@@ -41,8 +41,39 @@ def _passed(b: Builder, c: Check, running: set[Poly]) -> bool:
 
 def never_negative(b: Builder, poly: Poly) -> bool:
     """Whether `poly >= 0` follows from the facts, used one at a time."""
-    poly = b.resolve(poly)
-    return poly.is_nonneg() or any((poly - f).is_nonneg() for f in facts(b))
+    for p in dict.fromkeys((b.resolve(poly), _without_max(b, b.resolve(poly)))):
+        if p.is_nonneg() or any((p - f).is_nonneg() for f in facts(b)):
+            return True
+    return False
+
+
+def _without_max(b: Builder, poly: Poly) -> Poly:
+    """With p for `max(p, 0)` where a loop around would not run at all if the maximum were 0."""
+    running = [b.resolve(r.extent) for r in b.ranges]
+    for atom in {a for p in running for a in p.atoms() if isinstance(a, Apply) and a.op == "max"}:
+        parts = [p for p in atom.args if p != Poly()]
+        if len(parts) != 1:
+            continue
+        empty = [_put(p, atom, Poly()).constant for p in running]
+        if any(n is not None and n <= 0 for n in empty):
+            poly = _put(poly, atom, parts[0])
+    return poly
+
+
+def _put(p: Poly, atom: Apply, value: Poly) -> Poly:
+    """With `value` for an atom, wherever it is."""
+    total = Poly()
+    for monomial, c in p.terms:
+        product = Poly.of(c)
+        for a in monomial:
+            if a == atom:
+                product *= value
+            elif isinstance(a, Apply):
+                product *= apply(a.op, *(_put(x, atom, value) for x in a.args))
+            else:
+                product *= Poly.atom(a)
+        total += product
+    return total
 
 
 def lowest(b: Builder, poly: Poly) -> Poly:

@@ -105,7 +105,7 @@ class Grouping:
             raise refusal("PRT906", "the size of this array comes from data", s.origin.span,
                           "how many threads to launch must be known on the host")  # fmt: skip
         kind = "private" if s.axes and private_targets(s.body, self.context.buffers) else "map"
-        return Kernel(self.name(""), kind, s.axes, s.body, origin=s.origin)
+        return Kernel(self.name(""), kind, _memory_order(s), s.body, origin=s.origin)
 
     def _group(self, s: Write, work: list[Stmt]) -> list[object]:
         kind = cooperative(s)
@@ -318,6 +318,16 @@ def _localise(
         step.origin,
         step.store if step.name in stored else None,
     )
+
+
+def _memory_order(s: Stage) -> tuple[Axis, ...]:
+    """The axes in the order of the subscripts stored to, so that the last runs along memory."""
+    stores = [x for x in statements(s.body) if isinstance(x, Write)]
+    if not stores:
+        return s.axes
+    main = max(stores, key=lambda x: len({n for p in x.index for n in p.names()}))
+    place = {n: d for d, p in enumerate(main.index) for n in p.names()}
+    return tuple(sorted(s.axes, key=lambda a: place.get(a.name, -1)))
 
 
 def _simple(s: Stage) -> bool:

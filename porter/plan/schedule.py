@@ -9,6 +9,8 @@ from porter.ir.nodes import Axis, Expr, Load, Reduce, Write
 from porter.ir.walk import children, free_names, walk
 from porter.plan.scans import running_fold
 
+WARP = 32
+
 
 def reductions(expr: Expr) -> list[Reduce]:
     """The outermost reductions of an expression."""
@@ -32,9 +34,15 @@ def cooperative(s: Write) -> str | None:
     own = {a.name for a in s.axes}
     if any((a.lo.names() | a.hi.names()) & own for r in found for a in r.axes):
         return None
-    if any(_along_output(s, r) for r in found):
+    if any(_along_output(s, r) or _short(r) for r in found):
         return None
     return "rows" if all(along_fast_axis(r) for r in found) else None
+
+
+def _short(r: Reduce) -> bool:
+    """Whether most threads of a block would have nothing to do along the last axis."""
+    extent = r.axes[-1].extent.constant
+    return extent is not None and extent < WARP
 
 
 def _along_output(s: Write, r: Reduce) -> bool:

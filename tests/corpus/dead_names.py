@@ -22,7 +22,7 @@ def read_after_the_loop(x, n):
 
 def read_before_bound(x, n):
     t = x * 3.0
-    for _k in range(n):
+    for _ in range(n):
         x += t
         t = x * 0.25
     return x

@@ -50,6 +50,7 @@ class _Visitor(cst.CSTVisitor):
         self.first_look = True
         self.derived: dict[str, str] = {}
         self.sliced: dict[str, str] = {}
+        self.elements: dict[str, str] = {}  # the variable of `for v in x`: the array x
 
     def use(self, node: cst.CSTNode) -> Usage | None:
         if isinstance(node, cst.Name):
@@ -141,9 +142,17 @@ class _Visitor(cst.CSTVisitor):
                         use.is_array = use.in_product = True
         if type(node.operator).__name__ in _BITS:
             for side in (node.left, node.right):
-                use = self.use(side)
-                if use is not None:
-                    use.has_bits = True
+                self._bits(side)
+
+    def _bits(self, side: cst.BaseExpression) -> None:
+        """An operand of a bit operation, or the array that it is an element of."""
+        if isinstance(side, cst.Subscript):
+            side = side.value
+        use = self.use(side)
+        if use is None and isinstance(side, cst.Name):
+            use = self.uses.get(self.elements.get(side.value, ""))
+        if use is not None:
+            use.has_bits = True
 
     def visit_AugAssign(self, node: cst.AugAssign) -> None:
         """A parameter that is changed in place is an array."""
@@ -155,6 +164,8 @@ class _Visitor(cst.CSTVisitor):
         use = self.use(node.iter)
         if use is not None:
             use.array()
+            if isinstance(node.iter, cst.Name) and isinstance(node.target, cst.Name):
+                self.elements[node.target.value] = node.iter.value
         if isinstance(node.iter, cst.Subscript) and isinstance(node.target, cst.Name):
             return
         call = node.iter

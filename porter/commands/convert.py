@@ -150,7 +150,7 @@ def _lines(f: FunctionOutcome, color: bool) -> list[str]:
     text = f"{paint(f.status, mark, color)} {f.name}{types}"
     if f.status == "converted":
         text += f": {len(f.kernels)} kernel{'s' if len(f.kernels) != 1 else ''}"
-        text += ", partly on the host" if f.diagnostics else ""
+        text += ", partly on the host" if any(d.code != "PRT904" for d in f.diagnostics) else ""
     lines = [text]
     lines += [f"  assumed: {a}" for a in f.assumed]
     lines += [f"  proved: {e}" for e in f.proofs]

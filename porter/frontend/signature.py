@@ -226,7 +226,7 @@ def _inferred(
         is_array = bool(params) and params[0] is p and _plain(p, usage, aliases)
     if is_array:
         whole = use.is_index or use.has_bits
-        dtype = hinted or DType("int64" if whole else "float64")
+        dtype = hinted or DType("bool" if use.is_mask else "int64" if whole else "float64")
         return ParameterType(DType(dtype.name), max(use.ndim, 1))
     if use.default is not None:
         return ParameterType(use.default, None)

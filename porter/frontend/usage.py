@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import libcst as cst
@@ -31,6 +32,7 @@ class Usage:
     in_product: bool = False
     is_scalar: bool = False
     has_bits: bool = False
+    is_mask: bool = False
     ndim: int = 0
     default: DType | None = None
 
@@ -38,6 +40,10 @@ class Usage:
         """Note that it is an array of at least `ndim` dimensions."""
         self.is_array = True
         self.ndim = max(self.ndim, ndim)
+
+
+#: a name that says that a subscript selects
+_MASK = re.compile(r"(^|_)(mask|keep|valid|alive|selected)s?$")
 
 
 class _Visitor(cst.CSTVisitor):
@@ -95,10 +101,17 @@ class _Visitor(cst.CSTVisitor):
         match value:
             case cst.Name(value=name):
                 use = self.use(value)
-                if use is not None:
+                if use is not None and _MASK.search(name):
+                    self._selects(value)
+                elif use is not None:
                     use.is_index = use.is_integer = True
                 if name in self.sliced:
                     self.uses[self.sliced[name]].is_index = True
+            case cst.UnaryOperation(operator=cst.BitInvert(), expression=inner):
+                self._selects(inner)
+            case cst.BinaryOperation(left=left, operator=cst.BitAnd() | cst.BitOr(), right=right):
+                self._selects(left)
+                self._selects(right)
             case cst.BinaryOperation(left=left, right=right):
                 self._index(left)
                 self._index(right)
@@ -107,6 +120,15 @@ class _Visitor(cst.CSTVisitor):
                 if use is not None:
                     use.is_index = True
                     use.array()
+
+    def _selects(self, value: cst.BaseExpression) -> None:
+        """A subscript that can only be a boolean mask, by its operator or by its name."""
+        use = self.use(value)
+        if use is not None:
+            use.is_mask = True
+            use.array()
+        elif isinstance(value, cst.UnaryOperation):
+            self._selects(value.expression)
 
     def _integer(self, value: cst.BaseExpression | None) -> None:
         match value:
@@ -251,6 +273,7 @@ class _Visitor(cst.CSTVisitor):
             use.is_index |= known.is_index
             use.is_scalar |= known.is_scalar
             use.has_bits |= known.has_bits
+            use.is_mask |= known.is_mask
             if known.ndim:
                 use.array(known.ndim)
 

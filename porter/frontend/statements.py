@@ -354,6 +354,8 @@ class Body:
         return value
 
     def _named_array(self, name: str, value: Array) -> Array:
+        if value.lead and any(value is v for v in self.env.values()):
+            return value  # another name of it
         if value.mask is not None:
             return self._named_selection(name, value)
         if value.view is not None:

@@ -53,6 +53,12 @@ def running_fold(s: Write) -> tuple[Axis, Reduce] | None:
     return None
 
 
+def runs_along(e: Expr, axes: tuple[Axis, ...]) -> bool:
+    """Whether an expression folds up to one of its own indices: it must not be computed alone."""
+    own = {a.name for a in axes}
+    return any(a.hi.names() & own for r in walk(e) if isinstance(r, Reduce) for a in r.axes)
+
+
 def _rectangular(axes: tuple[Axis, ...]) -> bool:
     own = {a.name for a in axes}
     bounds = [p for a in axes for p in (a.lo, a.hi)]

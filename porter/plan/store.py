@@ -38,6 +38,8 @@ from porter.plan.common import (
     symbols,
     weight,
 )
+from porter.plan.scans import runs_along
+from porter.plan.schedule import has_data
 
 #: recomputing at several places is worth this many additions in all
 BUDGET = 64
@@ -148,10 +150,22 @@ def _epilogue(s: Def, rest: Sequence[Stmt]) -> bool:
     first = next((r for r in rest if not isinstance(r, Alloc)), None)
     if not isinstance(first, (Def, Write)) or not s.axes or not same_extents(s.axes, first.axes):
         return False
+    if runs_along(s.body, s.axes) and not _scannable(s, first):
+        return False
     return any(
         load.index == symbols(first.axes) and not any(isinstance(e, Reduce) for e in walk(inside))
         for load, inside in reads_of(first, s.name)
     )
+
+
+def _scannable(s: Def, reader: Def | Write) -> bool:
+    """Whether a running fold stays one in its reader: nothing else there needs a loop or a test."""
+    if any(isinstance(e, Reduce) for e in walk(reader.body)):
+        return False
+    if isinstance(reader, Def):
+        return True
+    plain = reader.index == symbols(reader.axes) or not has_data(reader.index)
+    return plain and reader.mask is None and not reader.checked
 
 
 def _named_local(s: Def, rest: Sequence[Stmt], mutable: set[str]) -> bool:

@@ -234,3 +234,52 @@ def rows_where(a, keep):
 def length_of_positions(x):
     idx = np.flatnonzero(x > 0)
     return np.zeros(len(idx)) + idx.sum()
+
+
+def two_names_of_a_selection(x):
+    """In place: both names see it."""
+    kept = x[x > 0]
+    same = kept
+    kept += 1
+    return kept, same
+
+
+def mask_changed_afterwards(x):
+    m = x > 0
+    kept = x[m]
+    m[:] = False
+    return kept
+
+
+def source_changed_afterwards(x):
+    y = x.copy()
+    kept = y[y > 0]
+    y[:] = 0
+    return kept, y
+
+
+def first_few_selected(x, n):
+    few = x[x > 0][:n]
+    return few * few
+
+
+def zero_crossings(x):
+    """Between which elements the sign changes."""
+    at = np.flatnonzero(np.diff(np.sign(x)) != 0)
+    return (at + 1) * 0.5
+
+
+def center_of_positive(a):
+    rows, columns = np.where(a > 0)
+    return rows.sum(), columns.sum(), len(rows)
+
+
+def kept_in_a_loop(x, steps):
+    """The length differs in each iteration."""
+    for k in range(steps):
+        x = x[x > k * 0.1]
+    return x
+
+
+def below_running_sum(x, t):
+    return x[np.cumsum(x) < t]

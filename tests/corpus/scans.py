@@ -193,3 +193,24 @@ def narrow_lines(a):
 
 def float32_running_sum(x):
     return np.cumsum(x)
+
+
+def running_sum_added_where(x, y):
+    x[y > 0] += np.cumsum(y)[y > 0]
+
+
+def running_sum_changed(x):
+    c = np.cumsum(x)
+    c[0] = 5
+    return c
+
+
+def running_sum_times_row_sum(x, a):
+    return np.cumsum(x) * a.sum(axis=1)
+
+
+def running_sum_of_each_row(a):
+    out = np.zeros_like(a)
+    for i in range(a.shape[0]):
+        out[i] = np.cumsum(a[i])
+    return out

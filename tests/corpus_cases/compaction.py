@@ -1,6 +1,6 @@
 """Arguments of tests/corpus/compaction.py."""
 
-from corpus_case import Case
+from corpus_case import Case, refused
 
 V, M, B = "float64[:]", "float64[:, :]", "bool[:]"
 
@@ -54,4 +54,12 @@ CASES: dict[str, Case] = {
     "scattered_back": Case(V, "n"),
     "rows_where": Case(f"{M}, {B}", "n,m n"),
     "length_of_positions": Case(V, "n"),
+    "two_names_of_a_selection": Case(V, "n"),
+    "mask_changed_afterwards": Case(V, "n"),
+    "source_changed_afterwards": Case(V, "n"),
+    "first_few_selected": Case(f"{V}, int64", "n =3"),
+    "zero_crossings": Case(V, "n"),
+    "center_of_positive": Case(M, "n,m"),
+    "kept_in_a_loop": refused(f"{V}, int64", "PRT906", "n s"),
+    "below_running_sum": Case(f"{V}, float64", "n =0.5"),
 }

@@ -47,4 +47,8 @@ CASES: dict[str, Case] = {
     "two_running_sums": Case(f"{V}, {V}", "n n"),
     "narrow_lines": Case(V, "3*n"),
     "float32_running_sum": Case("float32[:]", "n"),
+    "running_sum_added_where": Case(f"{V}, {V}", "n n"),
+    "running_sum_changed": Case(V, "n", least=1),
+    "running_sum_times_row_sum": Case(f"{V}, {M}", "n n,m"),
+    "running_sum_of_each_row": Case(M, "n,m"),
 }

@@ -45,7 +45,7 @@ class Converted:
 def front_end(
     function: FunctionSource, signature: str | None, scope: Globals
 ) -> tuple[tuple[ParameterType, ...], Program, Plan]:
-    """The first candidate signature that converts. Raises Refusal (of the first candidate)."""
+    """The first candidate signature that converts. Raises Refusal."""
     function, scope = method_apart(function, scope)
     first = None
     for partial in (False,) if scope.refuse_host else (False, True):
@@ -73,18 +73,23 @@ def _first_candidate(
     function: FunctionSource, signature: str | None, scope: Globals, partial: bool
 ) -> tuple[tuple[ParameterType, ...], Program, Plan]:
     """The first signature that converts; with `partial`, some statements may stay on the host."""
-    first: Refusal | None = None
+    best: Refusal | None = None
     for types in candidates(function, signature):
         try:
             program = build(function, types, scope, partial)
             return _settled(types, program), program, _planned(function, program)
         except Refusal as e:
-            if first is None or e.diagnostic.code == "PRT909":
-                first = e
+            # the types that took porter furthest are the likeliest, and their refusal the reason
+            if best is None or e.diagnostic.code == "PRT909" or _reached(e) > _reached(best):
+                best = e
             if e.diagnostic.code in _FINAL:
                 break
-    assert first is not None
-    raise first
+    assert best is not None
+    raise best
+
+
+def _reached(e: Refusal) -> int:
+    return e.diagnostic.span.line
 
 
 def _settled(types: Sequence[ParameterType], program: Program) -> tuple[ParameterType, ...]:

@@ -91,7 +91,8 @@ def module_text(
     )
     host = jinja.get_template("helpers_host.py.j2").render(needs=needs.helpers)
     parts = [p for f in functions for p in f.parts]
-    parts = _apart([p for p in (_trim(device), *parts, _trim(host)) if p], needs.helpers)
+    helpers = set(re.findall(r"^def (\w+)\(", f"{device}\n{host}", re.MULTILINE))
+    parts = _apart([p for p in (_trim(device), *parts, _trim(host)) if p], helpers)
     simulated = _simulated("\n".join(parts))
     if not simulated:
         parts = [p.replace(f"{HOST_MATH}.", "math.") for p in parts]

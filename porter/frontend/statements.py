@@ -256,6 +256,9 @@ class Body:
         if isinstance(value, cst.Call) and speaks(self, value):
             keep(self, line)
             return
+        if isinstance(value, (cst.Yield, cst.Await)):
+            raise self.b.refuse("PRT902", "a generator or coroutine cannot be converted",
+                                "store the values into an array and return it")  # fmt: skip
         if not isinstance(value, cst.Call):
             raise self.b.refuse("PRT902", "this expression has no effect")
         self.ev(value)

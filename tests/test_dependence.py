@@ -149,3 +149,11 @@ def test_a_subscript_that_may_be_negative_counts_from_the_end() -> None:
     buffers = {"x": Buffer("x", (n,), FLOAT64)}
     assert carried(loop(-n, n, store(marked)), buffers) is not None
     assert carried(loop(Poly(), n, store(marked)), buffers) is None
+
+
+def test_multiples_of_a_size_do_not_meet() -> None:
+    """`x[k * m]` for all k: apart if m is not 0."""
+    index = sym("i") * sym("m", True)
+    around = (Range("m", Poly.of(2), sym("n", True)),)
+    assert carried(loop(Poly(), sym("n", True), store(index)), {}, around) is None
+    assert carried(loop(Poly(), sym("n", True), store(index)), {}) is not None

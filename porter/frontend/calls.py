@@ -10,6 +10,7 @@ from porter.arrays.sizes import Poly
 from porter.frontend import methods
 from porter.frontend.calculus import as_array, astype, normal_axis
 from porter.frontend.compaction import length, unselected, whole
+from porter.frontend.facts import lowest
 from porter.frontend.functions import FUNCTIONS
 from porter.frontend.functions.creation import shape_of
 from porter.frontend.functions.registry import MISSING, Call, Handler, dtype_of
@@ -185,6 +186,10 @@ def _range(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     parts = [ev.size(a, node) for a in args]
     start, stop = (Poly(), parts[0]) if len(parts) == 1 else (parts[0], parts[1])
     step = parts[2].constant if len(parts) == 3 else 1
+    if step is None and lowest(ev.b, ev.b.resolve(parts[2])).is_positive():
+        # positions of a step that is known at run time only: they are counted instead
+        count = (stop - start + parts[2] - 1) // parts[2]
+        return Iteration(Range(Poly(), count, 1), lambda k: integer(start + k * parts[2]))
     if not step:
         for a in args[2:]:
             ev.b.must_be_known(a)

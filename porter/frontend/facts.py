@@ -93,8 +93,10 @@ def _running(b: Builder) -> list[Axis]:
         for k, axis in enumerate(axes[:inner]):
             last = axes[inner].extent - 1  # not negative here
             factor = last.coefficient(axis.name)
+            if factor not in (1, -1):
+                continue
             rest = last.replace({axis.name: Poly()})
-            if factor not in (1, -1) or rest.names() & {a.name for a in axes[k:]}:
+            if rest.names() & {a.name for a in axes[k:]}:
                 continue
             if factor == -1 and (axis.hi - rest - 1).is_nonneg():
                 axes[k] = Axis(axis.name, rest + 1, axis.lo)

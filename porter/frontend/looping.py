@@ -19,7 +19,7 @@ from porter.frontend.names import assigned_names, contains
 from porter.frontend.scalars import choose, number, on_host, operate
 from porter.frontend.statics import after_loop, before_loop
 from porter.frontend.values import Grid, Iteration, Range, Value
-from porter.ir.nodes import Axis, Check, Const, Expr, For, Jump, Local, Select, While
+from porter.ir.nodes import Axis, Check, Const, Expr, For, Host, Jump, Local, Select, While
 from porter.ir.nodes import Value as IndexValue
 
 if TYPE_CHECKING:
@@ -358,8 +358,10 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     body.frames.append(frame)
     with b.block() as collected:
         cond: Expr = condition(body, node.test)
-        if collected:
+        if not all(isinstance(s, Host) for s in collected):
             raise b.refuse("PRT902", "the condition of the `while` stores into an array")
+        tests = list(collected)  # of sizes, which no iteration changes
+        collected.clear()
         body.run_again(statements)
         if not (collected and isinstance(collected[-1], Jump)):
             rebind(body, frame.arrays)
@@ -371,6 +373,8 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
         body.env.pop(name, None)
     b.in_while = outer
     b.loops -= 1
+    for s in tests:
+        b.emit(s)
     b.emit(While(cond, tuple(collected), origin))
     if contains(node.body, cst.Return):
         body.leave_if_returned()

@@ -189,6 +189,20 @@ class Pair:
         if all(_nonneg(a) for a in monomial):
             self.system.at_least(own, {})
 
+    def spread(self, r: Range) -> None:
+        """Products `index * size` are a size apart where the index is ahead by one."""
+        sign = 1 if r.step > 0 else -1
+        for key, first in list(self.known.items()):
+            monomial, prime = key
+            second = self.known.get((monomial, "'"))
+            if prime or second is None or not isinstance(monomial, tuple) or len(monomial) != 2:
+                continue
+            others = [a for a in monomial if not (isinstance(a, Sym) and a.name == r.index)]
+            if len(others) == 1 and isinstance(others[0], Sym) and others[0].nonneg:
+                if others[0].name not in self.variant:
+                    row = {second: sign, first: -sign, others[0].name: -1}
+                    self.system.inequalities.append(row)
+
     def range(self, r: Range, prime: str) -> None:
         """An index lies in its range."""
         i, lo, hi = {r.index + prime: 1}, self.row(r.lo, prime), self.row(r.hi, prime)
@@ -289,6 +303,8 @@ class Nest:
         for (one, wrap), (two, wrapped) in zip(*places, strict=True):
             a, b = self._position(pair, one, wrap, ""), self._position(pair, two, wrapped, "'")
             pair.system.equal(a, b)
+        if level < len(self.loops):
+            pair.spread(self.loops[level])
         if extra is not None:
             extra(pair)
         return pair.system.feasible()

@@ -119,14 +119,21 @@ def _conditions(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
             result += [Alloc(buffer, s.origin), test]
             cond = Load(buffer.name, (), buffer.dtype)
             if isinstance(s, While):
-                if any(isinstance(x, Jump) for x in statements(s.body)):
-                    raise refusal("PRT902", "`continue` in a loop whose condition reads an array",
-                                  s.origin.span, "use an `if`")  # fmt: skip
-                s = replace(s, cond=cond, body=(*s.body, test))
+                again = tuple(y for x in s.body for y in _tested_again(x, test))
+                s = replace(s, cond=cond, body=(*again, test))
             else:
                 s = replace(s, cond=cond)
         result.append(s)
     return tuple(result)
+
+
+def _tested_again(s: Stmt, test: Write) -> list[Stmt]:
+    """A `continue` of the loop evaluates its condition, too."""
+    if isinstance(s, Jump) and s.kind == "continue":
+        return [test, s]
+    if isinstance(s, If):
+        return [map_blocks(s, lambda b: tuple(y for x in b for y in _tested_again(x, test)))]
+    return [s]
 
 
 _I = DType("int64")

@@ -128,6 +128,17 @@ def while_continue(x, most):
     return x
 
 
+def while_norm_continue(x, tol):
+    """`continue` where the condition is a reduction."""
+    n = 0
+    while np.abs(x).max() > tol and n < 40:
+        n += 1
+        if n % 3 == 0:
+            continue
+        x = 0.5 * x
+    return x, n
+
+
 def while_residual(x, b, tol):
     r = np.linalg.norm(b - 2.0 * x)
     while r > tol:

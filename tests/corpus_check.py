@@ -190,6 +190,8 @@ def _differs(what: str, expected: Any, got: Any, precision: Precision) -> str:
                                                            precision))), "")  # fmt: skip
     if isinstance(expected, (str, dict)):
         return "" if expected == got else f"{what}: {got!r} instead of {expected!r}"
+    if isinstance(expected, list) != isinstance(got, list):
+        return f"{what}: {type(got).__name__} instead of {type(expected).__name__}"
     if expected is None or got is None:
         return "" if expected is got else f"{what}: {got!r} instead of {expected!r}"
     if isinstance(expected, np.ndarray) != isinstance(got, np.ndarray):

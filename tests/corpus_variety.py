@@ -73,7 +73,7 @@ CASES: dict[str, Case] = {
     "spellings:reshape_rows": Case("float64[:], int64", "4*n =4"),
     "spellings:ravel_sum": Case("float64[:, :]", "n,m"),
     "spellings:flatten_dot": Case("float64[:, :], float64[:, :]", "n,m n,m"),
-    "spellings:squeeze_column": Case("float64[:, :]", "n,m"),
+    "spellings:squeeze_column": Case("float64[:, :]", "n,m", least=2),
     "spellings:expand": Case("float64[:]", "n"),
     "spellings:swap_and_sum": Case("float64[:, :, :]", "n,m,k"),
     "spellings:transpose_axes": Case("float64[:, :, :]", "n,m,k"),

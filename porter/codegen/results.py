@@ -35,6 +35,8 @@ class Results(HostBase):
         values = [self._result(v) for v in item.values]
         if item.single:
             self.emit(f"return {values[0]}" if values[0] != "None" else "return None")
+        elif item.listed:
+            self.emit(f"return [{', '.join(values)}]")
         else:
             self.emit(f"return {', '.join(values)}" + ("," if len(values) == 1 else ""))
 

@@ -24,6 +24,7 @@ from porter.frontend.values import (
     DTypeName,
     Function,
     Iteration,
+    Listed,
     Method,
     Module,
     ProjectFile,
@@ -48,6 +49,10 @@ Numeric = Array | Expr
 def is_expr(value: Any) -> bool:
     """Whether a value is a scalar expression."""
     return isinstance(value, EXPRESSIONS)
+
+
+#: a list comprehension has at most so many items
+MAX_ITEMS = 16
 
 
 class Evaluator:
@@ -99,7 +104,10 @@ class Evaluator:
             case cst.Ellipsis():
                 return ELLIPSIS
             case cst.Tuple(elements=items) | cst.List(elements=items):
-                return tuple(self(e.value) for e in items)
+                values = (v for e in items for v in self._listed(e))
+                return Listed(values) if isinstance(node, cst.List) else tuple(values)
+            case cst.ListComp():
+                return self._comprehension(node)
             case cst.Attribute(value=owner, attr=attr):
                 return self._attribute(self(owner), attr.value)
             case cst.UnaryOperation():
@@ -122,6 +130,32 @@ class Evaluator:
                 return call(self, node)
         kind = type(node).__name__
         raise self.b.refuse("PRT902", f"{_PLAIN.get(kind, kind)} cannot be converted")
+
+    def _listed(self, element: cst.BaseElement) -> tuple[Value, ...]:
+        """An item of a tuple or list; `*shape` stands for several."""
+        value = self(element.value)
+        if not isinstance(element, cst.StarredElement):
+            return (value,)
+        if not isinstance(value, tuple):
+            raise self.b.refuse("PRT902", "only a tuple can be unpacked with `*` here")
+        return value
+
+    def _comprehension(self, node: cst.ListComp) -> Value:
+        """A list over a tuple, or over few numbers that are known here: its items one by one."""
+        loop = node.for_in
+        if loop.ifs or loop.inner_for_in or not isinstance(loop.target, cst.Name):
+            raise self.b.refuse("PRT902", "a list comprehension cannot be converted")
+        items = self(loop.iter)
+        if isinstance(items, Range):
+            first, last = items.start.constant, items.stop.constant
+            if first is None or last is None or len(range(first, last, items.step)) > MAX_ITEMS:
+                raise self.b.refuse("PRT902", "a list comprehension over a range that is not short",
+                                    "fill an array in a loop")  # fmt: skip
+            items = tuple(integer(k) for k in range(first, last, items.step))
+        if not isinstance(items, tuple):
+            raise self.b.refuse("PRT902", "a list comprehension cannot be converted")
+        inner = [Evaluator(self.b, self.scope, self.env | {loop.target.value: v}) for v in items]
+        return Listed(ev(node.elt) for ev in inner)
 
     # -- names -----------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from porter.arrays.sizes import Poly, maximum, sym
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, delayed, reindex
 from porter.frontend.values import Array
-from porter.ir.nodes import Reduce
+from porter.ir.nodes import Check, Reduce
 from porter.ir.walk import walk
 
 
@@ -51,12 +51,14 @@ def raised(array: Array, ndim: int) -> Array:
 def reshape(b: Builder, array: Array, shape: tuple[Poly, ...]) -> Array:
     """Row-major order; at most one size may be -1. A view where NumPy gives one."""
     old = _lengths(b, array.shape)
-    total = _product(old)
+    total = product(old)
     unknown = [d for d, n in enumerate(shape) if n.constant == -1]
     if len(unknown) > 1:
         raise b.refuse("PRT903", "reshape: only one size may be -1")
-    known = _product([b.resolve(n) for n in shape if n.constant != -1])
+    known = product([b.resolve(n) for n in shape if n.constant != -1])
     if unknown:
+        if not known.is_positive():
+            b.check(Check("index", ONE, known, "cannot reshape an array to an unknown size and 0"))
         shape = tuple(_quotient(total, known) if d in unknown else n for d, n in enumerate(shape))
         b.unify(_quotient(total, known) * known, total, "cannot reshape the array")
     else:
@@ -96,7 +98,8 @@ def _lengths(b: Builder, shape: Sequence[Poly]) -> tuple[Poly, ...]:
     return sizes
 
 
-def _product(sizes: Sequence[Poly]) -> Poly:
+def product(sizes: Sequence[Poly]) -> Poly:
+    """How many elements an array of these sizes has."""
     total = ONE
     for n in sizes:
         total *= n
@@ -124,7 +127,7 @@ def _groups(old: tuple[Poly, ...], new: tuple[Poly, ...]) -> list[tuple[slice, s
     groups, i, j = [], 0, 0
     while i < len(old) and j < len(new):
         pairs = ((p, q) for p in range(i + 1, len(old) + 1) for q in range(j + 1, len(new) + 1))
-        equal = (p for p in pairs if _product(old[i : p[0]]) == _product(new[j : p[1]]))
+        equal = (p for p in pairs if product(old[i : p[0]]) == product(new[j : p[1]]))
         p, q = next(equal, (len(old), len(new)))
         groups.append((slice(i, p), slice(j, q)))
         i, j = p, q

@@ -12,7 +12,7 @@ from porter.frontend.builder import whole_view
 from porter.frontend.compaction import whole
 from porter.frontend.evaluate import is_expr
 from porter.frontend.scalars import number, on_host
-from porter.frontend.values import NONE, Array, Value
+from porter.frontend.values import NONE, Array, Listed, Value
 from porter.ir.nodes import Expr, Load, Local, Object, Return
 
 if TYPE_CHECKING:
@@ -27,13 +27,13 @@ def give_back(body: Body, node: cst.BaseExpression | None) -> None:
         return
     value = NONE if node is None else body.ev(node)
     values = list(value) if isinstance(value, tuple) else [value]
-    returned(body, values, not isinstance(value, tuple))
+    returned(body, values, not isinstance(value, tuple), isinstance(value, Listed))
 
 
-def returned(body: Body, values: Sequence[Value], single: bool) -> None:
+def returned(body: Body, values: Sequence[Value], single: bool, listed: bool = False) -> None:
     """The end of the function with these results."""
     results = [_result(body, v, len(values)) for v in values]
-    body.b.emit(Return(tuple(results), single, body.b.origin))
+    body.b.emit(Return(tuple(results), single, body.b.origin, listed))
     body.returned = body.b.depth == 0
 
 

@@ -22,7 +22,7 @@ from porter.frontend.names import assigned_names, contains
 from porter.frontend.results import give_back
 from porter.frontend.scalars import constant_of, integer, number, on_host, poly_of, truth
 from porter.frontend.stores import same_kind, store
-from porter.frontend.values import NONE, Array, Function, Value
+from porter.frontend.values import NONE, Array, Function, Listed, Value
 from porter.ir.nodes import Const, Expr, If, Jump, Load, Local, Object, Origin, Scalar, Write
 from porter.ir.nodes import Value as IndexValue
 from porter.ir.ops import BINARY
@@ -351,7 +351,8 @@ class Body:
         if isinstance(value, Array):
             return self._named_array(name, value)
         if isinstance(value, tuple):
-            return tuple(self.bound(f"{name}_{k}", v) for k, v in enumerate(value))
+            items = (self.bound(f"{name}_{k}", v) for k, v in enumerate(value))
+            return Listed(items) if isinstance(value, Listed) else tuple(items)
         if is_expr(value):
             return self._named_scalar(name, value)  # type: ignore[arg-type]
         return value

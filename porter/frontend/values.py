@@ -161,6 +161,10 @@ class Unsettled:
     name: str
 
 
+class Listed(tuple[Any, ...]):
+    """The items of a list: as a tuple, except that it is a list that is returned."""
+
+
 NONE, ELLIPSIS = Special("None"), Special("...")
 
 Value = (

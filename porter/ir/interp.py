@@ -258,10 +258,10 @@ class Machine:
                 self.host(s)
             case ir.Jump(kind, _):
                 return kind
-            case ir.Return(values, single, _):
+            case ir.Return(values, single, _, listed):
                 results = [self.arrays[v] if isinstance(v, str) else None if v is None
                            else self.expr(v) for v in values]  # fmt: skip
-                return [results[0] if single else tuple(results)]
+                return [results[0] if single else results if listed else tuple(results)]
             case ir.If(cond, body, orelse, _):
                 return self.block(body if self.expr(cond) else orelse)
             case ir.Write():

@@ -252,6 +252,7 @@ class Return:
     values: tuple[str | Expr | None, ...]
     single: bool
     origin: Origin
+    listed: bool = False  # a list instead of a tuple
 
 
 @dataclass(frozen=True)

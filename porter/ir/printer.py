@@ -99,7 +99,7 @@ def lines(body: Sequence[Stmt], indent: int = 0) -> Iterator[str]:
                 yield f"{pad}host: {_host(s)}"
             case Jump(kind, _):
                 yield f"{pad}{kind}"
-            case Return(values, _, _):
+            case Return(values=values):
                 shown = (
                     v if isinstance(v, str) else "None" if v is None else show(v) for v in values
                 )

@@ -114,9 +114,9 @@ def map_parts(stmt: Stmt, expr: Callable[[Expr], Expr], size: PolyMap, dtype: DT
             return While(expr(cond), block(body), origin)
         case If(cond, body, orelse, origin):
             return If(expr(cond), block(body), block(orelse), origin)
-        case Return(values, single, origin):
+        case Return(values=values):
             results = tuple(v if v is None or isinstance(v, str) else expr(v) for v in values)
-            return Return(results, single, origin)
+            return replace(stmt, values=results)
         case Host(values=values):
             return replace(stmt, values=tuple((n, expr(v)) for n, v in values))
     return stmt

@@ -227,3 +227,33 @@ def helper_names(position, k):
     """Names that the helpers of a kernel have, too."""
     maximum = np.maximum(position[k], 0.5)
     return maximum * np.maximum(position[k], 2.0) + maximum
+
+
+def pairwise_upper(points):
+    """Distances of all pairs, each once."""
+    i, j = np.triu_indices(points.shape[0], 1)
+    return np.sqrt(((points[i] - points[j]) ** 2).sum(axis=1))
+
+
+def hottest(field):
+    """Where the largest element is, and what stands beside it."""
+    i, j = np.unravel_index(np.argmax(field), field.shape)
+    return i, j, field[i, j - 1]
+
+
+def polynomial_features(x):
+    return np.stack([x**k for k in range(1, 4)], axis=1)
+
+
+def palette(index, low, middle, high):
+    return np.choose(index, [low, middle, high])
+
+
+def only_axis(x):
+    """An axis that could be 1 long is no part of the result's shape."""
+    return np.squeeze(x[:, None]) * 2.0
+
+
+def both_halves(x):
+    """A list is returned as a list."""
+    return [part.sum() for part in np.array_split(x, 2)]

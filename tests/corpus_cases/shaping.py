@@ -55,6 +55,12 @@ CASES: dict[str, Case] = {
     "sampled_wave": Case("float64, float64", "=n*0.1 =10.0"),
     "store_through_ravel": Case("float64[:, :], float64", "n,m s"),
     "positions_by_arange": Case("float64[:, :]", "n,n"),
+    "pairwise_upper": Case("float64[:, :]", "n,k"),
+    "hottest": Case("float64[:, :]", "n,m"),
+    "polynomial_features": Case("float64[:]", "n"),
+    "palette": Case("int64[:], float64[:], float64[:], float64[:]", "n:idx:3 n n n"),
+    "only_axis": Case("float64[:]", "n", least=2),
+    "both_halves": Case("float64[:]", "n"),
     "helper_names": Case("float64[:], int64[:]", "n m:idx:n"),
     "insert_and_delete": Case("float64[:], float64", "n s", least=2),
 }

@@ -86,6 +86,7 @@ ROWS: dict[str, Row] = {
     "numpy.take_along_axis": Row("np.take_along_axis(A, A.argmax(1)[:, None], axis=1)",
                                  dtypes=NUMBER, tolerance=0),
     **rows("numpy.", "choose", "np.{}(p, (v, w))", "np.{}(j, [v, w, 2], mode='clip')",
+           "np.{}(j % 2, (v, w))",
            dtypes=NUMBER, tolerance=0),
     "ndarray.choose": Row("j.choose([v, w], mode='wrap')", dtypes=NUMBER, tolerance=0),
     "numpy.select": Row("np.select([v > 1, v > 0], [v, w * 2])",
@@ -99,6 +100,8 @@ ROWS: dict[str, Row] = {
     "numpy.place": Row("np.place(v, p, 3)", dtypes=NUMBER, tolerance=0),
     "numpy.isin": Row("np.isin(v, w)", "np.isin(A, [1, 2], invert=True)", dtypes=NUMBER,
                       tolerance=0, domain="ties"),
+    "numpy.triu_indices": Row("S[np.triu_indices(S.shape[0], 1)]", dtypes=FEW, tolerance=0),
+    "numpy.tril_indices": Row("S[np.tril_indices(S.shape[0], k=-1)]", dtypes=FEW, tolerance=0),
     # sorted arrays
     "numpy.searchsorted": Row(
         f"{SORTED}np.searchsorted(x, v)",

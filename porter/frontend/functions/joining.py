@@ -19,7 +19,7 @@ from porter.frontend.calculus import (
 )
 from porter.frontend.facts import never_negative
 from porter.frontend.functions.registry import Call, function
-from porter.frontend.rearrange import along, flat, raised, settled
+from porter.frontend.rearrange import along, flat, product, raised, reshape, settled
 from porter.frontend.scalars import cast, choose, number
 from porter.frontend.subscripts import row
 from porter.frontend.values import Array, Slice, Value
@@ -108,7 +108,16 @@ def _joined(call: Call, parts: Sequence[Array], axis: int) -> Value:
 
 @function("numpy.concatenate numpy.concat", "arrays axis=0 dtype=None")
 def _concatenate(call: Call) -> Value:
-    axis, parts = call.constant("axis"), _parts(call)
+    axis, given = call.constant("axis"), call.value("arrays")
+    if isinstance(given, Array) and given.ndim > 1 and given.shape[0].constant is None:
+        if axis not in (0, None):
+            raise call.refuse("PRT902", "`concatenate` of the rows of an array along another axis")
+        rows = given.shape[:2] if axis == 0 else given.shape
+        call.b.check(Check("index", ONE, rows[0], "need at least one array to concatenate"))
+        shape = (product(rows), *given.shape[len(rows) :])
+        merged = reshape(call.b, settled(call.b, given), shape)
+        return Array(merged.shape, merged.dtype, merged.at)
+    parts = _parts(call)
     if axis is None:
         axis, parts = 0, [flat(call.b, a) for a in parts]
     dtype = call.dtype()

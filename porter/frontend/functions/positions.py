@@ -1,17 +1,20 @@
-"""Arrays made of their own positions, and positions of flat ones."""
+"""Arrays made of their own positions, and positions as indices for every axis."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from porter.arrays.dtypes import FLOAT64, INT64
-from porter.arrays.sizes import Poly
-from porter.frontend.calculus import index_value
+from porter.arrays.sizes import Data, Poly, maximum
+from porter.frontend.calculus import Operand, as_array, elementwise, index_value
+from porter.frontend.elements import by_statements, first_not
 from porter.frontend.functions.creation import shape_of
 from porter.frontend.functions.registry import Call, function
+from porter.frontend.rearrange import product
 from porter.frontend.scalars import cast, integer, operate
-from porter.frontend.values import Array, Function, Value
-from porter.ir.nodes import Expr, Reduce
+from porter.frontend.values import NONE, Array, Function, Value
+from porter.ir.nodes import Expr, Load, Reduce
+from porter.ir.nodes import Value as IndexValue
 
 
 @function("numpy.fromfunction", "function shape dtype=None")
@@ -33,18 +36,70 @@ def _fromfunction(call: Call) -> Value:
 
 @function("numpy.unravel_index", "indices shape")
 def _unravel_index(call: Call) -> Value:
-    """The position of a flat index that a reduction such as `argmax` found."""
-    flat = call.operand("indices")
-    if isinstance(flat, Array) or not isinstance(flat, Reduce):
-        raise call.refuse("PRT901", "`unravel_index` of an index that may be out of bounds",
-                          "give it np.argmax(...) or np.argmin(...) itself")  # fmt: skip
-    return tuple(_position(flat, shape_of(call, call.value("shape"))))
-
-
-def _position(flat: Expr, shape: Sequence[Poly]) -> list[Expr]:
-    found: list[Expr] = []
+    """The subscripts of what `argmax` or `argmin` found; any other index might not fit."""
+    found, shape = call.operand("indices"), shape_of(call, call.value("shape"))
+    if not _extreme_of(call, found, shape):
+        raise call.refuse("PRT905", "`unravel_index` raises where an index is out of range",
+                          "it converts for what argmax of such an array gives")  # fmt: skip
+    rest: Operand = found
+    result: list[Operand] = []
     for n in reversed(shape[1:]):
-        size = cast(integer(n), INT64)
-        found.append(operate("mod", flat, size))
-        flat = operate("floordiv", flat, size)
-    return [flat, *reversed(found)]
+        result.append(elementwise(call.b, "mod", rest, cast(integer(n), INT64)))
+        rest = elementwise(call.b, "floordiv", rest, cast(integer(n), INT64))
+    return (rest, *reversed(result))
+
+
+def _extreme_of(call: Call, found: Operand, shape: tuple[Poly, ...]) -> bool:
+    """Whether it is the first position of an extreme among as many elements as the shape has."""
+    e = found.at(()) if isinstance(found, Array) and not found.ndim else found
+    if isinstance(e, Load):
+        known = call.b.definition(e.buffer)
+        e = e if known is None else known.body
+    if not isinstance(e, Reduce) or e.op != "min" or e.dtype != INT64:
+        return False
+    count = product([call.b.resolve(a.extent) for a in e.axes])
+    return count == product([call.b.resolve(n) for n in shape])
+
+
+def _triangle(call: Call, upper: bool) -> Value:
+    """Rows by bisection in the numbers of elements before them; columns by what is left."""
+    n = shape_of(call, call.value("n"))[0]
+    k = int(call.constant("k"))
+    if call.value("m") is not NONE or (k < 0 if upper else k > 0):
+        raise call.refuse("PRT901", f"`{call.name}` of a part that is no triangle")
+    side = maximum(n - abs(k), 0)
+
+    def before(row: Poly) -> Poly:
+        """Elements above a row, twice: a triangle or what is left of one."""
+        return row * (side * 2 + 1 - row) if upper else row * (row + 1)
+
+    def row_of(idx: Sequence[Poly]) -> Expr:
+        def holds(middle: Poly) -> Expr:
+            ends = IndexValue(before(middle + 1), INT64)
+            return operate("le", ends, IndexValue(idx[0] * 2, INT64))
+
+        return first_not(call.b, side, holds)
+
+    count = side * (side + 1) // 2
+    rows = as_array(by_statements(call.b, "row", (count,), INT64, row_of))
+
+    def column(idx: Sequence[Poly]) -> Expr:
+        row = Poly.atom(Data(rows.at(idx), nonneg=True, inside=True))
+        offset = IndexValue(idx[0] - before(row) // 2, INT64)
+        first = IndexValue(row + k if upper else Poly(), INT64)
+        return operate("add", offset, first)
+
+    def shifted(idx: Sequence[Poly]) -> Expr:
+        return operate("add", rows.at(idx), cast(integer(Poly() if upper else Poly.of(-k)), INT64))
+
+    return Array((count,), INT64, shifted), Array((count,), INT64, column)
+
+
+@function("numpy.triu_indices", "n k=0 m=None")
+def _triu_indices(call: Call) -> Value:
+    return _triangle(call, upper=True)
+
+
+@function("numpy.tril_indices", "n k=0 m=None")
+def _tril_indices(call: Call) -> Value:
+    return _triangle(call, upper=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from porter.arrays.dtypes import BOOL, promote, strengthen
-from porter.arrays.sizes import Poly, wrapped
+from porter.arrays.dtypes import BOOL, INT64, promote, strengthen
+from porter.arrays.sizes import Data, Poly, wrapped
 from porter.frontend.calculus import (
     Operand,
     aligned,
@@ -14,17 +14,19 @@ from porter.frontend.calculus import (
     astype,
     broadcast_shape,
     elementwise,
+    map_arrays,
     normal_axis,
     where,
 )
 from porter.frontend.functions.registry import Call, function
 from porter.frontend.picking import MASK_MISMATCH
 from porter.frontend.rearrange import flat, settled
-from porter.frontend.scalars import cast, integer
+from porter.frontend.scalars import cast, choose, integer, operate
 from porter.frontend.stores import same_kind, store
 from porter.frontend.subscripts import as_index, index, index_array
 from porter.frontend.values import NONE, Array, Function, Slice, Value
 from porter.ir.nodes import Expr
+from porter.ir.nodes import Value as IndexValue
 
 
 def _moded(call: Call, positions: Operand, n: Poly) -> Operand:
@@ -82,19 +84,26 @@ def _choose(call: Call) -> Value:
     which = call.operand("a")
     if which.dtype.kind not in "iub":
         raise call.refuse("PRT907", f"`choose` by values of dtype {which.dtype.name}")
+    call.b.same_dtype(*(c.dtype for c in choices))
     dtype = choices[0].dtype
     for c in choices[1:]:
         dtype = promote(dtype, c.dtype)
     dtype = strengthen(dtype)
+    count = Poly.of(len(choices))
+    positions: Operand = _moded(call, astype(which, INT64), count)
     if call.constant("mode") == "raise" and not (which.dtype.kind == "b" and len(choices) > 1):
-        raise call.refuse("PRT905", "`choose` raises where a position is out of range",
-                          "give mode='clip' or mode='wrap', or use np.select")  # fmt: skip
-    positions: Operand = _moded(call, astype(which, integer(0).dtype), Poly.of(len(choices)))
+        positions = map_arrays(call.b, lambda e: _checked(e, count), [positions], "`choose`")
     result: Operand = astype(choices[-1], dtype)
     for k in reversed(range(len(choices) - 1)):
         test = elementwise(call.b, "eq", positions, integer(k))
         result = where(call.b, test, astype(choices[k], dtype), result)
     return result
+
+
+def _checked(e: Expr, count: Poly) -> Expr:
+    """A position that the kernel tests: unlike in a subscript, a negative one is an error."""
+    known = choose(operate("lt", e, integer(0)), cast(integer(count), e.dtype), e)
+    return IndexValue(wrapped(Poly.atom(Data(known)), count), INT64)
 
 
 def _conditions(call: Call, name: str) -> list[Operand]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from porter.arrays.sizes import Apply, Poly
+from porter.arrays.sizes import Apply, Data, Poly
 from porter.frontend.calculus import (
     ONE,
     aligned,
@@ -20,6 +20,7 @@ from porter.frontend.functions.registry import Call, function
 from porter.frontend.rearrange import flat, readonly, reshape
 from porter.frontend.subscripts import index, index_array
 from porter.frontend.values import NONE, Array, Slice, Value
+from porter.ir.nodes import Host
 
 
 def _axis(call: Call, array: Array, name: str = "axis") -> int:
@@ -105,6 +106,7 @@ def _squeeze(call: Call) -> Value:
     axes = call.axes()
     if axes is None:
         axes = [d for d, n in enumerate(array.shape) if _at_most_one(n)]
+        _longer(call, [n for d, n in enumerate(array.shape) if d not in axes])
     gone = {normal_axis(call.b, a, array.ndim, "`squeeze`") for a in axes}
     for d in gone:
         call.b.unify(array.shape[d], ONE, "`squeeze` of an axis that is not 1 long")
@@ -116,6 +118,19 @@ def _squeeze(call: Call) -> Value:
 
     result = reindex(array, tuple(array.shape[d] for d in kept), back)
     return result if kept else result.at(())
+
+
+def _longer(call: Call, sizes: Sequence[Poly]) -> None:
+    """NumPy drops every axis that is 1 long; how many there are must not change with the data."""
+    for n in map(call.b.resolve, sizes):
+        if (n - 2).is_nonneg() or n.constant is not None:
+            continue
+        if call.b.depth or any(isinstance(a, Data) for a in n.atoms()):
+            raise call.refuse("PRT903", "`squeeze` of axes whose lengths are not known here",
+                              "name the axis: np.squeeze(x, axis=0)")  # fmt: skip
+        message = "squeeze was converted for an axis that is not 1 long: name the axis"
+        text = f'if {n} == 1:\n    raise ValueError("{message}")'
+        call.b.emit(Host(text, call.b.origin))
 
 
 def _at_most_one(n: Poly) -> bool:

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from programs_terms import HELPERS, Choice, Scope, Term, expression, leaf
 
 #: sizes while a program is written: no two dimensions that slicing makes of them are equal
-SIZES = {"n": 19, "m": 61, "k": 27, "p": 6}
+SIZES = {"n": 8, "m": 19, "k": 23, "p": 5}
 SHAPES = ("n", "n", "m", "n m", "n m", "n m", "n n", "m k", "k n", "n m k", "n m k", "p n m",
           "p n 2 m", "p 2 n 2 3", "", "n 1", "1 m")  # fmt: skip
 FAMILIES = {

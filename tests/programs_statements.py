@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from programs_terms import (
+    LARGEST,
+    PAIRS,
     VIEWS,
     Term,
     binary,
@@ -231,6 +233,8 @@ def join(w: Writer) -> None:
     y = w.choice.pick(same if w.choice.chance(80) else leaves)
     if name in _JOIN_JUMPS and not x.exact:
         return
+    if name in PAIRS and np.size(x.value) * np.size(y.value) > LARGEST:
+        return
     fresh = w.fresh()
     text = template.format(x.text, y.text)
     value = w.scope.evaluate(text)
@@ -295,7 +299,8 @@ def rows_loop(w: Writer) -> None:
     del w.scope.values["i"]
     w.scope.indices = ()
     w.scope.forget()
-    if w.run([f"for i in range({name}.shape[0]):", f"    {line}"]):
+    # NumPy copies a column of the array into its row in an order of its own
+    if f"{name}[:" not in made.text and w.run([f"for i in range({name}.shape[0]):", f"    {line}"]):
         w.scope.values.pop("i", None)
         mark(w, name, made.exact, keep=True)
 

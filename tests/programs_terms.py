@@ -52,6 +52,10 @@ VIEWS = {
 }  # fmt: skip
 
 Value = Any
+#: functions whose result has an element for each pair of elements, which may be at most so many
+PAIRS = {"outer", "kron", "meshgrid", "add.outer", "subtract.outer", "tensordot", "einsum",
+         "convolve", "inner", "searchsorted", "interp"}  # fmt: skip
+LARGEST = 300_000
 
 
 class Choice:
@@ -259,7 +263,7 @@ def _made(scope: Scope, text: str, exact: bool, fallback: Term, want: tuple[int,
 
 def unary(choice: Choice, scope: Scope, x: Term, want: tuple[int, ...]) -> Term:
     """A function of one argument."""
-    if choice.chance(30):
+    if choice.chance(30) and x.kind != "b":
         text = choice.pick(["-{}", "({} * 0.5)", "({} ** 2)", "np.square({})", "abs({})", "(-{})"])
         return _made(scope, text.format(x.text), x.exact and "0.5" not in text, x, want)
     op = choice.pick(UNARY)
@@ -429,6 +433,8 @@ def whole_array(choice: Choice, scope: Scope, want: tuple[int, ...], depth: int)
             return None
         words["c"] = cond.text
     if name in _NEEDS_EXACT and not (x.exact and y.exact):
+        return None
+    if np.size(x.value) * np.size(y.value) > LARGEST and name in PAIRS:
         return None
     text = template.format(x.text, y.text, **words)
     value = scope.evaluate(text)

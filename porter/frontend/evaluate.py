@@ -16,7 +16,16 @@ from porter.frontend import calculus, subscripts
 from porter.frontend.builder import Builder
 from porter.frontend.compaction import fetched, whole
 from porter.frontend.globals import Globals, member
-from porter.frontend.scalars import cast, constant_of, integer, number, operate, poly_of, truth
+from porter.frontend.scalars import (
+    DTypeError,
+    cast,
+    constant_of,
+    integer,
+    number,
+    operate,
+    poly_of,
+    truth,
+)
 from porter.frontend.values import (
     ELLIPSIS,
     NONE,
@@ -68,6 +77,10 @@ class Evaluator:
         outer, self.b.node = self.b.node, node
         try:
             return self._evaluate(node)
+        except DTypeError as error:
+            raise self.b.refuse("PRT907", str(error)) from None
+        except ZeroDivisionError:
+            raise self.b.refuse("PRT903", "a size is divided by zero") from None
         finally:
             self.b.node = outer
 

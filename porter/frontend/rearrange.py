@@ -159,6 +159,7 @@ def unflatten(position: Poly, shape: Sequence[Poly]) -> list[Poly]:
     """The subscripts of a position in row-major order."""
     result: list[Poly] = []
     for n in reversed(shape[1:]):
+        n = ONE if n.constant == 0 else n  # no position exists
         result.append(position % n)
         position = position // n
     return [position, *reversed(result)] if shape else []

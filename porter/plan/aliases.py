@@ -87,3 +87,8 @@ def _run(body: tuple[Stmt, ...], names: _Names) -> None:
             case If():
                 for block in blocks(s):
                     _run(block, names)
+
+
+def with_others(names: set[str], pairs: Pairs) -> set[str]:
+    """The names, and those that may mean the same arrays."""
+    return names.union(*(p for p in pairs if p & names))

@@ -15,6 +15,7 @@ from porter.ir.nodes import Axis, Def, Expr, Load, Origin, Reduce, Stage, Stmt, 
 from porter.ir.rebuild import map_expr
 from porter.ir.walk import children, free_names, rewrite, statements, substitute
 from porter.plan.accesses import reads, written_buffers
+from porter.plan.aliases import Pairs, aliases, with_others
 from porter.plan.common import Context, map_blocks, symbols
 
 _NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
@@ -23,6 +24,10 @@ _NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest"
 
 def extract(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     """The pass, over one statement list and those inside it."""
+    return _block(body, context, aliases(body))
+
+
+def _block(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt, ...]:
     result: list[Stmt] = []
     known: dict[Expr, tuple[str, frozenset[str]]] = {}
     twice = _repeated(body)
@@ -30,9 +35,9 @@ def extract(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
         if isinstance(s, (Def, Write)):
             s = _hoisted(s, result, known, twice, context)
         elif not isinstance(s, Stage):
-            s = map_blocks(s, lambda b: extract(b, context))
+            s = map_blocks(s, lambda b: _block(b, context, pairs))
         result.append(s)
-        changed = written_buffers((s,))
+        changed = with_others(written_buffers((s,)), pairs)
         known = {k: v for k, v in known.items() if not (v[1] & changed)}
     return tuple(result)
 

@@ -22,6 +22,7 @@ from porter.ir.nodes import (
     Stmt,
     Value,
 )
+from porter.ir.walk import statements
 from porter.plan.accesses import exposed_locals
 from porter.plan.common import locals_of, map_exprs
 
@@ -36,12 +37,17 @@ _FOLDS = {
 }
 
 
-def fold_loop(loop: For) -> list[Stmt] | None:
-    """`for i: s += f(i)` as `s = s + Reduce(f)`, if the loop does nothing else."""
-    body = _folded_body(loop.body)
+def fold_loop(loop: For, after: set[str]) -> list[Stmt] | None:
+    """`for i: s += f(i)` as `s = s + Reduce(f)`, if the loop does nothing else.
+
+    `after` are the variables read when it is over: each must be one that is folded.
+    """
+    body = _folded_body(loop.body, after)
     if body is None or loop.step != 1:
         return None
     lets = {s.name for s in body}
+    if {s.name for s in statements((loop,)) if isinstance(s, Let)} & after - lets:
+        return None
     result: list[Stmt] = []
     axis = Axis(loop.index, loop.hi, loop.lo)
     for s in body:
@@ -73,7 +79,7 @@ def _with_old(op: str, term: Expr, old: Local, axis: Axis) -> Expr:
     return Reduce(_FOLDS[op], (longer,), body, old.dtype)
 
 
-def _folded_body(body: Sequence[Stmt]) -> list[Let] | None:
+def _folded_body(body: Sequence[Stmt], after: set[str]) -> list[Let] | None:
     """The statements of a loop as accumulations; plain lets used once are put in place."""
     flat: list[Let] = []
     temporary: dict[str, Expr] = {}
@@ -81,15 +87,15 @@ def _folded_body(body: Sequence[Stmt]) -> list[Let] | None:
     def change(e: Expr) -> Expr | None:
         return temporary.get(e.name) if isinstance(e, Local) else None
 
-    exposed = exposed_locals(body)
-    for s in body:
+    exposed = exposed_locals(body) | after
+    for k, s in enumerate(body):
         if isinstance(s, For):
-            inner = fold_loop(s)
+            inner = fold_loop(s, exposed_locals(body[k + 1 :]) | after)
             if inner is None:
                 return None
             flat += [s2 for s2 in inner if isinstance(s2, Let)]
         elif isinstance(s, If) and not s.orelse:
-            guarded = [_guarded(map_exprs(s, change), k) for k in range(len(s.body))]
+            guarded = [_guarded(map_exprs(s, change), n) for n in range(len(s.body))]
             if any(g is None for g in guarded):
                 return None
             flat += [g for g in guarded if g is not None]

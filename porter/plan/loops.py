@@ -94,7 +94,7 @@ def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
     reason = obstacle(loop, after, context)
     if reason is None:
         return _threads_or_steps(loop, after, context)
-    folded = fold_loop(loop)
+    folded = fold_loop(loop, after)
     if folded is not None:
         return folded
     updates = combined(loop, context)

@@ -49,7 +49,7 @@ def scan_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
         found = None
         if isinstance(s, For) and s.step == 1:
             after = exposed_locals(body[k + 1 :])
-            if obstacle(s, after, context) is not None and fold_loop(s) is None:
+            if obstacle(s, after, context) is not None and fold_loop(s, after) is None:
                 found = _recurrence(s, context) or _accumulators(s, after, context)
         result += found or [s]
     return tuple(result)

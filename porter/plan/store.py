@@ -29,6 +29,7 @@ from porter.ir.nodes import (
 )
 from porter.ir.walk import free_names, statements, substitute, walk
 from porter.plan.accesses import expressions, read_buffers, reads, written_buffers
+from porter.plan.aliases import Pairs, aliases, with_others
 from porter.plan.common import (
     Context,
     is_trivial,
@@ -50,7 +51,7 @@ REUSE_BUDGET = 4
 def store(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     """The pass: definitions are inlined or stored."""
     mutable = _stored_for_good(body)
-    return _block(body, context, mutable, set())
+    return _block(body, context, mutable, set(), aliases(body))
 
 
 def _stored_for_good(body: tuple[Stmt, ...]) -> set[str]:
@@ -87,7 +88,7 @@ def _host_level(body: Sequence[Stmt]) -> list[Stmt]:
 
 
 def _block(
-    body: tuple[Stmt, ...], context: Context, mutable: set[str], later: set[str]
+    body: tuple[Stmt, ...], context: Context, mutable: set[str], later: set[str], pairs: Pairs
 ) -> tuple[Stmt, ...]:
     work = list(body)
     k = 0
@@ -99,7 +100,7 @@ def _block(
             if not used:
                 del work[k]
                 continue
-            if s.name not in mutable | later and _inlinable(s, rest, mutable | later):
+            if s.name not in mutable | later and _inlinable(s, rest, mutable | later, pairs):
                 work[k:] = [_inline(r, s) for r in rest]
                 continue
             work[k : k + 1] = _stored(s, context)
@@ -107,7 +108,7 @@ def _block(
             continue
         outer = later | read_buffers(work)
         if not isinstance(s, Stage):
-            work[k] = map_blocks(s, lambda b, o=outer: _block(b, context, mutable, o))  # type: ignore[misc]
+            work[k] = map_blocks(s, lambda b, o=outer: _block(b, context, mutable, o, pairs))  # type: ignore[misc]
         k += 1
     return tuple(work)
 
@@ -118,14 +119,15 @@ def _stored(s: Def, context: Context) -> list[Stmt]:
     return [Alloc(buffer, s.origin), write]
 
 
-def _inlinable(s: Def, rest: Sequence[Stmt], mutable: set[str]) -> bool:
+def _inlinable(s: Def, rest: Sequence[Stmt], mutable: set[str], pairs: Pairs) -> bool:
     if any(isinstance(e, Reduce) for e in walk(s.body)):
         return _epilogue(s, rest)
     if is_trivial(s.body):
         return True
-    if _named_local(s, rest, mutable):
+    if _named_local(s, rest, mutable, pairs):
         return False
-    sources = {a.buffer for a in reads(s.body, frozenset(), s.origin)}
+    # what the sources are made of changes too where another name for them is stored into
+    sources = with_others({a.buffer for a in reads(s.body, frozenset(), s.origin)}, pairs)
     scalars = {e.name for e in walk(s.body) if hasattr(e, "name")}
     changed: set[str] = set()
     total = 0
@@ -168,7 +170,7 @@ def _scannable(s: Def, reader: Def | Write) -> bool:
     return plain and reader.mask is None and not reader.checked
 
 
-def _named_local(s: Def, rest: Sequence[Stmt], mutable: set[str]) -> bool:
+def _named_local(s: Def, rest: Sequence[Stmt], mutable: set[str], pairs: Pairs) -> bool:
     """Whether all reads are at the reader's own index, close by: it will be a local scalar."""
     left = sum(len(reads_of(x, s.name)) for r in rest for x in _nested(r))
     for k, r in enumerate(rest):
@@ -176,8 +178,9 @@ def _named_local(s: Def, rest: Sequence[Stmt], mutable: set[str]) -> bool:
             return True
         if isinstance(r, Alloc):
             continue
-        if isinstance(r, Def) and r.name not in mutable and _inlinable(r, rest[k + 1 :], mutable):
-            return False
+        if isinstance(r, Def) and r.name not in mutable:
+            if _inlinable(r, rest[k + 1 :], mutable, pairs):
+                return False
         if not isinstance(r, (Def, Write)) or not same_extents(s.axes, r.axes):
             return False
         for load, inside in reads_of(r, s.name):

@@ -79,3 +79,24 @@ def number_or_row(x, steps):
 def half_precision(x):
     """The square root of 8-bit integers is float16 in NumPy."""
     return np.sqrt(x) * x
+
+
+def rebound_in_a_branch(x, y, a):
+    """Twice the old values: the branch stores into y under another name."""
+    doubled = y * 2
+    if a > 1:
+        y[:-1] -= y[1:]
+        y = x
+    return doubled + y[0]
+
+
+def value_of_the_last_iteration(x):
+    """The loop was dropped: its variable is read when it is over."""
+    t = 0.0
+    for i in range(x.shape[0]):
+        t = x[i] * 2
+    return t + x
+
+
+def search_in_complex(x):
+    return np.searchsorted(np.arange(4), x)

@@ -18,4 +18,7 @@ CASES: dict[str, Case] = {
     "store_into_the_real_part": refused("complex128[:]", "PRT905"),
     "number_or_row": refused("float64[:, :], int64", "PRT908"),
     "half_precision": refused("uint8[:]", "PRT907"),
+    "rebound_in_a_branch": Case("float64[:], float64[:], float64", "n n s"),
+    "value_of_the_last_iteration": refused("float64[:]", "PRT904"),
+    "search_in_complex": refused("complex128[:]", "PRT907"),
 }

@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from porter.arrays.sizes import Poly
 from porter.codegen.elementwise import items_of
 from porter.ir.nodes import Bind, Buffer, Load, Stage, Stmt, Write
 from porter.ir.walk import walk
 from porter.plan.accesses import accesses
 from porter.plan.nodes import Fold, Kernel, Launch, Plan
+from porter.plan.schedule import has_data
 
 
 @dataclass
@@ -67,8 +69,8 @@ def _step(
     name: str, own: Sequence[Stmt], parts: Sequence[Fold | Stage], meets: str, result: Overlap
 ) -> None:
     """Note the arguments written, and under `meets` those that must not be one array."""
-    reads: dict[str, set[object]] = {}
-    writes: dict[str, set[object]] = {}
+    reads: dict[str, set[tuple[Poly, ...]]] = {}
+    writes: dict[str, set[tuple[Poly, ...]]] = {}
     body: list[Stmt] = list(own)
     for step in parts:
         body += step.body if isinstance(step, Stage) else []
@@ -89,7 +91,7 @@ def _step(
     crossing: dict[str, list[str]] = {}
     for w in written:
         for r in sorted(set(reads) & parameters - {w}):
-            if not result.possible(w, r) or (reads[r] == writes[w] and len(reads[r]) == 1):
+            if not result.possible(w, r) or _same_element(reads[r], writes[w]):
                 continue
             if meets == "sequential":
                 result.sequential.setdefault(name, []).append((w, r))
@@ -97,3 +99,8 @@ def _step(
                 crossing.setdefault(r, []).append(w)
     if crossing:
         result.crossing[name] = list(crossing.items())
+
+
+def _same_element(reads: set[tuple[Poly, ...]], writes: set[tuple[Poly, ...]]) -> bool:
+    """Whether a thread reads only what it stores itself; one from data may be another's, too."""
+    return reads == writes and len(reads) == 1 and not any(map(has_data, reads))

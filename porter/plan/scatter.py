@@ -8,6 +8,7 @@ last iteration counts.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -343,8 +344,19 @@ def totals(updates: For) -> list[Stmt] | None:
         term = s.body if s.mask is None else Select(s.mask, s.body, zero, dtype)
         total = Reduce("sum", s.axes, term, dtype)
         new = Op("add", (Load(s.buffer, s.index, dtype), total), dtype)
-        result.append(replace(s, axes=(), body=new, mask=None, combine=None))
+        once: Stmt = replace(s, axes=(), body=new, mask=None, combine=None)
+        tests = [_some(a) for a in s.axes if not a.extent.is_positive()]
+        if tests:
+            # a loop that never runs does not touch the element
+            once = If(
+                functools.reduce(lambda x, y: operate("and", x, y), tests), (once,), (), s.origin
+            )
+        result.append(once)
     return result
+
+
+def _some(axis: Axis) -> Expr:
+    return Op("gt", (Value(axis.extent, INT64), Value(Poly(), INT64)), DType("bool"))
 
 
 def varies(index: Sequence[Poly], axes: Sequence[Axis]) -> bool:

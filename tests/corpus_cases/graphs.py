@@ -23,7 +23,7 @@ CASES: dict[str, Case] = {
     "first_and_last_seen": Case(
         "int64[:], float64[:], float64[:], float64[:]", "2*n:idx=m 2*n m m"
     ),
-    "out_of_range_rows": Case("int64[:], int64, int64", "n:idx=k =m =k"),
+    "out_of_range_rows": Case("int64[:], int64, int64", "n:idx=k =n =k"),
     "total_in_element": Case("float64[:], float64[:]", "n k"),
     "jacobian_scatter": Case("int64[:, :], float64[:, :, :], int64", "n,2:idx=n n,2,2 =n"),
 }

@@ -93,8 +93,13 @@ def _reached(e: Refusal) -> int:
 
 
 def _settled(types: Sequence[ParameterType], program: Program) -> tuple[ParameterType, ...]:
-    """The types, with those arguments omitted that the kernels were made for one value of."""
-    return tuple(OMITTED if p.fixed else t for t, p in zip(types, program.parameters, strict=True))
+    """The types: omitted where the kernels were made for the default, an array's as converted."""
+    settled = []
+    for t, p in zip(types, program.parameters, strict=True):
+        if p.conversion and not t.given:
+            t = ParameterType(DType(p.dtype.name), t.ndim)
+        settled.append(OMITTED if p.fixed else t)
+    return tuple(settled)
 
 
 #: refusals that other numbers of dimensions would not cure (or only by accident)

@@ -99,6 +99,9 @@ def _kept(value: Any) -> Any:
         return tuple(_kept(v) for v in value)
     if isinstance(value, list):
         return [_kept(v) for v in value]
+    if isinstance(value, dict):
+        # compared as its keys in order, and its values one by one
+        return type(value).__name__, tuple(value), tuple(_kept(v) for v in value.values())
     if isinstance(value, np.ndarray):
         return np.array(value)
     if hasattr(value, "copy_to_host"):

@@ -2,7 +2,8 @@
 
 from numpy_case import ANY, COMPLEX, INTEGER, NUMBER, REAL, UNSIGNED, Row, rows
 
-FLOATING = f"b1 i2 i8 u1 {REAL}"
+FLOATING = f"i2 i8 u2 {REAL}"
+SMALL = "b1 u1"  # float16 in NumPy
 BITS = f"b1 {INTEGER}"
 
 UFUNC = (
@@ -33,7 +34,7 @@ ROWS: dict[str, Row] = {
         "true_divide divide",
         "np.{}(v, w)",
         "np.{}(A, 3)",
-        dtypes=f"{FLOATING} {COMPLEX}",
+        dtypes=f"b1 {FLOATING} {COMPLEX}",
         domain="nonzero",
         special="",
     ),
@@ -53,7 +54,9 @@ ROWS: dict[str, Row] = {
     ),
     **rows("numpy.", "positive", "np.{}(v)", dtypes=f"{NUMBER} {COMPLEX}", tolerance=0),
     **rows("numpy.", "absolute abs", "np.{}(v)", "np.{}(A)", dtypes=ANY),
-    **rows("numpy.", "fabs", "np.{}(v)", dtypes=FLOATING, tolerance=0, refused=COMPLEX),
+    **rows(
+        "numpy.", "fabs", "np.{}(v)", dtypes=FLOATING, tolerance=0, refused=f"{SMALL} {COMPLEX}"
+    ),
     **rows("numpy.", "sign", "np.{}(v)", dtypes=NUMBER, tolerance=0, refused="b1"),
     **rows("numpy.", "square", "np.{}(v)", dtypes=f"{NUMBER} {COMPLEX}"),
     **rows("numpy.", "reciprocal", "np.{}(v)", dtypes=f"{REAL}", domain="nonzero"),
@@ -127,30 +130,54 @@ ROWS: dict[str, Row] = {
     **rows("numpy.", "isnan isinf isfinite", "np.{}(v)", dtypes=ANY, tolerance=0),
     **rows("numpy.", "signbit", "np.{}(v)", dtypes=f"i4 {REAL}", tolerance=0),
     # exp, log and roots
-    **rows("numpy.", "sqrt", "np.{}(v)", "np.{}(A)", dtypes=FLOATING, domain="pos"),
-    **rows("numpy.", "cbrt", "np.{}(v)", dtypes=FLOATING),
-    **rows("numpy.", "exp exp2 expm1", "np.{}(v)", "np.{}(A)", dtypes=FLOATING, domain="small"),
-    **rows("numpy.", "log log2 log10 log1p", "np.{}(v)", "np.{}(A)", dtypes=FLOATING, domain="pos"),
-    **rows("numpy.", "logaddexp", "np.{}(v, w)", dtypes=FLOATING),
+    **rows("numpy.", "sqrt", "np.{}(v)", "np.{}(A)", dtypes=FLOATING, refused=SMALL, domain="pos"),
+    **rows("numpy.", "cbrt", "np.{}(v)", dtypes=FLOATING, refused=SMALL),
+    **rows(
+        "numpy.",
+        "exp exp2 expm1",
+        "np.{}(v)",
+        "np.{}(A)",
+        dtypes=FLOATING,
+        refused=SMALL,
+        domain="small",
+    ),
+    **rows(
+        "numpy.",
+        "log log2 log10 log1p",
+        "np.{}(v)",
+        "np.{}(A)",
+        dtypes=FLOATING,
+        refused=SMALL,
+        domain="pos",
+    ),
+    **rows("numpy.", "logaddexp", "np.{}(v, w)", dtypes=FLOATING, refused=SMALL),
     # trigonometry
     **rows(
         "numpy.",
         "sin cos tan arctan sinh cosh tanh arcsinh atan asinh",
         "np.{}(v)",
         dtypes=FLOATING,
+        refused=SMALL,
         domain="unit",
     ),
     **rows(
         "numpy.", "arcsin arccos arctanh asin acos atanh", "np.{}(v)", dtypes=REAL, domain="unit"
     ),
     **rows("numpy.", "arccosh acosh", "np.{}(v)", dtypes=REAL, domain="over"),
-    **rows("numpy.", "arctan2 hypot atan2", "np.{}(v, w)", "np.{}(A, r)", dtypes=FLOATING),
+    **rows(
+        "numpy.",
+        "arctan2 hypot atan2",
+        "np.{}(v, w)",
+        "np.{}(A, r)",
+        dtypes=FLOATING,
+        refused=SMALL,
+    ),
     **rows("numpy.", "copysign", "np.{}(v, w)", dtypes=REAL, tolerance=0),
-    **rows("numpy.", "deg2rad rad2deg radians degrees", "np.{}(v)", dtypes=FLOATING),
+    **rows("numpy.", "deg2rad rad2deg radians degrees", "np.{}(v)", dtypes=FLOATING, refused=SMALL),
     **rows("numpy.", "sinc", "np.{}(v)", dtypes=REAL, special=""),
     # rounding
     **rows("numpy.", "floor ceil trunc", "np.{}(v)", dtypes=f"b1 {NUMBER}", tolerance=0),
-    **rows("numpy.", "rint", "np.{}(v)", dtypes=FLOATING, tolerance=0),
+    **rows("numpy.", "rint", "np.{}(v)", dtypes=FLOATING, refused=SMALL, tolerance=0),
     **rows(
         "numpy.",
         "round around",
@@ -199,7 +226,7 @@ ROWS: dict[str, Row] = {
     **rows("numpy.", "modf", "np.{}(v)", dtypes=f"i4 {REAL}", tolerance=0),
     **rows("numpy.", "divmod", "np.{}(v, w)", dtypes=NUMBER, domain="nonzero"),
     **rows("numpy.", "float_power", "np.{}(v, w)", dtypes=f"i4 {REAL}", domain="pos"),
-    **rows("numpy.", "logaddexp2", "np.{}(v, w)", dtypes=FLOATING),
+    **rows("numpy.", "logaddexp2", "np.{}(v, w)", dtypes=FLOATING, refused=SMALL),
     **rows("numpy.", "isposinf isneginf", "np.{}(v)", dtypes=f"i4 {REAL}", tolerance=0),
     "numpy.allclose": Row(
         "np.allclose(v, w, atol=5)",

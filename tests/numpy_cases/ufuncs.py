@@ -56,7 +56,7 @@ ROWS: dict[str, Row] = {
     **methods(
         "outer",
         "bitwise_and bitwise_or bitwise_xor",
-        *OUTER,
+        *OUTER[:2],
         dtypes=f"b1 {INTEGER}",
         domain="pos",
         tolerance=0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from porter.arrays.dtypes import BOOL, INT64, promote, strengthen
@@ -23,7 +24,7 @@ from porter.frontend.picking import MASK_MISMATCH
 from porter.frontend.rearrange import flat, settled
 from porter.frontend.scalars import cast, choose, integer, operate
 from porter.frontend.stores import same_kind, store
-from porter.frontend.subscripts import as_index, index, index_array
+from porter.frontend.subscripts import as_index, index
 from porter.frontend.values import NONE, Array, Function, Slice, Value
 from porter.ir.nodes import Expr
 from porter.ir.nodes import Value as IndexValue
@@ -196,6 +197,8 @@ def _putmask(call: Call) -> Value:
 def _put(call: Call, target: Array, mask: Operand, source: Operand) -> None:
     """Store where the mask holds; it and the values are broadcast to the target."""
     whole = as_array(mask)
+    if target.mask is not None:
+        raise call.refuse("PRT906", f"`{call.name}` into a selection by a mask")
     shape = broadcast_shape(call.b, [target.shape, whole.shape], f"`{call.name}`")
     spread = Array(shape, BOOL, lambda idx: cast(whole.at(aligned(whole.shape, idx)), BOOL))
     values = as_array(source)
@@ -207,4 +210,4 @@ def _put(call: Call, target: Array, mask: Operand, source: Operand) -> None:
             return values.at(aligned(values.shape, idx))
 
         picked = Array(shape, values.dtype, at, mask=spread.at)
-    store(call.b, index_array(call.b, target, [spread]), picked)
+    store(call.b, replace(target, mask=spread.at), picked)

@@ -1,4 +1,4 @@
-"""The four kernel shapes: a thread per element, a block per row, a total, a tile."""
+"""Kernel shapes: a thread per element, a block per row, a total, a tile (others have files)."""
 
 from __future__ import annotations
 

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import random
 import sys
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from corpus_inputs import CASES
+from test_interp import compare, run_with, versions
 
 from porter.convert import convert_function
 from porter.diagnostics import Refusal
 from porter.frontend.globals import Globals
+from porter.frontend.program import build
+from porter.frontend.signature import candidates
 from porter.source.module import SourceModule
 
 SOURCE = Path(__file__).parent / "corpus" / "loops_in_order.py"
@@ -60,3 +67,66 @@ def test_one_thread_runs_it_when_allowed(name: str) -> None:
     assert any("one thread" in a for a in made.assumed)
     assert [d.code for d in made.plan.notes] == ["PRT904"] * len(made.plan.notes)
     assert made.plan.notes
+
+
+# -- random nests -------------------------------------------------------------------------
+
+ROWS = ("range(1, n - 1)", "range(n - 2, 0, -1)")
+COLUMNS = (
+    "range(1, m - 1)",
+    "range(m - 2, 0, -1)",
+    "range(1, min(i, m - 1))",
+    "range(max(i, 1), m - 1)",
+)
+
+
+def random_nest(seed: int) -> str:
+    """Two loops whose stores read their neighbours in any direction."""
+    draw = random.Random(seed)
+
+    def near(name: str) -> str:
+        return name + draw.choice(["", " - 1", " + 1"])
+
+    def element(array: str) -> str:
+        return f"{array}[{near('i')}, {near('j')}]"
+
+    lines = ["def f(A, B, v):", "    n, m = A.shape", f"    for i in {draw.choice(ROWS)}:"]
+    if draw.random() < 0.3:
+        lines.append(f"        v[i] = v[{near('i')}] + A[{near('i')}, 1]")
+    if draw.random() < 0.25:
+        lines.append(f"        A[i, 1:-1] += B[{near('i')}, 1:-1] + A[{near('i')}, 2:]")
+    lines.append(f"        for j in {draw.choice(COLUMNS)}:")
+    lines.append(f"            t = {draw.choice(['1.0', element('B')])}")
+    store = f"A[i, j] = 0.5 * {element('A')} + 0.25 * {element('A')} + t"
+    if draw.random() < 0.3:
+        lines += ["            if A[i, j] > 0.2:", f"                {store}"]
+    else:
+        lines.append(f"            {store}")
+    if draw.random() < 0.4:
+        lines.append(f"            B[i, j] = {element('A')} + B[{near('i')}, j]")
+    if draw.random() < 0.2:
+        lines.append("        v[i] += A[i, 0]")
+    return "\n".join([*lines, "    return A", ""])
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_nests_keep_the_order_that_matters(seed: int) -> None:
+    """After every pass the results are Python's; or the nest is refused."""
+    source = random_nest(seed)
+    scope: dict[str, Any] = {}
+    exec(source, scope)
+    module = SourceModule(source, "f.py")
+    function = module.functions[0]
+    types = next(candidates(function, "float64[:, :], float64[:, :], float64[:]"))
+    try:
+        stages = list(versions(build(function, types, Globals(module))))
+    except Refusal as refused:
+        assert refused.diagnostic.code == "PRT904"
+        return
+    program = build(function, types, Globals(module))
+    rng = np.random.default_rng(seed)
+    for shape in ((5, 6), (6, 4), (3, 3)):
+        arguments = (*(rng.standard_normal(shape) for _ in range(2)), rng.standard_normal(shape[0]))
+        for name, body, buffers in stages:
+            found = compare(scope["f"], partial(run_with, program, body, buffers), arguments)
+            assert found == "", f"after {name}: {found}\n{source}"

@@ -28,7 +28,7 @@ ROWS: dict[str, Row] = {
         "np.dot(C, N[0])",
         "np.dot(r, C[0])",
         "np.dot(N, A[0])",
-        "np.dot(N, C)",
+        "np.dot(N[:2], C[:2])",
         dtypes=PRODUCTS,
         tolerance=32,
         special="f",

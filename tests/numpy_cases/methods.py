@@ -37,7 +37,7 @@ ROWS: dict[str, Row] = {
     **rows("ndarray.", "swapaxes", "C.{}(0, 1) * 1", dtypes=FEW, tolerance=0),
     **rows("ndarray.", "squeeze", "R.{}(axis=1) * 1", dtypes=FEW, tolerance=0),
     **rows("ndarray.", "ravel flatten", "A.{}() * 1", dtypes=FEW, tolerance=0, least=1),
-    **rows("ndarray.", "conj conjugate", "v.{}()", dtypes=f"f8 {COMPLEX}", tolerance=0),
+    **rows("ndarray.", "conj conjugate", "v.{}() * 2", dtypes=f"f8 {COMPLEX}", tolerance=0),
     **rows("ndarray.", "trace", "S.{}()", dtypes=f"i4 {REAL}", tolerance=32),
     "ndarray.astype": Row(
         "v.astype(np.float32)",

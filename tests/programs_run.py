@@ -134,6 +134,8 @@ def children(options: argparse.Namespace) -> collections.Counter[str]:
             text = process.stdout.read() if process.stdout else ""
             last = text.strip().splitlines()[-1:] or ["{}"]
             total.update(json.loads(last[0]) if process.returncode == 0 else {"died": 1})
+            words = {k: n for k, n in total.items() if " " not in k or k.startswith("simulator")}
+            print(f"so far: {words}", file=sys.stderr, flush=True)
         time.sleep(0.2)
     return total
 

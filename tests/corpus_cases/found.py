@@ -21,4 +21,6 @@ CASES: dict[str, Case] = {
     "rebound_in_a_branch": Case("float64[:], float64[:], float64", "n n s"),
     "value_of_the_last_iteration": refused("float64[:]", "PRT904"),
     "search_in_complex": refused("complex128[:]", "PRT907"),
+    "padded_rest": Case("float64[:]", "n"),
+    "mean_in_integers": refused("float32[:, :]", "PRT907"),
 }

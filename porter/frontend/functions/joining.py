@@ -197,7 +197,7 @@ def _along(call: Call) -> tuple[Array, int]:
 def _insert(call: Call) -> Value:
     """The values, in the array's dtype, between the elements before a position and the rest."""
     array, axis = _along(call)
-    n = call.b.resolve(array.shape[axis])
+    n = length(call.b, array.shape[axis])
     at = _place(call, n, n)
     given = raised(settled(call.b, call.array("values")), array.ndim)
     if given.ndim > array.ndim:

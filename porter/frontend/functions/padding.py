@@ -8,7 +8,7 @@ from typing import Any
 
 from porter.arrays.sizes import BORDERS, Poly, bordered
 from porter.frontend.calculus import ONE
-from porter.frontend.functions.joining import below
+from porter.frontend.functions.joining import below, length
 from porter.frontend.functions.registry import Call, function
 from porter.frontend.functions.repeating import count
 from porter.frontend.rearrange import along, settled
@@ -55,7 +55,7 @@ def _pad(call: Call) -> Value:
         before, after = (count(call, w) for w in width)
         if before == Poly() == after:
             continue
-        size = array.shape[d]
+        size = length(call.b, array.shape[d])
         total = before + size + after
         if mode in _OUTSIDE:
             where = _OUTSIDE[mode]

@@ -34,6 +34,9 @@ def mean_of(fold: Fold, dtype: DType | None = None) -> Operand:
     """The sum over the number: floats in their own dtype, integers in float64."""
     own = fold.array.dtype
     dtype = dtype or strengthen(own if own.kind in "fc" else FLOAT64)
+    if dtype.kind not in "fc":
+        raise fold.call.refuse("PRT907", f"a mean in {dtype.name} cuts its fraction off",
+                               "leave `dtype` out")  # fmt: skip
     total = fold.run("sum", dtype)
     return elementwise(fold.call.b, "truediv", total, astype(fold.count(), dtype))
 

@@ -196,6 +196,7 @@ def page(rows: list[Outcome], options: argparse.Namespace) -> str:
     code, commit, _ = child(command, 20)
     of = f" (commit {commit.strip()})" if code == 0 else ""
     verified = " and verified" if not options.no_verify else ""
+    flags = f"--seconds {options.seconds:g}" + " --no-verify" * options.no_verify
     lines = [
         "# NPBench",
         "",
@@ -204,7 +205,7 @@ def page(rows: list[Outcome], options: argparse.Namespace) -> str:
         "right.  Made by",
         "",
         "```",
-        "python benchmarks/npbench.py --npbench DIR --write docs/npbench.md",
+        f"python benchmarks/npbench.py --npbench DIR --write docs/npbench.md {flags}",
         "```",
         "",
         f"on {datetime.datetime.now(datetime.UTC).date()} with Python {platform.python_version()}, "
@@ -218,7 +219,8 @@ def page(rows: list[Outcome], options: argparse.Namespace) -> str:
         "sizes and layouts (preset S, lowered until the simulator can do it).  *Partly*: some",
         "statements stay on the host.  *Refused*: no module is written, for the reason given.",
         "Launches are those of one call at the lowered size; where the original has a loop over",
-        "time, they grow with its steps.",
+        "time, they grow with its steps.  *Wrong* includes calls that the module refuses and NumPy",
+        "takes, and those that the simulator did not finish in time: the reason says which.",
         "",
         "| program | outcome | kernels | launches | compared | reason |",
         "|---|---|---:|---:|---:|---|",

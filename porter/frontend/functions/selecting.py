@@ -146,7 +146,8 @@ def _piecewise(call: Call) -> Value:
 
     def value(f: Value, test: Operand | None) -> Operand:
         mask = None if test is None else as_array(test).at
-        part = Array(array.shape, array.dtype, array.at, mask=mask)
+        lead = 0 if test is None else as_array(test).ndim
+        part = Array(array.shape, array.dtype, array.at, mask=mask if lead else None, lead=lead)
         given: Any = f
         if isinstance(f, Function):
             if f.node is None:
@@ -154,6 +155,8 @@ def _piecewise(call: Call) -> Value:
                                   "write it as a lambda")  # fmt: skip
             given = inline(call.ev, f, [part], {})
         found = astype(call.ev.as_numeric(given, call.node), array.dtype)
+        if isinstance(found, Array) and found.ndim and found.lead != lead:
+            raise call.refuse("PRT906", "`piecewise` with a function that is not elementwise")
         return Array(found.shape, found.dtype, found.at) if isinstance(found, Array) else found
 
     result: Operand = integer(0)

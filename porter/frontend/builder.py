@@ -15,7 +15,7 @@ import libcst as cst
 from porter.arrays.dtypes import DType, promote, strengthen
 from porter.arrays.sizes import Apply, Atom, Data, Poly, Sym, sym
 from porter.diagnostics import Diagnostic, Note, Refusal, Severity, Span
-from porter.frontend.facts import extents, unclamp
+from porter.frontend.facts import extents, never_zero, unclamp
 from porter.frontend.scalars import cast
 from porter.frontend.values import Array, Value, View
 from porter.ir.nodes import (
@@ -57,6 +57,14 @@ def refusal(
     return Refusal(Diagnostic(code, NAMES[code], message, span, help=help, notes=notes))
 
 
+class Contradiction(Refusal):
+    """Sizes that differ whatever they are: one of the axes that met others has length 1."""
+
+    def __init__(self, diagnostic: Diagnostic, axes: tuple[str, ...]) -> None:
+        super().__init__(diagnostic)
+        self.axes = axes
+
+
 class Unspecialised(Exception):
     """An argument with a default must be known at conversion: evaluate again with it fixed."""
 
@@ -82,6 +90,7 @@ class Builder:
     strict_shapes: bool = False
     literals: list[tuple[int, DType]] = field(default_factory=list)
     pinned: set[str] = field(default_factory=set)
+    ones: frozenset[str] = frozenset()
     equal: dict[str, Poly] = field(default_factory=dict)
     dtype_groups: dict[str, str] = field(default_factory=dict)
     constants: dict[str, str] = field(default_factory=dict)
@@ -377,8 +386,16 @@ class Builder:
             left, right = (_positive(difference), _positive(-difference))
             self.check(Check("equal", left, right, what, error))
             return a
+        if never_zero(difference):
+            refused = self.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
+            raise Contradiction(refused.diagnostic, self._broadcast_axes())
         self.checks.append(Check("equal", a, b, what, error))
         return a
+
+    def _broadcast_axes(self) -> tuple[str, ...]:
+        """Axes of arguments that were taken as long as others, where NumPy also takes 1."""
+        sides = [p.symbol for c in self.checks if c.kind == "broadcast" for p in (c.left, c.right)]
+        return tuple(dict.fromkeys(s for s in sides if s))
 
     def _unify_bounds(self, a: Poly, b: Poly, what: str) -> Poly:
         """Slices `x[p:q]` and `y[p:q]` with bounds from data match if x and y are as long."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from porter.arrays.dtypes import INT64, DType, strengthen
-from porter.arrays.sizes import Poly, sym
+from porter.arrays.sizes import Apply, Poly, sym
 from porter.frontend.builder import Builder
 from porter.frontend.compaction import same_selection, whole
 from porter.frontend.scalars import DTypeError, cast, choose, constant_of, integer, operate
 from porter.frontend.values import Array, At
-from porter.ir.nodes import Axis, Expr, Op, Reduce
+from porter.ir.nodes import Axis, Check, Expr, Op, Reduce
 from porter.ir.nodes import Value as IndexValue
 from porter.ir.ops import OPS
 
@@ -61,6 +61,31 @@ def _common_mask(b: Builder, arrays: Sequence[Array], what: str) -> At | None:
     return first.mask
 
 
+def at_most_one(n: Poly) -> bool:
+    """Whether a size is 1, or min(k + 1, ...) - k as the slice `x[:, k : k + 1]` gives it."""
+    return n == ONE or any(
+        isinstance(a, Apply) and a.op == "min" and ONE - (n - Poly.atom(a)) in a.args
+        for monomial, c in n.terms for a in monomial if c == 1
+    )  # fmt: skip
+
+
+def _thin_axes(b: Builder, arrays: Sequence[Array], what: str) -> list[Array]:
+    """An axis as `x[:, :1]` has it is broadcast like one of length 1: it must not be empty."""
+    ndim = max(a.ndim for a in arrays)
+    sizes = [[b.resolve(a.shape[d]) if a.ndim >= -d else ONE for d in range(-ndim, 0)]
+             for a in arrays]  # fmt: skip
+    wide = [any(not at_most_one(s[d]) for s in sizes) for d in range(ndim)]
+    result = []
+    for a, own in zip(arrays, sizes, strict=True):
+        shape = list(a.shape)
+        for d in range(ndim - a.ndim, ndim):
+            if wide[d] and at_most_one(own[d]) and own[d] != ONE:
+                b.check(Check("index", ONE, own[d], f"{what}: operands could not be broadcast"))
+                shape[d - ndim + a.ndim] = ONE
+        result.append(a if shape == list(a.shape) else replace(a, shape=tuple(shape)))
+    return result
+
+
 def map_arrays(
     b: Builder, function: Callable[..., Expr], operands: Sequence[Operand], what: str
 ) -> Operand:
@@ -76,6 +101,7 @@ def map_arrays(
         mask, lead = next((a.mask, a.lead) for a in arrays if a.lead)
     else:
         arrays = [whole(b, a) for a in arrays]
+    arrays = _thin_axes(b, arrays, what)
     shape = broadcast_shape(b, [a.shape for a in arrays], what)
 
     def at(idx: Sequence[Poly]) -> Expr:

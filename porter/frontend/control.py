@@ -19,7 +19,7 @@ from porter.frontend.names import assigned_names
 from porter.frontend.scalars import constant_of, on_host, operate, truth
 from porter.frontend.statics import after_branches
 from porter.frontend.values import Array
-from porter.ir.nodes import Axis, Bind, Expr, If, Jump, Local, Op, Return, Stmt
+from porter.ir.nodes import Axis, Bind, Check, Expr, If, Jump, Local, Op, Return, Stmt
 from porter.ir.nodes import Value as IndexValue
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def branch_on(
     body.env.update(before)
     second = _block(body, other, cond, arrays, negated=True)
     after_branches(body, names, (middle, first), second)
-    first, second = _join(body, before, middle, first, second)
+    first, second = _join(body, cond, before, middle, first, second)
     b.emit(If(cond, first, second, origin))
     if on_host(cond) and any(isinstance(s, Return) for s in first[-1:]):
         b.conditions.append(operate("not", cond))
@@ -234,7 +234,7 @@ def _block(
 
 
 def _join(
-    body: Body, before: dict[str, Any], middle: dict[str, Any], first: tuple[Stmt, ...],
+    body: Body, cond: Expr, before: dict[str, Any], middle: dict[str, Any], first: tuple[Stmt, ...],
     second: tuple[Stmt, ...],
 ) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:  # fmt: skip
     """Names bound in only one branch keep that branch's meaning, as in Python."""
@@ -244,13 +244,14 @@ def _join(
         if name not in body.env:
             body.env[name] = value
         elif isinstance(value, Array):
-            first, second = _both(body, name, value, first, second)
+            first, second = _both(body, cond, name, value, first, second)
     return first, second
 
 
 def _both(
-    body: Body, name: str, value: Array, first: tuple[Stmt, ...], second: tuple[Stmt, ...]
-) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:
+    body: Body, cond: Expr, name: str, value: Array, first: tuple[Stmt, ...],
+    second: tuple[Stmt, ...],
+) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:  # fmt: skip
     """An array that each branch makes gets a host name that means either."""
     b, other = body.b, body.env[name]
     if not isinstance(other, Array) or value.view is None or other.view is None:
@@ -260,14 +261,27 @@ def _both(
     if value.ndim != other.ndim or value.dtype.name != other.dtype.name:
         raise b.refuse("PRT908", f"`{name}` has another dtype or ndim in each branch")
     for x, y in zip(value.shape, other.shape, strict=True):
-        b.unify(x, y, f"`{name}` has another shape in each branch")
+        _same_length(body, cond, x, y, f"`{name}` has another shape in each branch")
     b.same_dtype(value.dtype, other.dtype)
     if (value.dtype.var is None) != (other.dtype.var is None):
         b.pin(value.dtype, other.dtype)
-    variable = b.variable(name, b.buffers[value.view.buffer])
+    variable = b.variable(name, b.buffers[other.view.buffer])
     body.env[name] = b.stored(variable)
     binds = [Bind((variable.name,), (v.view.buffer,), b.origin) for v in (value, other) if v.view]
     return (*first, binds[0]), (*second, binds[1])
+
+
+def _same_length(body: Body, cond: Expr, x: Poly, y: Poly, what: str) -> None:
+    """What the first branch makes has the second one's length: tested if the first one runs."""
+    b = body.b
+    if b.resolve(x) == b.resolve(y):
+        return
+    if not on_host(cond):
+        b.unify(x, y, what)
+        return
+    b.conditions.append(cond)
+    b.check(Check("equal", b.resolve(x), b.resolve(y), what))
+    b.conditions.pop()
 
 
 def narrowed(axis: Axis, cond: Expr, negated: bool) -> Axis:

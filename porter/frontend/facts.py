@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from porter.arrays.sizes import Apply, Data, Poly, apply
+from porter.arrays.sizes import Apply, Data, Poly, apply, sym
 from porter.ir.nodes import Axis, Check
 
 if TYPE_CHECKING:
@@ -74,6 +74,13 @@ def _put(p: Poly, atom: Apply, value: Poly) -> Poly:
                 product *= Poly.atom(a)
         total += product
     return total
+
+
+def never_zero(difference: Poly) -> bool:
+    """Whether two sizes that differ by this are never equal, unless arrays are empty."""
+    ones = {n: sym(n, True) + 1 for n in difference.names() if ".shape[" in n}
+    shifted = difference.replace(ones)
+    return bool(ones) and (shifted.is_positive() or (-shifted).is_positive())
 
 
 def lowest(b: Builder, poly: Poly) -> Poly:

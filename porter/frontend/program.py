@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +11,11 @@ import libcst as cst
 
 from porter.arrays.dtypes import WEAK_BOOL, DType, limits
 from porter.arrays.sizes import Poly, sym
-from porter.diagnostics import Span
+from porter.diagnostics import Refusal, Span
 from porter.frontend.arguments import conversions
 from porter.frontend.attributes import PREFIX
-from porter.frontend.builder import Builder, Unspecialised, refusal
+from porter.frontend.builder import Builder, Contradiction, Unspecialised, refusal
+from porter.frontend.calculus import ONE
 from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.globals import Globals
 from porter.frontend.inline import _statements
@@ -47,11 +49,27 @@ def build(
     With `partial`, such a statement stays on the host where that is possible.
     """
     _check_definition(function)
+    try:
+        return _build(function, types, scope, partial, frozenset())
+    except Contradiction as contradiction:
+        for axis in contradiction.axes:
+            with suppress(Refusal):
+                return _build(function, types, scope, partial, frozenset({axis}))
+        raise
+
+
+def _build(
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool,
+    ones: frozenset[str],
+) -> Program:  # fmt: skip
+    """The array program with some axes of arguments taken to have length 1."""
     local_types: dict[str, DType] = {}
     pinned: set[str] = set()
     fixed: set[str] = set()
     for _ in range(MAX_RESTARTS):
-        builder = Builder(function.module, local_types=local_types, pinned=pinned, partial=partial)
+        builder = Builder(
+            function.module, local_types=local_types, pinned=pinned, partial=partial, ones=ones
+        )
         env, parameters = _environment(builder, function, types, scope, fixed)
         body = Body(builder, scope, env)
         builder.active.append(function.name)
@@ -144,7 +162,10 @@ def _parameter(b: Builder, name: str, t: ParameterType, converted: DType | None)
     dtype = converted or DType(
         t.dtype.name, var=name if t.dtype.kind in "iuf" and name not in b.pinned else None
     )
-    shape = tuple(sym(f"{name}.shape[{d}]", True) for d in range(t.ndim))
+    sizes = [f"{name}.shape[{d}]" for d in range(t.ndim)]
+    shape = tuple(ONE if n in b.ones else sym(n, True) for n in sizes)
+    b.checks += [Check("equal", sym(n, True), ONE, "an axis of length 1 is needed")
+                 for n in sizes if n in b.ones]  # fmt: skip
     b.buffers[name] = Buffer(name, shape, dtype, parameter=True)
     return b.stored(b.buffers[name])
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from porter.verify import cupy_stand_in
 from porter.verify.evidence import FAILED, PASSED, SKIPPED
 from porter.verify.ptx_report import double_instructions, resources
 
@@ -101,6 +100,9 @@ class Module:
         self.module = importlib.util.module_from_spec(spec)
         sys.modules[path.stem] = self.module
         sys.path.append(str(place.parent))
+        # imports Numba's CUDA target, which may be missing where nothing is compiled
+        from porter.verify import cupy_stand_in
+
         if cupy_stand_in.needed(path.read_text("utf-8")):
             cupy_stand_in.install()
         spec.loader.exec_module(self.module)

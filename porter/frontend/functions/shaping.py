@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from porter.arrays.sizes import Apply, Data, Poly
+from porter.arrays.sizes import Data, Poly
 from porter.frontend.calculus import (
     ONE,
     aligned,
     as_array,
+    at_most_one,
     broadcast_shape,
     normal_axis,
     reindex,
@@ -105,7 +106,7 @@ def _squeeze(call: Call) -> Value:
     array = call.array("a")
     axes = call.axes()
     if axes is None:
-        axes = [d for d, n in enumerate(array.shape) if _at_most_one(n)]
+        axes = [d for d, n in enumerate(array.shape) if at_most_one(n)]
         _longer(call, [n for d, n in enumerate(array.shape) if d not in axes])
     gone = {normal_axis(call.b, a, array.ndim, "`squeeze`") for a in axes}
     for d in gone:
@@ -131,12 +132,6 @@ def _longer(call: Call, sizes: Sequence[Poly]) -> None:
         message = "squeeze was converted for an axis that is not 1 long: name the axis"
         text = f'if {n} == 1:\n    raise ValueError("{message}")'
         call.b.emit(Host(text, call.b.origin))
-
-
-def _at_most_one(n: Poly) -> bool:
-    """Whether a size is 1, or min(1, ...) as the slice `x[:, :1]` gives it."""
-    return n == ONE or any(isinstance(a, Apply) and a.op == "min" and ONE in a.args
-                           for a in n.atoms() if Poly.atom(a) == n)  # fmt: skip
 
 
 @function("numpy.flip numpy.flipud numpy.fliplr", "a axis=None")

@@ -363,6 +363,9 @@ class Builder:
         known = difference.constant
         if known is not None:
             raise self.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
+        if never_zero(difference):
+            refused = self.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
+            raise Contradiction(refused.diagnostic, self._broadcast_axes())
         late = difference.names() & self.fetched
         for atom in () if late else self._replaced_first(a, b, broadcast):
             if isinstance(atom, Sym) and "." in atom.name:
@@ -386,9 +389,6 @@ class Builder:
             left, right = (_positive(difference), _positive(-difference))
             self.check(Check("equal", left, right, what, error))
             return a
-        if never_zero(difference):
-            refused = self.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
-            raise Contradiction(refused.diagnostic, self._broadcast_axes())
         self.checks.append(Check("equal", a, b, what, error))
         return a
 

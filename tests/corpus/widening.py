@@ -44,3 +44,22 @@ def doubled_bias(x, bias):
     """A named array made of the bias alone."""
     twice = 2.0 * bias
     return x + twice, twice.sum()
+
+
+def column_of_masses(mass, pos):
+    """Two columns out of products with `mass` tell that it is a column."""
+    momentum = (mass * pos).sum(axis=0)
+    x, y = pos[:, 0:1], pos[:, 1:2]
+    force = np.hstack(((x.T - x) @ mass, (y.T - y) @ mass))
+    pos += 0.1 * force
+    return momentum
+
+
+def either_array(x, y, n, m):
+    """Each branch has a length of its own."""
+    if n == m:
+        z = x * 2.0
+        z[0] = 0.0
+    else:
+        z = y * 3.0
+    return z + 1.0

@@ -13,6 +13,8 @@ CASES = {
         "doubled_bias",
     )
 } | {
+    "column_of_masses": Case("float64[:, :], float64[:, :]", "n,1 n,2"),
+    "either_array": Case("float64[:], float64[:], int64, int64", "n m =n =m"),
     "add_bias_then_sum": Case("float64[:, :], float64[:]", "n,m m"),
     "shifted_bias": Case("float64[:], float64[:]", "n+1 n"),
 }

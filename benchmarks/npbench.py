@@ -156,6 +156,8 @@ def run(program: Program, options: argparse.Namespace, folder: Path) -> Outcome:
         answer = ask("compare", request, options.seconds)
         if answer["wrong"]:
             word, detail = "wrong", " ".join(" | ".join(answer["wrong"]).split())
+        elif answer.get("stricter"):
+            detail = f"stricter: {' '.join(answer['stricter'][0].split())} {detail}".strip()
     elif word == "failed":
         word, detail = "wrong", f"not verified: {detail}"
     return Outcome(
@@ -219,8 +221,10 @@ def page(rows: list[Outcome], options: argparse.Namespace) -> str:
         "sizes and layouts (preset S, lowered until the simulator can do it).  *Partly*: some",
         "statements stay on the host.  *Refused*: no module is written, for the reason given.",
         "Launches are those of one call at the lowered size; where the original has a loop over",
-        "time, they grow with its steps.  *Wrong* includes calls that the module refuses and NumPy",
-        "takes, and those that the simulator did not finish in time: the reason says which.",
+        "time, they grow with its steps.  *Wrong* includes calls with the initializer's own sizes",
+        "that the module refuses, and those that the simulator did not finish in time: the reason",
+        "says which.  *stricter* names a call with other sizes that raises ValueError where NumPy",
+        "goes on.",
         "",
         "| program | outcome | kernels | launches | compared | reason |",
         "|---|---|---:|---:|---:|---|",

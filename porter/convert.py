@@ -9,6 +9,7 @@ from pathlib import Path
 import libcst as cst
 
 from porter.arrays.dtypes import SIBLINGS, DType
+from porter.arrays.sizes import Poly
 from porter.codegen.module import FunctionText, function_text
 from porter.diagnostics import Diagnostic, Refusal
 from porter.frontend.attributes import PREFIX, as_function, methods_of
@@ -246,14 +247,31 @@ def _assumed(p: cst.Param, t: ParameterType) -> str:
 def shapes_of(converted: Converted) -> str:
     """The parameters' shapes with equal sizes under one name: `x[n, m] w[m] eps[]`."""
     sizes = _SizeNames()
+    needed = _least(converted.program)
     entries = []
     for p in converted.program.parameters:
         if p.ndim is None:
             entries.append(f"{p.name}[]")
             continue
-        dims = [sizes.name(n) for n in converted.program.buffers[p.name].shape]
+        shape = converted.program.buffers[p.name].shape
+        dims = [sizes.name(needed.get(n.symbol or "", n)) for n in shape]
         entries.append(f"{p.name}[{', '.join(dims)}]")
     return " ".join(entries)
+
+
+def _least(program: Program) -> dict[str, Poly]:
+    """Sizes for which only a least value is known, in terms of others: `x[n+4] y[n]`."""
+    found: dict[str, Poly] = {}
+    for c in program.checks:
+        name, others = c.right.symbol, c.left.names()
+        if c.kind != "index" or not name or ".shape[" not in name or len(others) != 1:
+            continue
+        if name in others or others & found.keys() or c.left.coefficient(min(others)) != 1:
+            continue
+        known = found.get(name)
+        if ".shape[" in min(others) and (known is None or (c.left - known).is_nonneg()):
+            found[name] = c.left
+    return found
 
 
 class _SizeNames:
@@ -264,8 +282,6 @@ class _SizeNames:
 
     def name(self, size: object) -> str:
         """The name of a size, or an affine expression of names; `*` for anything else."""
-        from porter.arrays.sizes import Poly
-
         assert isinstance(size, Poly)
         if size.constant is not None:
             return str(size.constant)

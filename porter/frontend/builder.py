@@ -15,7 +15,7 @@ import libcst as cst
 from porter.arrays.dtypes import DType, promote, strengthen
 from porter.arrays.sizes import Apply, Atom, Data, Poly, Sym, sym
 from porter.diagnostics import Diagnostic, Note, Refusal, Severity, Span
-from porter.frontend.facts import extents, never_zero, unclamp
+from porter.frontend.facts import both_whole, extents, never_zero, unclamp
 from porter.frontend.scalars import cast
 from porter.frontend.values import Array, Value, View
 from porter.ir.nodes import (
@@ -366,6 +366,9 @@ class Builder:
         if never_zero(difference):
             refused = self.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
             raise Contradiction(refused.diagnostic, self._broadcast_axes())
+        common = both_whole(self, a, b)
+        if common is not None:
+            return common
         late = difference.names() & self.fetched
         for atom in () if late else self._replaced_first(a, b, broadcast):
             if isinstance(atom, Sym) and "." in atom.name:

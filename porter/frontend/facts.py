@@ -141,6 +141,29 @@ def unclamp(b: Builder, a: Poly, other: Poly) -> tuple[Poly, Poly] | None:
     return _swap(a, clamped, bound), _swap(other, clamped, bound)
 
 
+def both_whole(b: Builder, a: Poly, other: Poly) -> Poly | None:
+    """The common length of slices that differ by more than their cut at the array's end.
+
+    `x[1 : n + 3]` and `x[2 : n + 4]` are equally long just if x has n + 4 elements, which
+    the host then tests.  None where this does not follow.
+    """
+    cut, second = _clamped(a), _clamped(other)
+    if cut is None or cut.op != "min" or (second and second.args[1:] != cut.args[1:]):
+        return None
+    bounds = [c.args[0] for c in (cut, second) if c is not None]
+    whole = _swap(a, cut, cut.args[0])
+    rest = other if second is None else _swap(other, second, second.args[0])
+    if b.resolve(whole) != b.resolve(rest):
+        return None
+    top = bounds[0] if (bounds[0] - bounds[-1]).is_nonneg() else bounds[-1]
+    highs = [highest(b, top), cut.args[1]]
+    inside = {n for p in highs for n in p.names()} & {r.name for r in b.ranges}
+    if inside or not all((top - p).is_nonneg() for p in bounds):
+        return None
+    b.check(Check("index", highs[0], highs[1], "slices of different lengths meet", "ValueError"))
+    return whole
+
+
 def _clamped(p: Poly) -> Apply | None:
     for monomial, _ in p.terms:
         for atom in monomial:

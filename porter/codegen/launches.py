@@ -22,9 +22,8 @@ class Launches(HostBase):
         written = self.texts.write(kernel)
         self.kernels.append(written)
         sizes = [self.host.poly(n, 5) for n in written.grid]
-        guards = [
-            f"{s} > 0" for s, n in zip(sizes, written.grid, strict=True) if not n.is_positive()
-        ]
+        pairs = zip(sizes, written.grid, strict=True)
+        guards = list(dict.fromkeys(f"{s} > 0" for s, n in pairs if not n.is_positive()))
         depth = self.indent
         if guards and written.shape != "total":
             self.emit(f"if {' and '.join(guards)}:")

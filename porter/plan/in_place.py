@@ -72,7 +72,7 @@ def safe(s: Write, index: tuple[Poly, ...]) -> bool:
     for w, r in zip(s.index, index, strict=True):
         w, r = plain(w), plain(r)
         gap = (w - r).constant
-        if gap is None and _always_behind(s, w - r):
+        if gap is None and _always_behind(s, w, r):
             return True
         if not gap:
             continue
@@ -84,12 +84,17 @@ def safe(s: Write, index: tuple[Poly, ...]) -> bool:
     return False
 
 
-def _always_behind(s: Write, gap: Poly) -> bool:
-    """Whether a read is always at a lower subscript than every store."""
+def _always_behind(s: Write, w: Poly, r: Poly) -> bool:
+    """Whether every read is at a lower subscript than every store, of other threads too."""
+    first, last = _extreme(s, w, low=True), _extreme(s, r, low=False)
+    return first is not None and last is not None and (first - last).is_positive()
+
+
+def _extreme(s: Write, p: Poly, low: bool) -> Poly | None:
     for a in s.axes:
-        factor = gap.coefficient(a.name)
+        factor = p.coefficient(a.name)
         if factor is None:
-            return False
+            return None
         if factor:
-            gap = gap.replace({a.name: a.lo if factor > 0 else a.hi - 1})
-    return gap.is_positive()
+            p = p.replace({a.name: a.lo if (factor > 0) == low else a.hi - 1})
+    return p

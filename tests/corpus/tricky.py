@@ -246,3 +246,10 @@ def diagonal_loop(a):
     """Owner computes on the diagonal."""
     for i in range(min(a.shape[0], a.shape[1])):
         a[i, i] = a[i, i] * 2.0 + a[0, 0]
+
+
+def every_other_onto_the_end(x):
+    """Reads at twice the distance meet stores of other elements."""
+    h = np.arange(1.0, 5.0) * x[0]
+    h[2:] *= h[::2]
+    return h

@@ -43,5 +43,6 @@ CASES = {
     "stepped_back": Case("float64[:]", "n"),
     "ellipsis_and_none": Case("float64[:, :]", "n,k"),
     "integer_row_index": Case("float64[:, :], int64", "n+1,m =-1"),
+    "every_other_onto_the_end": Case("float64[:]", "n"),
     "diagonal_loop": Case("float64[:, :]", "n,m"),
 }

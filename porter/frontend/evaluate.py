@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
@@ -370,7 +371,12 @@ class Evaluator:
             return self(body if known else orelse)
         with self.b.maybe():
             then, other = self.numeric(body), self.numeric(orelse)
-        return calculus.alternatives(self.b, truth(cond), then, other, "a conditional expression")
+        result = calculus.alternatives(self.b, truth(cond), then, other, "a conditional expression")
+        views = [v.view.buffer for v in (then, other) if isinstance(v, Array) and v.view]
+        if isinstance(result, Array) and views:
+            # either may be meant: what is stored into one of them later would be seen
+            return replace(result, view=None, shown_of=" ".join(dict.fromkeys(views)))
+        return result
 
     # -- subscripts ------------------------------------------------------------------
 

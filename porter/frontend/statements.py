@@ -365,7 +365,8 @@ class Body:
         if value.view is not None:
             return self.b.named(name, value)
         if value.shown_of:
-            self.b.snapshot(value.shown_of, name)
+            for buffer in value.shown_of.split():
+                self.b.snapshot(buffer, name)
             return replace(self.b.define(name, value), view=None, shown_of=value.shown_of)
         flat = [d for d, n in enumerate(value.shape) if n != ONE]
         if len(flat) == value.ndim:

@@ -37,9 +37,9 @@ class Array:
     reaches the buffer.  `mask` is set for `x[mask]`: the elements where the mask holds, in
     the shape of the mask, which covers the first `lead` axes (NumPy sees them as one); only
     elementwise operations and reductions may use such an array, all else `compaction.whole`.
-    `shown_of` names the buffer that NumPy may show here by a view which has no form in the IR:
-    a slice that is reshaped (the memory layout decides), `z.real`. Once it has a name, neither
-    it nor the buffer may be stored into.
+    `shown_of` names the buffers that NumPy may show here by a view which has no form in the IR:
+    a slice that is reshaped (the memory layout decides), `z.real`, one of two views. Once it has
+    a name, neither it nor the buffers may be stored into.
     """
 
     shape: tuple[Poly, ...]

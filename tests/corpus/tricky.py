@@ -253,3 +253,21 @@ def every_other_onto_the_end(x):
     h = np.arange(1.0, 5.0) * x[0]
     h[2:] *= h[::2]
     return h
+
+
+def product_of_inner_parts(a):
+    """Inner parts of small arrays are empty, and so is what is made of two of them."""
+    inner = a[1:-1, 1:-1]
+    return np.kron(inner.T, inner.T) + 1.0
+
+
+def chosen_view(x, y, flag):
+    """A later store is seen through whichever view was chosen."""
+    part = x[1:] if flag > 1.0 else y[1:]
+    x[:] = 0.0
+    return part + 1.0
+
+
+def clip_beyond_the_dtype(z):
+    """Bounds that no number of the dtype passes change nothing."""
+    return np.clip(z, -1, 2), np.clip(z, 3, 300)

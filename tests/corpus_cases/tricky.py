@@ -1,6 +1,6 @@
 """Arguments for `corpus/tricky.py`."""
 
-from corpus_case import Case
+from corpus_case import Case, refused
 
 CASES = {
     "swap_rows": Case("float64[:, :], int64, int64", "n+2,m =1 =-1"),
@@ -44,5 +44,8 @@ CASES = {
     "ellipsis_and_none": Case("float64[:, :]", "n,k"),
     "integer_row_index": Case("float64[:, :], int64", "n+1,m =-1"),
     "every_other_onto_the_end": Case("float64[:]", "n"),
+    "product_of_inner_parts": Case("float64[:, :]", "n%4,n%4"),
+    "chosen_view": refused("float64[:], float64[:], float64", "PRT905", "n n s"),
+    "clip_beyond_the_dtype": Case("uint8[:]", "n:wide"),
     "diagonal_loop": Case("float64[:, :]", "n,m"),
 }

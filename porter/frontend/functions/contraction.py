@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter.arrays.dtypes import DType, promote, strengthen
-from porter.arrays.sizes import Poly, sym
+from porter.arrays.sizes import Poly, maximum, sym
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import (
     ONE,
@@ -176,7 +176,8 @@ def _kron(call: Call) -> Value:
     x, y = raised(x, ndim), raised(y, ndim)
     sizes = [call.b.resolve(n) for n in y.shape]
     for d, n in enumerate(sizes):
-        total = call.b.resolve(x.shape[d]) * n
+        # two slices of negative length must not give a positive one
+        total = call.b.resolve(x.shape[d]) * (n if n.is_nonneg() else maximum(n, Poly()))
         x = along(x, d, total, n.__rfloordiv__)
         y = along(y, d, total, n.__rmod__)
     return elementwise(call.b, "mul", x, y)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from porter.arrays.dtypes import BOOL, COMPLEX128, FLOAT64, WEAK_INT
-from porter.frontend.calculus import as_array, elementwise, map_arrays, where
+from porter.arrays.dtypes import BOOL, COMPLEX128, FLOAT64, WEAK_INT, limits
+from porter.frontend.calculus import Operand, as_array, elementwise, map_arrays, where
 from porter.frontend.functions.registry import FUNCTIONS, Call, Handler, function
 from porter.frontend.functions.registry import MISSING as REQUIRED
 from porter.frontend.functions.ufuncs import KEYWORDS, into, strong, ufunc_row
@@ -16,6 +16,7 @@ from porter.frontend.scalars import (
     as_float,
     cast,
     choose,
+    constant_of,
     integer,
     number,
     operate,
@@ -83,9 +84,18 @@ def _clip(call: Call) -> Result:
     result = call.operand("a")
     for names, op in ((("a_min", "min"), "maximum"), (("a_max", "max"), "minimum")):
         for name in names:
-            if call.value(name) is not NONE:
+            if call.value(name) is not NONE and not _beyond(result, call.operand(name), op):
                 result = elementwise(call.b, op, result, call.operand(name))
     return into(call, result)
+
+
+def _beyond(array: Operand, bound: Operand, op: str) -> bool:
+    """Whether a Python integer bounds nothing: all numbers of the array's dtype are within."""
+    known = None if isinstance(bound, Array) or not bound.dtype.weak else constant_of(bound)
+    if not isinstance(known, int) or array.dtype.kind not in "iu" or array.dtype.weak:
+        return False
+    low, high = limits(array.dtype)
+    return known < low if op == "maximum" else known > high
 
 
 _BOUNDS = [(n, NONE) for n in ("a_min", "a_max", "out", "min", "max", "dtype")]

@@ -45,7 +45,8 @@ class BlockWriter:
         self._wait(self.by_all or self.by_first)
         depth = self.w.indent
         self.w.loop(loop.index, loop.lo, loop.hi, loop.step)
-        self.steps(loop.steps)
+        with self.w.inside():
+            self.steps(loop.steps)
         # the next iteration reads what this one has stored
         self._wait(self.by_all or self.by_first)
         self.w.indent = depth

@@ -215,7 +215,8 @@ class KernelTexts:
         """A fold by the whole block; its first thread stores the result."""
         w.comment(step.origin)
         for name, r in step.reductions:
-            self._accumulate(w, name, r, "cuda.threadIdx.x", "cuda.blockDim.x")
+            with w.inside(r.axes[0]):
+                self._accumulate(w, name, r, "cuda.threadIdx.x", "cuda.blockDim.x")
             self.join(w, name, r, scratch)
         value = w.expr(step.value)
         if value != step.name and (step.store is None or read_later):
@@ -266,6 +267,7 @@ class KernelTexts:
         w.indent += 1
         w.block(step.body)
         w.indent = depth
+        w._bounds = {}
 
     # -- totals ----------------------------------------------------------------------
 
@@ -291,7 +293,8 @@ class KernelTexts:
         for s in steps:
             w.comment(s.origin)
             for name, r in s.reductions:
-                self._grid_accumulate(w, name, r)
+                with w.inside():
+                    self._grid_accumulate(w, name, r)
                 self.join(w, name, r, scratch)
                 partials.append((name, w.fresh(f"{name}_partial"), r))
         w.emit("if cuda.threadIdx.x == 0:")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from porter.arrays.sizes import Poly, unchecked
 from porter.codegen.expressions import ExpressionWriter, Needs
 from porter.codegen.spell import ATOMICS, COMPARE, INFIX, UNARY
 from porter.ir.nodes import (
+    Axis,
     Const,
     Expr,
     For,
@@ -75,10 +77,23 @@ class Writer(ExpressionWriter):
         """A fold by this thread alone into a variable."""
         self.emit(f"{name} = {self.initial(r)}")
         depth = self.indent
-        for a in r.axes:
-            self.loop(a.name, a.lo, a.hi)
-        self.emit(self.fold(r, name, self.expr(r.body)))
+        with self.inside(r.axes[0]):
+            for a in r.axes:
+                self.loop(a.name, a.lo, a.hi)
+            self.emit(self.fold(r, name, self.expr(r.body)))
         self.indent = depth
+
+    @contextmanager
+    def inside(self, first: Axis | None = None) -> Iterator[None]:
+        """Bounds that are computed inside a loop are not there behind it: it may not run.
+
+        Those of the first loop itself are computed in front of it and stay.
+        """
+        if first is not None:
+            self.poly(first.lo), self.poly(first.hi)
+        outer = dict(self._bounds)
+        yield
+        self._bounds = outer
 
     def loop(self, name: str, lo: Poly, hi: Poly, step: int = 1) -> None:
         """Open a `for` loop; the caller sets the indentation back."""

@@ -84,7 +84,7 @@ def worker(count: int, number: int, simulate: int, out: Path) -> None:
     for k, program in enumerate(generate(count, number)):
         outcome = check(program)
         counts[outcome.word] += 1
-        if outcome.word in ("refused", "stricter"):
+        if outcome.word in ("refused", "stricter", "unraised"):
             counts[f"{outcome.word} {_kind(outcome.detail)}"] += 1
         if outcome.word in ("wrong", "crashed"):
             report(program, outcome, out / f"{outcome.word}_{number + k}.py", check)

@@ -10,7 +10,7 @@ from typing import Any
 
 import libcst as cst
 
-from porter.arrays.dtypes import WEAK_BOOL, DType
+from porter.arrays.dtypes import BOOL, WEAK_BOOL, DType
 from porter.arrays.sizes import Poly
 from porter.diagnostics import Refusal
 from porter.frontend import calculus, subscripts
@@ -292,7 +292,11 @@ class Evaluator:
             if not (isinstance(x, Array) and isinstance(y, Array)):
                 raise self.b.refuse("PRT903", "`@` needs two arrays")
             return calculus.matmul(self.b, x, y)
-        return calculus.elementwise(self.b, BINARY[type(node.operator).__name__], x, y)
+        op = BINARY[type(node.operator).__name__]
+        if op == "pow" and isinstance(x, Array) and x.dtype == BOOL and constant_of(y) == 2:
+            # NumPy squares for this exponent: int8, where any other one gives int64
+            x = calculus.astype(x, DType("int8"))
+        return calculus.elementwise(self.b, op, x, y)
 
     def _tuples(self, node: cst.BinaryOperation, left: Value, right: Value) -> Value:
         """`shape + (n,)` and `(0,) * k`: tuples (and lists) as Python joins and repeats them."""

@@ -142,8 +142,10 @@ def part(b: Builder, which: str, owner: Operand) -> Operand:
     if which == "real" and owner.dtype.kind != "c":
         return owner
     found = elementwise(b, which, owner)
-    if isinstance(owner, Array) and isinstance(found, Array) and owner.view is not None:
-        return replace(found, shown_of=owner.view.buffer)
+    if isinstance(owner, Array):
+        found = as_array(found)  # no ufunc: an array of no dimensions stays one
+        if owner.view is not None:
+            return replace(found, shown_of=owner.view.buffer)
     return found
 
 

@@ -271,3 +271,14 @@ def chosen_view(x, y, flag):
 def clip_beyond_the_dtype(z):
     """Bounds that no number of the dtype passes change nothing."""
     return np.clip(z, -1, 2), np.clip(z, 3, 300)
+
+
+def squares_of_booleans(x):
+    """The exponent 2 squares: int8 of booleans, any other one gives int64."""
+    m = x > 1.0
+    return np.square(m), m**2, m**3, np.power(m, 2), np.square(m.any())
+
+
+def parts_of_no_dimensions(x, z):
+    """The parts of a 0-d array are 0-d arrays, not scalars as ufuncs make them."""
+    return np.imag(x), np.real(x), z.imag, z.real

@@ -47,5 +47,7 @@ CASES = {
     "product_of_inner_parts": Case("float64[:, :]", "n%4,n%4"),
     "chosen_view": refused("float64[:], float64[:], float64", "PRT905", "n n s"),
     "clip_beyond_the_dtype": Case("uint8[:]", "n:wide"),
+    "squares_of_booleans": Case("float64[:]", "n"),
+    "parts_of_no_dimensions": Case("float64[()], complex128[()]", "=np.array(1.5) =np.array(1.5-2j)"),
     "diagonal_loop": Case("float64[:, :]", "n,m"),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from porter.arrays.dtypes import BOOL, COMPLEX128, FLOAT64, WEAK_INT, limits
+from porter.arrays.dtypes import BOOL, COMPLEX128, FLOAT64, WEAK_INT, DType, limits
 from porter.frontend.calculus import Operand, as_array, elementwise, map_arrays, where
 from porter.frontend.functions.registry import FUNCTIONS, Call, Handler, function
 from porter.frontend.functions.registry import MISSING as REQUIRED
@@ -150,7 +150,12 @@ def _signed_infinity(sign: float) -> Callable[[Expr], Expr]:
                           number(False), BOOL)  # fmt: skip
 
 
-formula("square", "x", lambda x: operate("pow", x, integer(2)))
+def _square(x: Expr) -> Expr:
+    """`np.square`: int8 of booleans, where their product stays a boolean."""
+    return operate("pow", cast(x, DType("int8")) if x.dtype == BOOL else x, integer(2))
+
+
+formula("square", "x", _square)
 formula("reciprocal", "x", _reciprocal)
 formula("fabs", "x", lambda x: operate("abs", _real_float(x)))
 formula("logaddexp2", "x1 x2", _logaddexp2)

@@ -9,7 +9,7 @@ from porter.arrays.sizes import Poly
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import Operand, as_array, elementwise, reindex, transpose
 from porter.frontend.compaction import length, whole
-from porter.frontend.rearrange import unflatten
+from porter.frontend.rearrange import readonly, unflatten
 from porter.frontend.scalars import integer, operate
 from porter.frontend.values import Array, DTypeName, Method, Value
 from porter.ir.nodes import Value as IndexValue
@@ -144,6 +144,9 @@ def part(b: Builder, which: str, owner: Operand) -> Operand:
     found = elementwise(b, which, owner)
     if isinstance(owner, Array):
         found = as_array(found)  # no ufunc: an array of no dimensions stays one
+        if owner.dtype.kind != "c":
+            zeros = b.define(which, found)
+            return readonly(zeros, "NumPy makes the imaginary part of real numbers read-only")
         if owner.view is not None:
             return replace(found, shown_of=owner.view.buffer)
     return found

@@ -48,6 +48,8 @@ CASES = {
     "chosen_view": refused("float64[:], float64[:], float64", "PRT905", "n n s"),
     "clip_beyond_the_dtype": Case("uint8[:]", "n:wide"),
     "squares_of_booleans": Case("float64[:]", "n"),
-    "parts_of_no_dimensions": Case("float64[()], complex128[()]", "=np.array(1.5) =np.array(1.5-2j)"),
+    "parts_of_no_dimensions": Case(
+        "float64[()], complex128[()]", "=np.array(1.5) =np.array(1.5-2j)"
+    ),
     "diagonal_loop": Case("float64[:, :]", "n,m"),
 }

@@ -62,4 +62,14 @@ class UnsupportedIndexing(ConverterRule):
                 return np.sin(x["price"])
             """,
         ),
+        Bad(
+            """
+            import numpy as np
+
+            def f(x: "float64[:]"):
+                zeros = np.imag(-x)
+                zeros[0] += 3
+                return zeros
+            """
+        ),
     )

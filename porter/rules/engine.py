@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from porter.diagnostics import Diagnostic, Severity, Span
+from porter.numba_report.model import Compiled
 from porter.rules.model import PyFile
 from porter.rules.registry import all_rules, checkers
 from porter.rules.suppress import ignores, suppress, unused
@@ -32,13 +33,14 @@ class Selection:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Everything that is said of one file."""
+    """Everything that is said of one file; `numba` is empty unless Numba itself was asked."""
 
     source: SourceFile
     diagnostics: tuple[Diagnostic, ...] = ()
     functions: tuple[Verdict, ...] = ()
     problems: tuple[str, ...] = ()
     names: frozenset[str] = field(default=frozenset())
+    numba: tuple[Compiled, ...] = ()
 
 
 def analyze(

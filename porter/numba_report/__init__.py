@@ -1,0 +1,1 @@
+"""Numba's own word: what its compiler makes of each function, asked in a child process."""

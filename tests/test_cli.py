@@ -140,7 +140,8 @@ print(sorted(m for m in ("numba", "numpy", "rich", "click") if m in sys.modules)
 
 
 def test_help_costs_less_than_a_fifth_of_a_second_of_imports() -> None:
-    script = "import time; t = time.perf_counter(); import porter.cli; print(time.perf_counter()-t)"
+    # the processor's time: a busy machine makes everything late, not dear
+    script = "import time; t = time.process_time(); import porter.cli; print(time.process_time()-t)"
     assert min(float(python(script).stdout) for _ in range(3)) < 0.2
 
 

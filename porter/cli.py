@@ -33,6 +33,16 @@ class Format(StrEnum):
     json = "json"
 
 
+class AnalysisFormat(StrEnum):
+    """How `analyze` writes what it found."""
+
+    full = "full"
+    concise = "concise"
+    json = "json"
+    github = "github"
+    sarif = "sarif"
+
+
 class Emit(StrEnum):
     """The inner stages that `convert --emit` prints."""
 
@@ -64,8 +74,8 @@ class Evidence(StrEnum):
 #: options and commands of the design that this version does not have
 LATER = (
     "--compile", "--html", "--library", "--opt", "--pipeline", "--profile",
-    "--run", "--sanitize", "bench", "cupy", "emulator", "github", "gpu", "gufunc", "html",
-    "loops", "sarif", "trace", "ufunc",
+    "--run", "--sanitize", "bench", "cupy", "emulator", "gpu", "gufunc", "html", "loops", "trace",
+    "ufunc",
 )  # fmt: skip
 
 Paths = Annotated[
@@ -77,6 +87,9 @@ Functions = Annotated[
     typer.Option("-f", "--function", metavar="NAME", help="Only this function (repeatable)."),
 ]
 OutputFormat = Annotated[Format, typer.Option("--output-format", help="How to write results.")]
+AnalysisOutput = Annotated[
+    AnalysisFormat, typer.Option("--output-format", help="How to write results.")
+]
 StdinFilename = Annotated[
     str | None,
     typer.Option(
@@ -112,7 +125,7 @@ def _codes(values: list[str] | None) -> tuple[str, ...]:
 def analyze(
     paths: Paths,
     functions: Functions = None,
-    output_format: OutputFormat = Format.full,
+    output_format: AnalysisOutput = AnalysisFormat.full,
     output_file: Annotated[
         str | None, typer.Option("--output-file", metavar="FILE", help="Write results there.")
     ] = None,

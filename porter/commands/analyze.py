@@ -6,7 +6,7 @@ import difflib
 import json
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,13 +15,21 @@ from porter.config import Config, load_config
 from porter.diagnostics import Diagnostic, UsageError
 from porter.output.analysis import as_concise, as_full, as_json, statistics
 from porter.output.color import wants_color
+from porter.output.github import as_github
 from porter.output.records import to_json
+from porter.output.sarif import as_sarif
 from porter.rules.engine import Analysis, Selection, analyze
 from porter.rules.fixes import apply_fixes
 from porter.rules.registry import all_rules
 from porter.source.files import SourceFile, load
 
 FINE, FOUND, FAILED = 0, 1, 2
+#: formats that say everything, whatever else is asked for
+FORMATS: dict[str, Callable[[Sequence[Analysis]], str]] = {
+    "json": as_json,
+    "github": as_github,
+    "sarif": as_sarif,
+}
 
 
 def run(options: AnalyzeOptions) -> int:
@@ -66,8 +74,8 @@ def _check_names(options: AnalyzeOptions, analyses: Sequence[Analysis], incomple
 
 
 def _text(analyses: Sequence[Analysis], options: AnalyzeOptions) -> str:
-    if options.output_format == "json":
-        return as_json(analyses)
+    if options.output_format in FORMATS:
+        return FORMATS[options.output_format](analyses)
     if options.statistics:
         return statistics([d for a in analyses for d in a.diagnostics])
     if options.output_format == "concise":

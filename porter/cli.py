@@ -74,7 +74,7 @@ class Evidence(StrEnum):
 #: options and commands of the design that this version does not have
 LATER = (
     "--compile", "--html", "--library", "--opt", "--pipeline", "--profile",
-    "--run", "--sanitize", "bench", "cupy", "emulator", "gpu", "gufunc", "html", "loops", "trace",
+    "--run", "--sanitize", "bench", "cupy", "emulator", "gpu", "gufunc", "html", "loops",
     "ufunc",
 )  # fmt: skip
 
@@ -296,6 +296,26 @@ def verify(
         output_format=output_format.value,
         timeout=timeout,
     )
+    raise typer.Exit(run(options))
+
+
+# what follows the script is the script's own
+@app.command(context_settings={"allow_interspersed_args": False})
+def trace(
+    script: Annotated[str, typer.Argument(metavar="SCRIPT", help="The script to run, once.")],
+    args: Annotated[
+        list[str] | None, typer.Argument(metavar="[ARGS]...", help="The script's own arguments.")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, help="Seconds after which it is ended.")
+    ] = 600.0,
+    output_format: OutputFormat = Format.full,
+) -> None:
+    """Run a script and record the types, sizes and time of its functions."""
+    from porter.commands.options import TraceOptions
+    from porter.commands.trace import run
+
+    options = TraceOptions(script, tuple(args or ()), timeout, output_format.value)
     raise typer.Exit(run(options))
 
 

@@ -72,6 +72,16 @@ class VerifyOptions:
 
 
 @dataclass(frozen=True)
+class TraceOptions:
+    """Arguments of `porter trace`: the script with its own arguments; `timeout` in seconds."""
+
+    script: str
+    args: tuple[str, ...] = ()
+    timeout: float = 600.0
+    output_format: str = "full"
+
+
+@dataclass(frozen=True)
 class DoctorOptions:
     """Arguments of `porter doctor`; `output_format` is full or json."""
 

@@ -1,0 +1,1 @@
+"""What one run of the user's script tells of its functions."""

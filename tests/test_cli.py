@@ -27,7 +27,7 @@ def test_help_lists_exactly_the_commands(capsys: pytest.CaptureFixture[str]) -> 
     assert run("--help") == 0
     listed = capsys.readouterr().out.split("Commands:")[1].split("\n")
     names = [line.split()[0] for line in listed if line.strip()]
-    assert names == ["analyze", "convert", "verify", "explain", "rules", "doctor"]
+    assert names == ["analyze", "convert", "verify", "trace", "explain", "rules", "doctor"]
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,7 +51,6 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["verify", "a.py", "--on", "gpu"], "gpu is not in this version"),
         (["verify", "a.py", "--cases", "none"], "--cases"),
         (["bench", "a.py"], "bench is not in this version"),
-        (["trace", "a.py"], "trace is not in this version"),
         (["frobnicate"], "no such command"),
         (["explain", "PRT399"], "no rule has the code PRT399"),
     ],

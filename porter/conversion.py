@@ -17,8 +17,10 @@ from porter.config import Config
 from porter.convert import Converted, convert_function, front_end, shapes_of
 from porter.diagnostics import Diagnostic, Refusal, Severity, Span
 from porter.frontend.globals import Globals
+from porter.frontend.signature import setting
 from porter.source.files import SourceFile
 from porter.source.module import FunctionSource, SourceModule
+from porter.trace.lookup import traced_types
 from porter.verify.evidence import Evidence, FunctionEvidence
 
 Step = Callable[[str], None]
@@ -85,7 +87,7 @@ def convert_file(
         try:
             signature = options.signature
             if signature is None:
-                signature = config.signatures.get(function.name)
+                signature = setting(function, config.signatures)
             converted.append(convert_function(function, signature, scope, templates))
         except Refusal as refusal:
             if refusal.diagnostic.code == "PRT909" and not options.functions:
@@ -110,13 +112,15 @@ def convert_file(
 
 def _open(file: SourceFile) -> SourceModule | ModuleOutcome:
     try:
-        return SourceModule(file.text, file.path)
+        module = SourceModule(file.text, file.path)
     except cst.ParserSyntaxError as error:
         column = error.raw_column + 1
         span = Span(error.raw_line, column, error.raw_line, column + 1)
         found = Diagnostic("PRT900", "syntax-error", "this is not Python", span, file.path,
                            help="correct the syntax: nothing here can be converted")  # fmt: skip
         return ModuleOutcome(file.path, diagnostics=(found,), unparsed=True)
+    module.traced = traced_types(file.path)
+    return module
 
 
 def _scope(module: SourceModule, options: ConvertOptions, config: Config) -> Globals:
@@ -262,7 +266,7 @@ def emit_stage(
         try:
             signature = options.signature
             if signature is None:
-                signature = config.signatures.get(function.name)
+                signature = setting(function, config.signatures)
             _, program, planned = front_end(function, signature, scope)
         except Refusal as refusal:
             found = refusal.diagnostic.at(file.path, function.name)

@@ -239,9 +239,10 @@ def assumptions(
 def _assumed(p: cst.Param, t: ParameterType) -> str:
     name = p.name.value
     name = f"self.{name.removeprefix(PREFIX)}" if name.startswith(PREFIX) else name
+    told = " (from trace)" if t.traced else ""
     if t.ndim is None:
-        return f"{name} is a scalar ({t})"
-    return f"{name} is a {t.ndim}-D array of {t.dtype.name}"
+        return f"{name} is a scalar ({t}){told}"
+    return f"{name} is a {t.ndim}-D array of {t.dtype.name}{told}"
 
 
 def shapes_of(converted: Converted) -> str:

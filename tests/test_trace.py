@@ -12,6 +12,9 @@ from pathlib import Path
 import pytest
 
 from porter.diagnostics import UsageError
+from porter.rules.engine import analyze
+from porter.source.files import read
+from porter.trace.lookup import forget
 from porter.trace.record import find_trace, read_trace, trace_file
 
 MODULE = """
@@ -239,3 +242,103 @@ for t in threads: t.start()
 def test_a_script_that_is_missing(tmp_path: Path) -> None:
     done = porter(tmp_path, "main.py")
     assert done.returncode == 2 and done.stderr == "error: main.py: no such file\n"
+
+
+# -- what later commands make of it ------------------------------------------------------------
+
+TYPED = """
+import numpy as np
+from numba import njit
+
+def scale(x, w):
+    return x * w
+
+def hinted(x: "NDArray[np.float32]", n):
+    return x * n
+
+@njit("float64[:](float64[:])")
+def decorated(x):
+    return x * 2.0
+
+def listed(x, y):
+    return y * 2.0
+
+def flagged(x, mode="fast", mask=None):
+    return x + (0.0 if mask is None else 1.0)
+
+def changed(x, added):
+    return x * added
+"""
+CALLS = """
+import numpy as np
+import typed
+one, two = np.ones(5, np.float32), np.ones((3, 4), np.float32)
+for _ in range(3):
+    typed.scale(two, 2.0)
+typed.hinted(two.astype(float), 2)
+typed.decorated(np.ones(3))
+typed.listed([1, 2], two)
+typed.flagged(two)
+typed.changed(two, 2.0)
+"""
+
+
+@pytest.fixture
+def typed(tmp_path: Path) -> Path:
+    folder = script(tmp_path, CALLS)
+    (folder / "typed.py").write_text(TYPED)
+    assert porter(folder, "main.py").returncode == 0
+    forget()
+    return folder / "typed.py"
+
+
+def verdicts(file: Path, settings: dict[str, str] | None = None) -> dict[str, tuple[str, ...]]:
+    found = analyze(read(str(file)), None, settings or {})
+    return {v.name: (v.signature, *v.assumed) for v in found.functions}
+
+
+def test_types_come_from_the_trace_behind_hints_and_decorators(typed: Path) -> None:
+    found = verdicts(typed)
+    assert found["scale"] == (
+        "float32[:, :], float64",
+        "x is a 2-D array of float32 (from trace)",
+        "w is a scalar (float64) (from trace)",
+    )
+    assert found["hinted"][0] == "float32[:, :], int64"
+    assert found["decorated"] == ("float64[:]",)
+    # what has no name as a type is judged from use, as without a trace
+    assert found["listed"][0] == "float64[:], float32[:, :]"
+    assert found["flagged"][0] == "float32[:, :], omitted, omitted"
+
+
+def test_settings_come_before_the_trace_and_behind_decorators(typed: Path) -> None:
+    found = verdicts(typed, {"scale": "float64[:], float64", "decorated": "float32[:, :]"})
+    assert found["scale"] == ("float64[:], float64",)
+    assert found["decorated"] == ("float64[:]",)
+
+
+def test_a_parameter_that_is_new_since_the_trace_is_judged_from_use(typed: Path) -> None:
+    typed.write_text(TYPED.replace("changed(x, added)", "changed(x, added, more)"))
+    assert "(from trace)" in verdicts(typed)["changed"][1]
+
+
+def test_convert_says_what_came_from_the_trace(typed: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "porter", "convert", "--no-verify", "-o", "-", "-f", "scale",
+         "typed.py"],
+        cwd=typed.parent, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "assumed: x is a 2-D array of float32 (from trace)" in done.stderr
+    assert "# porter: assumed scale: x is a 2-D array of float32 (from trace)" in done.stdout
+    assert "# porter: also scale(float64[:, :], float64)" in done.stdout
+
+
+def test_a_broken_trace_is_an_error_of_usage(typed: Path) -> None:
+    trace_file(typed.parent).write_text("{}")
+    done = subprocess.run(
+        [sys.executable, "-m", "porter", "analyze", "typed.py"],
+        cwd=typed.parent, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ") and "run `porter trace` again" in done.stderr

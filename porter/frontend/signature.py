@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 import libcst as cst
 
@@ -29,13 +29,15 @@ _WEAK = {"i": WEAK_INT, "u": WEAK_INT, "f": WEAK_FLOAT, "c": WEAK_COMPLEX, "b": 
 class ParameterType:
     """A parameter's dtype and `ndim` (None: a Python scalar); `given` if not assumed.
 
-    `omitted`: it keeps its default, which the kernels are made for (Numba's name for it).
+    `omitted`: it keeps its default, which the kernels are made for (Numba's name for it);
+    `traced`: a recorded run showed it.
     """
 
     dtype: DType
     ndim: int | None
     given: bool = False
     omitted: bool = False
+    traced: bool = False
 
     def __str__(self) -> str:
         if self.omitted:
@@ -166,8 +168,35 @@ def candidates(function: FunctionSource, given: str | None) -> Iterator[list[Par
     usage = usage_of(function)
     aliases = _aliases(function)
     base = [_inferred(p, usage[p.name.value], usage, params, aliases) for p in params]
+    base = [_traced(function, p, t, aliases) for p, t in zip(params, base, strict=True)]
     yield from _raised(base)
     yield from _with_scalars(base, params, usage, aliases)
+
+
+def _traced(
+    function: FunctionSource, p: cst.Param, inferred: ParameterType, aliases: dict[str, str]
+) -> ParameterType:
+    """The type that a recorded run showed, as far as hints do not say otherwise."""
+    text = function.module.shown.traced.get(function.name, {}).get(p.name.value)
+    if text is None or inferred.given:
+        return inferred
+    try:
+        (shown,) = parse_signature(text)
+    except (UsageError, ValueError):
+        return inferred
+    if shown.omitted:
+        return OMITTED if p.default is not None else inferred
+    hinted, what = hint_of(p.annotation, aliases)
+    if shown.ndim is None:
+        return inferred if what == "array" else replace(shown, given=False, traced=True)
+    dtype = hinted if what == "array" and hinted is not None else shown.dtype
+    return ParameterType(DType(dtype.name), shown.ndim, traced=True)
+
+
+def setting(function: FunctionSource, signatures: Mapping[str, str]) -> str | None:
+    """The types that `[tool.porter.signatures]` gives; a decorator's own come first."""
+    text = signatures.get(function.name)
+    return None if text is None or decorator_signature(function) is not None else text
 
 
 def _aliases(function: FunctionSource) -> dict[str, str]:
@@ -184,6 +213,7 @@ def _with_scalars(
     """Where nothing shows that a parameter is an array: all but the first as numbers, then all."""
     loose = [k for k, p in enumerate(params)
              if base[k].ndim is not None and not usage[p.name.value].is_array
+             and not base[k].traced
              and hint_of(p.annotation, aliases)[1] != "array"]  # fmt: skip
     for keep in (1, 0):
         if len(loose) > keep:
@@ -267,7 +297,7 @@ def _plain(p: cst.Param, usage: dict[str, Usage], aliases: dict[str, str]) -> bo
 
 def _raised(base: list[ParameterType]) -> Iterator[list[ParameterType]]:
     """The base, then with more dimensions for some arrays: fewest extra dimensions first."""
-    arrays = [k for k, t in enumerate(base) if t.ndim is not None]
+    arrays = [k for k, t in enumerate(base) if t.ndim is not None and not t.traced]
     seen = 0
     for extra in range(0, 2 * len(arrays) + 1):
         for combination in _spread(extra, len(arrays)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,6 +40,8 @@ class SourceModule:
         self._wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
         self.tree = self._wrapper.module
         self.shown: SourceModule = self
+        #: types that a run showed: by function and parameter, in Numba's syntax
+        self.traced: Mapping[str, Mapping[str, str]] = {}
 
     @cached_property
     def lines(self) -> list[str]:

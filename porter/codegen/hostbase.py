@@ -7,6 +7,7 @@ from porter.arrays.sizes import Poly
 from porter.codegen.elementwise import is_elementwise
 from porter.codegen.hosttext import HostText
 from porter.codegen.kernels import KernelTexts, Written
+from porter.codegen.marks import quoted
 from porter.codegen.overlap import Overlap, overlaps
 from porter.codegen.writer import Needs
 from porter.ir.nodes import Origin
@@ -70,7 +71,7 @@ class HostBase:
             self.shown.add(key)
             for own in origin.comments:
                 self.emit(own)
-            self.emit(f"# {origin.text}")
+            self.emit(quoted(origin))
 
     def _needs(self, *helpers: str) -> None:
         self.needs.helpers |= set(helpers)

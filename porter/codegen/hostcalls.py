@@ -29,7 +29,7 @@ class HostCalls(HostBase):
         if s.makes or s.arrays:
             self.comment(s.origin)
         if not s.makes:
-            for line in text.splitlines():
+            for line in text.split("\n"):
                 self.emit(line)
             return
         self._needs("_to_device", "_on_device")

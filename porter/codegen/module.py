@@ -12,6 +12,7 @@ from porter.codegen.format import format_lines
 from porter.codegen.host import HostFunction
 from porter.codegen.hosttext import HOST_MATH
 from porter.codegen.kernels import KernelTexts
+from porter.codegen.marks import without_marks
 from porter.codegen.spell import SIMULATED
 from porter.codegen.templates import environment
 from porter.codegen.writer import Needs
@@ -84,6 +85,14 @@ def module_text(
     templates: Path | None = None,
 ) -> str:  # fmt: skip
     """The body of a module, formatted, without the header."""
+    return linked_module(functions, source, backend, templates)[0]
+
+
+def linked_module(
+    functions: Sequence[FunctionText], source: str, backend: str = "numba",
+    templates: Path | None = None,
+) -> tuple[str, dict[int, int]]:  # fmt: skip
+    """`module_text`, and which source line each comment in it quotes."""
     jinja = environment(templates)
     needs = _joined([f.needs for f in functions])
     device = jinja.get_template("helpers_device.py.j2").render(
@@ -108,7 +117,7 @@ def module_text(
         constants=constants,
         parts=parts,
     )
-    return "\n".join(_layout(format_lines(module.splitlines()))) + "\n"
+    return without_marks("\n".join(_layout(format_lines(module.rstrip("\n").split("\n")))) + "\n")
 
 
 def _apart(parts: list[str], helpers: set[str]) -> list[str]:

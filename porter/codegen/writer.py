@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from porter.arrays.sizes import Poly, unchecked
 from porter.codegen.expressions import ExpressionWriter, Needs
+from porter.codegen.marks import quoted
 from porter.codegen.spell import ATOMICS, COMPARE, INFIX, UNARY
 from porter.ir.nodes import (
     Axis,
@@ -115,7 +116,7 @@ class Writer(ExpressionWriter):
         self._shown.add(key)
         for own in origin.comments:
             self.emit(own)
-        self.emit(f"# {origin.text}")
+        self.emit(quoted(origin))
 
     def block(self, body: Sequence[Stmt]) -> None:
         """Statements of a thread."""

@@ -14,6 +14,7 @@ import libcst as cst
 from porter.diagnostics import Span
 from porter.frontend.builder import refusal
 from porter.source.module import FunctionSource, SourceModule
+from porter.source.text import split_lines
 
 PREFIX = "self_"
 
@@ -29,7 +30,7 @@ def as_function(function: FunctionSource) -> FunctionSource:
     if not _takes_self(function.node):
         return function
     owner, source = function.name.rpartition(".")[0], function.module
-    lines = source.text.splitlines(keepends=True)
+    lines = [f"{line}\n" for line in split_lines(source.text)]
     found: dict[str, None] = {}
     todo, methods = [function.name], [function.name]
     while todo:

@@ -1,0 +1,34 @@
+"""Which source line a line of a generated module comes from, told by marks on its comments.
+
+The writers put the number of the source line behind each comment that quotes it. Layout and
+templates move comments but do not change them, so the marks arrive with the finished text.
+"""
+
+from __future__ import annotations
+
+import re
+
+from porter.ir.nodes import Origin
+
+#: of Unicode's private use area: in no text that people write
+_SIGN = "\ue0a7"
+_MARK = re.compile(rf"^( *#.*){_SIGN}(\d+)$")
+
+
+def quoted(origin: Origin) -> str:
+    """The comment that quotes a source statement, with its mark."""
+    return f"# {origin.text}{_SIGN}{origin.span.line}"
+
+
+def without_marks(text: str) -> tuple[str, dict[int, int]]:
+    """The text as it is written, and the source line of each line that is such a comment."""
+    if _SIGN not in text:
+        return text, {}
+    lines = text.split("\n")
+    found: dict[int, int] = {}
+    for number, line in enumerate(lines, 1):
+        match = _MARK.match(line)
+        if match is not None:
+            lines[number - 1] = match[1]
+            found[number] = int(match[2])
+    return "\n".join(lines), found

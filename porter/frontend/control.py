@@ -68,7 +68,7 @@ def carry(body: Body, names: Sequence[str]) -> dict[str, str]:
         if isinstance(value, Array):
             arrays[name] = _array_variable(body, name, value)
         elif is_expr(value) and not isinstance(value, Local):
-            body.env[name] = body.b.let(body.local(name), value)  # type: ignore[arg-type]
+            body.env[name] = body.b.let(body.local(name), value)
     return arrays
 
 

@@ -6,7 +6,7 @@ import ast
 import builtins
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import libcst as cst
 
@@ -56,7 +56,7 @@ MAX_CONSTANTS = 32
 Numeric = Array | Expr
 
 
-def is_expr(value: Any) -> bool:
+def is_expr(value: Any) -> TypeGuard[Expr]:
     """Whether a value is a scalar expression."""
     return isinstance(value, EXPRESSIONS)
 
@@ -93,7 +93,7 @@ class Evaluator:
     def as_numeric(self, value: Value, node: cst.CSTNode) -> Numeric:
         """A value as a number or an array; a list of numbers is an array."""
         if isinstance(value, Array) or is_expr(value):
-            return value  # type: ignore[return-value]
+            return value
         if isinstance(value, tuple):
             parts = [self.as_numeric(v, node) for v in value]
             return self._stack([whole(self.b, v) if isinstance(v, Array) else v for v in parts])
@@ -441,18 +441,18 @@ class Evaluator:
 
     def extent(self, value: Value, node: cst.CSTNode) -> Poly:
         """As `size`, for the length of a new array: one that comes from data is read back."""
-        if is_expr(value) and value.dtype.kind in "iu" and poly_of(value) is None:  # type: ignore
-            return fetched(self.b, value)  # type: ignore[arg-type]
+        if is_expr(value) and value.dtype.kind in "iu" and poly_of(value) is None:
+            return fetched(self.b, value)
         return self.size(value, node)
 
     def size(self, value: Value, node: cst.CSTNode) -> Poly:
         """A value as an integer expression. Refuses anything else."""
         if is_expr(value):
-            poly = poly_of(value)  # type: ignore[arg-type]
+            poly = poly_of(value)
             if poly is not None:
                 return poly
-            if value.dtype.kind in "iu":  # type: ignore[union-attr]
-                return subscripts.as_index(value)  # type: ignore[arg-type]
+            if value.dtype.kind in "iu":
+                return subscripts.as_index(value)
         text = self.b.module.code(node)
         raise self.b.refuse("PRT903", f"`{text}` is not an integer that porter can follow")
 

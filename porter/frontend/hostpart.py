@@ -226,7 +226,7 @@ def host_can_test(body: Body, test: cst.CSTNode) -> bool:
             return host_can_test(body, value)
         case cst.Name(value=name):
             known = body.env.get(name)
-            return not _is_array(body, name) and (not is_expr(known) or on_host(known))  # type: ignore[arg-type]
+            return not _is_array(body, name) and (not is_expr(known) or on_host(known))
     return all(host_can_test(body, child) for child in test.children)
 
 

@@ -6,7 +6,7 @@ out, arrays of the device are brought to the host.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
@@ -135,7 +135,7 @@ class HostText(cst.CSTTransformer):
             return True
         if isinstance(value, tuple):
             return any(map(self._on_device, value))
-        return is_expr(value) and not on_host(cast(Expr, value))
+        return is_expr(value) and not on_host(value)
 
     def _name(self, node: cst.Name) -> cst.BaseExpression | None:
         name = node.value
@@ -216,7 +216,7 @@ class HostText(cst.CSTTransformer):
             return cst.Name("None")
         if not is_expr(value):
             raise self.b.refuse("PRT902", "this value is not the host's")
-        return self._scalar(cast(Expr, value))
+        return self._scalar(value)
 
     def _scalar(self, value: Expr) -> cst.BaseExpression:
         if not on_host(value) and not isinstance(value, Local):

@@ -16,7 +16,7 @@ from porter.frontend.control import branch_on, carry, condition, forget_dead, mo
 from porter.frontend.evaluate import is_expr
 from porter.frontend.liveness import exposed
 from porter.frontend.names import assigned_names, contains
-from porter.frontend.scalars import choose, number, on_host, operate
+from porter.frontend.scalars import choose, integer, number, on_host, operate
 from porter.frontend.statics import after_loop, before_loop
 from porter.frontend.values import Grid, Iteration, Range, Value
 from porter.ir.nodes import Axis, Check, Const, Expr, For, Host, Jump, Local, Select, While
@@ -119,7 +119,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     kept = late and _breaks(node.body)
     if kept:
         _first_value(body, target, r)
-    before = set(body.env)
+    before, given = set(body.env), body.env.get(target)
     reassigned = {n for n in assigned_names(statements) if n == target}
     names = [n for n in assigned_names(statements) if n != target]
     dead = set(names) - set(names := forget_dead(body, names, node))
@@ -141,7 +141,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
         body.env.pop(target, None)
     if late and not kept and not reassigned:
         b.origin = origin
-        _last_value(body, target, loop)
+        _last_value(body, target, loop, given)
     if contains(node.body, cst.Return):
         body.leave_if_returned()
 
@@ -193,17 +193,23 @@ def _first_value(body: Body, target: str, r: Range) -> None:
     """What the loop's variable is before the loop; it must not be unbound behind it."""
     value = body.env.get(target)
     if value is not None and is_expr(value):
-        body.env[target] = body.b.let(body.local(target), value)  # type: ignore[arg-type]
+        body.env[target] = body.b.let(body.local(target), value)
         return
     _must_run(body, target, r)
     body.env[target] = body.b.let(body.local(target), IndexValue(r.start, WEAK_INT))
 
 
-def _last_value(body: Body, target: str, loop: Iteration) -> None:
-    """The value of the last iteration, for what reads it behind the loop."""
-    _must_run(body, target, loop.range)
+def _last_value(body: Body, target: str, loop: Iteration, given: Value | None) -> None:
+    """The value of the last iteration, for what reads it behind the loop; without one, the
+    value `given` before the loop."""
     r = loop.range
-    body.assign(cst.Name(target), loop.item(body.b.resolve(r.start + (trips(r) - 1) * r.step)))
+    last = loop.item(body.b.resolve(r.start + (trips(r) - 1) * r.step))
+    if is_expr(given) and is_expr(last) and given.dtype == last.dtype:
+        ran = operate("gt", integer(trips(r)), integer(0))
+        body.assign(cst.Name(target), choose(ran, last, given))
+        return
+    _must_run(body, target, r)
+    body.assign(cst.Name(target), last)
 
 
 def _must_run(body: Body, target: str, r: Range) -> None:

@@ -70,7 +70,7 @@ def _result(body: Body, value: Value, count: int) -> str | Expr | None:
         return value
     if not is_expr(value):
         raise body.b.refuse("PRT902", "only arrays, numbers and tuples of them can be returned")
-    expr: Expr = value  # type: ignore[assignment]
+    expr: Expr = value
     if on_host(expr):
         return expr
     if isinstance(expr, (Load, Local)) and not getattr(expr, "index", ()):

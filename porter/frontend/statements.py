@@ -303,7 +303,7 @@ class Body:
             return stores and (value.view is None or value.mask is not None)
         if not is_expr(value):
             return False
-        parts = list(walk(value))  # type: ignore[arg-type]
+        parts = list(walk(value))
         if stores and any(isinstance(e, Load) for e in parts):
             return True
         return any(isinstance(e, Local) and e.name in assigned for e in parts)
@@ -354,7 +354,7 @@ class Body:
             items = (self.bound(f"{name}_{k}", v) for k, v in enumerate(value))
             return Listed(items) if isinstance(value, Listed) else tuple(items)
         if is_expr(value):
-            return self._named_scalar(name, value)  # type: ignore[arg-type]
+            return self._named_scalar(name, value)
         return value
 
     def _named_array(self, name: str, value: Array) -> Array:

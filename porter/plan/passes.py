@@ -10,6 +10,7 @@ from porter.ir.walk import statements
 from porter.plan.accesses import accesses
 from porter.plan.broadcast import expandable, fixed_shapes
 from porter.plan.common import Context
+from porter.plan.empty import drop_empty
 from porter.plan.extract import extract
 from porter.plan.in_place import in_place
 from porter.plan.kernels import group
@@ -36,6 +37,7 @@ Pass = Callable[[tuple[Stmt, ...], Context], tuple[Stmt, ...]]
 
 #: from an array program to stages; `kernels.group` then makes the launches
 PASSES: tuple[Pass, ...] = (
+    drop_empty,
     scan_loops,
     place_loops,
     winners,
@@ -50,6 +52,7 @@ PASSES: tuple[Pass, ...] = (
     sink_loops,
     fuse,
     drop_dead_stores,
+    drop_empty,
     privatise,
     registers,
     simplify_positions,

@@ -64,8 +64,8 @@ def merge_fills(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
 
 def _filled(fill: Stage, region: Stage, context: Context) -> Stage | None:
     """The fill's stage with the region's statements where the region is."""
-    whole = fill.body[0]
-    if len(fill.body) != 1 or not isinstance(whole, Write) or whole.checked or whole.combine:
+    whole = fill.body[0] if len(fill.body) == 1 else None
+    if not isinstance(whole, Write) or whole.checked or whole.combine:
         return None
     if whole.index != symbols(fill.axes) or len(region.axes) != len(fill.axes):
         return None

@@ -282,3 +282,23 @@ def squares_of_booleans(x):
 def parts_of_no_dimensions(x, z):
     """The parts of a 0-d array are 0-d arrays, not scalars as ufuncs make them."""
     return np.imag(x), np.real(x), z.imag, z.real
+
+
+def loops_over_nothing(x, w):
+    """Conditions that never hold leave loops without a statement."""
+    for i in range(1, w.shape[0]):
+        if (2 - 2) > 0:
+            w[i] = w[i - 1] + 1.0
+    for i in range(w.shape[0]):
+        for j in range(3):
+            if i - i > 0:
+                w[i] = j
+    return np.var(x, axis=1)
+
+
+def index_given_before_its_loop(w, n):
+    """A loop that does not run leaves its variable as it was."""
+    i = 7
+    for i in range(n):
+        w[i % 3] += 1.0
+    return w + i

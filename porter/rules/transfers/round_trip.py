@@ -9,6 +9,7 @@ from porter.diagnostics import Diagnostic
 from porter.rules.base import Bad, Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile
+from porter.rules.transfers.repeated import only_reads
 from porter.rules.transfers.scopes import (
     argument_names,
     assigned,
@@ -204,6 +205,9 @@ class RoundTrip(Rule):
                 if not (isinstance(argument, ast.Name) and argument.id in hosts):
                     continue
                 name = argument.id
+                # PRT502 speaks of what the kernels only read
+                if only_reads(launch, name):
+                    continue
                 again = name in last and not _used_between(scope, name, last[name], call)
                 if again or _alone_in_loop(scope, loops, name, call):
                     yield self._found(file, argument, f"host array `{name}` is copied to the"

@@ -117,16 +117,16 @@ class UnpinnedCopy(Rule):
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """The first such copy of each scope, with the other arrays of which the same holds."""
-        if "numba" not in file.text or "stream" not in file.text:
+        if "copy_to_" not in file.text and "to_device" not in file.text:
             return
         for scope in scopes(file):
             plain = host_arrays(file, scope) - pinned(file, scope)
             found = [c for c in _copies(file, scope) if c[0] in plain]
-            firsts = {name: at for name, *at in reversed(found)}
+            firsts = {name: call for name, call, _ in reversed(found)}
             if not found:
                 continue
             name, call, stream = found[0]
-            others = [(at[0], f"nor is `{other}`") for other, at in firsts.items() if other != name]
+            others = [(at, f"nor is `{other}`") for other, at in firsts.items() if other != name]
             yield self.report(
                 file,
                 call,

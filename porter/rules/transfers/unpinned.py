@@ -126,14 +126,15 @@ class UnpinnedCopy(Rule):
             if not found:
                 continue
             name, call, stream = found[0]
-            others = [(at, f"nor is `{other}`") for other, at in firsts.items() if other != name]
+            calls = [at for other, at in firsts.items() if other != name]
+            calls.sort(key=lambda at: at.lineno)
             yield self.report(
                 file,
                 call,
                 f"`{name}` is not pinned: its copy in `{file.code(stream)}` makes the host wait",
                 f"allocate `{name}` with cuda.pinned_array, or copy inside"
                 f" `with cuda.pinned({name}):`",
-                notes=sorted(others, key=lambda other: other[0].lineno),
+                notes=[(at, "nor is this array") for at in calls],
             )
 
 

@@ -32,13 +32,30 @@ class Note:
     text: str
 
 
+@dataclass(frozen=True, order=True)
+class Edit:
+    """A stretch of source and the text that takes its place."""
+
+    span: Span
+    text: str
+
+
 @dataclass(frozen=True)
 class Fix:
-    """A mechanical cure: the replaced span, its new text, and whether it keeps the behaviour."""
+    """A mechanical cure: the replaced span, its new text, and whether it keeps the behaviour.
+
+    `also` are edits elsewhere without which it would be wrong, such as an import.
+    """
 
     span: Span
     text: str
     safe: bool = True
+    also: tuple[Edit, ...] = ()
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """Everything that the fix changes."""
+        return (Edit(self.span, self.text), *self.also)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from porter.diagnostics import Diagnostic
+from porter.diagnostics import Diagnostic, Edit
 from porter.source.files import SourceFile
 
 
@@ -31,17 +31,22 @@ def diagnostic_record(diagnostic: Diagnostic, file: SourceFile | None = None) ->
         "url": f"docs/rules/{diagnostic.code}.md",
     }
     if fix is not None:
-        record["fix"] = {
-            "text": fix.text,
-            "safe": fix.safe,
-            "line": fix.span.line - shift,
-            "column": fix.span.column,
-            "end_line": fix.span.end_line - shift,
-            "end_column": fix.span.end_column,
-        }
+        record["fix"] = {**_edit(Edit(fix.span, fix.text), shift), "safe": fix.safe}
+        if fix.also:
+            record["fix"]["also"] = [_edit(e, shift) for e in fix.also]
     if start is not None:
         record["cell"] = start.number
     return record
+
+
+def _edit(edit: Edit, shift: int) -> dict[str, Any]:
+    return {
+        "text": edit.text,
+        "line": edit.span.line - shift,
+        "column": edit.span.column,
+        "end_line": edit.span.end_line - shift,
+        "end_column": edit.span.end_column,
+    }
 
 
 def to_json(data: Any) -> str:

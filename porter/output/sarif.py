@@ -175,10 +175,12 @@ def _region(span: Span) -> Json:
 
 
 def _fix(file: SourceFile, fix: Fix) -> Json:
-    replacement = {"deletedRegion": _region(fix.span), "insertedContent": {"text": fix.text}}
+    replacements = [
+        {"deletedRegion": _region(e.span), "insertedContent": {"text": e.text}} for e in fix.edits
+    ]
     text = "Apply the fix" if fix.safe else "Apply the fix, which may change what the code does"
     return {
         "description": {"text": text},
-        "artifactChanges": [{"artifactLocation": _file(file.path), "replacements": [replacement]}],
+        "artifactChanges": [{"artifactLocation": _file(file.path), "replacements": replacements}],
         "properties": {"safe": fix.safe},
     }

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from porter.diagnostics import Diagnostic, Fix
+from porter.diagnostics import Diagnostic, Edit
 from porter.source.files import SourceFile
+
+#: offsets of the replaced text, and the new text
+Placed = tuple[int, int, str]
 
 
 def apply_fixes(
@@ -19,19 +22,36 @@ def apply_fixes(
     if source.cells or not fixes:
         return source.text, 0
     starts = _line_starts(source.text)
-    placed = sorted({_offsets(f, starts) for f in fixes})
-    out, at, count = "", 0, 0
-    for start, end, text in placed:
-        if start >= at:
-            out += source.text[at:start] + text
-            at, count = end, count + 1
-    return out + source.text[at:], count
+    placed: list[Placed] = []
+    count = 0
+    for fix in sorted(dict.fromkeys(fixes), key=lambda f: f.span):
+        edits = [_offsets(e, starts) for e in fix.edits]
+        # two fixes may ask for the same import, but not for two texts at one place
+        new = [e for e in edits if e not in placed]
+        if edits[0] in new and not any(_overlap(e, p) for e in new for p in placed):
+            placed += new
+            count += 1
+    return _replaced(source.text, placed), count
 
 
-def _offsets(fix: Fix, starts: list[int]) -> tuple[int, int, str]:
-    span = fix.span
+def _replaced(text: str, placed: list[Placed]) -> str:
+    out, at = "", 0
+    # stable: what is inserted at one place keeps the order of the fixes
+    for start, end, new in sorted(placed, key=lambda p: p[:2]):
+        out += text[at:start] + new
+        at = end
+    return out + text[at:]
+
+
+def _overlap(one: Placed, other: Placed) -> bool:
+    first, second = sorted((one, other))
+    return second[0] < first[1]
+
+
+def _offsets(edit: Edit, starts: list[int]) -> Placed:
+    span = edit.span
     start = starts[span.line - 1] + span.column - 1
-    return start, starts[span.end_line - 1] + span.end_column - 1, fix.text
+    return start, starts[span.end_line - 1] + span.end_column - 1, edit.text
 
 
 def _line_starts(text: str) -> list[int]:

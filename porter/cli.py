@@ -41,6 +41,7 @@ class AnalysisFormat(StrEnum):
     json = "json"
     github = "github"
     sarif = "sarif"
+    html = "html"
 
 
 class Emit(StrEnum):
@@ -74,7 +75,7 @@ class Evidence(StrEnum):
 #: options and commands of the design that this version does not have
 LATER = (
     "--compile", "--html", "--library", "--opt", "--pipeline", "--profile",
-    "--run", "--sanitize", "bench", "cupy", "emulator", "gpu", "gufunc", "html", "loops",
+    "--run", "--sanitize", "bench", "cupy", "emulator", "gpu", "gufunc", "loops",
     "ufunc",
 )  # fmt: skip
 

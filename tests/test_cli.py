@@ -45,7 +45,6 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["convert", "a.py", "--emit", "ptx"], "--emit"),
         (["analyze", "a.py", "--compile"], "--compile is not in this version"),
         (["analyze", "a.py", "--run"], "--run is not in this version"),
-        (["analyze", "a.py", "--output-format", "html"], "html is not in this version"),
         (["analyze", "a.py", "--nonsense"], "no such option: --nonsense"),
         (["analyze", "missing.py"], "missing.py: no such file or directory"),
         (["verify", "a.py", "--on", "gpu"], "gpu is not in this version"),

@@ -23,12 +23,14 @@ import porter
 from porter.codegen.templates import environment
 
 ROOT = Path(__file__).resolve().parent.parent
-TEMPLATES = {path.name for path in (ROOT / "templates").glob("*.py.j2")}
+TEMPLATES = {path.name for path in (ROOT / "templates").iterdir()}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 WHERE = """
 from porter.codegen.templates import environment, template_folder
+from porter.output.report.page import as_html
 import porter
 environment().list_templates()
+assert as_html(()).startswith("<!doctype html>")
 print(porter.__file__, template_folder(), sep="\\n")
 """
 
@@ -69,7 +71,7 @@ def check(python: Path, cwd: Path) -> tuple[Path, Path]:
     """Where that interpreter finds porter and the templates, once both have been used."""
     assert "verify" in run(python, "-m", "porter", "--help", cwd=cwd)
     code, templates = (Path(line) for line in run(python, "-c", WHERE, cwd=cwd).splitlines())
-    assert {path.name for path in templates.glob("*.py.j2")} == TEMPLATES
+    assert {path.name for path in templates.iterdir()} == TEMPLATES
     return code, templates
 
 

@@ -6,30 +6,23 @@ import difflib
 import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from porter.commands.options import AnalyzeOptions
 from porter.config import Config, load_config
 from porter.diagnostics import Diagnostic, UsageError
-from porter.output.analysis import as_concise, as_full, as_json, statistics
+from porter.output.analysis import as_concise, as_full, statistics
 from porter.output.color import wants_color
-from porter.output.github import as_github
+from porter.output.formats import FORMATS
 from porter.output.records import to_json
-from porter.output.sarif import as_sarif
 from porter.rules.engine import Analysis, Selection, analyze
 from porter.rules.fixes import apply_fixes
 from porter.rules.registry import all_rules
 from porter.source.files import SourceFile, load
 
 FINE, FOUND, FAILED = 0, 1, 2
-#: formats that say everything, whatever else is asked for
-FORMATS: dict[str, Callable[[Sequence[Analysis]], str]] = {
-    "json": as_json,
-    "github": as_github,
-    "sarif": as_sarif,
-}
 
 
 def run(options: AnalyzeOptions) -> int:
@@ -50,7 +43,7 @@ def run(options: AnalyzeOptions) -> int:
         analyses = [_fixed(a, options, config) for a in analyses]
     if options.baseline:
         analyses = _against_baseline(analyses, Path(options.baseline))
-    _write(_text(analyses, options), options)
+    _write(_text(analyses, options, config), options)
     problems = [*sources.problems, *(p for a in analyses for p in a.problems)]
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
@@ -73,9 +66,9 @@ def _check_names(options: AnalyzeOptions, analyses: Sequence[Analysis], incomple
             raise UsageError(f"no function `{name}` in {', '.join(options.paths)}")
 
 
-def _text(analyses: Sequence[Analysis], options: AnalyzeOptions) -> str:
+def _text(analyses: Sequence[Analysis], options: AnalyzeOptions, config: Config) -> str:
     if options.output_format in FORMATS:
-        return FORMATS[options.output_format](analyses)
+        return FORMATS[options.output_format](analyses, config.signatures, ())
     if options.statistics:
         return statistics([d for a in analyses for d in a.diagnostics])
     if options.output_format == "concise":

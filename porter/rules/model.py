@@ -100,11 +100,13 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def walk_own(node: ast.AST) -> Iterator[ast.AST]:
     """`node` and what is below it, depth first in source order, not entering nested scopes."""
-    yield node
-    if isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
-        return
-    for child in ast.iter_child_nodes(node):
-        yield from walk_own(child)
+    # a stack of our own: a sum of a thousand terms is a thousand levels deep
+    todo = [node]
+    while todo:
+        node = todo.pop()
+        yield node
+        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            todo += reversed([*ast.iter_child_nodes(node)])
 
 
 class PyFile:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import libcst as cst
 
 from porter.arrays.dtypes import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, DType
 from porter.source.module import FunctionSource
+from porter.source.walk import walk
 
 _ARRAY_ATTRIBUTES = {"shape", "size", "ndim", "dtype", "T", "copy", "astype", "reshape", "ravel",
                      "flatten", "sum", "mean", "std", "var", "max", "min", "any", "all", "dot",
@@ -20,6 +22,11 @@ _MATRIX = {"inv", "solve", "cholesky", "eigh", "eigvalsh", "svd", "qr", "det", "
 _SHAPE_TAKERS = {"zeros", "ones", "empty", "full", "eye", "arange", "identity"}
 _BETWEEN = {"linspace", "complex", "float", "int", "bool"}
 _BITS = {"BitAnd", "BitOr", "BitXor", "LeftShift", "RightShift"}
+
+
+#: the nodes that say something of the names in them
+_TELLING = (cst.Subscript, cst.Attribute, cst.BinaryOperation, cst.Call, cst.Assign, cst.AugAssign,
+            cst.For)  # fmt: skip
 
 
 @dataclass
@@ -46,7 +53,7 @@ class Usage:
 _MASK = re.compile(r"(^|_)(mask|keep|valid|alive|selected)s?$")
 
 
-class _Visitor(cst.CSTVisitor):
+class _Visitor:
     def __init__(
         self, own: str, uses: dict[str, Usage], helpers: dict[str, FunctionSource]
     ) -> None:
@@ -57,6 +64,25 @@ class _Visitor(cst.CSTVisitor):
         self.derived: dict[str, str] = {}
         self.sliced: dict[str, str] = {}
         self.elements: dict[str, str] = {}  # the variable of `for v in x`: the array x
+
+    def visit(self, nodes: Iterable[cst.CSTNode]) -> None:
+        """Look at each node that says something of the names in it."""
+        for node in nodes:
+            match node:
+                case cst.Subscript():
+                    self.visit_Subscript(node)
+                case cst.Attribute():
+                    self.visit_Attribute(node)
+                case cst.BinaryOperation():
+                    self.visit_BinaryOperation(node)
+                case cst.Call():
+                    self.visit_Call(node)
+                case cst.Assign():
+                    self.visit_Assign(node)
+                case cst.AugAssign():
+                    self.visit_AugAssign(node)
+                case cst.For():
+                    self.visit_For(node)
 
     def use(self, node: cst.CSTNode) -> Usage | None:
         if isinstance(node, cst.Name):
@@ -261,11 +287,9 @@ class _Visitor(cst.CSTVisitor):
 
     def _helper(self, node: cst.Call, helper: FunctionSource) -> None:
         """What a helper of the file does with its parameters holds for the arguments."""
-        if helper.name == self.own:
+        if helper.name == self.own or all(self.use(a.value) is None for a in node.args):
             return
-        rest = {n: f for n, f in self.helpers.items() if n not in (helper.name, self.own)}
-        inner = list(usage_of(helper, rest).values())
-        for argument, known in zip(node.args, inner, strict=False):
+        for argument, known in zip(node.args, self._inner(helper), strict=False):
             use = self.use(argument.value)
             if use is None or argument.keyword is not None:
                 continue
@@ -276,6 +300,15 @@ class _Visitor(cst.CSTVisitor):
             use.is_mask |= known.is_mask
             if known.ndim:
                 use.array(known.ndim)
+
+    def _inner(self, helper: FunctionSource) -> list[Usage]:
+        """What a helper does with its parameters, judged once for the calls that lead to it."""
+        rest = {n: f for n, f in self.helpers.items() if n not in (helper.name, self.own)}
+        key = (helper.name, frozenset(rest))
+        known = helper.module.usages.get(key)
+        if known is None:
+            known = helper.module.usages[key] = list(usage_of(helper, rest).values())
+        return known
 
     def _scalar(self, value: cst.BaseExpression) -> None:
         use = self.use(value)
@@ -385,9 +418,10 @@ def usage_of(
     params = parameters_of(function)
     uses = {q.name.value: Usage(default=_default(q.default)) for q in params}
     visitor = _Visitor(function.name, uses, helpers)
+    telling = [n for n in walk(function.node.body) if isinstance(n, _TELLING)]
     for first_look in (True, False, False):
         visitor.first_look = first_look
-        function.node.body.visit(visitor)
+        visitor.visit(telling)
     for use in uses.values():
         if use.in_product and not use.ndim:
             use.ndim = 2

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from porter.diagnostics import Span
 from porter.source.text import split_lines
+
+if TYPE_CHECKING:
+    from porter.frontend.usage import Usage
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class SourceModule:
         self.shown: SourceModule = self
         #: types that a run showed: by function and parameter, in Numba's syntax
         self.traced: Mapping[str, Mapping[str, str]] = {}
+        #: what the functions do with their parameters, by name and the helpers they may call
+        self.usages: dict[tuple[str, frozenset[str]], list[Usage]] = {}
 
     @cached_property
     def lines(self) -> list[str]:

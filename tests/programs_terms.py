@@ -189,7 +189,9 @@ def _twin(value: Any, memo: dict[int, Any]) -> Any:
     if value is base:
         return twin
     start = value.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-    return np.ndarray(value.shape, value.dtype, twin.data, start, value.strides)
+    # only memory in C order can be shared, and the copy may have its axes in any order
+    order = np.argsort([-s for s in twin.strides], kind="stable")
+    return np.ndarray(value.shape, value.dtype, twin.transpose(order).data, start, value.strides)
 
 
 def fits(shape: tuple[int, ...], want: tuple[int, ...]) -> bool:

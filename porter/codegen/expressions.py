@@ -378,6 +378,14 @@ class ExpressionWriter:
         return f"math.{name}({z}.real) {word} math.{name}({z}.imag)", binds
 
     def _infix(self, e: Op) -> tuple[str, int]:
+        text, binds = self._bare_infix(e)
+        narrow = (e.dtype.kind in "iu" and e.dtype.itemsize < 8) or e.dtype.name == "uint64"
+        if narrow and not e.dtype.weak and e.op in _WIDENING:
+            return f"{self.type_of(e.dtype)}({text})", ATOM
+        return text, binds
+
+    def _bare_infix(self, e: Op) -> tuple[str, int]:
+        """The operation without the cast that makes the result wrap around."""
         symbol, binds = INFIX[e.op]
         left, right = e.args
         if e.op == "and":
@@ -391,14 +399,13 @@ class ExpressionWriter:
             second = self._operand(right, left, COMPARE + 1)
             text = f"{first} {symbol} {second}"
         else:
-            first = self._operand(left, right, binds)
+            first = self._term(e, left) or self._operand(left, right, binds)
             # a variable may be Python's float on the simulator, whose division by 0 raises
             bare = e.op != "truediv" or isinstance(left, Load)
-            second = self._operand(right, left if bare else right, binds + 1)
+            second = self._term(e, right, 1) or self._operand(
+                right, left if bare else right, binds + 1
+            )
             text = f"{first} {symbol} {second}"
-        narrow = (e.dtype.kind in "iu" and e.dtype.itemsize < 8) or e.dtype.name == "uint64"
-        if narrow and not e.dtype.weak and e.op in _WIDENING:
-            return f"{self.type_of(e.dtype)}({text})", ATOM
         return text, binds
 
     def _between(self, low: Expr, high: Expr) -> str | None:
@@ -409,6 +416,15 @@ class ExpressionWriter:
                     edge = COMPARE + 1
                     return f"{self.expr(lo, edge)} <= {self.expr(x, edge)} < {self.expr(hi, edge)}"
         return None
+
+    def _term(self, e: Op, term: Expr, tighter: int = 0) -> str:
+        """A sum in a sum: only the whole has to be cast to wrap around, not each part."""
+        small = e.dtype.kind in "iu" and e.dtype.itemsize < 8 and e.op in _RING
+        if not small or not isinstance(term, Op) or term.op not in _RING or term.dtype != e.dtype:
+            return ""
+        if self.on_host(term):
+            return ""
+        return parenthesised(*self._bare_infix(term), INFIX[e.op][1] + tighter)
 
     def _operand(self, e: Expr, other: Expr, outer: int) -> str:
         """A cast to float64 beside a float64 operand is what the operator does anyway."""
@@ -464,6 +480,7 @@ class ExpressionWriter:
 
 
 SUM_LEVEL = 9
+_RING = {"add", "sub", "mul"}
 _WIDENING = {
     "add",
     "sub",

@@ -46,6 +46,12 @@ def call(ev: Evaluator, node: cst.Call) -> Value:
     if any(a.star == "**" for a in node.args):
         raise ev.b.refuse("PRT902", "`**` arguments cannot be converted")
     ev.b.node = node
+    return _applied(ev, callee, positional, keywords, node)
+
+
+def _applied(
+    ev: Evaluator, callee: Value, positional: list[Any], keywords: dict[str, Any], node: cst.Call
+) -> Value:
     if isinstance(callee, DTypeName):
         return _convert(ev, callee, positional, node)
     if isinstance(callee, Method):
@@ -290,6 +296,16 @@ def _as_tuple(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     raise ev.b.refuse("PRT902", "`tuple` or `list` of something that is not a tuple")
 
 
+def _map(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
+    """`map` over tuples: the items of its results, which Python makes when they are asked for."""
+    function, *rows = args
+    if not rows or not all(isinstance(r, tuple) for r in rows):
+        raise ev.b.refuse("PRT902", "`map` over what is not a tuple", "use a loop")
+    return tuple(
+        _applied(ev, function, list(items), {}, node) for items in zip(*rows, strict=False)
+    )
+
+
 def _size(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     if len(args) == 1:
         return methods.attribute(ev, ev.as_numeric(args[0], node), "size")
@@ -309,6 +325,7 @@ _BUILTINS = {
     "builtins.enumerate": _enumerate,
     "builtins.reversed": _reversed,
     "builtins.zip": _zip,
+    "builtins.map": _map,
     "numpy.ndindex": _ndindex,
     "numpy.ndenumerate": _ndenumerate,
     "builtins.tuple": _as_tuple,

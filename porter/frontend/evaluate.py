@@ -16,6 +16,7 @@ from porter.diagnostics import Refusal
 from porter.frontend import calculus, subscripts
 from porter.frontend.builder import Builder
 from porter.frontend.compaction import fetched, whole
+from porter.frontend.comprehension import listed
 from porter.frontend.globals import Globals, member
 from porter.frontend.scalars import (
     DTypeError,
@@ -59,10 +60,6 @@ Numeric = Array | Expr
 def is_expr(value: Any) -> TypeGuard[Expr]:
     """Whether a value is a scalar expression."""
     return isinstance(value, EXPRESSIONS)
-
-
-#: a list comprehension has at most so many items
-MAX_ITEMS = 16
 
 
 class Evaluator:
@@ -120,8 +117,8 @@ class Evaluator:
             case cst.Tuple(elements=items) | cst.List(elements=items):
                 values = (v for e in items for v in self._listed(e))
                 return Listed(values) if isinstance(node, cst.List) else tuple(values)
-            case cst.ListComp():
-                return self._comprehension(node)
+            case cst.ListComp() | cst.GeneratorExp():
+                return listed(self, node)
             case cst.Attribute(value=owner, attr=attr):
                 return self._attribute(self(owner), attr.value)
             case cst.UnaryOperation():
@@ -153,23 +150,6 @@ class Evaluator:
         if not isinstance(value, tuple):
             raise self.b.refuse("PRT902", "only a tuple can be unpacked with `*` here")
         return value
-
-    def _comprehension(self, node: cst.ListComp) -> Value:
-        """A list over a tuple, or over few numbers that are known here: its items one by one."""
-        loop = node.for_in
-        if loop.ifs or loop.inner_for_in or not isinstance(loop.target, cst.Name):
-            raise self.b.refuse("PRT902", "a list comprehension cannot be converted")
-        items = self(loop.iter)
-        if isinstance(items, Range):
-            first, last = items.start.constant, items.stop.constant
-            if first is None or last is None or len(range(first, last, items.step)) > MAX_ITEMS:
-                raise self.b.refuse("PRT902", "a list comprehension over a range that is not short",
-                                    "fill an array in a loop")  # fmt: skip
-            items = tuple(integer(k) for k in range(first, last, items.step))
-        if not isinstance(items, tuple):
-            raise self.b.refuse("PRT902", "a list comprehension cannot be converted")
-        inner = [Evaluator(self.b, self.scope, self.env | {loop.target.value: v}) for v in items]
-        return Listed(ev(node.elt) for ev in inner)
 
     # -- names -----------------------------------------------------------------------
 
@@ -458,10 +438,8 @@ class Evaluator:
 
 
 _PLAIN = {
-    "ListComp": "a list comprehension",
     "DictComp": "a dict comprehension",
     "SetComp": "a set comprehension",
-    "GeneratorExp": "a generator expression",
     "Dict": "a dict",
     "Set": "a set",
     "Lambda": "a lambda",

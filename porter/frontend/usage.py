@@ -273,8 +273,10 @@ class _Visitor:
                 use.array()
             elif is_numpy and position == 0 and name in _MATRIX:
                 use.array(2)
-            elif is_numpy and position == 0 and not _is_math(node.func):
-                use.array(_axis_ndim(axis) if name in _REDUCERS else 1)
+            elif is_numpy and position == 0 and name in _REDUCERS:
+                use.array(_axis_ndim(axis))
+            elif is_numpy and position == 0 and not _is_math(node.func) and use.default is None:
+                use.array()  # a ufunc takes numbers too: what has one as its default stays one
         if isinstance(node.func, cst.Attribute):
             use = self.use(node.func.value)
             inner = node.func.value

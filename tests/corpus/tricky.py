@@ -302,3 +302,30 @@ def index_given_before_its_loop(w, n):
     for i in range(n):
         w[i % 3] += 1.0
     return w + i
+
+
+def neighbours(grid):
+    """A sum over a generator of shifted arrays, with a condition on the shifts."""
+    n = sum(
+        np.roll(np.roll(grid, i, 0), j, 1)
+        for i in (-1, 0, 1)
+        for j in (-1, 0, 1)
+        if (i, j) != (0, 0)
+    )
+    return ((n == 3) | (grid & (n == 2))).astype(grid.dtype)
+
+
+def mapped_tuple(a, b, c):
+    """`map` over a tuple, unpacked."""
+    a, b, c = map(np.radians, (a, b, c))
+    return np.sin(a) + np.cos(b) * sum(v for v in (c, a))
+
+
+def sum_of_negative_zeros(x):
+    """Python starts with 0, which makes 0.0 of -0.0."""
+    return sum([-x * 0.0]), sum(v for v in (-x * 0.0, -x * 0.0)), sum((x > 1, x > 0))
+
+
+def close_to_the_least_integer(x):
+    """The least integer has no absolute value, so NumPy makes floats first."""
+    return np.isclose(x, 2), np.isclose(np.abs(x) % 5, 2 * x)

@@ -53,5 +53,9 @@ CASES = {
     ),
     "loops_over_nothing": Case("float64[:, :], float64[:]", "n,m+1 k"),
     "index_given_before_its_loop": Case("float64[:], int64", "n+3 =n%3*2"),
+    "neighbours": Case("uint8[:, :]", "n,m:wide"),
+    "mapped_tuple": Case("float64[:], float64[:], float64[:]", "n n n"),
+    "sum_of_negative_zeros": Case("float64[:]", "n"),
+    "close_to_the_least_integer": Case("int64[:]", "n:wide"),
     "diagonal_loop": Case("float64[:, :]", "n,m"),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from porter.arrays.dtypes import BOOL, WEAK_BOOL
+from porter.arrays.dtypes import BOOL, WEAK_BOOL, WEAK_FLOAT, promote
 from porter.arrays.sizes import Poly, minimum
 from porter.frontend.calculus import Operand, as_array, map_arrays, reduce
 from porter.frontend.functions.registry import Call, function
@@ -21,6 +21,8 @@ def close(call: Call) -> Operand:
     nan = bool(call.constant("equal_nan"))
 
     def test(x: Expr, y: Expr) -> Expr:
+        # NumPy makes floats of integers: the least one has no absolute value
+        y = cast(y, promote(y.dtype, WEAK_FLOAT))
         gap = operate("abs", operate("sub", x, y))
         bound = operate("add", atol, operate("mul", rtol, operate("abs", y)))
         near = operate("and", operate("le", gap, bound), operate("isfinite", y))

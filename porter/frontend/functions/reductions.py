@@ -152,6 +152,9 @@ _sums("prod", "prod", "mul")
 @function("builtins.sum", "iterable start=0")
 def _python_sum(call: Call) -> Value:
     """`start + x[0] + x[1] + ...`: rows are added, and integers wrap in their own dtype."""
+    items = call.value("iterable")
+    if isinstance(items, tuple):
+        return _added(call, items)
     array = call.array("iterable")
     if not array.ndim:
         raise call.refuse("PRT903", "`sum` of a scalar")
@@ -159,6 +162,19 @@ def _python_sum(call: Call) -> Value:
     dtype = strengthen(promote(array.dtype, start.dtype))
     total = reduce(call.b, "sum", array, [0], False, dtype, lambda e: cast(e, dtype))
     return total if start == integer(0) else elementwise(call.b, "add", start, total)
+
+
+def _added(call: Call, items: tuple[Value, ...]) -> Value:
+    """The sum of things that are written out: a term for each, and the 0 that makes 0.0 of -0.0."""
+    terms = [call.ev.as_numeric(item, call.node) for item in items]
+    if call.value("start") != 0:
+        terms.insert(0, call.operand("start"))
+    elif len(terms) < 2 or terms[0].dtype.kind not in "iu":
+        terms.insert(0, integer(0))
+    total = terms[0]
+    for term in terms[1:]:
+        total = elementwise(call.b, "add", total, term)
+    return total
 
 
 def nonempty(fold: Fold) -> None:

@@ -1,0 +1,186 @@
+"""PRT702: a timing whose first call is compiled inside it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic
+from porter.rules.base import Bad, Rule
+from porter.rules.model import Function, PyFile
+from porter.rules.precision.timers import compiled, timings
+
+
+class TimedCompilation(Rule):
+    """
+    ## What it does
+
+    Finds a clock around the first call of a function that Numba compiles when it is called.
+
+    ## Why is this bad?
+
+    The first call for each combination of types compiles, which takes from a tenth of a second
+    to several seconds. That is what is measured then, not the function.
+
+    ## Example
+
+    ```python
+    start = time.perf_counter()
+    kernel[blocks, threads](x)  # PRT702
+    cuda.synchronize()
+    print(time.perf_counter() - start)
+    ```
+
+    Call it once before, with arguments of the same types; or give the decorator a signature.
+
+    Functions that are called elsewhere in the file too, timings inside a loop, and functions
+    with `cache=True` are not reported.
+
+    ## Fix safety
+
+    There is no automatic fix: a call more may change its arguments.
+    """
+
+    code = "PRT702"
+    name = "timed-compilation"
+    VALID = (
+        """
+        import time
+        from numba import njit
+
+        @njit
+        def f(x):
+            return x + 1
+
+        f(1)
+        start = time.time()
+        f(2)
+        print(time.time() - start)
+        """,
+        """
+        import time
+        from numba import njit
+
+        @njit("f8(f8)")
+        def f(x):
+            return x + 1
+
+        start = time.time()
+        f(2.0)
+        print(time.time() - start)
+        """,
+        """
+        import time
+        from numba import njit
+
+        @njit
+        def f(x):
+            return x + 1
+
+        times = []
+        for _ in range(9):
+            start = time.time()
+            f(2.0)
+            times.append(time.time() - start)
+        """,
+        """
+        import time
+        from numba import njit
+
+        @njit
+        def f(x):
+            return x + 1
+
+        def warm():
+            f(1)
+
+        def main():
+            warm()
+            start = time.time()
+            f(2)
+            end = time.time()
+            print(end - start)
+        """,
+        """
+        import time
+        from numba import njit
+
+        @njit
+        def f(x):
+            return x + 1
+
+        start = time.time()
+        f(2)
+        print(start)
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            import time
+            from numba import njit
+
+            @njit
+            def f(x):
+                return x + 1
+
+            start = time.time()
+            f(2)
+            end = time.time()
+            print(end - start)
+            """,
+            "9:1",
+        ),
+        Bad(
+            """
+            from time import perf_counter
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                pass
+
+            def main(x):
+                start = perf_counter()
+                k[1, 32](x)
+                cuda.synchronize()
+                print("took", perf_counter() - start)
+                k[1, 32](x)
+            """,
+            "10:5",
+        ),
+    )
+
+    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+        """The first such call of each function."""
+        said: set[str] = set()
+        for timing in timings(file):
+            for call in timing.calls:
+                function = None if timing.repeated else compiled(file, call)
+                if function is None or function.name in said:
+                    continue
+                if "cache" in function.options or not _first(file, function, call):
+                    continue
+                said.add(function.name)
+                yield self.report(
+                    file,
+                    call,
+                    f"this is timed while `{function.node.name}` is compiled",
+                    "call it once before the clock starts, with arguments of the same types",
+                    notes=[(timing.stop, "the clock stops here")],
+                )
+
+
+def _first(file: PyFile, function: Function, call: ast.Call) -> bool:
+    """Whether no other call of a function may come before this one."""
+    here = file.function_at(call)
+    name = function.node.name
+    for node in ast.walk(file.tree):
+        if not (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)):
+            continue
+        inside = call.lineno <= node.lineno <= (call.end_lineno or call.lineno)
+        if not inside and (file.function_at(node) != here or node.lineno < call.lineno):
+            # a name that an older definition of the function has does not count
+            if file.defined(name, node.lineno) is function or file.function_at(node) != here:
+                return False
+    return True

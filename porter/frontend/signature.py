@@ -148,6 +148,11 @@ def _signature_text(function: FunctionSource, node: cst.BaseExpression) -> str |
         return str(node.evaluated_value)
     if isinstance(node, cst.Call) and isinstance(node.func, (cst.Subscript, cst.Attribute)):
         return function.module.code(node)
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Name):
+        # `float64(int32, int32)`: a type called with types, and no other call
+        name = node.func.value
+        known = name == "void" or name in _SHORT or dtype_named(name) is not None
+        return function.module.code(node) if known else None
     return None
 
 

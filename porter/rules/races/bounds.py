@@ -44,7 +44,8 @@ class MissingGuard(Rule):
             x[i] += 1
     ```
 
-    A kernel is not reported if every launch of this file covers exactly the array it passes.
+    A kernel is not reported if every launch of this file covers exactly the array it passes,
+    with a grid that is not computed by a division: where one is, another size will not divide.
 
     ## Fix safety
 
@@ -101,9 +102,8 @@ class MissingGuard(Rule):
             i = cuda.grid(1)
             x[i] += 1
 
-        n = 1024
-        x = np.zeros(n)
-        k[n // 256, 256](x)
+        x = np.zeros(4 * 256)
+        k[4, 256](x)
         """,
         """
         from numba import cuda
@@ -124,6 +124,22 @@ class MissingGuard(Rule):
         """,
     )
     INVALID = (
+        Bad(
+            """
+            from numba import cuda
+            import numpy as np
+
+            @cuda.jit
+            def k(x):
+                i = cuda.grid(1)
+                x[i] += 1
+
+            n = 1024
+            x = np.zeros(n)
+            k[n // 256, 256](x)
+            """,
+            "7:5",
+        ),
         Bad(
             """
             from numba import cuda
@@ -269,6 +285,19 @@ def _exact(file: PyFile, launch: Launch, position: int) -> bool:
         return False
     values = Values(file, launch.scope)
     grid, block = values.product(launch.grid), values.product(launch.block)
-    if grid is None or block is None:
+    if grid is None or block is None or _divided(values, launch.grid):
         return False
     return grid * block == values.size(launch.call.args[position])
+
+
+def _divided(values: Values, grid: ast.expr) -> bool:
+    """Whether a grid comes out of a division of the size."""
+    given = values.definition(grid)
+    parts = given.elts if isinstance(given, ast.Tuple) else [given]
+    found = [values.definition(p) for p in parts if p is not None]
+    return any(
+        isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Div, ast.FloorDiv))
+        for p in found
+        if p is not None
+        for n in ast.walk(p)
+    )

@@ -173,6 +173,16 @@ class PyFile:
         above = [full for at, full in entries if at <= line]
         return above[-1] if above else entries[0][1]
 
+    def alias(self, full: str) -> str | None:
+        """The name under which a module is imported at the top of the file."""
+        for node in self.tree.body:
+            names = node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else []
+            module = getattr(node, "module", None)
+            for a in names:
+                if full == (f"{module}.{a.name}" if module else a.name):
+                    return a.asname or a.name
+        return None
+
     def qualified(self, node: ast.AST, function: Function | None = None) -> str | None:
         """`np.linalg.norm` as "numpy.linalg.norm"; None when its root is not an import."""
         parts: list[str] = []

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
+from porter.diagnostics import Diagnostic, Fix, Severity
 from porter.rules.base import Bad, Rule
 from porter.rules.model import Function, PyFile
 from porter.rules.words import words
@@ -14,6 +14,10 @@ from porter.rules.words import words
 _TYPE = re.compile(r"[A-Za-z_]\w*")
 _FLOAT32 = words("float32 f4")
 _WIDER = words("float64 f8 double complex64 complex128 c8 c16")
+_CONSTANTS = words("math.pi math.e math.tau numpy.pi numpy.e")
+#: a type of a signature, with its subscript if it is an array
+_ARRAY = re.compile(r"[A-Za-z_][\w.]*(?:\[[^]]*\])?")
+_FLOAT32_ARRAY = re.compile(r"(float32|f4)\[")
 #: an operation whose result is rounded to float32 at once costs nothing: the compiler narrows it
 _NARROWED = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
@@ -22,8 +26,8 @@ class Float64Constant(Rule):
     """
     ## What it does
 
-    Finds Python float constants in arithmetic of device functions whose signature has no
-    floating type but float32.
+    Finds Python float constants, `math.pi` among them, in arithmetic, `min` and `max` of device
+    functions whose signature has no floating type but float32.
 
     ## Why is this bad?
 
@@ -43,11 +47,13 @@ class Float64Constant(Rule):
     ```
 
     Make a float32 constant once, at module level: `HALF = np.float32(0.5)`; or write
-    `np.float32(0.5)` in place.
+    `np.float32(0.5)` in place. In a kernel that takes an array `x`, `x.dtype.type(0.5)` has the
+    right type for every dtype.
 
     ## Fix safety
 
-    There is no automatic fix: results change in the last digits.
+    The fix writes `x.dtype.type(c)` in kernels with a float32 array `x`, and `np.float32(c)` in
+    scalar functions, if the file imports numpy. It is unsafe: results change in the last digits.
     """
 
     code = "PRT701"
@@ -107,6 +113,25 @@ class Float64Constant(Rule):
         ),
         Bad(
             """
+            import numpy as np
+            from numba import vectorize
+
+            @vectorize(['float32(float32)'], target='cuda')
+            def f(x):
+                return max(x, 0.0)  # not below
+            """,
+            "6:19",
+            """
+            import numpy as np
+            from numba import vectorize
+
+            @vectorize(['float32(float32)'], target='cuda')
+            def f(x):
+                return max(x, np.float32(0.0))  # not below
+            """,
+        ),
+        Bad(
+            """
             from numba import cuda
 
             @cuda.jit('void(float32[:])')
@@ -117,6 +142,29 @@ class Float64Constant(Rule):
             """,
             "7:24",
         ),
+        Bad(
+            """
+            import math
+            from numba import cuda, float32, void, int32
+
+            @cuda.jit(void(int32[:], float32[:]))
+            def k(n, x):
+                i = cuda.grid(1)
+                if i < x.size:
+                    x[i] = math.cos(-math.pi * x[i])
+            """,
+            "8:25",
+            """
+            import math
+            from numba import cuda, float32, void, int32
+
+            @cuda.jit(void(int32[:], float32[:]))
+            def k(n, x):
+                i = cuda.grid(1)
+                if i < x.size:
+                    x[i] = math.cos(x.dtype.type(-math.pi) * x[i])
+            """,
+        ),
     )
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
@@ -125,10 +173,10 @@ class Float64Constant(Rule):
             return
         narrowed = _narrowed(function)
         for node in function.nodes:
-            if not isinstance(node, ast.BinOp) or id(node) in narrowed:
+            if id(node) in narrowed:
                 continue
-            for operand in (node.left, node.right):
-                if _is_float(operand):
+            for operand in _operands(node):
+                if _is_float(file, function, operand):
                     text = file.code(operand)
                     yield self.report(
                         file,
@@ -136,7 +184,44 @@ class Float64Constant(Rule):
                         f"float64 constant `{text}` promotes the float32 `{function.name}`",
                         f"write `np.float32({text})`, or name such a constant at module level",
                         function=function,
+                        fix=_fix(file, function, operand),
                     )
+
+
+def _operands(node: ast.AST) -> list[ast.expr]:
+    """What an operation computes with, if not all of it is constant."""
+    if isinstance(node, ast.BinOp):
+        return [node.left, node.right]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        found = node.args if node.func.id in ("min", "max") else []
+        return found if any(not isinstance(a, (ast.Constant, ast.UnaryOp)) for a in found) else []
+    return []
+
+
+def _fix(file: PyFile, function: Function, constant: ast.expr) -> Fix | None:
+    text, span = file.code(constant), file.span(constant)
+    array = _array(file, function)
+    if array is not None and array not in _rebound(function):
+        return Fix(span, f"{array}.dtype.type({text})", safe=False)
+    numpy = file.alias("numpy")
+    if numpy is None or numpy in function.local_names:
+        return None
+    return Fix(span, f"{numpy}.float32({text})", safe=False)
+
+
+def _array(file: PyFile, function: Function) -> str | None:
+    """The first parameter that is a float32 array in every signature."""
+    rows = [_ARRAY.findall(file.code(s).partition("(")[2]) for s in function.signatures]
+    for n, name in enumerate(function.parameters):
+        if all(n < len(row) and _FLOAT32_ARRAY.match(row[n]) for row in rows):
+            return name
+    return None
+
+
+def _rebound(function: Function) -> set[str]:
+    return {
+        n.id for n in function.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
 
 
 def _float32_only(file: PyFile, function: Function) -> bool:
@@ -144,9 +229,11 @@ def _float32_only(file: PyFile, function: Function) -> bool:
     return bool(names & _FLOAT32) and not names & _WIDER
 
 
-def _is_float(node: ast.expr) -> bool:
+def _is_float(file: PyFile, function: Function, node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
-        return _is_float(node.operand)
+        return _is_float(file, function, node.operand)
+    if isinstance(node, ast.Attribute):
+        return file.qualified(node, function) in _CONSTANTS
     return isinstance(node, ast.Constant) and isinstance(node.value, float)
 
 

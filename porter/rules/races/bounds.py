@@ -9,6 +9,7 @@ from porter.diagnostics import Diagnostic
 from porter.rules.base import Bad, Rule
 from porter.rules.launches.sites import Launch, Values, launches
 from porter.rules.model import Function, Kind, PyFile
+from porter.rules.races.guard import guard
 from porter.rules.threads import Element, Threads, element
 
 
@@ -49,7 +50,10 @@ class MissingGuard(Rule):
 
     ## Fix safety
 
-    There is no automatic fix.
+    The fix inserts `if i >= x.shape[0]: return` below the line that computes `i`. It is unsafe:
+    it takes the size of the first array that is indexed for the bound of all, and threads past
+    it do nothing at all any more. There is no fix for kernels with a barrier, which all threads
+    must reach, nor for indices such as `x[i + 1]`.
     """
 
     code = "PRT402"
@@ -150,6 +154,41 @@ class MissingGuard(Rule):
                 x[i] += 1
             """,
             "6:5",
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                i = cuda.grid(1)
+                if i >= x.shape[0]:
+                    return
+                x[i] += 1
+            """,
+        ),
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x, y):
+              # the element of this thread
+              row, column = cuda.grid(2)  # slow
+              # and its double
+              y[row, column] = 2 * x[row, column]
+            """,
+            "8:3",
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x, y):
+              # the element of this thread
+              row, column = cuda.grid(2)  # slow
+              if row >= y.shape[0] or column >= y.shape[1]:
+                return
+              # and its double
+              y[row, column] = 2 * x[row, column]
+            """,
         ),
         Bad(
             """
@@ -197,6 +236,7 @@ class MissingGuard(Rule):
                 f"`{file.code(at.node)}` is reached without a test that `{index}` is in bounds",
                 f"guard it with `if {index} < ...`, or stride over the grid with cuda.gridsize",
                 function=function,
+                fix=guard(threads, at, positions),
             )
             return
 

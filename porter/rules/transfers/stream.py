@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic
+from porter.diagnostics import Diagnostic, Fix, Span
 from porter.rules.base import Bad, Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile
@@ -38,7 +38,8 @@ class CopyOutsideStream(Rule):
 
     ## Fix safety
 
-    There is no automatic fix.
+    The fix adds `stream=`. It is unsafe: the copy then returns before it is done, so that the
+    stream must be synchronised before the host reads the array.
     """
 
     code = "PRT503"
@@ -104,6 +105,17 @@ class CopyOutsideStream(Rule):
                 d.copy_to_host(a)
             """,
             "9:5",
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                pass
+
+            def run(d, a, s):
+                k[1, 32, s](d)
+                d.copy_to_host(a, stream=s)
+            """,
         ),
         Bad(
             """
@@ -119,6 +131,18 @@ class CopyOutsideStream(Rule):
             h = d.copy_to_host()
             """,
             "10:5",
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                pass
+
+            s = cuda.stream()
+            d = cuda.device_array(9)
+            k[1, 32, s](d)
+            h = d.copy_to_host(stream=s)
+            """,
         ),
     )
 
@@ -154,6 +178,7 @@ class CopyOutsideStream(Rule):
                         node,
                         f"the copy of `{name}` does not run in `{stream}`, where the kernel works",
                         f"add `stream={stream}`, or synchronise before",
+                        fix=_fix(file, node, stream),
                     )
 
 
@@ -163,3 +188,11 @@ def _is_stream(node: ast.expr) -> bool:
 
 def _streamed(call: ast.Call) -> bool:
     return len(call.args) > 1 or any(k.arg == "stream" for k in call.keywords)
+
+
+def _fix(file: PyFile, call: ast.Call, stream: str) -> Fix:
+    given = [*call.args, *(k.value for k in call.keywords)]
+    span = file.span(given[-1] if given else call)
+    column = span.end_column if given else span.end_column - 1
+    at = Span(span.end_line, column, span.end_line, column)
+    return Fix(at, f", stream={stream}" if given else f"stream={stream}", safe=False)

@@ -97,9 +97,20 @@ def summary(found: Sequence[Diagnostic], verdicts: Sequence[Verdict]) -> str:
     counts = Counter(d.severity.value for d in found)
     parts = [_count(counts[s], s) for s in ("error", "warning", "advice") if counts[s]]
     left = ", ".join(parts) or "nothing found"
+    left += _fixable(found)
     kinds = Counter(v.verdict for v in verdicts)
     right = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
     return f"{left}; functions: {right}" if right else left
+
+
+def _fixable(found: Sequence[Diagnostic]) -> str:
+    """How many findings have a fix, and the option that applies it."""
+    fixes = [d.fix for d in found if d.fix is not None]
+    safe = sum(f.safe for f in fixes)
+    parts = [f"{safe} fixable with --fix"] if safe else []
+    if safe < len(fixes):
+        parts.append(f"{len(fixes) - safe} {'' if safe else 'fixable '}with --unsafe-fixes")
+    return f" ({', '.join(parts)})" if parts else ""
 
 
 def _count(number: int, noun: str) -> str:

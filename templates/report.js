@@ -204,6 +204,7 @@
     file.lines.forEach((runs, index) => {
       const line = index + 1, findings = byLine.get(line) || [], at = file.places && file.places[index];
       for (const one of file.functions) if (one.top === line) rows.push(banner(file, one));
+      rows.push(...headings(file, line));
       if (at && !at[0]) return;
       if (at && at[1] === 1) rows.push(el("div", { class: "cell" }, `Cell ${at[0]}`));
       const kind = file.kinds[index];
@@ -213,6 +214,7 @@
         verdictOf(kind, label, linked.has(statement(file, line))), numbaOf(file, line),
         el("span", { class: "text" }, textOf(runs, findings.filter((f) => findingShown(file, f))))));
       for (const finding of findings) rows.push(card(file, finding));
+      rows.push(...notes(file, line));
     });
     if (!file.lines.length) for (const finding of byLine.get(1) || []) rows.push(card(file, finding));
     return rows;
@@ -267,7 +269,21 @@
       one.signature ? el("code", { class: "more" }, one.signature) : null,
       one.reasons.length ? el("span", { class: "more" }, one.reasons.flatMap((c, n) => [n ? ", " : "", explain(c)])) : null,
       one.assumed.length ? el("span", { class: "more" }, `assumed: ${one.assumed.join("; ")}`) : null,
-      numba.map((c) => el("span", { class: "more" }, `Numba (${c.target}): ${c.signature} ${c.mode}`)));
+      numba.map(numbaText));
+  }
+
+  const numbaText = (compiled) => el("span", { class: "more" }, `Numba: ${compiled.text}`);
+
+  /** A heading for what Numba compiled of functions without a verdict, such as ufuncs. */
+  function headings(file, line) {
+    const here = file.numba ? file.numba.compiled.filter((c) => c.line === line && !file.functions.some((f) => f.line === line)) : [];
+    return here.length ? [el("div", { class: "fn", role: "listitem" }, el("strong", {}, here[0].name), here.map(numbaText))] : [];
+  }
+
+  function notes(file, line) {
+    return !file.numba ? [] : file.numba.notes.filter((n) => n.line === line).map((n) => el("div", { class: "card", role: "listitem" },
+      el("div", { class: `s-${n.severity}` }, el("p", { class: "head" }, el("span", { class: "sev" }, "Numba"), " ", ticks(n.text)),
+        n.help ? el("p", { class: "help" }, el("b", {}, "help: "), ticks(n.help)) : null)));
   }
 
   function card(file, finding) {
@@ -384,7 +400,7 @@
     for (const c of state.file.numba.compiled) {
       const texts = c.types[line];
       if (!texts || !texts.length) continue;
-      parts.push(el("h4", {}, `${c.name}(${c.signature.replace(/^\((.*)\)$/, "$1")}), ${c.target}`), el("ul", {}, texts.map((t) => el("li", {}, t))));
+      parts.push(el("h4", {}, `${c.name}(${c.signature}), ${c.target}`), el("ul", {}, texts.map((t) => el("li", {}, t))));
     }
     return parts.length ? el("div", { class: "types", role: "listitem", "data-types-of": line }, el("div", {}, parts)) : null;
   }

@@ -414,9 +414,9 @@ def test_numbas_types_on_demand(browser: Browser, folder: Path, one: Path) -> No
     assert browser.all('[data-tool="types"]') == [] and browser.all(".numba") == []
     first, last = line_of("def hash_computation"), line_of("hashlib.md5")
     said = Compiled(
-        "demo.py", "hash_computation", first, last, mode="lifted", signature="(float64[:],)",
+        "demo.py", "hash_computation", first, last, mode="lifted", signature="float64[:]",
         types={first + 2: ("x: array(float64, 1d, C)", "<b>$2</b>: float64")}, object_lines=(last,),
-        loops=(LiftedLoop(first + 1, first + 2, "(int64,)", True),),
+        loops=(LiftedLoop(first + 1, first + 2, "int64", True),),
     )  # fmt: skip
     failed = Compiled(
         "demo.py", "softmax", line_of("def softmax"), line_of("return e /"), mode="failed",
@@ -431,6 +431,14 @@ def test_numbas_types_on_demand(browser: Browser, folder: Path, one: Path) -> No
         for line in (first + 2, last, failed.error.line if failed.error else 0)
     }
     assert list(letters.values()) == ["L", "O", "!"]
+    said_inline = browser.run(
+        "return [...document.querySelectorAll('.card .head')].map((x) => x.textContent)"
+        ".filter((x) => x.startsWith('Numba'))"
+    )
+    assert said_inline == [
+        "Numba no keepdims in Numba's max",
+        "Numba this loop is lifted to machine code for int64",
+    ]
     assert browser.all(".types") == []
     browser.run(
         "document.querySelector(arguments[0]).scrollIntoView()", f'[data-types="{first + 2}"]'

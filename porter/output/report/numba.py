@@ -2,33 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from porter.numba_report.model import Compiled
+from porter.numba_report.model import Compiled, LiftedLoop
 from porter.source.files import SourceFile
 
 NONE, MACHINE, LIFTED, OBJECTS, FAILED = ".nloe"
+_MODES = {
+    "nopython": "machine code",
+    "object": "Python objects",
+    "lifted": "Python objects around lifted loops",
+    "failed": "rejected",
+    "unknown": "not compiled",
+}
+#: severity, as the style sheet colours it, and text
+Note = tuple[int, str, str, str]
 
 
 def numba_record(compiled: Sequence[Compiled], source: SourceFile) -> dict[str, Any] | None:
-    """A letter per line for how it runs, and what each compilation says; None without any."""
+    """A letter per line for how it runs, and what is said of lines; None without anything."""
     if not compiled:
         return None
     letters = [NONE] * (len(source.lines) + 1)
     for one in compiled:
         for line in range(one.line, min(one.end_line + 1, len(letters))):
             letters[line] = _worse(letters[line], _letter(one, line))
-    return {"kinds": "".join(letters[1:]), "compiled": [_record(c) for c in compiled]}
+    notes = dict.fromkeys(note for one in compiled for note in _notes(one))
+    return {
+        "kinds": "".join(letters[1:]),
+        "compiled": [_record(c) for c in compiled],
+        "notes": [{"line": n, "severity": s, "text": t, "help": h} for n, s, t, h in notes],
+    }
 
 
 def _letter(one: Compiled, line: int) -> str:
-    if one.error is not None:
+    if one.error is not None and one.mode == "failed":
         return FAILED if line == one.error.line else NONE
     loop = next((x for x in one.loops if x.line <= line <= x.end_line), None)
     if loop is not None and loop.nopython is not False:
         return LIFTED
-    if line in one.object_lines or (one.mode == "object" and line in one.types):
+    if line in one.object_lines:
         return OBJECTS
     return MACHINE if one.mode == "nopython" and line in one.types else NONE
 
@@ -38,20 +52,31 @@ def _worse(a: str, b: str) -> str:
     return max(a, b, key=(NONE + MACHINE + LIFTED + OBJECTS + FAILED).index)
 
 
+def _notes(one: Compiled) -> Iterator[Note]:
+    if one.error is not None:
+        severity = "error" if one.mode == "failed" else "warning"
+        yield one.error.line, severity, one.error.sentence, one.error.help
+    for loop in one.loops:
+        yield loop.line, "advice" if loop.nopython is not False else "warning", _loop(loop), ""
+
+
+def _loop(loop: LiftedLoop) -> str:
+    if loop.nopython is None:
+        return "this loop is taken out; its types are known when it runs: use --run"
+    if loop.nopython:
+        return f"this loop is lifted to machine code for {loop.signature}".removesuffix(" for ")
+    return f"this loop is not lifted: {loop.reason}".removesuffix(": ")
+
+
 def _record(one: Compiled) -> dict[str, Any]:
+    target = "CUDA" if one.target == "cuda" else "CPU"
+    mode = _MODES.get(one.mode, one.mode)
+    how = f"({one.signature}): {mode}" if one.mode != "unknown" else mode
     return {
         "name": one.name,
         "line": one.line,
-        "target": one.target,
+        "target": target,
         "signature": one.signature,
-        "mode": one.mode,
-        "known": one.known,
-        "error": None
-        if one.error is None
-        else {"line": one.error.line, "text": one.error.sentence, "help": one.error.help},
-        "loops": [
-            {"line": x.line, "signature": x.signature, "nopython": x.nopython, "reason": x.reason}
-            for x in one.loops
-        ],
+        "text": f"{target} {how}{', types assumed' if one.assumed else ''}",
         "types": {str(line): list(texts) for line, texts in one.types.items()},
     }

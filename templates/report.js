@@ -251,14 +251,23 @@
       for (const cut of [...cuts].sort((a, b) => a - b)) {
         const text = chars.slice(from, cut).join(""), column = at + from;
         const hit = findings.find((f) => f.column <= column && column < endOf(f));
-        const node = run[0] === "_" ? document.createTextNode(text) : el("span", { class: `t-${run[0]}` }, text);
-        nodes.push(hit ? el("mark", { class: `s-${hit.severity}` }, node) : node);
+        const plain = visible(text);
+        const pieces = run[0] === "_" ? plain : [el("span", { class: `t-${run[0]}` }, plain)];
+        nodes.push(...(hit ? [el("mark", { class: `s-${hit.severity}` }, pieces)] : pieces));
         from = cut;
       }
       at += chars.length;
     }
     return nodes.length ? nodes : ["\u200b"];
   }
+
+  // what has no picture of its own, or would turn the direction of writing, is named instead
+  const HIDDEN = /([\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff])/;
+  const visible = (text) => text.split(HIDDEN).filter(Boolean).map((part) => {
+    if (!HIDDEN.test(part)) return part;
+    const name = `U+${part.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+    return el("span", { class: "hidden-char", "data-name": name }, el("span", { hidden: true }, part));
+  });
 
   const endOf = (finding) => (finding.endLine > finding.line ? Infinity : Math.max(finding.endColumn, finding.column + 1));
 

@@ -15,6 +15,7 @@ from selenium.webdriver.support.select import Select
 from porter.cli import main
 from porter.numba_report.model import Compiled, Failure, LiftedLoop
 from porter.output.report.generated import generate
+from porter.output.report.lines import parsed, statements
 from porter.output.report.page import as_html
 from porter.output.report.tokens import coloured
 from porter.rules.engine import Analysis, analyze
@@ -163,6 +164,38 @@ def test_verdicts_of_lines() -> None:
     assert kinds["return hashlib.md5(x).digest()"] == "x"
     assert kinds["import hashlib"] == kinds["def softmax(x):"] == "."
     assert kinds['"""Return probabilities that sum to one in every row."""'] == "."
+
+
+def test_lines_of_statements() -> None:
+    text = """\
+@wraps(
+    g
+)
+def f(
+    x,
+    y=(1,
+       2),
+):
+    # a comment
+    \'\'\'doc\'\'\'
+    for i in range(
+        3
+    ):
+
+        x = (
+            1
+        )
+    with a as b, \\
+         c: pass
+    if x: y = 1
+    else:
+        return
+"""
+    found = statements(parsed(text))
+    assert found == {
+        **dict.fromkeys((4, 5, 6, 7), 4), **dict.fromkeys((11, 12, 13), 11),
+        **dict.fromkeys((15, 16, 17), 15), 18: 18, 19: 19, 20: 20, 22: 22,
+    }  # fmt: skip
 
 
 def records(*analyses: Analysis) -> list[dict[str, str]]:
@@ -381,6 +414,10 @@ def test_hostile_source_is_only_text(browser: Browser, folder: Path) -> None:
     assert [x.replace("\u200b", "") for x in shown] == lines
     assert browser.texts(".file-head h2") == [name]
     assert browser.run("return document.title").startswith(name)
+    names = browser.run(
+        "return [...document.querySelectorAll('.hidden-char')].map((x) => x.dataset.name)"
+    )
+    assert names == ["U+202E", "U+000C"]
     # the mark lies on the marked characters, counted as Python counts them
     assert browser.texts(".source mark") != []
     browser.click(".source .ln .no")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.output.report.generated import HOST, KERNEL, Generated
@@ -47,14 +46,26 @@ def first_lines(tree: ast.Module) -> dict[int, int]:
     }
 
 
-def _own_lines(node: ast.stmt) -> Iterator[int]:
-    """The lines of a statement without those of its body."""
-    body = getattr(node, "body", None)
-    if isinstance(node, ast.Match):
-        body = [c.pattern for c in node.cases]
-    # a header may share its line with the body
-    last = max(node.lineno, body[0].lineno - 1) if body else node.end_lineno or node.lineno
-    yield from range(node.lineno, last + 1)
+def _own_lines(node: ast.stmt) -> range:
+    """The lines of a statement, of one with a body those of its header."""
+    if not hasattr(node, "body"):
+        return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    parts = [p for name in _HEADER for p in _listed(getattr(node, name, None))]
+    inner = [n for p in parts for n in ast.walk(p)]
+    return range(node.lineno, max([node.lineno, *(_last(n) for n in inner)]) + 1)
+
+
+#: the fields that stand before the colon of a statement with a body
+_HEADER = ("args", "returns", "bases", "keywords", "target", "iter", "test", "items", "subject")
+
+
+def _listed(value: object) -> list[ast.AST]:
+    found = value if isinstance(value, list) else [value]
+    return [v for v in found if isinstance(v, ast.AST)]
+
+
+def _last(node: ast.AST) -> int:
+    return getattr(node, "end_lineno", None) or 0
 
 
 def _is_text(node: ast.stmt) -> bool:

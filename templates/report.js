@@ -172,7 +172,11 @@
         toggle("wrap", "Wrap", "w", state.wrap))),
       legendOf(file), file.problems.map((p) => el("p", { class: "problem" }, p)), failed,
       el("div", { class: `panes${both ? " both" : ""}`, "data-tab": state.tab }, source, module || null)));
-    for (const pane of $$(".pane")) widths.observe(pane);
+    for (const pane of $$(".pane")) {
+      widths.observe(pane);
+      const first = $(".ln", pane);
+      if (first) first.tabIndex = 0;
+    }
     source.addEventListener("click", clicked);
     if (module) module.addEventListener("click", clicked);
     showTypes();

@@ -395,11 +395,14 @@ def test_dark_and_light(browser: Browser, one: Path) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_from_its_ground(browser: Browser, one: Path, scheme: str) -> None:
+def test_text_stands_out_from_its_ground(browser: Browser, demo: Path, scheme: str) -> None:
+    faint_texts = (Path(__file__).parent / "contrast.js").read_text("utf-8")
     browser.media(scheme)
-    browser.open(one, f"#/demo.py:{line_of('shifted = x')}")
-    faint = browser.run((Path(__file__).parent / "contrast.js").read_text("utf-8"))
-    assert faint == [], "WCAG 2 asks for a contrast of 4.5"
+    for fragment in ("", f"#/demo.py:{line_of('shifted = x')}", "#/lib/other.py:3"):
+        browser.open(demo, fragment)
+        assert browser.run(faint_texts) == [], "WCAG 2 asks for a contrast of 4.5"
+    browser.keys("e")
+    assert browser.texts("#rule-title") and browser.run(faint_texts) == []
 
 
 def test_hostile_source_is_only_text(browser: Browser, folder: Path) -> None:

@@ -12,6 +12,7 @@ import libcst as cst
 
 from porter.rules.verdicts import Verdict
 from porter.source.files import SourceFile
+from porter.trace.lookup import traced_types
 
 KERNEL, HOST, OTHER = "k", "h", "."
 
@@ -41,6 +42,7 @@ def generate(
     from porter.codegen.module import FunctionText, linked_module
     from porter.convert import convert_function
     from porter.frontend.globals import globals_of
+    from porter.frontend.signature import setting
     from porter.source.module import SourceModule
 
     texts: list[FunctionText] = []
@@ -49,13 +51,14 @@ def generate(
         module = SourceModule(file.text, file.path)
     except cst.ParserSyntaxError:
         return None
+    module.traced = traced_types(file.path)
     for function in module.functions:
         verdict = wanted.get(function.span.line)
         if verdict is None:
             continue
         try:
             # what the verdict was made from, so that the report shows what it speaks of
-            signature = signatures.get(function.name)
+            signature = setting(function, signatures)
             texts.append(convert_function(function, signature, globals_of(module)).text)
             made[texts[-1].name] = verdict.line
         except Exception:

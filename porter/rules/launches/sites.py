@@ -31,6 +31,8 @@ _LIKE = words(
     "zeros_like ones_like empty_like full_like to_device device_array_like as_cuda_array "
     "asarray ascontiguousarray array copy"
 )
+#: methods whose result has as many elements
+_SAME = words("astype copy reshape ravel flatten")
 
 
 @dataclass(frozen=True)
@@ -166,11 +168,14 @@ class Values:
             return None
         if isinstance(node, ast.Name):
             return self.size(self.definition(node), depth + 1)
+        if isinstance(node, (ast.List, ast.Tuple)):
+            sizes = [self.size(e, depth + 1) or 1 for e in node.elts]
+            return sum(sizes)
         if not isinstance(node, ast.Call):
             return None
         name = self.file.qualified(node.func) or ""
         short = name.removeprefix("numpy.").removeprefix("numba.cuda.").removeprefix("cupy.")
-        if isinstance(node.func, ast.Attribute) and node.func.attr in ("astype", "copy"):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _SAME:
             return self.size(node.func.value, depth + 1)
         if short in _LIKE and node.args:
             return self.size(node.args[0], depth + 1)

@@ -60,7 +60,8 @@ def judge(
     convertible = {
         f.node.lineno: f
         for f in wanted
-        if f.kind in (Kind.PLAIN, Kind.NOPYTHON, Kind.OBJECT)
+        if f.kind in (Kind.PLAIN, Kind.NOPYTHON, Kind.OBJECT, Kind.VECTORIZE)
+        and not f.on_device
         and not generated
         and _may_be_asked(file, f)
         and (f.name in names or is_array_code(file, f) or _was_given_arrays(traced, f))
@@ -204,7 +205,8 @@ def _host_stage(function: Function, found: list[Diagnostic]) -> str:
         d.function == function.name and d.code.startswith("PRT1") and d.severity is Severity.ERROR
         for d in found
     )
-    return "nopython" if function.kind is Kind.NOPYTHON and not blocked else "object mode"
+    compiled = function.kind in (Kind.NOPYTHON, Kind.VECTORIZE)
+    return "nopython" if compiled and not blocked else "object mode"
 
 
 def _was_given_arrays(traced: Mapping[str, Mapping[str, str]], function: Function) -> bool:

@@ -219,6 +219,8 @@ def _work(file: PyFile, function: Function, depth: int = 0) -> int | None:
         if isinstance(node, (ast.BinOp, ast.AugAssign, ast.Compare)):
             count += 1
         elif isinstance(node, ast.Call):
+            if (file.qualified(node.func, function) or "").startswith("numba.cuda."):
+                continue
             named = isinstance(node.func, ast.Name)
             callee = file.defined(node.func.id, node.lineno) if named else None  # type: ignore[attr-defined]
             more = _work(file, callee, depth + 1) if callee and depth < 4 else FUNCTION

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,6 @@ from porter.diagnostics import Diagnostic, UsageError
 from porter.rules.base import Bad, ConverterRule, Rule, source
 from porter.rules.engine import Selection, analyze
 from porter.rules.fixes import apply_fixes
-from porter.rules.nopython.numpy_table import UNSUPPORTED
 from porter.rules.registry import all_rules, find
 from porter.source.files import SourceFile
 
@@ -81,29 +78,3 @@ def test_docs_are_current() -> None:
     folder = Path(__file__).parent.parent / "docs" / "rules"
     written = {p.name: p.read_text("utf-8") for p in folder.glob("*.md")}
     assert written == pages(), "run `python -m porter.commands.rules docs/rules`"
-
-
-def test_numpy_table_agrees_with_the_installed_numba() -> None:
-    """Every name of the table is unknown to Numba, or to this NumPy."""
-    script = """
-import sys, warnings
-warnings.simplefilter("ignore")
-import numpy as np
-from numba import njit
-from numba.core.registry import cpu_target
-njit(lambda a: np.sum(a))(np.ones(3))  # loads the implementations
-context = cpu_target.typing_context
-for name in sys.argv[1:]:
-    at = np
-    for part in name.split("."):
-        at = getattr(at, part, None)
-    try:
-        if at is not None:
-            context.resolve_value_type(at)
-            print(name)
-    except Exception:
-        pass
-"""
-    command = [sys.executable, "-c", script, *sorted(UNSUPPORTED)]
-    known = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    assert known == []

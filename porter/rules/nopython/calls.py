@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from porter.rules.model import Function, PyFile
+from porter.rules.model import COMPILED, Function, PyFile
 from porter.rules.words import words
+from porter.support.tables import table
 
 #: modules with nothing that Numba compiles; modules that may hold jitted functions are not here
 MODULES = words(
@@ -18,14 +19,15 @@ MODULES = words(
 #: parts of scipy without Numba support; numba-scipy adds scipy.special
 SCIPY = "scipy."
 SCIPY_KNOWN = "scipy.special"
-BUILTINS = words("open input eval exec compile globals locals vars dir __import__")
+#: Python's own functions that take part in no other way than being called
+NOT_CALLED = words("property staticmethod classmethod super object exit quit help license")
 #: attributes of the modules above that Numba does know
-KNOWN = frozenset({"collections.namedtuple", "sys.maxsize"})
+KNOWN = frozenset({"collections.namedtuple", "functools.reduce", "sys.maxsize"})
 
 
 def uncompilable(file: PyFile, function: Function, call: ast.Call) -> str | None:
     """The name of the called function when Numba is certain not to compile it."""
-    if isinstance(call.func, ast.Name) and call.func.id in BUILTINS:
+    if isinstance(call.func, ast.Name) and _builtin(call.func.id):
         name = call.func.id
         shadowed = name in function.local_names or name in file.by_name
         return None if shadowed or file.imported(name, call.lineno) else name
@@ -36,6 +38,15 @@ def uncompilable(file: PyFile, function: Function, call: ast.Call) -> str | None
     if root in MODULES or (name.startswith(SCIPY) and not name.startswith(SCIPY_KNOWN)):
         return name
     return None
+
+
+def _builtin(name: str) -> bool:
+    return table("cpu").lacks("builtins", name) and name not in NOT_CALLED
+
+
+def on_cpu(function: Function) -> bool:
+    """Whether Numba compiles a function for the CPU."""
+    return function.kind in COMPILED and not function.on_device
 
 
 def uncompilable_calls(
@@ -62,7 +73,7 @@ def _objmode_nodes(file: PyFile, function: Function) -> set[int]:
 
 
 def is_objmode(file: PyFile, item: ast.withitem) -> bool:
-    """Whether a `with` item is Numba's own objmode or parallel_chunksize."""
+    """Whether a `with` item is one of Numba's own, such as objmode or parallel_chunksize."""
     expr = item.context_expr
     name = file.qualified(expr.func if isinstance(expr, ast.Call) else expr) or ""
-    return name.startswith("numba.") and name.split(".")[-1] in ("objmode", "parallel_chunksize")
+    return name.startswith("numba.")

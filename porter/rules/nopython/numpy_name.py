@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
-from porter.rules.model import Function, Kind, PyFile
-from porter.rules.nopython.numpy_table import UNSUPPORTED
+from porter.rules.model import Function, PyFile
+from porter.rules.nopython.calls import on_cpu
+from porter.support.tables import table
 
 _CURES = {
     "matmul": "write `a @ b` with two 2-D arrays, or `np.dot`",
@@ -24,7 +25,7 @@ class UnsupportedNumpy(Rule):
     ## What it does
 
     Finds calls of NumPy functions that Numba does not implement in functions compiled for
-    the CPU. The table was asked of Numba's own registries.
+    the CPU. What Numba implements was asked of its own registries.
 
     ## Why is this bad?
 
@@ -102,18 +103,29 @@ class UnsupportedNumpy(Rule):
             """,
             "6:12",
         ),
+        Bad(
+            """
+            import numpy as np
+            from numba import vectorize
+
+            @vectorize
+            def f(x):
+                return np.i0(x)
+            """,
+            "6:12",
+        ),
     )
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every call of an unsupported NumPy function."""
-        if function.kind is not Kind.NOPYTHON:
+        if not on_cpu(function):
             return
         for node in function.nodes:
             if not isinstance(node, ast.Call):
                 continue
             name = file.qualified(node.func, function) or ""
             short = name.removeprefix("numpy.")
-            if short != name and short in UNSUPPORTED:
+            if short != name and table("cpu").lacks("numpy", short):
                 cure = _CURES.get(short, "call it outside the compiled function")
                 message = f"Numba does not have {file.called(node.func, name)}"
                 yield self.report(file, node.func, message, cure, function=function)

@@ -1,0 +1,130 @@
+"""PRT106: an array method that Numba does not have."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic, Severity
+from porter.rules.base import Bad, Rule
+from porter.rules.model import Function, PyFile
+from porter.rules.nopython.arrays import certain_arrays
+from porter.rules.nopython.calls import on_cpu
+from porter.support.tables import table
+
+_CURES = {
+    "round": "write `np.round(x, decimals)`",
+    "searchsorted": "write `np.searchsorted(x, v)`",
+    "partition": "write `x = np.partition(x, k)`",
+    "argpartition": "write `np.argpartition(x, k)`",
+    "trace": "write `np.trace(x)`",
+    "swapaxes": "write `x.transpose(...)` with all axes",
+    "squeeze": "index the axis of size 1",
+    "tolist": "loop over the elements",
+    "diagonal": "write `np.diag(x)`",
+}
+
+
+class UnsupportedArrayMethod(Rule):
+    """
+    ## What it does
+
+    Finds methods and attributes of arrays, in functions compiled for the CPU, that Numba does
+    not implement, such as `x.round()` or `x.squeeze()`. They were asked of Numba's registries.
+
+    ## Why is this bad?
+
+    The first call of the function ends with "Unknown attribute of type array", even where
+    Numba has the NumPy function of the same name.
+
+    ## Example
+
+    ```python
+    @njit
+    def cents(x):
+        return (x * np.ones(x.shape)).sum() + x.round(2)[0]  # PRT106
+    ```
+
+    Write `np.round(x, 2)`.
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT106"
+    name = "unsupported-array-method"
+    severity = Severity.ERROR
+    VALID = (
+        """
+        def f(x):
+            return x.round(2) + x.shape[0]
+        """,
+        """
+        from numba import njit
+
+        @njit
+        def f(x):
+            return x.squeeze()
+        """,
+        """
+        from numba import njit
+
+        @njit
+        def f(x):
+            return x.T.copy().ravel()[: x.shape[0]].argsort()
+        """,
+        """
+        import numpy as np
+        from numba import njit
+
+        @njit
+        def f(x):
+            y = np.zeros(3)
+            y.fill(x)
+            return y.nbytes
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            from numba import njit
+
+            @njit
+            def f(x):
+                return x.round(2)[: x.shape[0]]
+            """,
+            "5:12",
+        ),
+        Bad(
+            """
+            import numpy as np
+            from numba import njit
+
+            @njit
+            def f(n):
+                y = np.zeros((n, 1))
+                return y.squeeze()
+            """,
+            "7:12",
+        ),
+    )
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """Every such attribute of a name that is certainly an array."""
+        if not on_cpu(function):
+            return
+        arrays = certain_arrays(file, function)
+        for node in function.nodes:
+            if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+                continue
+            if node.value.id in arrays and any(
+                table("cpu").lacks(group, node.attr) for group in ("methods", "attributes")
+            ):
+                yield self.report(
+                    file,
+                    node,
+                    f"Numba's arrays have no `{node.attr}`",
+                    _CURES.get(node.attr, "loop over the elements, or do it outside"),
+                    function=function,
+                )

@@ -1,0 +1,182 @@
+"""PRT105: a parameter that Numba's version of a NumPy function does not have."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic, Severity
+from porter.rules.base import Bad, Rule
+from porter.rules.model import Function, PyFile
+from porter.rules.nopython.arrays import certain_arrays
+from porter.rules.nopython.calls import on_cpu
+from porter.support.tables import table
+
+_CURES = {
+    "axis": "loop over the axis and call it on each row, or call it outside",
+    "keepdims": "index the result with `None`",
+    "out": "assign the result: `out[:] = ...`",
+    "where": "compute it for all elements, or loop with a condition",
+    "dtype": "convert with `.astype(...)`",
+    "order": "leave it out, or use `np.asfortranarray`",
+    "copy": "leave it out: Numba copies",
+}
+
+
+class UnsupportedKeyword(Rule):
+    """
+    ## What it does
+
+    Finds calls of NumPy functions and array methods in functions compiled for the CPU that
+    give a parameter which Numba's own version of them lacks, such as `np.mean(x, axis=0)`.
+    The parameters were asked of Numba's registries.
+
+    ## Why is this bad?
+
+    Numba implements these functions itself, many with fewer parameters than NumPy. The first
+    call ends with "No implementation of function", which does not name the parameter.
+
+    ## Example
+
+    ```python
+    @njit
+    def centre(x):
+        return x - np.mean(x, axis=0)  # PRT105
+    ```
+
+    Loop over the axis:
+
+    ```python
+    @njit
+    def centre(x):
+        out = np.empty_like(x)
+        for j in range(x.shape[1]):
+            out[:, j] = x[:, j] - np.mean(x[:, j])
+        return out
+    ```
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT105"
+    name = "unsupported-keyword"
+    severity = Severity.ERROR
+    VALID = (
+        """
+        import numpy as np
+
+        def f(x):
+            return np.mean(x, axis=0)
+        """,
+        """
+        import numpy as np
+        from numba import njit
+
+        @njit
+        def f(x):
+            return np.sum(x, axis=0) + np.zeros(3, dtype=np.float32) + x.sum(0)
+        """,
+        """
+        import numpy as np
+        from numba import njit
+
+        @njit
+        def f(x, args):
+            return np.mean(x) + np.clip(x, 0, 1) + np.dot(*args) + np.where(x > 0, x, 0)
+        """,
+        """
+        from numba import njit
+
+        @njit
+        def f(x):
+            return x.mean(axis=0)
+        """,
+        """
+        import numpy as np
+        from numba import njit
+
+        @njit
+        def f(x):
+            return x.argsort(kind='mergesort')[np.round(x, 2) > 0]
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            import numpy as np
+            from numba import njit
+
+            @njit
+            def f(x):
+                return np.mean(x, axis=0)
+            """,
+            "6:12",
+        ),
+        Bad(
+            """
+            import numpy as np
+            from numba import njit
+
+            @njit
+            def f(x):
+                return np.median(x, 0)
+            """,
+            "6:12",
+        ),
+        Bad(
+            """
+            import numpy as np
+            from numba import njit
+
+            @njit
+            def f(x):
+                return x.max(axis=1) + x.shape[0]
+            """,
+            "6:12",
+        ),
+        Bad(
+            """
+            import numpy as np
+            from numba import njit
+
+            @njit
+            def f(x, out):
+                np.sqrt(x, out=out)
+            """,
+            "6:5",
+        ),
+    )
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """Every call with such a parameter."""
+        if not on_cpu(function):
+            return
+        arrays = certain_arrays(file, function)
+        for node in function.nodes:
+            if not isinstance(node, ast.Call):
+                continue
+            misfit = _misfit(file, function, node, arrays)
+            if misfit is None:
+                continue
+            cure = _CURES.get(misfit.split("`")[1] if "`" in misfit else "axis", "")
+            yield self.report(
+                file,
+                node,
+                f"Numba's `{file.code(node.func)}` does not take {misfit}",
+                cure or "leave it out, or call the function outside",
+                function=function,
+            )
+
+
+def _misfit(file: PyFile, function: Function, call: ast.Call, arrays: set[str]) -> str | None:
+    name = file.qualified(call.func, function) or ""
+    if name.startswith("numpy."):
+        return table("cpu").misfit("numpy", name.removeprefix("numpy."), call)
+    method = call.func
+    if not isinstance(method, ast.Attribute) or not isinstance(method.value, ast.Name):
+        return None
+    if method.value.id not in arrays:
+        return None
+    return table("cpu").misfit("methods", method.attr, call)

@@ -1,0 +1,1 @@
+"""What Numba compiles, as tables that were asked of Numba and are read without it."""

@@ -18,7 +18,8 @@ class UnsupportedStatement(Rule):
     Finds Python that no version of Numba's nopython compiler takes: `with` (other than
     `objmode`), `except` with a class other than Exception, `except ... as`, `yield from`,
     generator expressions, `class`, `import`, assignment to globals, starred assignment
-    targets, `raise ... from`.
+    targets, `raise ... from`, `raise` alone, `:=`, `del` of a name, `**kwargs`, format
+    specifications in f-strings, `%` and `.format` of a text, `print` with keywords.
 
     ## Why is this bad?
 
@@ -88,6 +89,16 @@ class UnsupportedStatement(Rule):
         from numba import njit
 
         @njit
+        def f(x, *more):
+            print(f'{x} of {len(more)}')
+            if x % 2:
+                raise ValueError(f'odd {x}')
+            return ','.join(['a', 'b'])
+        """,
+        """
+        from numba import njit
+
+        @njit
         def f(x):
             d = {'a': 1}
             return d['a'] + x
@@ -102,6 +113,39 @@ class UnsupportedStatement(Rule):
         """,
     )
     INVALID = (
+        Bad(
+            """
+            from numba import njit
+
+            @njit
+            def f(x):
+                if x[0] > 9:
+                    raise ValueError('bad value %d' % 3)
+                return x[0]
+            """,
+            "6:26",
+        ),
+        Bad(
+            """
+            from numba import njit
+
+            @njit
+            def f(x, **options):
+                return x
+            """,
+            "4:12",
+        ),
+        Bad(
+            """
+            from numba import njit
+
+            @njit
+            def f(x):
+                print(x, end='')
+                return f'{x:.2f}'
+            """,
+            "5:5",
+        ),
         Bad(
             """
             from numba import njit
@@ -153,8 +197,12 @@ class UnsupportedStatement(Rule):
         """Every such statement of a function compiled for the CPU."""
         if function.kind is not Kind.NOPYTHON:
             return
+        options = function.node.args.kwarg
+        if options is not None:
+            what, cure = f"`**{options.arg}`", "name the parameters"
+            yield self.report(file, options, f"Numba cannot compile {what}", cure)
         for node in function.nodes:
-            for at, what, cure in _unsupported(file, node):
+            for at, what, cure in (*_unsupported(file, node), *_text(file, node)):
                 message = f"Numba cannot compile {what}"
                 yield self.report(file, at, message, cure, function=function)
 
@@ -179,6 +227,34 @@ def _unsupported(file: PyFile, node: ast.AST) -> Iterator[tuple[ast.AST, str, st
         yield node, "a starred assignment target", "take the elements by index or by slice"
     elif isinstance(node, ast.Raise) and node.cause is not None:
         yield node, "`raise ... from`", "raise the exception without a cause"
+    elif isinstance(node, ast.Raise) and node.exc is None:
+        yield node, "`raise` alone", "raise a new exception"
+    elif isinstance(node, ast.NamedExpr):
+        yield node, "`:=`", "assign in a statement of its own"
+    elif isinstance(node, ast.Delete) and any(isinstance(t, ast.Name) for t in node.targets):
+        yield node, "`del` of a name", "leave it out"
+    elif isinstance(node, ast.Call) and any(k.arg is None for k in node.keywords):
+        yield node, "a call with `**`", "give the arguments one by one"
+
+
+def _text(file: PyFile, node: ast.AST) -> Iterator[tuple[ast.AST, str, str]]:
+    """What formats text in a way that Numba does not have."""
+    plain = "use an f-string without a format specification, or format outside"
+    if isinstance(node, ast.FormattedValue) and (node.format_spec or node.conversion != -1):
+        yield node.value, "a format specification in an f-string", plain
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_text(node.left):
+        yield node, "`%` formatting of a text", plain
+    elif isinstance(node, ast.Call):
+        func = node.func
+        if isinstance(func, ast.Attribute) and func.attr == "format" and _is_text(func.value):
+            yield node, "`.format` of a text", plain
+        elif isinstance(func, ast.Name) and func.id == "print" and node.keywords:
+            if "print" not in file.by_name:
+                yield node, "`print` with keywords", "leave the keywords out"
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _handler(file: PyFile, node: ast.ExceptHandler) -> Iterator[tuple[ast.AST, str, str]]:

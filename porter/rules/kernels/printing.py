@@ -1,0 +1,149 @@
+"""PRT308: what `print` cannot do on the device."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic, Severity
+from porter.rules.base import Bad, Rule
+from porter.rules.kernels.arrays import array_names
+from porter.rules.model import Function, PyFile
+
+
+class PrintInKernel(Rule):
+    """
+    ## What it does
+
+    Finds `print` in device code with keywords (`end=`, `sep=`) or of a whole array, and texts
+    formatted with `%` or `.format`.
+
+    ## Why is this bad?
+
+    On the device, `print` takes numbers, tuples and constant texts, one after the other. All
+    else does not compile. Numba's simulator takes all of it, so tests that run there do not
+    notice.
+
+    ## Example
+
+    ```python
+    @cuda.jit
+    def k(x):
+        i = cuda.grid(1)
+        if i < x.size:
+            print("x[%d] = %f" % (i, x[i]))  # PRT308
+    ```
+
+    Write `print("x", i, x[i])`. The output appears when the host synchronises.
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT308"
+    name = "print-in-kernel"
+    severity = Severity.ERROR
+    VALID = (
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                print('x', i, x[i], x.shape)
+        """,
+        """
+        from numba import njit
+
+        @njit
+        def f(x):
+            print(x)
+        """,
+        """
+        def f(x):
+            print('%d' % x, end='')
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x, n):
+            i = cuda.grid(1)
+            if i < x.size and i % n == 0:
+                print(n, x[i])
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                i = cuda.grid(1)
+                if i < x.size:
+                    print('x[%d]' % i)
+            """,
+            "7:15",
+        ),
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                i = cuda.grid(1)
+                if i < x.size:
+                    print(x[i], end='')
+            """,
+            "7:21",
+        ),
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                i = cuda.grid(1)
+                if i < x.size:
+                    print(x)
+            """,
+            "7:15",
+        ),
+    )
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """Every such argument and every such text."""
+        if not function.on_device:
+            return
+        arrays = array_names(function)
+        for node in function.nodes:
+            for at, what in _offences(node, arrays):
+                yield self.report(
+                    file,
+                    at,
+                    f"the CUDA target cannot print {what}",
+                    "print the numbers and constant texts themselves: print('x', i, x[i])",
+                    function=function,
+                )
+
+
+def _offences(node: ast.AST, arrays: set[str]) -> Iterator[tuple[ast.AST, str]]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_text(node.left):
+        yield node, "a text formatted with `%`"
+    if not isinstance(node, ast.Call):
+        return
+    func = node.func
+    if isinstance(func, ast.Attribute) and func.attr == "format" and _is_text(func.value):
+        yield node, "a text formatted with `.format`"
+    if isinstance(func, ast.Name) and func.id == "print":
+        yield from ((k, f"with `{k.arg}=`") for k in node.keywords[:1])
+        for argument in node.args:
+            if isinstance(argument, ast.Name) and argument.id in arrays:
+                yield argument, f"the array `{argument.id}`"
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)

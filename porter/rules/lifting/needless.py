@@ -1,0 +1,189 @@
+"""PRT203: object mode for a function that compiles without it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic, Severity
+from porter.rules.base import Bad, Rule
+from porter.rules.model import Function, Kind, PyFile
+from porter.rules.nopython.arrays import certain_arrays
+from porter.rules.nopython.kinds import conflicts
+from porter.support.tables import table
+
+_PLAIN = (
+    ast.Assign, ast.AugAssign, ast.Expr, ast.For, ast.While, ast.If, ast.Return, ast.Pass,
+    ast.Break, ast.Continue, ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp,
+    ast.Compare, ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple,
+    ast.IfExp, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
+)  # fmt: skip
+
+
+class NeedlessObjectMode(Rule):
+    """
+    ## What it does
+
+    Finds functions decorated with `@jit(forceobj=True)` in which everything is known to
+    compile without object mode: numbers, arrays, loops, and calls that Numba has.
+
+    ## Why is this bad?
+
+    Object mode runs at the speed of the interpreter, except for loops that Numba can lift out
+    of it. Compiled as a whole, the function is faster and needs no Python objects, which is
+    also the first step towards a GPU.
+
+    ## Example
+
+    ```python
+    @jit(forceobj=True)  # PRT203
+    def scale(x, a):
+        for i in range(x.shape[0]):
+            x[i] = a * math.sqrt(x[i])
+    ```
+
+    Write `@njit`.
+
+    ## Fix safety
+
+    There is no automatic fix: arguments that are no arrays may have been the reason.
+    """
+
+    code = "PRT203"
+    name = "needless-object-mode"
+    severity = Severity.ADVICE
+    VALID = (
+        """
+        from numba import jit
+
+        @jit(forceobj=True)
+        def f(x):
+            for i in range(x.shape[0]):
+                x[i] = helper(x[i])
+        """,
+        """
+        import hashlib
+        from numba import jit
+
+        @jit(forceobj=True)
+        def f(x):
+            for i in range(x.shape[0]):
+                x[i] = x[i] ** 2
+            return hashlib.md5(x).digest()
+        """,
+        """
+        from numba import jit
+
+        @jit(forceobj=True)
+        def f(x):
+            return x['key']
+        """,
+        """
+        from numba import njit
+
+        @njit
+        def f(x):
+            for i in range(x.shape[0]):
+                x[i] = x[i] ** 2
+        """,
+        """
+        import numpy as np
+        from numba import jit
+
+        @jit(forceobj=True)
+        def f(x):
+            for i in range(x.shape[0]):
+                x[i] = np.mean(x, axis=0)[i]
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            import math
+            from numba import jit
+
+            @jit(forceobj=True)
+            def f(x, a):
+                for i in range(x.shape[0]):
+                    x[i] = a * math.sqrt(x[i])
+            """,
+            "4:2",
+        ),
+        Bad(
+            """
+            import numpy as np
+            from numba import jit
+
+            @jit(forceobj=True, looplift=True)
+            def f(x):
+                out = np.zeros(x.shape[0])
+                for i in range(x.shape[0]):
+                    out[i] = np.sum(x[i]) if i > 3 else 0.0
+                return out
+            """,
+            "4:2",
+        ),
+    )
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """The decorator of such a function."""
+        if function.kind is not Kind.OBJECT or function.decorator is None:
+            return
+        loops = any(isinstance(n, ast.For) for n in function.nodes)
+        if loops and _compiles(file, function):
+            yield self.report(
+                file,
+                function.decorator,
+                f"`{function.name}` needs no object mode: all of it compiles",
+                "write @njit",
+                function=function,
+            )
+
+
+def _compiles(file: PyFile, function: Function) -> bool:
+    args = function.node.args
+    if args.vararg or args.kwarg or any(True for _ in conflicts(file, function)):
+        return False
+    arrays = certain_arrays(file, function)
+    return all(_known(file, function, n, arrays) for n in function.nodes)
+
+
+def _known(file: PyFile, function: Function, node: ast.AST, arrays: set[str]) -> bool:
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, (int, float)) or node is _docstring(function)
+    if isinstance(node, ast.Call):
+        return _has(file, function, node, arrays)
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        array = node.value.id in arrays
+        return file.qualified(node, function) is not None or (
+            array and not any(table("cpu").lacks(g, node.attr) for g in ("methods", "attributes"))
+        )
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript))
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+        builtin = node.id in table("cpu").supported["builtins"]
+        known = node.id in function.local_names or builtin
+        return known or file.imported(node.id, node.lineno) in ("numpy", "math")
+    return isinstance(node, _PLAIN)
+
+
+def _docstring(function: Function) -> ast.AST | None:
+    first = function.node.body[0]
+    return first.value if isinstance(first, ast.Expr) else None
+
+
+def _has(file: PyFile, function: Function, call: ast.Call, arrays: set[str]) -> bool:
+    """Whether Numba certainly has the called function, with these parameters."""
+    cpu = table("cpu")
+    if isinstance(call.func, ast.Name) and call.func.id not in file.by_name:
+        name = call.func.id
+        return name in cpu.supported["builtins"] and name not in function.local_names
+    full = file.qualified(call.func, function) or ""
+    group, _, short = full.partition(".")
+    if group in ("numpy", "math"):
+        known = short in cpu.supported[group]
+        return known and cpu.misfit(group, short, call) is None
+    if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+        known = call.func.attr in cpu.supported["methods"] and call.func.value.id in arrays
+        return known and cpu.misfit("methods", call.func.attr, call) is None
+    return False

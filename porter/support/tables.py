@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -83,12 +82,14 @@ def _version(path: Path) -> list[int]:
     return [int(part) for part in path.stem.split("-")[-1].split(".") if part.isdigit()]
 
 
-def _merged(tables: Iterable[Table]) -> Table:
-    first, *others = tables
-    for other in others:
-        first = Table(
-            {g: {**other.supported[g], **names} for g, names in first.supported.items()},
-            {g: names & other.unsupported[g] for g, names in first.unsupported.items()},
-            {g: names & other.arrays_only[g] for g, names in first.arrays_only.items()},
-        )
-    return first
+def _merged(tables: list[Table]) -> Table:
+    groups = tables[0].supported
+    return Table(
+        {g: {n: s for t in reversed(tables) for n, s in t.supported[g].items()} for g in groups},
+        {g: frozenset.intersection(*(t.unsupported[g] for t in tables)) for g in groups},
+        {
+            g: frozenset().union(*(t.arrays_only.get(g, ()) for t in tables))
+            - {n for t in tables for n in t.supported[g].keys() - t.arrays_only.get(g, ())}
+            for g in groups
+        },
+    )

@@ -7,40 +7,23 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
-from porter.rules.model import Function, PyFile
+from porter.rules.kernels.replacement import CURES, replacement
+from porter.rules.model import ON_DEVICE, Function, PyFile
+from porter.rules.nopython.calls import NOT_CALLED
 from porter.rules.words import words
+from porter.support.tables import table
 
-#: ufuncs that fail on scalars in a kernel (numba-cuda 0.30, by experiment), and what to write
-_UFUNCS = {
-    **{n: f"`math.{n}`" for n in words("sqrt exp exp2 expm1 log1p floor ceil trunc copysign")},
-    **{n: f"`math.{n}`" for n in words("isinf isfinite fmod nextafter frexp modf ldexp")},
-    "abs": "`abs(x)`", "absolute": "`abs(x)`", "fabs": "`math.fabs(x)`", "add": "`a + b`",
-    "subtract": "`a - b`", "multiply": "`a * b`", "power": "`a ** b`", "square": "`x * x`",
-    "negative": "`-x`", "positive": "`x`", "reciprocal": "`1 / x`", "mod": "`a % b`",
-    "remainder": "`a % b`", "floor_divide": "`a // b`", "divmod": "`divmod(a, b)`",
-    "cbrt": "`cuda.cbrt(x)`", "rint": "`round(x)`", "float_power": "`a ** b`",
-    "sign": "`(x > 0) - (x < 0)`", "where": "`a if c else b`",
-    "clip": "a conditional expression", "round": "`round(x)`",
-    "heaviside": "a conditional expression", "matmul": "loops",
-}  # fmt: skip
 _ALLOCATE = words("zeros ones empty full arange linspace zeros_like ones_like empty_like array eye")
-_ARRAY = words(
-    "dot cumsum cumprod diff interp isclose sort argsort unique einsum concatenate "
-    "median percentile quantile stack vstack hstack tile repeat roll outer cross kron "
-    "histogram bincount nonzero take convolve correlate gradient pad meshgrid"
-)
-_MATH = words(
-    "comb dist factorial fsum gcd isclose isqrt lcm perm prod sumprod ulp"
-)  # fmt: skip
 
 
 class UnsupportedInKernel(Rule):
     """
     ## What it does
 
-    Finds calls in device code of NumPy and math functions that the CUDA target lacks: most
-    NumPy functions on scalars (`np.exp`, `np.sqrt`, `np.where`), everything that allocates
-    an array, random numbers other than xoroshiro128p.
+    Finds calls in kernels and device functions of NumPy, math and Python functions that the
+    CUDA target lacks: many NumPy functions on scalars (`np.exp`, `np.sqrt`, `np.where`),
+    everything that allocates an array, `sorted`, random numbers other than xoroshiro128p.
+    What it has was asked of numba-cuda and of Numba, by compiling a call of each.
 
     ## Why is this bad?
 
@@ -61,7 +44,9 @@ class UnsupportedInKernel(Rule):
 
     ## Fix safety
 
-    There is no automatic fix.
+    The fix writes `math.exp` for `np.exp` and its like, `abs` for `np.abs`, and imports math
+    where that is missing. It is safe, except for `floor`, `ceil` and `trunc`: on the device
+    these give a float as before, in Numba's simulator an integer.
     """
 
     code = "PRT303"
@@ -98,11 +83,13 @@ class UnsupportedInKernel(Rule):
         """,
         """
         import numpy as np
-        from numba import vectorize
+        from numba import cuda
 
-        @vectorize
-        def f(x):
-            return np.exp(x)
+        @cuda.jit
+        def k(x, sorted):
+            i = cuda.grid(1)
+            if i < x.size and isinstance(x[i], float):
+                x[i] = sorted(x[i]) + np.mean(x) + min(x[i], 2)
         """,
     )
     INVALID = (
@@ -118,17 +105,54 @@ class UnsupportedInKernel(Rule):
                     x[i] = np.exp(x[i])
             """,
             "8:16",
+            """
+            import math
+            import numpy as np
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                i = cuda.grid(1)
+                if i < x.size:
+                    x[i] = math.exp(x[i])
+            """,
         ),
         Bad(
             """
-            from numpy import exp
-            from numba import vectorize
+            import math as m
+            import numpy as np
+            from numba import cuda
 
-            @vectorize(['f4(f4)'], target='cuda')
-            def f(x):
-                return exp(x)
+            @cuda.jit(device=True)
+            def f(v):
+                return np.sqrt(  # root
+                    v
+                )
             """,
-            "6:12",
+            "7:12",
+            """
+            import math as m
+            import numpy as np
+            from numba import cuda
+
+            @cuda.jit(device=True)
+            def f(v):
+                return m.sqrt(  # root
+                    v
+                )
+            """,
+        ),
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                i = cuda.grid(1)
+                if i < x.size:
+                    x[i] = sorted((x[i], 2.0))[0]
+            """,
+            "7:16",
         ),
         Bad(
             """
@@ -147,34 +171,42 @@ class UnsupportedInKernel(Rule):
     )
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
-        """Every such call in a function that runs on the device."""
-        if not function.on_device:
+        """Every such call in a kernel or device function."""
+        if function.kind not in ON_DEVICE:
             return
         for node in function.nodes:
             if not isinstance(node, ast.Call):
                 continue
-            name = file.qualified(node.func, function) or ""
-            cure = _cure(name)
+            name = file.qualified(node.func, function) or _builtin(file, function, node)
+            cure = cure_of(name)
             if cure is not None:
                 message = f"{file.called(node.func, name)} is not available on the device"
-                yield self.report(file, node.func, message, cure, function=function)
+                short = name.removeprefix("numpy.")
+                fix = replacement(file, function, node, short) if short != name else None
+                yield self.report(file, node.func, message, cure, function=function, fix=fix)
 
 
-def _cure(name: str) -> str | None:
+def _builtin(file: PyFile, function: Function, call: ast.Call) -> str:
+    """The called builtin, when nothing of the file hides it."""
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    hidden = name in function.local_names or name in file.by_name or name in NOT_CALLED
+    return "" if hidden or file.imported(name, call.lineno) else name
+
+
+def cure_of(name: str) -> str | None:
+    """What to do instead of calling a function, None when the CUDA target may have it."""
     module, _, short = name.partition(".")
-    if module == "random" or name.startswith(("numpy.random.", "numpy.linalg.", "numpy.fft.")):
-        random = "random" in name
-        return (
-            "use xoroshiro128p_uniform_float32 and its kin from numba.cuda.random"
-            if random
-            else "call it on the host, or write it with loops over scalars"
-        )
-    if module == "math" and short in _MATH:
-        return "compute it on the host, or write it with operators"
-    if module != "numpy":
+    if module == "random" or name.startswith("numpy.random."):
+        return "use xoroshiro128p_uniform_float32 and its kin from numba.cuda.random"
+    if not short:
+        lacking = table("cuda").lacks("builtins", module)
+        return "write it with loops over scalars, or do it on the host" if lacking else None
+    if module not in ("numpy", "math") or not table("cuda").lacks(module, short):
         return None
-    if short in _UFUNCS:
-        return f"write {_UFUNCS[short]}"
+    if module == "math":
+        return "compute it on the host, or write it with operators"
+    if short in CURES:
+        return f"write {CURES[short]}"
     if short in _ALLOCATE:
         return "pass the array in, or use cuda.local.array or cuda.shared.array"
-    return "write it with loops over scalars" if short in _ARRAY else None
+    return "write it with loops over scalars, or call it on the host"

@@ -29,8 +29,8 @@ class UnsupportedArrayMethod(Rule):
     """
     ## What it does
 
-    Finds methods and attributes of arrays, in functions compiled for the CPU, that Numba does
-    not implement, such as `x.round()` or `x.squeeze()`. They were asked of Numba's registries.
+    Finds methods of arrays, in functions compiled for the CPU, that Numba does not implement,
+    such as `x.round()` or `x.squeeze()`. They were asked of Numba's registries.
 
     ## Why is this bad?
 
@@ -111,20 +111,21 @@ class UnsupportedArrayMethod(Rule):
     )
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
-        """Every such attribute of a name that is certainly an array."""
+        """Every such method of a name that is certainly an array."""
         if not on_cpu(function):
             return
         arrays = certain_arrays(file, function)
         for node in function.nodes:
-            if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
-            if node.value.id in arrays and any(
-                table("cpu").lacks(group, node.attr) for group in ("methods", "attributes")
-            ):
+            func = node.func
+            if not isinstance(func.value, ast.Name) or func.value.id not in arrays:
+                continue
+            if table("cpu").lacks("methods", func.attr):
                 yield self.report(
                     file,
-                    node,
-                    f"Numba's arrays have no `{node.attr}`",
-                    _CURES.get(node.attr, "loop over the elements, or do it outside"),
+                    func,
+                    f"Numba's arrays have no method `{func.attr}`",
+                    _CURES.get(func.attr, "loop over the elements, or do it outside"),
                     function=function,
                 )

@@ -27,7 +27,7 @@ KNOWN = frozenset({"collections.namedtuple", "functools.reduce", "sys.maxsize"})
 
 def uncompilable(file: PyFile, function: Function, call: ast.Call) -> str | None:
     """The name of the called function when Numba is certain not to compile it."""
-    if isinstance(call.func, ast.Name) and _builtin(call.func.id):
+    if isinstance(call.func, ast.Name) and not function.on_device and _builtin(call.func.id):
         name = call.func.id
         shadowed = name in function.local_names or name in file.by_name
         return None if shadowed or file.imported(name, call.lineno) else name

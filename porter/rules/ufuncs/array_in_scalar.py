@@ -13,7 +13,8 @@ from porter.rules.words import words
 _ATTRIBUTES = words(
     "shape size ndim T sum mean max min std var dot reshape ravel flatten astype copy argmax"
 )
-_REDUCTIONS = words(
+#: functions of whole arrays, on every target
+REDUCTIONS = words(
     "sum mean max min amax amin std var median prod dot cumsum argmax argmin sort diff matmul "
     "linalg.norm zeros_like empty_like ones_like"
 )
@@ -151,4 +152,4 @@ def _uses_as_array(file: PyFile, function: Function, node: ast.AST, scalars: set
     name = file.qualified(node.func, function) or ""
     if isinstance(node.func, ast.Name) and node.func.id == "len":
         return True
-    return name.startswith("numpy.") and name.removeprefix("numpy.") in _REDUCTIONS
+    return name.startswith("numpy.") and name.removeprefix("numpy.") in REDUCTIONS

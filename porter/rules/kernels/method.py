@@ -1,0 +1,152 @@
+"""PRT309: an array method or a parameter that the CUDA target lacks."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic, Severity
+from porter.rules.base import Bad, Rule
+from porter.rules.kernels.arrays import array_names
+from porter.rules.model import ON_DEVICE, Function, PyFile
+from porter.support.tables import table
+
+_CURES = {
+    "max": "write `max(x)`, or a loop",
+    "min": "write `min(x)`, or a loop",
+    "copy": "copy the elements in a loop, into cuda.local.array",
+    "astype": "convert the elements: `np.float32(x[i])`",
+}
+
+
+class MethodInKernel(Rule):
+    """
+    ## What it does
+
+    Finds methods of arrays in device code that the CUDA target lacks
+    (`x.max()`, `x.copy()`, `x.astype(...)`), and parameters that it lacks of functions which
+    it has (`np.sum(x, axis=0)`, `np.sin(x, out=y)`).
+
+    ## Why is this bad?
+
+    The kernel does not compile. Numba's simulator takes all of them, so tests that run there
+    do not notice. What compiles was asked of numba-cuda and of Numba.
+
+    ## Example
+
+    ```python
+    @cuda.jit
+    def scale(x, out):
+        i = cuda.grid(1)
+        if i < x.shape[0]:
+            out[i] = x[i, 0] / x.max()  # PRT309
+    ```
+
+    Compute the maximum once, before the launch, and pass it in.
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT309"
+    name = "method-in-kernel"
+    severity = Severity.ERROR
+    VALID = (
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.shape[0]:
+                x[i, 0] = x.sum() + x.mean() + x.T[0, 0] + x.size + x[i].max
+        """,
+        """
+        from numba import njit
+
+        @njit
+        def f(x):
+            return x.max() / x.shape[0]
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x, box):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = box.max
+        """,
+        """
+        import numpy as np
+        from numba import cuda
+
+        @cuda.jit
+        def k(x, m):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = np.sum(x) + np.sin(x[i]) + np.argmax(m[i])
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x, out):
+                i = cuda.grid(1)
+                if i < x.size:
+                    out[i] = x[i] / x.max()
+            """,
+            "7:25",
+        ),
+        Bad(
+            """
+            import numpy as np
+            from numba import cuda
+
+            @cuda.jit
+            def k(x, out):
+                i = cuda.grid(1)
+                if i < x.size:
+                    np.sin(x[i], out=out)
+            """,
+            "8:9",
+        ),
+    )
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """Every such method of an array, every call with such a parameter."""
+        if function.kind not in ON_DEVICE:
+            return
+        arrays = array_names(function)
+        for node in function.nodes:
+            if not isinstance(node, ast.Call):
+                continue
+            func = node.func
+            name = file.qualified(func, function) or ""
+            short = name.removeprefix("numpy.")
+            misfit = table("cuda").misfit("numpy", short, node) if short != name else None
+            if misfit is not None:
+                yield self.report(
+                    file,
+                    node,
+                    f"`{file.code(func)}` on the device does not take {misfit}",
+                    "leave it out, or write it with loops over scalars",
+                    function=function,
+                )
+            elif isinstance(func, ast.Attribute) and _lacks(func, arrays):
+                yield self.report(
+                    file,
+                    func,
+                    f"arrays on the device have no method `{func.attr}`",
+                    _CURES.get(func.attr, "loop over the elements, or do it on the host"),
+                    function=function,
+                )
+
+
+def _lacks(func: ast.Attribute, arrays: set[str]) -> bool:
+    named = isinstance(func.value, ast.Name) and func.value.id in arrays
+    return named and table("cuda").lacks("methods", func.attr)

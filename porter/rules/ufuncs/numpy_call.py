@@ -1,0 +1,168 @@
+"""PRT804: a NumPy function that a CUDA ufunc cannot call."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic, Severity
+from porter.rules.base import Bad, Rule
+from porter.rules.kernels.replacement import replacement
+from porter.rules.kernels.unsupported_call import cure_of
+from porter.rules.model import Function, Kind, PyFile
+from porter.rules.ufuncs.array_in_scalar import REDUCTIONS
+from porter.support.tables import table
+
+
+class UnsupportedInDeviceUfunc(Rule):
+    """
+    ## What it does
+
+    Finds calls in `@vectorize` and `@guvectorize` functions with `target="cuda"` of NumPy and
+    math functions that the CUDA target lacks, and in `@vectorize` of those that it takes with
+    arrays only.
+
+    ## Why is this bad?
+
+    The ufunc does not compile, although the same function compiles with `target="cpu"`: there
+    `np.exp` works on scalars, on the device it does not. What works was asked of numba-cuda
+    and of Numba, by compiling a call of each function.
+
+    ## Example
+
+    ```python
+    @vectorize(["float32(float32)"], target="cuda")
+    def sigmoid(x):
+        return 1 / (1 + np.exp(-x))  # PRT804
+    ```
+
+    Use `math.exp(-x)`.
+
+    ## Fix safety
+
+    The fix writes `math.exp` for `np.exp` and its like, `abs` for `np.abs`, and imports math
+    where that is missing. It is safe, except for `floor`, `ceil` and `trunc`, which give a
+    float on the device and an integer in Python.
+    """
+
+    code = "PRT804"
+    name = "unsupported-in-device-ufunc"
+    severity = Severity.ERROR
+    VALID = (
+        """
+        import numpy as np
+        from numba import vectorize
+
+        @vectorize(['f4(f4)'])
+        def f(x):
+            return np.exp(x)
+        """,
+        """
+        import math
+        import numpy as np
+        from numba import vectorize
+
+        @vectorize(['f4(f4)'], target='cuda')
+        def f(x):
+            return math.exp(x) + np.sin(x) + np.float32(1)
+        """,
+        """
+        import numpy as np
+        from numba import guvectorize
+
+        @guvectorize(['(f4[:], f4[:])'], '(n)->()', target='cuda')
+        def f(x, out):
+            out[0] = np.sum(x)
+        """,
+        """
+        from numba import vectorize
+
+        @vectorize(['f4(f4)'], target='cuda')
+        def f(x):
+            return helper(x)
+        """,
+    )
+    INVALID = (
+        Bad(
+            """
+            from numpy import exp
+            from numba import vectorize
+
+            @vectorize(['f4(f4)'], target='cuda')
+            def f(x):
+                return exp(x)  # rises
+            """,
+            "6:12",
+            """
+            import math
+            from numpy import exp
+            from numba import vectorize
+
+            @vectorize(['f4(f4)'], target='cuda')
+            def f(x):
+                return math.exp(x)  # rises
+            """,
+        ),
+        Bad(
+            """
+            import numpy as np
+            from numba import guvectorize
+
+            @guvectorize(['(f4[:], f4[:])'], '(n)->(n)', target='cuda')
+            def f(x, out):
+                for i in range(x.size):
+                    out[i] = np.abs(x[i])
+            """,
+            "7:18",
+            """
+            import numpy as np
+            from numba import guvectorize
+
+            @guvectorize(['(f4[:], f4[:])'], '(n)->(n)', target='cuda')
+            def f(x, out):
+                for i in range(x.size):
+                    out[i] = abs(x[i])
+            """,
+        ),
+        Bad(
+            """
+            import numpy as np
+            from numba import vectorize
+
+            @vectorize(['f4(f4)'], target='cuda')
+            def f(x):
+                return np.searchsorted(x, 2)
+            """,
+            "6:12",
+        ),
+    )
+
+    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """Every such call in a ufunc or gufunc for the device."""
+        if function.kind not in (Kind.VECTORIZE, Kind.GUVECTORIZE) or not function.on_device:
+            return
+        for node in function.nodes:
+            if not isinstance(node, ast.Call):
+                continue
+            name = file.qualified(node.func, function) or ""
+            short = name.removeprefix("numpy.")
+            cure = cure_of(name) if name else None
+            if cure is not None:
+                called = file.called(node.func, name)
+                message = f"{called} is not available on the device"
+                fix = replacement(file, function, node, short) if short != name else None
+                yield self.report(file, node.func, message, cure, function=function, fix=fix)
+            elif short != name and _needs_array(function, short, node):
+                message = f"{file.called(node.func, name)} takes arrays only on the device"
+                cure = "compute it outside and pass it in, or use @guvectorize"
+                yield self.report(file, node.func, message, cure, function=function)
+
+
+def _needs_array(function: Function, name: str, call: ast.Call) -> bool:
+    """Whether a function that takes arrays only is called with a scalar parameter."""
+    if function.kind is not Kind.VECTORIZE or not call.args:
+        return False
+    first = call.args[0]
+    scalar = isinstance(first, ast.Name) and first.id in function.parameters
+    # what PRT802 says of every target is not repeated
+    return scalar and name in table("cuda").arrays_only["numpy"] and name not in REDUCTIONS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Edit, Fix, Span
+from porter.rules.imports import import_place, module_name
 from porter.rules.model import Function, PyFile
 from porter.rules.words import words
 from porter.support.tables import table
@@ -39,24 +40,14 @@ def replacement(file: PyFile, function: Function, call: ast.Call, name: str) -> 
     if name not in _SAME | _ROUNDED or name not in table("builtin").supported["math"]:
         return None
     safe = name in _SAME
-    module = _math(file)
+    module = module_name(file, "math")
     if module is not None:
         return None if module in function.local_names else Fix(span, f"{module}.{name}", safe)
-    at = _import_place(file)
+    at = import_place(file)
     if at is None or "math" in function.local_names or "math" in _bound(file):
         return None
     line = Edit(Span(at, 1, at, 1), "import math\n")
     return Fix(span, f"math.{name}", safe, (line,))
-
-
-def _math(file: PyFile) -> str | None:
-    """The name that the module has given to math."""
-    for statement in file.tree.body:
-        if isinstance(statement, ast.Import):
-            for a in statement.names:
-                if a.name == "math":
-                    return a.asname or a.name
-    return None
 
 
 def _bound(file: PyFile) -> set[str]:
@@ -70,12 +61,3 @@ def _bound(file: PyFile) -> set[str]:
         for a in n.names
     }
     return names | imported | set(file.by_name)
-
-
-def _import_place(file: PyFile) -> int | None:
-    """The line of the first import, behind the docstring and `from __future__`."""
-    for statement in file.tree.body:
-        future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
-        if isinstance(statement, (ast.Import, ast.ImportFrom)) and not future:
-            return statement.lineno if statement.col_offset == 0 else None
-    return None

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
 from porter.rules.lifting.loops import falls_back, obstacle, outer_loops, title, works_on_arrays
+from porter.rules.lifting.outline import outlined
 from porter.rules.model import Function, PyFile
 
 
@@ -47,7 +48,11 @@ class LiftableLoop(Rule):
 
     ## Fix safety
 
-    There is no automatic fix.
+    The fix moves the loop into an `@njit` function above, with the names that it reads as
+    parameters and those that are read behind it as results, and takes `@jit` from the
+    function, which does not compile with it. It is offered where all of the loop is known to
+    compile. It is unsafe: whether it compiles depends on the types of the arguments, and a
+    number that comes back is Python's instead of NumPy's.
     """
 
     code = "PRT201"
@@ -107,6 +112,21 @@ class LiftableLoop(Rule):
                 return hashlib.md5(x).digest()
             """,
             "6:5",
+            """
+            import hashlib
+            from numba import jit
+            from numba import njit
+
+            @njit
+            def f_loop(x):
+                for i in range(len(x)):
+                    x[i] = x[i] ** 2
+
+
+            def f(x):
+                f_loop(x)
+                return hashlib.md5(x).digest()
+            """,
         ),
         Bad(
             """
@@ -119,6 +139,21 @@ class LiftableLoop(Rule):
                 return hashlib.md5(x).digest()
             """,
             "5:9",
+            """
+            import hashlib
+            from numba import njit
+
+            @njit
+            def f_loop(x):
+                for i in range(len(x)):
+                    x[i] += 1
+
+
+            def f(x):
+                if len(x):
+                    f_loop(x)
+                return hashlib.md5(x).digest()
+            """,
         ),
     )
 
@@ -127,13 +162,18 @@ class LiftableLoop(Rule):
         call = falls_back(file, function)
         if call is None:
             return
-        for loop in outer_loops(function):
-            if works_on_arrays(function, loop) and obstacle(file, function, loop) is None:
-                yield self.report(
-                    file,
-                    loop,
-                    f"{title(file, loop)} could be compiled, but `{call}` keeps"
-                    f" `{function.name}` in object mode",
-                    "outline the loop into an @njit function of its own, and call that",
-                    function=function,
-                )
+        loops = [
+            loop
+            for loop in outer_loops(function)
+            if works_on_arrays(function, loop) and obstacle(file, function, loop) is None
+        ]
+        for number, loop in enumerate(loops, len(loops) > 1):
+            yield self.report(
+                file,
+                loop,
+                f"{title(file, loop)} could be compiled, but `{call}` keeps"
+                f" `{function.name}` in object mode",
+                "outline the loop into an @njit function of its own, and call that",
+                function=function,
+                fix=outlined(file, function, loop, number),
+            )

@@ -9,15 +9,8 @@ from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.nopython.arrays import certain_arrays
+from porter.rules.nopython.certain import compiles
 from porter.rules.nopython.kinds import conflicts
-from porter.support.tables import table
-
-_PLAIN = (
-    ast.Assign, ast.AugAssign, ast.Expr, ast.For, ast.While, ast.If, ast.Return, ast.Pass,
-    ast.Break, ast.Continue, ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.BoolOp,
-    ast.Compare, ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple,
-    ast.IfExp, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop,
-)  # fmt: skip
 
 
 class NeedlessObjectMode(Rule):
@@ -130,7 +123,7 @@ class NeedlessObjectMode(Rule):
         if function.kind is not Kind.OBJECT or function.decorator is None:
             return
         loops = any(isinstance(n, ast.For) for n in function.nodes)
-        if loops and _compiles(file, function):
+        if loops and _whole(file, function):
             yield self.report(
                 file,
                 function.decorator,
@@ -140,50 +133,9 @@ class NeedlessObjectMode(Rule):
             )
 
 
-def _compiles(file: PyFile, function: Function) -> bool:
+def _whole(file: PyFile, function: Function) -> bool:
     args = function.node.args
     if args.vararg or args.kwarg or any(True for _ in conflicts(file, function)):
         return False
     arrays = certain_arrays(file, function)
-    return all(_known(file, function, n, arrays) for n in function.nodes)
-
-
-def _known(file: PyFile, function: Function, node: ast.AST, arrays: set[str]) -> bool:
-    if isinstance(node, ast.Constant):
-        return isinstance(node.value, (int, float)) or node is _docstring(function)
-    if isinstance(node, ast.Call):
-        return _has(file, function, node, arrays)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        array = node.value.id in arrays
-        return file.qualified(node, function) is not None or (
-            array and not any(table("cpu").lacks(g, node.attr) for g in ("methods", "attributes"))
-        )
-    if isinstance(node, ast.Subscript):
-        return isinstance(node.value, (ast.Name, ast.Attribute, ast.Subscript))
-    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-        builtin = node.id in table("cpu").supported["builtins"]
-        known = node.id in function.local_names or builtin
-        return known or file.imported(node.id, node.lineno) in ("numpy", "math")
-    return isinstance(node, _PLAIN)
-
-
-def _docstring(function: Function) -> ast.AST | None:
-    first = function.node.body[0]
-    return first.value if isinstance(first, ast.Expr) else None
-
-
-def _has(file: PyFile, function: Function, call: ast.Call, arrays: set[str]) -> bool:
-    """Whether Numba certainly has the called function, with these parameters."""
-    cpu = table("cpu")
-    if isinstance(call.func, ast.Name) and call.func.id not in file.by_name:
-        name = call.func.id
-        return name in cpu.supported["builtins"] and name not in function.local_names
-    full = file.qualified(call.func, function) or ""
-    group, _, short = full.partition(".")
-    if group in ("numpy", "math"):
-        known = short in cpu.supported[group]
-        return known and cpu.misfit(group, short, call) is None
-    if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
-        known = call.func.attr in cpu.supported["methods"] and call.func.value.id in arrays
-        return known and cpu.misfit("methods", call.func.attr, call) is None
-    return False
+    return all(compiles(file, function, n, arrays) for n in function.nodes)

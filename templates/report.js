@@ -216,7 +216,7 @@
       rows.push(el("div", { class: `ln k-${kind}`, role: "listitem", "data-line": line, tabindex: "-1" },
         el("a", { class: "no", href: link(file, line), tabindex: "-1", "aria-label": `line ${line}` }, String(at ? at[1] : line)),
         verdictOf(kind, label, linked.has(statement(file, line))), numbaOf(file, line),
-        el("span", { class: "text" }, textOf(runs, findings.filter((f) => findingShown(file, f))))));
+        el("span", { class: "text" }, textOf(runs, marksOn(file, line, runs)))));
       for (const finding of findings) rows.push(card(file, finding));
       rows.push(...notes(file, line));
     });
@@ -243,7 +243,17 @@
     return el("button", { type: "button", class: look, "data-types": line, tabindex: "-1", "aria-expanded": "false", title: `${label}: types`, "aria-label": `${label}: types of line ${line}` }, letter);
   }
 
-  function textOf(runs, findings) {
+  /** The stretches of a line that findings mark; of a long block only its first line. */
+  function marksOn(file, line, runs) {
+    return file.findings.filter((f) => f.line <= line && line <= f.endLine && findingShown(file, f) &&
+      (line === f.line || f.endLine - f.line < 6)).map((f) => {
+      const text = runs.map((run) => run.slice(1)).join("");
+      const from = line === f.line ? f.column : text.length - text.trimStart().length + 1;
+      return { severity: f.severity, from, to: line < f.endLine ? Infinity : Math.max(f.endColumn, from + (line === f.line ? 1 : 0)) };
+    });
+  }
+
+  function textOf(runs, marks) {
     const nodes = [];
     let at = 1;
     for (const run of runs) {
@@ -251,10 +261,10 @@
       const chars = [...run.slice(1)];
       let from = 0;
       const cuts = new Set([chars.length]);
-      for (const f of findings) for (const c of [f.column, endOf(f)]) if (c > at && c < at + chars.length) cuts.add(c - at);
+      for (const m of marks) for (const c of [m.from, m.to]) if (c > at && c < at + chars.length) cuts.add(c - at);
       for (const cut of [...cuts].sort((a, b) => a - b)) {
         const text = chars.slice(from, cut).join(""), column = at + from;
-        const hit = findings.find((f) => f.column <= column && column < endOf(f));
+        const hit = marks.find((m) => m.from <= column && column < m.to);
         const plain = visible(text);
         const pieces = run[0] === "_" ? plain : [el("span", { class: `t-${run[0]}` }, plain)];
         nodes.push(...(hit ? [el("mark", { class: `s-${hit.severity}` }, pieces)] : pieces));
@@ -272,8 +282,6 @@
     const name = `U+${part.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
     return el("span", { class: "hidden-char", "data-name": name }, el("span", { hidden: true }, part));
   });
-
-  const endOf = (finding) => (finding.endLine > finding.line ? Infinity : Math.max(finding.endColumn, finding.column + 1));
 
   function banner(file, one) {
     const numba = file.numba ? file.numba.compiled.filter((c) => c.line === one.line) : [];

@@ -134,3 +134,37 @@ def test_the_summary_says_what_can_be_fixed() -> None:
     assert summary(found(True, None), []) == "2 errors (1 fixable with --fix)"
     assert summary(found(False), []) == "1 error (1 fixable with --unsafe-fixes)"
     assert summary(found(True, False), []).endswith("(1 fixable with --fix, 1 with --unsafe-fixes)")
+
+
+def test_a_finding_of_several_lines_has_a_line_along_it() -> None:
+    text = "def f(x, w):\n    y = x\n    return (\n        w\n        / y\n    )\n"
+    assert shown(text, Span(3, 5, 6, 6), Note(Span(5, 11, 5, 12), "made here")) == [
+        "  |",
+        "3 | /     return (",
+        "4 | |         w",
+        "5 | |         / y",
+        "  | |           - made here",
+        "6 | |     )",
+        "  | |_____^",
+        "help: h",
+    ]
+    rows = shown(text, Span(3, 5, 7, 1), Note(Span(1, 7, 1, 8), "here"))
+    assert rows[:4] == ["  |", "1 |   def f(x, w):", "  |         - here", "2 |       y = x"]
+    assert rows[-2] == "  | |_____^"
+    assert shown("f(\n\n)", Span(1, 1, 3, 2))[2] == "2 | |"
+
+
+def test_of_a_long_block_both_ends_are_shown() -> None:
+    text = "".join(f"line{n}\n" for n in range(1, 21))
+    rows = shown(text, Span(2, 1, 12, 5))
+    assert rows == [
+        "   |",
+        " 2 | / line2",
+        " 3 | | line3",
+        " 4 | | line4",
+        " 5 | | line5",
+        "...  |",
+        "12 | | line12",
+        "   | |____^",
+        "help: h",
+    ]

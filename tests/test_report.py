@@ -430,6 +430,17 @@ def test_hostile_source_is_only_text(browser: Browser, folder: Path) -> None:
     assert wide, "a long line scrolls in its pane"
 
 
+def test_a_finding_of_several_lines_is_marked_on_each(browser: Browser, folder: Path) -> None:
+    body = "    return np.linalg.solve(\n        w,\n        w + 1.0,\n    ).nonsense()\n"
+    text = f"import numpy as np\n\n\ndef f(w):\n{body}"
+    found = analyze(SourceFile("a.py", text)).diagnostics
+    assert [(d.span.line, d.span.end_line) for d in found] == [(5, 8)]
+    browser.open(write(folder, "several", ("a.py", text)))
+    assert [x.text for x in browser.all(".source .ln:has(mark) .no")] == ["5", "6", "7", "8"]
+    marked = browser.texts(".source mark")
+    assert "".join(marked).startswith("np.linalg.solve(") and ".nonsense()" not in marked[-1]
+
+
 def test_notebooks_show_their_cells(browser: Browser, folder: Path) -> None:
     cells = [
         {"cell_type": "code", "source": ["import numpy as np\n", "from numba import cuda"]},

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from porter.diagnostics import Diagnostic, Span
-from porter.output.changes import changes
+from porter.output.changes import Change, changes
 from porter.output.color import paint
 from porter.source.files import SourceFile
 
@@ -62,31 +62,26 @@ def frame(diagnostic: Diagnostic, file: SourceFile | None, color: bool = False) 
     path, line = _place(diagnostic, file)
     # a note on the very place of the finding is written beside the carets
     here = ", ".join(n.text for n in diagnostic.notes if n.span == diagnostic.span)
-    marks = [_mark(file, diagnostic.span, "^", here)]
-    marks += [
-        _mark(file, n.span, "-", n.text) for n in diagnostic.notes if n.span != diagnostic.span
-    ]
+    notes = [n for n in diagnostic.notes if n.span != diagnostic.span]
+    block = _block(diagnostic.span, file)
+    marks = [] if block else [_mark(file, diagnostic.span, "^", here)]
+    marks += [_mark(file, n.span, "-", n.text) for n in notes]
     fix = changes(file, diagnostic.fix) if file is not None and diagnostic.fix else []
-    numbers = [*(m.line for m in marks), *(number for _, number, _ in fix)]
+    numbers = [*(m.line for m in marks), *(number for _, number, _ in fix), diagnostic.span.line]
+    numbers += [block.end_line] if block else []
     width = len(str(max(file.place(n)[1] if file else n for n in numbers)))
-    rows = _rows(file, marks, width, severity, color)
     lines = [
         f"{head}{paint(f': {diagnostic.message}', 'bold', color)}",
         f"{' ' * width}{paint('-->', 'frame', color)} {path}:{line}:{diagnostic.span.column}",
-        *rows,
     ]
+    drawn = _Frame(file, width, severity, color, block, here) if file is not None else None
+    if drawn is not None:
+        lines += drawn.rows(marks)
     if diagnostic.help:
         lines.append(f"{paint('help', 'good', color)}: {diagnostic.help}")
-    if fix and file is not None:
-        lines.append(_bar(width, color))
-    for sign, number, text in fix if file is not None else ():
-        shown = _crop(_visible(text), [])[0]
-        label = paint(f"{file.place(number)[1]:>{width}}", "frame", color) if file else ""
-        lines.append(f"{label} {paint(f'{sign} {shown}'.rstrip(), _SIGNS[sign], color)}")
+    if drawn is not None:
+        lines += drawn.changes(fix)
     return "\n".join(lines) + "\n"
-
-
-_SIGNS = {"-": "gone", "+": "good"}
 
 
 def _mark(file: SourceFile | None, span: Span, sign: str, label: str) -> _Mark:
@@ -98,34 +93,105 @@ def _mark(file: SourceFile | None, span: Span, sign: str, label: str) -> _Mark:
     return _Mark(span.line, span.column, max(end, span.column + 1), sign, label)
 
 
-def _bar(width: int, color: bool) -> str:
-    return f"{' ' * width} {paint('|', 'frame', color)}"
+def _block(span: Span, file: SourceFile | None) -> Span | None:
+    """A span of several lines that are all there; it ends on its last character."""
+    if file is None or span.end_line == span.line:
+        return None
+    if span.end_column <= 1 and span.end_line - 1 <= len(file.lines):
+        last = span.end_line - 1
+        span = replace(span, end_line=last, end_column=len(file.lines[last - 1]) + 1)
+    if not 1 <= span.line < span.end_line <= len(file.lines):
+        return None
+    return span
 
 
-def _rows(
-    file: SourceFile | None, marks: list[_Mark], width: int, severity: str, color: bool
-) -> list[str]:
-    """The marked lines, each with its marks below; `...` where lines are left out."""
-    if file is None or not any(0 < m.line <= len(file.lines) for m in marks):
-        return []
-    numbers = sorted({m.line for m in marks if 0 < m.line <= len(file.lines)})
-    rows = [_bar(width, color)]
-    before = numbers[0]
-    for number in numbers:
-        if number == before + 2:
-            rows.append(_line(file, before + 1, file.lines[before], width, color))
-        elif number > before + 2:
-            rows.append(paint("...", "frame", color))
-        text, here = _crop(_visible(file.lines[number - 1]), [m for m in marks if m.line == number])
-        rows.append(_line(file, number, text, width, color))
-        rows += [f"{_bar(width, color)} {m}" for m in _marks(text, here, severity, color)]
-        before = number
-    return rows
+class _Frame:
+    """The source lines of one finding, numbered, with what is marked on them.
+
+    `block` is a finding of several lines: a line at the left runs along it, to carets under
+    its last character and the label.
+    """
+
+    def __init__(
+        self, file: SourceFile, width: int, severity: str, color: bool,
+        block: Span | None, label: str,
+    ) -> None:  # fmt: skip
+        self.file, self.width, self.severity, self.color = file, width, severity, color
+        self.block, self.label = block, label
+
+    def rows(self, marks: list[_Mark]) -> list[str]:
+        """The marked lines, each with its marks below; `...` where lines are left out."""
+        numbers = sorted({*(m.line for m in marks), *self._of_block()})
+        numbers = [n for n in numbers if 0 < n <= len(self.file.lines)]
+        rows = [self._bar()] if numbers else []
+        before = numbers[0] if numbers else 0
+        for number in numbers:
+            if number == before + 2:
+                rows.append(self._line(before + 1, _crop(self._text(before + 1), [])[0]))
+            elif number > before + 2:
+                rows.append(f"{paint('...', 'frame', self.color)}{self._gap(number)}")
+            text, here = _crop(self._text(number), [m for m in marks if m.line == number])
+            rows.append(self._line(number, text))
+            beside = self._edge(number + 1)
+            marked = _marks(text, here, self.severity, self.color)
+            rows += [f"{self._bar()} {beside}{m}" for m in marked]
+            if self.block is not None and number == self.block.end_line:
+                rows.append(self._end(text))
+            before = number
+        return rows
+
+    def changes(self, fix: list[Change]) -> list[str]:
+        """The lines of a fix."""
+        rows = [self._bar()] if fix else []
+        for sign, number, text in fix:
+            shown = f"{sign} {_crop(_visible(text), [])[0]}".rstrip()
+            rows.append(f"{self._label(number)} {paint(shown, _SIGNS[sign], self.color)}")
+        return rows
+
+    def _of_block(self) -> list[int]:
+        if self.block is None:
+            return []
+        lines = list(range(self.block.line, self.block.end_line + 1))
+        return lines if len(lines) <= _LINES else [*lines[: _LINES - 2], *lines[-1:]]
+
+    def _text(self, number: int) -> str:
+        return _visible(self.file.lines[number - 1])
+
+    def _line(self, number: int, text: str) -> str:
+        bar = paint("|", "frame", self.color)
+        return f"{self._label(number)} {bar} {self._edge(number)}{text}".rstrip()
+
+    def _label(self, number: int) -> str:
+        return paint(f"{self.file.place(number)[1]:>{self.width}}", "frame", self.color)
+
+    def _bar(self) -> str:
+        return f"{' ' * self.width} {paint('|', 'frame', self.color)}"
+
+    def _edge(self, number: int) -> str:
+        """What stands between the bar and a line: where it is in the block."""
+        if self.block is None:
+            return ""
+        inside = self.block.line <= number <= self.block.end_line
+        if not inside:
+            return "  "
+        sign = "/" if number == self.block.line else "|"
+        return paint(sign, self.severity, self.color) + " "
+
+    def _gap(self, number: int) -> str:
+        if self.block is None or not self.block.line < number <= self.block.end_line:
+            return ""
+        return " " * self.width + paint("|", self.severity, self.color)
+
+    def _end(self, text: str) -> str:
+        assert self.block is not None
+        under = "_" * _width(text[: max(0, self.block.end_column - 2)])
+        sign = f"|_{under}^ {self.label}".rstrip()
+        return f"{self._bar()} {paint(sign, self.severity, self.color)}"
 
 
-def _line(file: SourceFile, number: int, text: str, width: int, color: bool) -> str:
-    label = paint(f"{file.place(number)[1]:>{width}}", "frame", color)
-    return f"{label} {paint('|', 'frame', color)} {_visible(text)}".rstrip()
+_SIGNS = {"-": "gone", "+": "good"}
+#: lines of a block that are shown, at most
+_LINES = 6
 
 
 def _visible(text: str) -> str:

@@ -60,6 +60,19 @@
   }
 
   const link = (file, line) => `#/${encodeURI(file.path).replaceAll("#", "%23")}${line ? ":" + line : ""}`;
+  // what all paths begin with is said once, above them
+  const folder = (() => {
+    const [first, ...others] = data.files.map((f) => f.path.split("/").slice(0, -1));
+    if (!others.length) return "";
+    const n = first.findIndex((part, k) => others.some((o) => o[k] !== part));
+    const shared = n < 0 ? first : first.slice(0, n);
+    return shared.join("/").length > 1 ? `${shared.join("/")}/` : "";
+  })();
+  const shortPath = (file) => file.path.slice(folder.length);
+  const pathOf = (file) => {
+    const path = shortPath(file), cut = path.lastIndexOf("/") + 1;
+    return [el("span", { class: "dir" }, path.slice(0, cut)), el("span", { class: "base" }, path.slice(cut))];
+  };
   const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
   // -- files and functions ----------------------------------------------------------------------
@@ -67,17 +80,20 @@
   function renderNav() {
     const items = data.files.filter(anyShown).map((file) => {
       const functions = file.functions.filter((f) => functionShown(file, f)).map((f) =>
-        el("li", {}, el("a", { href: link(file, f.line), "data-line": f.line, title: f.verdict },
+        el("li", {}, el("a", { href: link(file, f.line), "data-line": f.line, title: `${f.name}: ${f.verdict}` },
           el("span", { class: `dot v-${f.verdict}`, "aria-hidden": "true" }),
-          el("span", { class: "name" }, f.name), el("span", { class: "count" }, f.verdict))));
+          f.name.includes(".") ? el("span", { class: "owner" }, f.name.slice(0, f.name.lastIndexOf(".") + 1)) : null,
+          el("span", { class: "name" }, f.name.slice(f.name.lastIndexOf(".") + 1)),
+          el("span", { class: "unseen" }, ` ${f.verdict}`))));
       const count = file.findings.filter((f) => findingShown(file, f)).length;
       return el("li", { "data-path": file.path },
-        el("a", { href: link(file), class: "file-link", "aria-label": `${file.path}, ${plural(count, "finding")}` },
-          el("span", { class: "path" }, file.path), count ? el("span", { class: "count" }, String(count)) : null),
+        el("a", { href: link(file), class: "file-link", title: file.path, "aria-label": `${file.path}, ${plural(count, "finding")}` },
+          el("span", { class: "path" }, pathOf(file)), count ? el("span", { class: "count" }, String(count)) : null),
         functions.length ? el("ul", {}, functions) : null);
     });
     $("#nav").replaceChildren(
       el("h2", {}, el("a", { href: "#/", id: "overview-link" }, "Overview")),
+      folder ? el("p", { class: "dir", title: folder }, folder) : "",
       el("ul", {}, items), items.length ? "" : el("p", { class: "empty" }, "Nothing matches the filters"));
     markNav();
   }
@@ -118,7 +134,7 @@
         el("span", {}, el("i", { class: `dot v-${v}`, "aria-hidden": "true" }), el("b", {}, String(n)), v)));
       const rows = functions.map(([file, f]) => el("tr", {},
         el("td", {}, el("a", { href: link(file, f.line) }, el("code", {}, f.name)),
-          el("span", { class: "place" }, `${file.path}:${place(file, f.line)}`)),
+          el("span", { class: "place" }, `${shortPath(file)}:${place(file, f.line)}`)),
         el("td", {}, badge(f.verdict)), el("td", { class: "short" }, f.stage), el("td", {}, el("code", {}, f.signature)),
         tally("findings", file.findings.filter((d) => d.function === f.name).length)));
       parts.push(el("h2", {}, plural(functions.length, "function")), bar, legend, el("h2", {}, "Functions"),
@@ -131,7 +147,7 @@
           el("td", {}, el("span", { class: `badge s-${all[0].severity}` }, all[0].severity)),
           tally("found", all.length)))));
       parts.push(el("h2", {}, "Findings"), table(["Place", "Code", "Message"], findings.map(([file, f]) => el("tr", {},
-        el("td", {}, el("a", { href: link(file, f.line) }, `${file.path}:${place(file, f.line)}`)),
+        el("td", {}, el("a", { href: link(file, f.line) }, `${shortPath(file)}:${place(file, f.line)}`)),
         el("td", {}, explain(f.code)), el("td", {}, ticks(f.message))))));
     }
     if (!parts.length) parts.push(el("p", { class: "empty" }, filtered() ? "Nothing matches the filters" : "Nothing found"));

@@ -211,7 +211,7 @@
         if (file.numba.kinds.includes(k)) items.push(el("span", { class: `numba n-${k}` }, el("b", { class: "verdict" }, letter), label));
       }
     }
-    return items.length ? el("div", { class: "key", "aria-label": "Legend" }, items) : null;
+    return items.length ? el("div", { class: "key", role: "group", "aria-label": "Legend" }, items) : null;
   }
 
   function sourceRows(file) {
@@ -226,7 +226,7 @@
       for (const one of file.functions) if (one.top === line) rows.push(banner(file, one));
       rows.push(...headings(file, line));
       if (at && !at[0]) return;
-      if (at && at[1] === 1) rows.push(el("div", { class: "cell" }, `Cell ${at[0]}`));
+      if (at && at[1] === 1) rows.push(el("div", { class: "cell", role: "listitem" }, `Cell ${at[0]}`));
       const kind = file.kinds[index];
       const label = data.labels[kind] || "";
       rows.push(el("div", { class: `ln k-${kind}`, role: "listitem", "data-line": line, tabindex: "-1" },

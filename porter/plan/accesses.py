@@ -104,10 +104,11 @@ def accesses(body: Sequence[Stmt], variant: frozenset[str] = frozenset()) -> Ite
 
 def reads(expr: Expr, variant: frozenset[str], origin: Origin) -> Iterator[Access]:
     """The loads of an expression; indices bound by a Reduce are variant."""
-    for e in walk(expr):
+    parts = list(walk(expr))
+    bound = variant | {a.name for r in parts if isinstance(r, Reduce) for a in r.axes}
+    for e in parts:
         if isinstance(e, Load):
-            bound = {a.name for r in walk(expr) if isinstance(r, Reduce) for a in r.axes}
-            yield Access(e.buffer, e.index, False, variant | bound, origin)
+            yield Access(e.buffer, e.index, False, bound, origin)
 
 
 def read_buffers(body: Sequence[Stmt]) -> set[str]:

@@ -119,12 +119,32 @@ def _stored(s: Def, context: Context) -> list[Stmt]:
     return [Alloc(buffer, s.origin), write]
 
 
-def _inlinable(s: Def, rest: Sequence[Stmt], mutable: set[str], pairs: Pairs) -> bool:
+def _inlinable(
+    s: Def,
+    rest: Sequence[Stmt],
+    mutable: set[str],
+    pairs: Pairs,
+    known: dict[int, bool] | None = None,
+) -> bool:
+    """Whether a definition may be written out where it is read.
+
+    `known` are the answers for definitions further down, by the number of statements behind
+    them: each asks for those below it, which without it takes twice as long for every one more.
+    """
+    known = {} if known is None else known
+    if len(rest) not in known:
+        known[len(rest)] = _is_inlinable(s, rest, mutable, pairs, known)
+    return known[len(rest)]
+
+
+def _is_inlinable(
+    s: Def, rest: Sequence[Stmt], mutable: set[str], pairs: Pairs, known: dict[int, bool]
+) -> bool:
     if any(isinstance(e, Reduce) for e in walk(s.body)):
         return _epilogue(s, rest)
     if is_trivial(s.body):
         return True
-    if _named_local(s, rest, mutable, pairs):
+    if _named_local(s, rest, mutable, pairs, known):
         return False
     # what the sources are made of changes too where another name for them is stored into
     sources = with_others({a.buffer for a in reads(s.body, frozenset(), s.origin)}, pairs)
@@ -170,7 +190,9 @@ def _scannable(s: Def, reader: Def | Write) -> bool:
     return plain and reader.mask is None and not reader.checked
 
 
-def _named_local(s: Def, rest: Sequence[Stmt], mutable: set[str], pairs: Pairs) -> bool:
+def _named_local(
+    s: Def, rest: Sequence[Stmt], mutable: set[str], pairs: Pairs, known: dict[int, bool]
+) -> bool:
     """Whether all reads are at the reader's own index, close by: it will be a local scalar."""
     left = sum(len(reads_of(x, s.name)) for r in rest for x in _nested(r))
     for k, r in enumerate(rest):
@@ -179,7 +201,7 @@ def _named_local(s: Def, rest: Sequence[Stmt], mutable: set[str], pairs: Pairs) 
         if isinstance(r, Alloc):
             continue
         if isinstance(r, Def) and r.name not in mutable:
-            if _inlinable(r, rest[k + 1 :], mutable, pairs):
+            if _inlinable(r, rest[k + 1 :], mutable, pairs, known):
                 return False
         if not isinstance(r, (Def, Write)) or not same_extents(s.axes, r.axes):
             return False

@@ -150,7 +150,7 @@ def analyze(
         bool, typer.Option("--exit-zero", help="Exit 0 despite findings.")
     ] = False,
     no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Analyze afresh (this version keeps no cache).")
+        bool, typer.Option("--no-cache", help="Analyze every file afresh and keep nothing.")
     ] = False,
     baseline: Annotated[
         str | None,
@@ -160,13 +160,19 @@ def analyze(
             help="Report only what FILE does not list; write FILE if it is missing.",
         ),
     ] = None,
+    add_ignore: Annotated[
+        bool,
+        typer.Option("--add-ignore", help="Write a comment that ignores it to every finding."),
+    ] = False,
+    show_settings: Annotated[
+        bool, typer.Option("--show-settings", help="Print the settings that hold, and stop.")
+    ] = False,
     stdin_filename: StdinFilename = None,
 ) -> None:
     """Say what stands between the code and a GPU, without running it."""
     from porter.commands.analyze import run
     from porter.commands.options import AnalyzeOptions
 
-    del no_cache  # nothing is kept between runs yet, so every run is a fresh one
     options = AnalyzeOptions(
         paths=tuple(paths),
         functions=tuple(functions or ()),
@@ -181,6 +187,9 @@ def analyze(
         exit_zero=exit_zero,
         baseline=baseline,
         stdin_filename=stdin_filename,
+        no_cache=no_cache,
+        add_ignore=add_ignore,
+        show_settings=show_settings,
     )
     raise typer.Exit(run(options))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import tempfile
 from functools import cache
 
 import pytest
@@ -13,6 +14,12 @@ from hypothesis import settings
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("dev", deadline=None)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+# what tests keep between runs of porter is theirs alone, in child processes too
+if "PORTER_CACHE_DIR" not in os.environ:
+    _folder = tempfile.TemporaryDirectory(prefix="porter-cache-")
+    os.environ["PORTER_CACHE_DIR"] = _folder.name
 
 
 @cache

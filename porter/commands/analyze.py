@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
-import json
 import sys
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
+from porter.analysis.cache import Cache, default_folder
+from porter.analysis.question import Question
+from porter.analysis.tree import analyze_files
 from porter.commands.options import AnalyzeOptions
 from porter.config import Config, load_config
-from porter.diagnostics import Diagnostic, UsageError
-from porter.output.analysis import as_concise, as_full, statistics
+from porter.diagnostics import UsageError
+from porter.output.analysis import as_concise, as_full, as_json, statistics
 from porter.output.color import wants_color
 from porter.output.formats import FORMATS
-from porter.output.records import to_json
-from porter.rules.engine import Analysis, Selection, analyze
-from porter.rules.fixes import apply_fixes
-from porter.rules.registry import all_rules
+from porter.rules.engine import Analysis, Selection, selected
 from porter.source.files import SourceFile, load
 
 FINE, FOUND, FAILED = 0, 1, 2
@@ -31,19 +28,27 @@ def run(options: AnalyzeOptions) -> int:
     Raises `UsageError` for a setting, a function or a baseline that does not exist.
     """
     config = load_config(options.paths[0])
-    for prefix in (*options.select, *options.ignore, *config.select, *config.ignore):
-        if not any(code.startswith(prefix) for code in all_rules()):
-            raise UsageError(f"no rule has a code that starts with {prefix}; see `porter rules`")
+    _check_codes(options, config)
+    if options.show_settings:
+        return _show(options, config)
     sources = load(options.paths, options.stdin_filename, config.exclude)
-    analyses = [_one(file, options, config) for file in sources.files]
+    if "-" in options.paths and options.changes_files and len(sources.files) > 1:
+        raise UsageError("standard input is fixed by itself: give no other file beside -")
+    work = _Work(options, config)
+    analyses = work.on(sources.files)
     _check_names(options, analyses, bool(sources.problems))
-    if options.diff:
-        return _diff(analyses, options)
-    if options.fix:
-        analyses = [_fixed(a, options, config) for a in analyses]
     if options.baseline:
-        analyses = _against_baseline(analyses, Path(options.baseline))
-    _write(_text(analyses, options, config), options)
+        from porter.commands.baseline import against
+
+        analyses = against(analyses, Path(options.baseline))
+    if options.changes_files:
+        from porter.commands.fixing import change
+
+        analyses, done = change(analyses, options, work.again)
+        if done is not None:
+            return done
+    out = sys.stderr if options.changes_files and "-" in options.paths else sys.stdout
+    _write(_text(analyses, options, config, out), options, out)
     problems = [*sources.problems, *(p for a in analyses for p in a.problems)]
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
@@ -53,9 +58,63 @@ def run(options: AnalyzeOptions) -> int:
     return FOUND if found and not options.exit_zero else FINE
 
 
-def _one(file: SourceFile, options: AnalyzeOptions, config: Config) -> Analysis:
-    selection = Selection(options.select or config.select, options.ignore + config.ignore)
-    return analyze(file, selection, config.signatures, options.functions)
+class _Work:
+    """How this run analyzes files."""
+
+    def __init__(self, options: AnalyzeOptions, config: Config) -> None:
+        self.options, self.config = options, config
+        self.question = Question(config.signatures, options.functions)
+        self.cache = None
+        if not options.no_cache:
+            self.cache = Cache(_cache_folder(config), self.question)
+
+    def on(self, files: Sequence[SourceFile]) -> list[Analysis]:
+        """What is said of each file, as far as it is selected."""
+        found = analyze_files(files, self.question, self.cache)
+        return [selected(a, self._selection(a.source.path)) for a in found]
+
+    def again(self, source: SourceFile) -> Analysis:
+        """What is said of a file whose text was changed."""
+        return self.on([source])[0]
+
+    def _selection(self, path: str) -> Selection:
+        ignore = (*self.options.ignore, *self.config.ignore, *self.config.ignored_in(path))
+        return Selection(self.options.select or self.config.select, ignore)
+
+
+def _cache_folder(config: Config) -> Path:
+    if config.cache_folder is None:
+        return default_folder()
+    return config.folder / Path(config.cache_folder).expanduser()
+
+
+def _check_codes(options: AnalyzeOptions, config: Config) -> None:
+    listed = [c for codes in config.per_file_ignores.values() for c in codes]
+    prefixes = [*options.select, *options.ignore, *config.select, *config.ignore, *listed]
+    if not prefixes:
+        return
+    from porter.rules.registry import all_rules
+
+    for prefix in prefixes:
+        if not any(code.startswith(prefix) for code in all_rules()):
+            raise UsageError(f"no rule has a code that starts with {prefix}; see `porter rules`")
+
+
+def _show(options: AnalyzeOptions, config: Config) -> int:
+    from porter.config import settings
+    from porter.output.records import to_json
+    from porter.output.settings import as_record, as_text
+
+    rows = settings(config, {"select": options.select, "ignore": options.ignore})
+    if options.no_cache:
+        cache = ("cache-folder", "", "command line")
+    else:
+        origin = next(origin for name, _, origin in rows if name == "cache-folder")
+        cache = ("cache-folder", str(_cache_folder(config)), origin)
+    rows = [cache if r[0] == "cache-folder" else r for r in rows]
+    text = to_json(as_record(rows)) if options.output_format == "json" else as_text(rows)
+    _write(text, options, sys.stdout)
+    return FINE
 
 
 def _check_names(options: AnalyzeOptions, analyses: Sequence[Analysis], incomplete: bool) -> None:
@@ -66,74 +125,25 @@ def _check_names(options: AnalyzeOptions, analyses: Sequence[Analysis], incomple
             raise UsageError(f"no function `{name}` in {', '.join(options.paths)}")
 
 
-def _text(analyses: Sequence[Analysis], options: AnalyzeOptions, config: Config) -> str:
+def _text(
+    analyses: Sequence[Analysis], options: AnalyzeOptions, config: Config, out: TextIO
+) -> str:
+    if options.output_format == "json":
+        return as_json(analyses, options.statistics)
     if options.output_format in FORMATS:
         return FORMATS[options.output_format](analyses, config.signatures, ())
     if options.statistics:
         return statistics([d for a in analyses for d in a.diagnostics])
     if options.output_format == "concise":
         return as_concise(analyses)
-    return as_full(analyses, not options.output_file and wants_color(sys.stdout))
+    return as_full(analyses, not options.output_file and wants_color(out))
 
 
-def _write(text: str, options: AnalyzeOptions) -> None:
+def _write(text: str, options: AnalyzeOptions, out: TextIO) -> None:
     if options.output_file is None:
-        sys.stdout.write(text)
+        out.write(text)
         return
     try:
         Path(options.output_file).write_text(text, "utf-8")
     except OSError as error:
         raise UsageError(f"{options.output_file}: {(error.strerror or '').lower()}") from error
-
-
-def _diff(analyses: Sequence[Analysis], options: AnalyzeOptions) -> int:
-    changed = False
-    for a in analyses:
-        text, count = apply_fixes(a.source, a.diagnostics, options.unsafe_fixes)
-        if count:
-            changed = True
-            before, after = (t.splitlines(keepends=True) for t in (a.source.text, text))
-            path = a.source.path
-            sys.stdout.writelines(difflib.unified_diff(before, after, path, path))
-    return FOUND if changed and not options.exit_zero else FINE
-
-
-def _fixed(analysis: Analysis, options: AnalyzeOptions, config: Config) -> Analysis:
-    """The analysis of the file after its fixes were written to it."""
-    source = analysis.source
-    text, count = apply_fixes(source, analysis.diagnostics, options.unsafe_fixes)
-    if not count:
-        return analysis
-    if not Path(source.path).is_file():
-        raise UsageError("standard input cannot be fixed in place: use --diff")
-    Path(source.path).write_bytes(text.encode(source.encoding))
-    print(f"{source.path}: {count} fixed", file=sys.stderr)
-    return _one(replace(source, text=text), options, config)
-
-
-def _key(diagnostic: Diagnostic) -> str:
-    # lines move with every edit, so they are not part of what a finding is known by
-    return "\t".join((diagnostic.path, diagnostic.code, diagnostic.function, diagnostic.message))
-
-
-def _against_baseline(analyses: Sequence[Analysis], file: Path) -> list[Analysis]:
-    """Leave out what the baseline lists; write the baseline when there is none."""
-    try:
-        if not file.exists():
-            keys = sorted(_key(d) for a in analyses for d in a.diagnostics)
-            file.write_text(to_json(keys), "utf-8")
-            print(f"{file}: {len(keys)} findings written as the baseline", file=sys.stderr)
-        known = Counter(str(k) for k in json.loads(file.read_text("utf-8")))
-    except (OSError, ValueError, TypeError) as error:
-        raise UsageError(f"{file}: cannot be used as a baseline") from error
-    return [replace(a, diagnostics=_without(a.diagnostics, known)) for a in analyses]
-
-
-def _without(found: Sequence[Diagnostic], known: Counter[str]) -> tuple[Diagnostic, ...]:
-    kept = []
-    for diagnostic in found:
-        if known[_key(diagnostic)] > 0:
-            known[_key(diagnostic)] -= 1
-        else:
-            kept.append(diagnostic)
-    return tuple(kept)

@@ -22,6 +22,14 @@ class AnalyzeOptions:
     exit_zero: bool = False
     baseline: str | None = None
     stdin_filename: str | None = None
+    no_cache: bool = False
+    add_ignore: bool = False
+    show_settings: bool = False
+
+    @property
+    def changes_files(self) -> bool:
+        """Whether files are changed, or would be."""
+        return self.fix or self.diff or self.add_ignore
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import libcst as cst
 from porter.frontend.globals import Globals, Origin
 from porter.frontend.values import Function, Module
 from porter.source.module import SourceModule
+from porter.source.others import looked_for
 
 #: folders above a file in which its imports are looked for
 MAX_ABOVE = 4
@@ -32,6 +33,7 @@ def locate(path: str, origin: Origin, name: str | None = None) -> Path | None:
             root.joinpath(*parts).with_suffix(".py"),
             root.joinpath(*parts, "__init__.py"),
         ):
+            looked_for(file)
             if file.is_file() and file != Path(path).resolve():
                 return file
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import porter
 from porter.diagnostics import Diagnostic
@@ -16,17 +16,26 @@ from porter.rules.verdicts import Verdict
 _STYLES = {"kernel": "good", "convertible": "good", "partly": "warning", "refused": "error"}
 
 
-def as_json(analyses: Sequence[Analysis]) -> str:
-    """The contract's object: every diagnostic and every verdict."""
-    return to_json(
-        {
-            "porter": porter.__version__,
-            "diagnostics": [
-                diagnostic_record(d, a.source) for a in analyses for d in a.diagnostics
-            ],
-            "functions": [_function(a, v) for a in analyses for v in a.functions],
-        }
-    )
+def as_json(analyses: Sequence[Analysis], counts: bool = False) -> str:
+    """The contract's object: every diagnostic and every verdict; with `counts`, how often each
+    code was found."""
+    found = [(d, a.source) for a in analyses for d in a.diagnostics]
+    record: dict[str, object] = {
+        "porter": porter.__version__,
+        "diagnostics": [diagnostic_record(d, source) for d, source in found],
+        "functions": [_function(a, v) for a in analyses for v in a.functions],
+    }
+    if counts:
+        record["statistics"] = [
+            {"code": code, "name": name, "count": n} for (code, name), n in _counted(found)
+        ]
+    return to_json(record)
+
+
+def _counted(found: Iterable[tuple[Diagnostic, object]]) -> list[tuple[tuple[str, str], int]]:
+    """How often each code was found, the most frequent first."""
+    counts = Counter((d.code, d.name) for d, _ in found)
+    return sorted(counts.items(), key=lambda kv: (-kv[1], kv[0]))
 
 
 def _function(analysis: Analysis, verdict: Verdict) -> dict[str, object]:
@@ -71,8 +80,7 @@ def as_concise(analyses: Sequence[Analysis]) -> str:
 
 def statistics(diagnostics: Sequence[Diagnostic]) -> str:
     """How often each code was found, the most frequent first."""
-    counts = Counter((d.code, d.name) for d in diagnostics)
-    rows = sorted(counts.items(), key=lambda kv: (-kv[1], kv[0]))
+    rows = _counted((d, None) for d in diagnostics)
     return "".join(f"{n:>6}  {code}  {name}\n" for (code, name), n in rows)
 
 

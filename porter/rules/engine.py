@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from porter.diagnostics import Diagnostic, Severity, Span
 from porter.numba_report.model import Compiled
@@ -41,6 +41,14 @@ class Analysis:
     problems: tuple[str, ...] = ()
     names: frozenset[str] = field(default=frozenset())
     numba: tuple[Compiled, ...] = ()
+
+
+def selected(analysis: Analysis, selection: Selection) -> Analysis:
+    """The analysis with the diagnostics that are to be reported."""
+    kept = tuple(d for d in analysis.diagnostics if selection.has(d.code))
+    return (
+        analysis if len(kept) == len(analysis.diagnostics) else replace(analysis, diagnostics=kept)
+    )
 
 
 def analyze(

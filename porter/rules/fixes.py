@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from porter.diagnostics import Diagnostic, Edit
 from porter.source.files import SourceFile
+from porter.source.notebook import edit_notebook
 
 #: offsets of the replaced text, and the new text
 Placed = tuple[int, int, str]
@@ -16,22 +17,45 @@ def apply_fixes(
 ) -> tuple[str, int]:
     """The text with every fix applied that overlaps no other, and how many those were.
 
-    Unsafe fixes only with `unsafe`.  Notebooks are left alone: their text is not the file's.
+    Unsafe fixes only with `unsafe`.  A notebook's text is its JSON.
     """
+    edits, count = chosen_edits(source, diagnostics, unsafe)
+    return edited(source, edits), count
+
+
+def chosen_edits(
+    source: SourceFile, diagnostics: Iterable[Diagnostic], unsafe: bool = False
+) -> tuple[list[Edit], int]:
+    """The edits of every fix that overlaps no other, and how many fixes those are."""
     fixes = [d.fix for d in diagnostics if d.fix is not None and (d.fix.safe or unsafe)]
-    if source.cells or not fixes:
-        return source.text, 0
     starts = _line_starts(source.text)
     placed: list[Placed] = []
+    chosen: list[Edit] = []
     count = 0
     for fix in sorted(dict.fromkeys(fixes), key=lambda f: f.span):
         edits = [_offsets(e, starts) for e in fix.edits]
         # two fixes may ask for the same import, but not for two texts at one place
         new = [e for e in edits if e not in placed]
+        if not all(source.may_change(e.span.line, e.span.end_line) for e in fix.edits):
+            continue
         if edits[0] in new and not any(_overlap(e, p) for e in new for p in placed):
             placed += new
+            chosen += [e for e in fix.edits if _offsets(e, starts) in new]
             count += 1
-    return _replaced(source.text, placed), count
+    return chosen, count
+
+
+def edited(source: SourceFile, edits: Sequence[Edit]) -> str:
+    """The text of the file (of a notebook its JSON) after edits that do not overlap."""
+    if source.notebook:
+        return edit_notebook(source.notebook, source.cells, edits, replaced)
+    return replaced(source.text, edits)
+
+
+def replaced(text: str, edits: Iterable[Edit]) -> str:
+    """A text after edits that do not overlap."""
+    starts = _line_starts(text)
+    return _replaced(text, [_offsets(e, starts) for e in edits])
 
 
 def _replaced(text: str, placed: list[Placed]) -> str:

@@ -8,12 +8,28 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from porter.diagnostics import Diagnostic, Severity, Span
+from porter.diagnostics import Diagnostic, Fix, Severity, Span
 
-_PORTER = re.compile(r"#\s*porter:\s*ignore(?:\[([^\]]*)\])?", re.IGNORECASE)
+PORTER = re.compile(r"#\s*porter:\s*ignore(?:\[([^\]]*)\])?", re.IGNORECASE)
 _NOQA = re.compile(r"#\s*noqa:\s*([A-Z]+\d+(?:[,\s]+[A-Z]+\d+)*)", re.IGNORECASE)
 _CODE = re.compile(r"[A-Z]+\d*", re.IGNORECASE)
 _SKIPPED = (tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING)
+
+
+@dataclass
+class Comment:
+    """A `# porter: ignore` and its codes; `stretch` is what goes when none of them is left."""
+
+    stretch: Span
+    brackets: Span | None
+    codes: list[Ignore] = field(default_factory=list)
+
+    def fix(self) -> Fix:
+        """The fix that leaves the codes that were used."""
+        used = [c.code for c in self.codes if c.used]
+        if used and self.brackets is not None:
+            return Fix(self.brackets, ", ".join(dict.fromkeys(used)))
+        return Fix(self.stretch, "")
 
 
 @dataclass
@@ -26,6 +42,7 @@ class Ignore:
     last: int = 0
     reported: bool = True
     used: bool = field(default=False)
+    comment: Comment | None = None
 
     def covers(self, diagnostic: Diagnostic) -> bool:
         """Whether the comment suppresses a diagnostic."""
@@ -49,18 +66,40 @@ def ignores(text: str) -> list[Ignore]:
 
 def _parse(token: tokenize.TokenInfo) -> Iterator[Ignore]:
     line, offset = token.start
-    match = _PORTER.search(token.string)
+    match = PORTER.search(token.string)
     if match:
+        comment = Comment(_stretch(token, match), None)
         start = offset + match.start(1) if match[1] is not None else offset
         if match[1] is None:
-            yield Ignore("PRT", Span(line, offset + 1, line, token.end[1] + 1))
+            whole = Span(line, offset + 1, line, token.end[1] + 1)
+            comment.codes.append(Ignore("PRT", whole, comment=comment))
+        else:
+            comment.brackets = Span(line, start + 1, line, start + len(match[1]) + 1)
         for code in _CODE.finditer(match[1] or ""):
             at = start + code.start() + 1
-            yield Ignore(code[0].upper(), Span(line, at, line, at + len(code[0])))
+            span = Span(line, at, line, at + len(code[0]))
+            comment.codes.append(Ignore(code[0].upper(), span, comment=comment))
+        yield from comment.codes
     match = _NOQA.search(token.string)
     if match:
         for code in _CODE.finditer(match[1]):
             yield Ignore(code[0].upper(), Span(line, 1, line, 1), reported=False)
+
+
+def _stretch(token: tokenize.TokenInfo, match: re.Match[str]) -> Span:
+    """From the blanks before a comment to the next `#` in it; a line of its own goes as well."""
+    line, offset = token.start
+    after = token.string.find("#", match.end())
+    before = token.line[: offset + match.start()]
+    if after >= 0:
+        return Span(line, len(before) + 1, line, offset + after + 1)
+    if before.strip():
+        return Span(line, len(before.rstrip()) + 1, line, token.end[1] + 1)
+    return (
+        Span(line, 1, line + 1, 1)
+        if token.line.endswith("\n")
+        else Span(line, 1, line, token.end[1] + 1)
+    )
 
 
 def _groups(text: str) -> Iterator[tuple[list[tokenize.TokenInfo], int, int]]:
@@ -117,4 +156,5 @@ def unused(comments: list[Ignore], path: str, known: Iterable[str]) -> Iterator[
             path=path,
             severity=Severity.WARNING,
             help="delete the code from the comment",
+            fix=comment.comment.fix() if comment.comment else None,
         )

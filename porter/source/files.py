@@ -14,7 +14,7 @@ from pathlib import Path
 import pathspec
 
 from porter.diagnostics import UsageError
-from porter.source.notebook import BrokenCell, Cell, read_notebook
+from porter.source.notebook import BrokenCell, Cell, locked_lines, read_notebook
 from porter.source.text import split_lines
 
 SUFFIXES = (".py", ".ipynb")
@@ -27,18 +27,38 @@ SKIPPED = frozenset(
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file as users name it, and its Python text (a notebook's code cells, joined)."""
+    """A file as users name it, and its Python text (a notebook's code cells, joined).
+
+    `notebook` is the JSON of a notebook, empty for other files.
+    """
 
     path: str
     text: str
     cells: tuple[Cell, ...] = ()
     broken: tuple[BrokenCell, ...] = ()
     encoding: str = "utf-8"
+    notebook: str = ""
 
     @cached_property
     def lines(self) -> list[str]:
         """The lines of the text without their ends."""
         return split_lines(self.text)
+
+    @cached_property
+    def _locked(self) -> frozenset[int]:
+        return locked_lines(self.notebook, self.cells, self.lines) if self.notebook else frozenset()
+
+    def may_change(self, first: int, last: int) -> bool:
+        """Whether lines stand in the file as they are in the text, and in one cell."""
+        if not self.notebook:
+            return True
+        if self.cell_of(first) is not self.cell_of(last):
+            return False
+        return self._locked.isdisjoint(range(first, last + 1))
+
+    def changed(self, text: str) -> SourceFile:
+        """The file with another text (of a notebook, other JSON)."""
+        return _source(self.path, text, self.encoding)
 
     def cell_of(self, line: int) -> Cell | None:
         """The notebook cell that holds a line of the text; None outside notebooks."""
@@ -103,11 +123,14 @@ def read(path: str, stdin_filename: str | None = None) -> SourceFile:
         raw, shown = sys.stdin.buffer.read(), stdin_filename or "<stdin>"
     else:
         raw, shown = _bytes(path), path
-    text, encoding = _decode(raw, shown)
-    if not shown.endswith(".ipynb"):
-        return SourceFile(shown, text, encoding=encoding)
-    notebook = read_notebook(text, shown)
-    return SourceFile(shown, notebook.text, notebook.cells, notebook.broken)
+    return _source(shown, *_decode(raw, shown))
+
+
+def _source(path: str, text: str, encoding: str) -> SourceFile:
+    if not path.endswith(".ipynb"):
+        return SourceFile(path, text, encoding=encoding)
+    joined = read_notebook(text, path)
+    return SourceFile(path, joined.text, joined.cells, joined.broken, encoding, text)
 
 
 def _bytes(path: str) -> bytes:

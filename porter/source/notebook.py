@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from porter.diagnostics import UsageError
+from porter.diagnostics import Edit, Span, UsageError
 from porter.source.text import split_lines
 
 _MAGIC = re.compile(
@@ -73,6 +74,44 @@ def _code_cells(raw: str, path: str) -> list[str]:
         return [s if isinstance(s, str) else "".join(s) for s in found]
     except (ValueError, KeyError, TypeError) as error:
         raise UsageError(f"{path}: not a notebook") from error
+
+
+def locked_lines(raw: str, cells: Sequence[Cell], lines: Sequence[str]) -> frozenset[int]:
+    """Lines of the joined text that are not what the notebook holds there, such as magics."""
+    sources = _code_cells(raw, "")
+    return frozenset(
+        cell.start + k
+        for cell in cells
+        for k, line in enumerate(split_lines(sources[cell.number - 1]))
+        if lines[cell.start + k - 1] != line
+    )
+
+
+def edit_notebook(
+    raw: str, cells: Sequence[Cell], edits: Sequence[Edit], apply: Callable[[str, list[Edit]], str]
+) -> str:
+    """The notebook's JSON after edits of the joined text, none of which leaves its cell.
+
+    `apply` makes edits in the text of one cell.
+    """
+    data = json.loads(raw)
+    code = [c for c in data["cells"] if c["cell_type"] == "code"]
+    for cell in cells:
+        mine = [_moved(e, 1 - cell.start) for e in edits
+                if cell.start <= e.span.line <= cell.start + cell.size]  # fmt: skip
+        if mine:
+            entry = code[cell.number - 1]
+            was = entry["source"]
+            text = apply(was if isinstance(was, str) else "".join(was), mine)
+            entry["source"] = text if isinstance(was, str) else text.splitlines(keepends=True)
+    indent = re.match(r"\{\n( +)", raw)
+    text = json.dumps(data, indent=len(indent[1]) if indent else None, ensure_ascii=False)
+    return text + "\n" * raw.endswith("\n")
+
+
+def _moved(edit: Edit, lines: int) -> Edit:
+    s = edit.span
+    return Edit(Span(s.line + lines, s.column, s.end_line + lines, s.end_column), edit.text)
 
 
 def _syntax_error(body: list[str]) -> SyntaxError | None:

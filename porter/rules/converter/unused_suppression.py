@@ -28,7 +28,8 @@ class UnusedSuppression(ConverterRule):
 
     ## Fix safety
 
-    There is no automatic fix.
+    The fix is safe: it deletes codes that suppress nothing, and the comment when no code is
+    left.
     """
 
     code = "PRT910"
@@ -49,6 +50,7 @@ class UnusedSuppression(ConverterRule):
         Bad(
             "x = 1  # porter: ignore[PRT401]\n",
             "1:25",
+            fixed="x = 1\n",
         ),
         Bad(
             """
@@ -56,5 +58,25 @@ class UnusedSuppression(ConverterRule):
             x = 1
             """,
             "1:18",
+            fixed="""
+            x = 1
+            """,
+        ),
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                return 1  # type: ignore  # porter: ignore[PRT301, PRT999] as tested
+            """,
+            "5:56",
+            fixed="""
+            from numba import cuda
+
+            @cuda.jit
+            def k(x):
+                return 1  # type: ignore  # porter: ignore[PRT301] as tested
+            """,
         ),
     )

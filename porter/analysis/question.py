@@ -1,0 +1,56 @@
+"""What is asked of every file of a run, and the answer in the form that is kept and sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from porter.analysis.codec import decoder, encode
+from porter.diagnostics import Diagnostic
+from porter.rules.engine import Analysis, analyze
+from porter.rules.verdicts import Verdict
+from porter.source.files import SourceFile
+from porter.source.others import watched
+
+
+@dataclass(frozen=True)
+class Question:
+    """The settings that an answer depends on; which codes are shown is decided afterwards."""
+
+    signatures: Mapping[str, str] = field(default_factory=dict)
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is said of a file, without its text; `others` are the files that it depends on."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    functions: tuple[Verdict, ...]
+    problems: tuple[str, ...]
+    names: frozenset[str]
+    others: frozenset[str] = frozenset()
+
+    def on(self, source: SourceFile) -> Analysis:
+        """The analysis of the file that was asked about."""
+        return Analysis(source, self.diagnostics, self.functions, self.problems, self.names)
+
+    def to_plain(self) -> Any:
+        """The answer as JSON holds it."""
+        return encode(self)
+
+    @staticmethod
+    def from_plain(data: Any) -> Answer:
+        """The answer again; raises TypeError or ValueError when it is none."""
+        answer: Answer = decoder(Answer)(data)
+        return answer
+
+
+def ask(source: SourceFile, question: Question) -> Answer:
+    """Analyze one file."""
+    with watched() as others:
+        found = analyze(source, None, question.signatures, question.names)
+    return Answer(
+        found.diagnostics, found.functions, found.problems, found.names, frozenset(others)
+    )

@@ -6,6 +6,8 @@ Each command imports its own machinery, so that `porter --help` stays fast.  Exi
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 from enum import StrEnum
@@ -387,6 +389,10 @@ def _crash(error: Exception) -> NoReturn:
 
 def main(argv: list[str] | None = None) -> NoReturn:
     """Run the command line (`sys.argv` when `argv` is None) and exit with its code."""
+    # imports make many objects and hardly any garbage: looking for it, on the way out too,
+    # takes a quarter of the time of a short run
+    gc.set_threshold(50_000, 20, 20)
+    atexit.register(gc.freeze)
     try:
         code = app(args=argv, prog_name="porter", standalone_mode=False)
     except UsageError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -9,7 +11,11 @@ from porter.analysis.cache import Cache
 from porter.analysis.question import Answer, Question, ask
 from porter.output.progress import Progress
 from porter.rules.engine import Analysis
+from porter.rules.registry import all_rules
 from porter.source.files import SourceFile
+
+#: files that it takes to make another process worth starting
+FILES_PER_PROCESS = 8
 
 
 def analyze_files(
@@ -50,17 +56,45 @@ class _Work:
 def _answers(
     work: _Work, pending: Sequence[int], processes: int | None
 ) -> Iterator[tuple[int, Answer]]:
-    from porter.analysis.workers import process_count, shared_out
-
     count = processes or process_count(len(pending))
+    if count > 1:
+        _prepare()
     with Progress("analyzing") as progress:
         done = len(work.files) - len(pending)
         progress.step(f"{done} of {len(work.files)} files")
-        several = shared_out(work, pending, count) if count > 1 else None
+        several = _shared_out(work, pending, count) if count > 1 else None
         for n, answer in several or ((n, work(n)) for n in pending):
             yield n, answer
             done += 1
             progress.step(f"{done} of {len(work.files)} files")
+
+
+def _prepare() -> None:
+    """Import what most files need before there are children: they share it, and start at once."""
+
+    all_rules()
+    gc.collect()
+    gc.freeze()  # what is there stays: a collection in a child would copy it
+
+
+def _shared_out(
+    work: _Work, pending: Sequence[int], processes: int
+) -> Iterator[tuple[int, Answer]]:
+    from porter.analysis.workers import shared_out
+
+    try:
+        yield from shared_out(work, pending, processes)
+    finally:
+        gc.unfreeze()
+
+
+def process_count(files: int) -> int:
+    """How many processes serve so many files: as many as may run at once, if there is enough."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:
+        cores = os.cpu_count() or 1
+    return max(1, min(cores, files // FILES_PER_PROCESS))
 
 
 def _lost(source: SourceFile) -> Answer:

@@ -9,19 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import connection, get_context
 from typing import Any, Literal, cast
 
-#: files that it takes to make another process worth starting
-FILES_PER_PROCESS = 8
-
 Work = Callable[[int], Any]
-
-
-def process_count(files: int) -> int:
-    """How many processes serve so many files: as many as may run at once, if there is enough."""
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:
-        cores = os.cpu_count() or 1
-    return max(1, min(cores, files // FILES_PER_PROCESS))
 
 
 def shared_out(work: Work, items: Sequence[int], processes: int) -> Iterator[tuple[int, Any]]:

@@ -15,6 +15,7 @@ from porter.diagnostics import Span
 from porter.frontend.builder import refusal
 from porter.source.module import FunctionSource, SourceModule
 from porter.source.text import split_lines
+from porter.source.walk import children
 
 PREFIX = "self_"
 
@@ -98,7 +99,7 @@ def _uses(source: SourceModule, owner: str, node: cst.CSTNode) -> Iterator[cst.A
         case cst.Attribute(value=value):
             yield from _uses(source, owner, value)
             return
-    for child in node.children:
+    for child in children(node):
         yield from _uses(source, owner, child)
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from porter.diagnostics import Diagnostic, Refusal, UsageError
+from porter.frontend.attempt import assumptions, front_end, method_apart
 from porter.frontend.builder import refusal
+from porter.frontend.globals import globals_of
 from porter.source.module import FunctionSource
 
 
@@ -21,9 +23,6 @@ class FunctionVerdict:
 
 def check_function(function: FunctionSource, signature: str | None) -> FunctionVerdict:
     """Run the front end and the plan on a function; nothing is written or executed."""
-    from porter.convert import assumptions, front_end, method_apart
-    from porter.frontend.globals import globals_of
-
     try:
         plain, scope = method_apart(function, globals_of(function.module))
         types, program, _ = front_end(plain, signature, scope)

@@ -50,6 +50,7 @@ from porter.frontend.values import (
 from porter.ir.nodes import Cast, Const, Expr, Load, Local, Op, Reduce, Scalar, Select
 from porter.ir.nodes import Value as IndexValue
 from porter.ir.ops import BINARY, COMPARE
+from porter.source.walk import children
 
 EXPRESSIONS = (Const, IndexValue, Scalar, Local, Load, Op, Cast, Select, Reduce)
 #: a module-level array of at most this many elements is written into the kernels
@@ -214,7 +215,7 @@ class Evaluator:
         return size <= MAX_CONSTANTS
 
     def _copy_constants(self, node: cst.CSTNode) -> None:
-        for child in node.children:
+        for child in children(node):
             if isinstance(child, cst.Name) and child.value in self.scope.constants:
                 self._name(child.value)
             self._copy_constants(child)

@@ -22,6 +22,7 @@ from porter.frontend.results import returned
 from porter.frontend.scalars import on_host
 from porter.frontend.values import NONE, Array, Value
 from porter.ir.nodes import Object
+from porter.source.walk import children
 
 if TYPE_CHECKING:
     from porter.frontend.statements import Body
@@ -182,7 +183,7 @@ def _make_lists(body: Body, node: cst.CSTNode) -> None:
 
 def _changed(node: cst.CSTNode) -> set[str]:
     """Names whose methods are called, or whose items are assigned."""
-    found = {n for child in node.children for n in _changed(child)}
+    found = {n for child in children(node) for n in _changed(child)}
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
         found.add(_root(node.func.value))
     if isinstance(node, (cst.Assign, cst.AugAssign)):
@@ -227,7 +228,7 @@ def host_can_test(body: Body, test: cst.CSTNode) -> bool:
         case cst.Name(value=name):
             known = body.env.get(name)
             return not _is_array(body, name) and (not is_expr(known) or on_host(known))
-    return all(host_can_test(body, child) for child in test.children)
+    return all(host_can_test(body, child) for child in children(test))
 
 
 def _is_array(body: Body, name: str) -> bool:

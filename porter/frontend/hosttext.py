@@ -19,6 +19,7 @@ from porter.frontend.names import used_names
 from porter.frontend.scalars import on_host
 from porter.frontend.values import NONE, Array, DTypeName, Function, Module, Text, Value
 from porter.ir.nodes import Const, Expr, Host, Load, Local, Object
+from porter.source.walk import children
 
 if TYPE_CHECKING:
     from porter.frontend.statements import Body
@@ -271,6 +272,6 @@ def _bound_inside(node: cst.CSTNode) -> set[str]:
             found.add(name.value)
         case cst.CompFor(target=target):
             found |= used_names(target)
-    for child in node.children:
+    for child in children(node):
         found |= _bound_inside(child)
     return found

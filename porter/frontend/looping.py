@@ -21,6 +21,7 @@ from porter.frontend.statics import after_loop, before_loop
 from porter.frontend.values import Grid, Iteration, Range, Value
 from porter.ir.nodes import Axis, Check, Const, Expr, For, Host, Jump, Local, Select, While
 from porter.ir.nodes import Value as IndexValue
+from porter.source.walk import children
 
 if TYPE_CHECKING:
     from porter.frontend.statements import Body
@@ -107,7 +108,7 @@ def _breaks(node: cst.CSTNode) -> bool:
     """Whether a `break` leaves the loop whose body this is."""
     if isinstance(node, (cst.For, cst.While)):
         return node.orelse is not None and _breaks(node.orelse)
-    return isinstance(node, cst.Break) or any(map(_breaks, node.children))
+    return isinstance(node, cst.Break) or any(map(_breaks, children(node)))
 
 
 def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
@@ -312,7 +313,7 @@ def _leaves(node: cst.CSTNode) -> bool:
     """Whether a `break` or `continue` belongs to the loop whose body this is."""
     if isinstance(node, (cst.For, cst.While)):
         return node.orelse is not None and _leaves(node.orelse)
-    return isinstance(node, (cst.Break, cst.Continue)) or any(map(_leaves, node.children))
+    return isinstance(node, (cst.Break, cst.Continue)) or any(map(_leaves, children(node)))
 
 
 def _unrolled(body: Body, node: cst.For, items: tuple[Any, ...]) -> None:

@@ -3,29 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import libcst as cst
+
+from porter.source.walk import children, walk
+
+# a function is evaluated for many signatures, and its syntax is the same each time
+_remembered = lru_cache(maxsize=4096)
 
 
 def assigned_names(nodes: Sequence[cst.CSTNode]) -> Iterator[str]:
     """The names that statements bind, once for each binding; nested functions left out."""
     for node in nodes:
-        match node:
-            case cst.FunctionDef() | cst.ClassDef() | cst.Lambda():
-                continue
-            case cst.Assign(targets=targets):
-                for t in targets:
-                    yield from _target_names(t.target)
-            case cst.AnnAssign(target=target):
-                yield from _target_names(target)
-            case cst.AugAssign(target=target):
-                # two bindings: an augmented name is never assigned just once
-                yield from [*_target_names(target)] * 2
-            case cst.For(target=target):
-                yield from _target_names(target)
-        yield from assigned_names(
-            [c for c in node.children if not isinstance(c, cst.BaseExpression)]
-        )
+        yield from _all_bindings(node)
+
+
+@_remembered
+def _all_bindings(node: cst.CSTNode) -> tuple[str, ...]:
+    return tuple(_bindings(node))
+
+
+def _bindings(node: cst.CSTNode) -> Iterator[str]:
+    match node:
+        case cst.FunctionDef() | cst.ClassDef() | cst.Lambda():
+            return
+        case cst.Assign(targets=targets):
+            for t in targets:
+                yield from _target_names(t.target)
+        case cst.AnnAssign(target=target):
+            yield from _target_names(target)
+        case cst.AugAssign(target=target):
+            # two bindings: an augmented name is never assigned just once
+            yield from [*_target_names(target)] * 2
+        case cst.For(target=target):
+            yield from _target_names(target)
+    for child in children(node):
+        if not isinstance(child, cst.BaseExpression):
+            yield from _bindings(child)
 
 
 def _target_names(target: cst.CSTNode) -> Iterator[str]:
@@ -39,16 +54,27 @@ def _target_names(target: cst.CSTNode) -> Iterator[str]:
 
 def used_names(node: cst.CSTNode) -> set[str]:
     """Every name that a piece of syntax reads (attributes and keywords left out)."""
-    match node:
-        case cst.Name(value=name):
-            return {name}
-        case cst.Attribute(value=value):
-            return used_names(value)
-        case cst.Arg(value=value):
-            return used_names(value)
-    return {n for child in node.children for n in used_names(child)}
+    return set(_all_uses(node))
+
+
+@_remembered
+def _all_uses(node: cst.CSTNode) -> frozenset[str]:
+    return frozenset(_uses(node))
+
+
+def _uses(node: cst.CSTNode) -> Iterator[str]:
+    stack = [node]
+    while stack:
+        node = stack.pop()
+        match node:
+            case cst.Name(value=name):
+                yield name
+            case cst.Attribute(value=value) | cst.Arg(value=value):
+                stack.append(value)
+            case _:
+                stack += children(node)
 
 
 def contains(node: cst.CSTNode, kind: type[cst.CSTNode]) -> bool:
     """Whether a node of this type is anywhere inside."""
-    return isinstance(node, kind) or any(contains(c, kind) for c in node.children)
+    return any(isinstance(inner, kind) for inner in walk(node))

@@ -9,6 +9,7 @@ import libcst as cst
 
 from porter.frontend.values import Array, Function, Module
 from porter.ir.nodes import Object
+from porter.source.walk import children
 
 if TYPE_CHECKING:
     from porter.frontend.statements import Body
@@ -84,7 +85,7 @@ def check_block(body: Body, node: cst.CSTNode) -> None:
                 _check_target(body, t.target)
         case cst.AugAssign(target=target) | cst.AnnAssign(target=target):
             _check_target(body, target)
-    for child in node.children:
+    for child in children(node):
         check_block(body, child)
 
 
@@ -102,4 +103,4 @@ def is_plain(value: cst.CSTNode) -> bool:
         return isinstance(func, cst.Attribute) and func.attr.value in ("getLogger", "array")
     if isinstance(value, (cst.Lambda, cst.Await, cst.BaseComp)):
         return False
-    return all(is_plain(c) for c in value.children)
+    return all(is_plain(c) for c in children(value))

@@ -10,12 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-
-import pathspec
+from typing import TYPE_CHECKING
 
 from porter.diagnostics import UsageError
 from porter.source.notebook import BrokenCell, Cell, locked_lines, read_notebook
 from porter.source.text import split_lines
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
 
 SUFFIXES = (".py", ".ipynb")
 #: folders never entered, whatever .gitignore says
@@ -111,7 +113,9 @@ def find(path: str, exclude: Sequence[str] = ()) -> list[str]:
         raise UsageError(f"{path}: no such file or directory")
     if not place.is_dir():
         return [path]
-    found = sorted(_walk(place, pathspec.GitIgnoreSpec.from_lines(exclude)))
+    from pathspec import GitIgnoreSpec  # a file given by name does without it
+
+    found = sorted(_walk(place, GitIgnoreSpec.from_lines(exclude)))
     if not found:
         raise UsageError(f"{path}: no Python files in this directory")
     return [str(p) for p in found]
@@ -152,7 +156,7 @@ def _decode(raw: bytes, path: str) -> tuple[str, str]:
         ) from error
 
 
-def _walk(top: Path, exclude: pathspec.GitIgnoreSpec) -> Iterator[Path]:
+def _walk(top: Path, exclude: GitIgnoreSpec) -> Iterator[Path]:
     specs = _specs_above(top.resolve())
     for folder, subfolders, names in os.walk(top):
         here = Path(folder)
@@ -170,16 +174,16 @@ def _walk(top: Path, exclude: pathspec.GitIgnoreSpec) -> Iterator[Path]:
                 yield here / name
 
 
-def _spec(folder: Path) -> pathspec.GitIgnoreSpec | None:
+def _spec(folder: Path) -> GitIgnoreSpec | None:
+    from pathspec import GitIgnoreSpec
+
     try:
-        return pathspec.GitIgnoreSpec.from_lines(
-            (folder / ".gitignore").read_text("utf-8").splitlines()
-        )
+        return GitIgnoreSpec.from_lines((folder / ".gitignore").read_text("utf-8").splitlines())
     except (OSError, UnicodeDecodeError):
         return None
 
 
-def _specs_above(top: Path) -> list[tuple[Path, pathspec.GitIgnoreSpec]]:
+def _specs_above(top: Path) -> list[tuple[Path, GitIgnoreSpec]]:
     """The .gitignore files above a folder, up to the root of its repository."""
     root = next((p for p in (top, *top.parents) if (p / ".git").exists()), None)
     if root is None or root == top:
@@ -190,8 +194,8 @@ def _specs_above(top: Path) -> list[tuple[Path, pathspec.GitIgnoreSpec]]:
 
 def _ignored(
     path: Path,
-    specs: list[tuple[Path, pathspec.GitIgnoreSpec]],
-    exclude: pathspec.GitIgnoreSpec,
+    specs: list[tuple[Path, GitIgnoreSpec]],
+    exclude: GitIgnoreSpec,
     top: Path,
     folder: bool = False,
 ) -> bool:

@@ -11,7 +11,8 @@ import libcst as cst
 
 #: fields that hold brackets, blanks and commas
 _LAYOUT = ("whitespace", "leading_lines", "lines_after", "lpar", "rpar", "header", "footer",
-           "comma", "semicolon", "indent", "lbracket", "rbracket", "equal", "dot", "asname_space",
+           "comma", "semicolon", "indent", "lbracket", "rbracket", "lbrace", "rbrace",
+           "equal", "dot", "asname_space",
            "newline", "trailing", "empty_lines")  # fmt: skip
 
 
@@ -21,17 +22,22 @@ def _parts(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if not f.name.startswith(_LAYOUT))
 
 
+def children(node: cst.CSTNode) -> list[cst.CSTNode]:
+    """The nodes right below a node, in source order, layout left out."""
+    below: list[cst.CSTNode] = []
+    for name in _parts(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, (list, tuple)):
+            below += value
+        elif isinstance(value, cst.CSTNode):
+            below.append(value)
+    return below
+
+
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """A node and what is below it, depth first in source order, layout left out."""
     stack = [node]
     while stack:
         node = stack.pop()
         yield node
-        below: list[cst.CSTNode] = []
-        for name in _parts(type(node)):
-            value = getattr(node, name)
-            if isinstance(value, cst.CSTNode):
-                below.append(value)
-            elif isinstance(value, (list, tuple)):
-                below += value
-        stack += reversed(below)
+        stack += reversed(children(node))

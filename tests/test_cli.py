@@ -180,6 +180,6 @@ def test_twenty_thousand_lines_end_well(tmp_path: Path) -> None:
     )
     file = tmp_path / "long.py"
     file.write_text("import numpy as np\n\n\n" + "".join(body.format(n) for n in range(3400)))
-    start = time.perf_counter()
+    start = time.process_time()
     assert run("analyze", str(file)) == 0
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20

@@ -21,7 +21,6 @@ app = typer.Typer(
     name="porter",
     help="Turn NumPy functions into verified CUDA kernels.",
     rich_markup_mode=None,
-    add_completion=False,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )

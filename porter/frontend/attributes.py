@@ -44,9 +44,25 @@ def as_function(function: FunctionSource) -> FunctionSource:
             elif called not in methods:
                 methods.append(called)
                 todo.append(called)
+    if not found and len(methods) == 1:
+        return function
+    _blank(lines, source, {*methods, f"{owner}.__init__"})
     module = SourceModule("".join(lines), source.path)
     module.shown = source
     return replace(module.by_name[function.name], attributes=tuple(found))
+
+
+def _blank(lines: list[str], source: SourceModule, needed: set[str]) -> None:
+    """Leave out the methods that are not needed: a class of tests has hundreds of others."""
+    for other in source.functions:
+        if "." not in other.name or other.name in needed:
+            continue
+        body = other.node.body
+        if other.node.decorators or not isinstance(body, cst.IndentedBlock):
+            continue
+        first, last = other.span.line, other.span.end_line
+        indent = lines[first - 1][: other.span.column - 1]
+        lines[first - 1 : last] = [f"{indent}pass\n", *["\n"] * (last - first)]
 
 
 def methods_of(function: FunctionSource) -> dict[str, cst.FunctionDef]:

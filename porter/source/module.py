@@ -56,7 +56,8 @@ class SourceModule:
 
     @cached_property
     def _positions(self) -> dict[cst.CSTNode, object]:
-        return dict(self._wrapper.resolve(PositionProvider))
+        # what `resolve` does, without its walk over the tree for providers that there are not
+        return dict(PositionProvider()._gen(self._wrapper))
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where a node stands (columns from 1)."""

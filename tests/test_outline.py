@@ -120,7 +120,7 @@ def test_outlined_loops_compute_what_the_original_did(text: str, tmp_path: Path)
 def test_loops_that_may_mean_something_else_are_left_to_people(body: str) -> None:
     text = f"import hashlib\n\ndef digest(x):\n    {body}\n    return hashlib.md5(x).digest(), y\n"
     found = analyze(SourceFile("case.py", text), Selection(("PRT201",))).diagnostics
-    assert [d.fix for d in found] == [None]
+    assert all(d.fix is None for d in found)
 
 
 KERNEL = '''\

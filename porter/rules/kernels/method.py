@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
 from porter.rules.kernels.arrays import array_names
+from porter.rules.kernels.unsupported_call import ALLOCATES
 from porter.rules.model import ON_DEVICE, Function, PyFile
 from porter.support.tables import table
 
@@ -119,7 +120,7 @@ class MethodInKernel(Rule):
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such method of an array, every call with such a parameter."""
-        if function.kind not in ON_DEVICE:
+        if function.kind not in ON_DEVICE or ALLOCATES in file.text:
             return
         arrays = array_names(function)
         for node in function.nodes:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
 from porter.rules.lifting.loops import falls_back, obstacle, outer_loops, title, works_on_arrays
-from porter.rules.lifting.outline import outlined
-from porter.rules.model import Function, PyFile
+from porter.rules.lifting.outline import all_compiles, outlined
+from porter.rules.model import Function, Kind, PyFile
 
 
 class LiftableLoop(Rule):
@@ -165,7 +166,7 @@ class LiftableLoop(Rule):
         loops = [
             loop
             for loop in outer_loops(function)
-            if works_on_arrays(function, loop) and obstacle(file, function, loop) is None
+            if works_on_arrays(function, loop) and _certain(file, function, loop)
         ]
         for number, loop in enumerate(loops, len(loops) > 1):
             yield self.report(
@@ -177,3 +178,11 @@ class LiftableLoop(Rule):
                 function=function,
                 fix=outlined(file, function, loop, number),
             )
+
+
+def _certain(file: PyFile, function: Function, loop: ast.For | ast.While) -> bool:
+    """Whether nothing keeps a loop from lifting; of a function that nobody asked Numba to
+    compile, all of the loop has to be known, since most such loops are about objects."""
+    if obstacle(file, function, loop) is not None:
+        return False
+    return function.kind is not Kind.PLAIN or all_compiles(file, function, loop)

@@ -22,9 +22,8 @@ def outlined(file: PyFile, function: Function, loop: ast.stmt, number: int) -> F
     """
     if not isinstance(loop, ast.For) or loop.orelse or function.node not in file.tree.body:
         return None
-    arrays = certain_arrays(file, function) | _subscripted(loop)
     nodes = list(walk_own(loop))
-    if not all(compiles(file, function, n, arrays) for n in nodes):
+    if not all_compiles(file, function, loop):
         return None
     counters = {c for n in nodes if isinstance(n, ast.For) for c in _counters(n)}
     before = set(function.parameters) | _stored(function.node, loop.lineno)
@@ -51,7 +50,13 @@ def outlined(file: PyFile, function: Function, loop: ast.stmt, number: int) -> F
     return Fix(place, f"{', '.join(given)} = {call}" if given else call, False, tuple(also))
 
 
-def _subscripted(loop: ast.For) -> set[str]:
+def all_compiles(file: PyFile, function: Function, loop: ast.stmt) -> bool:
+    """Whether everything in a loop is certain to compile, if what it indexes are arrays."""
+    arrays = certain_arrays(file, function) | _subscripted(loop)
+    return all(compiles(file, function, n, arrays) for n in walk_own(loop))
+
+
+def _subscripted(loop: ast.stmt) -> set[str]:
     return {
         n.value.id
         for n in walk_own(loop)

@@ -9,7 +9,7 @@ from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
 from porter.rules.model import Function, PyFile
 from porter.rules.nopython.arrays import certain_arrays
-from porter.rules.nopython.calls import on_cpu
+from porter.rules.nopython.calls import in_objmode, on_cpu
 from porter.support.tables import table
 
 _CURES = {
@@ -115,11 +115,14 @@ class UnsupportedArrayMethod(Rule):
         if not on_cpu(function):
             return
         arrays = certain_arrays(file, function)
+        inside = in_objmode(file, function)
         for node in function.nodes:
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            if id(node) in inside or not isinstance(node, ast.Call):
                 continue
             func = node.func
-            if not isinstance(func.value, ast.Name) or func.value.id not in arrays:
+            if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
+                continue
+            if func.value.id not in arrays:
                 continue
             if table("cpu").lacks("methods", func.attr):
                 yield self.report(

@@ -54,7 +54,7 @@ def uncompilable_calls(
 ) -> list[tuple[ast.Call, str]]:
     """Every such call of the function (or among the nodes `within`) outside `with objmode`."""
     nodes = function.nodes if within is None else within
-    inside = _objmode_nodes(file, function)
+    inside = in_objmode(file, function)
     found = []
     for node in nodes:
         if isinstance(node, ast.Call) and id(node) not in inside:
@@ -64,7 +64,8 @@ def uncompilable_calls(
     return found
 
 
-def _objmode_nodes(file: PyFile, function: Function) -> set[int]:
+def in_objmode(file: PyFile, function: Function) -> set[int]:
+    """The ids of the nodes that Numba hands to the interpreter."""
     inside: set[int] = set()
     for node in function.nodes:
         if isinstance(node, ast.With) and any(is_objmode(file, i) for i in node.items):

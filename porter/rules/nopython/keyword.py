@@ -9,7 +9,7 @@ from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
 from porter.rules.model import Function, PyFile
 from porter.rules.nopython.arrays import certain_arrays
-from porter.rules.nopython.calls import on_cpu
+from porter.rules.nopython.calls import in_objmode, on_cpu
 from porter.support.tables import table
 
 _CURES = {
@@ -154,8 +154,9 @@ class UnsupportedKeyword(Rule):
         if not on_cpu(function):
             return
         arrays = certain_arrays(file, function)
+        inside = in_objmode(file, function)
         for node in function.nodes:
-            if not isinstance(node, ast.Call):
+            if id(node) in inside or not isinstance(node, ast.Call):
                 continue
             misfit = _misfit(file, function, node, arrays)
             if misfit is None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
 from porter.rules.model import Function, PyFile
-from porter.rules.nopython.calls import on_cpu
+from porter.rules.nopython.calls import in_objmode, on_cpu
 from porter.support.tables import table
 
 _CURES = {
@@ -120,8 +120,9 @@ class UnsupportedNumpy(Rule):
         """Every call of an unsupported NumPy function."""
         if not on_cpu(function):
             return
+        inside = in_objmode(file, function)
         for node in function.nodes:
-            if not isinstance(node, ast.Call):
+            if id(node) in inside or not isinstance(node, ast.Call):
                 continue
             name = file.qualified(node.func, function) or ""
             short = name.removeprefix("numpy.")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
 from porter.rules.model import Function, Kind, PyFile
-from porter.rules.nopython.calls import is_objmode
+from porter.rules.nopython.calls import in_objmode, is_objmode
 
 
 class UnsupportedStatement(Rule):
@@ -65,7 +65,7 @@ class UnsupportedStatement(Rule):
         @njit
         def f(x):
             with objmode():
-                print(x)
+                print('%d' % x, end='')
             return x
         """,
         """
@@ -201,7 +201,10 @@ class UnsupportedStatement(Rule):
         if options is not None:
             what, cure = f"`**{options.arg}`", "name the parameters"
             yield self.report(file, options, f"Numba cannot compile {what}", cure)
+        inside = in_objmode(file, function)
         for node in function.nodes:
+            if id(node) in inside:
+                continue
             for at, what, cure in (*_unsupported(file, node), *_text(file, node)):
                 message = f"Numba cannot compile {what}"
                 yield self.report(file, at, message, cure, function=function)

@@ -5,6 +5,7 @@ an order of magnitude faster than libcst."""
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -127,7 +128,9 @@ class PyFile:
         line, offset = node.lineno, node.col_offset  # type: ignore[attr-defined]
         start = column(self._line(line), offset)
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            word = self._line(line).find(node.name, start - 1)
+            # as a word: `f` also stands in `def`
+            found = re.compile(rf"\b{node.name}\b").search(self._line(line), start - 1)
+            word = found.start() if found else start - 1
             return Span(line, word + 1, line, word + 1 + len(node.name))
         header = _header_end(node)
         if header is not None:

@@ -185,4 +185,10 @@ def _certain(file: PyFile, function: Function, loop: ast.For | ast.While) -> boo
     compile, all of the loop has to be known, since most such loops are about objects."""
     if obstacle(file, function, loop) is not None:
         return False
-    return function.kind is not Kind.PLAIN or all_compiles(file, function, loop)
+    return function.kind is not Kind.PLAIN or (_counts(loop) and all_compiles(file, function, loop))
+
+
+def _counts(loop: ast.For | ast.While) -> bool:
+    call = loop.iter if isinstance(loop, ast.For) else None
+    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
+    return named and isinstance(call, ast.Call) and ast.unparse(call.func) in ("range", "prange")

@@ -8,6 +8,13 @@ from collections.abc import Iterator
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
 from porter.rules.model import Function, Kind, PyFile
+from porter.rules.ufuncs.signatures import (
+    Layout,
+    dimensions,
+    layout,
+    layout_node,
+    returns,
+)
 
 
 class GufuncLayout(Rule):
@@ -15,13 +22,16 @@ class GufuncLayout(Rule):
     ## What it does
 
     Finds `@guvectorize` functions whose layout string names another number of arrays than the
-    function has parameters, or that return a value.
+    function has parameters, whose type signatures have other dimensions than the layout, whose
+    outputs have a size that no input has, or that return a value.
 
     ## Why is this bad?
 
     Each parameter needs its entry in the layout, outputs included: `(i),(i)->()` belongs to
-    three parameters. A gufunc writes its results into its last parameters, and Numba refuses
-    one that returns.
+    three parameters, the first two of which have one dimension. Numba refuses what does not
+    fit, except for an output declared as a number: that one compiles, and the result is what
+    happened to be in memory. A gufunc writes its results into its last parameters, and Numba
+    refuses one that returns.
 
     ## Example
 
@@ -59,7 +69,7 @@ class GufuncLayout(Rule):
         """
         from numba import guvectorize
 
-        @guvectorize(['(f4[:], f4, f4[:])'], '(n),()->(n)')
+        @guvectorize(['(f4[:], f4, f4[:])', 'f8[::1], f8[:], f8[:]'], '(n),()->(n)')
         def f(x, a, out):
             if a == 0:
                 return
@@ -87,37 +97,100 @@ class GufuncLayout(Rule):
             """,
             "5:5",
         ),
+        Bad(
+            """
+            from numba import guvectorize
+
+            @guvectorize(['void(float64[:,:], float64[:])'], '(n)->()')
+            def f(x, out):
+                out[0] = x[0, 0]
+            """,
+            "3:15",
+        ),
+        Bad(
+            """
+            from numba import float64, guvectorize
+
+            @guvectorize([(float64[:], float64)], '(n)->()')
+            def f(x, out):
+                out = x[0]
+            """,
+            "3:15",
+        ),
+        Bad(
+            """
+            from numba import guvectorize
+
+            @guvectorize(['(f8[:], f8[:])'], '(n)->(m)')
+            def f(x, out):
+                out[0] = x[0]
+            """,
+            "3:34",
+        ),
     )
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
-        """The layout, and every `return` with a value."""
+        """The layout, the types that do not fit it, and every `return` with a value."""
         if function.kind is not Kind.GUVECTORIZE:
             return
-        layout = _layout(function)
-        if layout is not None:
-            count, wanted = str(layout.value).count("("), len(function.parameters)
-            if count != wanted:
-                yield self.report(
-                    file,
-                    layout,
-                    f"layout {file.code(layout)} has {count} arrays, `{function.name}` has"
-                    f" {wanted} parameters",
-                    "give every parameter its entry, outputs after the arrow",
-                    function=function,
-                )
-        for node in function.nodes:
-            if isinstance(node, ast.Return) and node.value is not None:
+        node = layout_node(function)
+        known = layout(str(node.value)) if node is not None else None
+        for at, message, cure in _misfits(file, function, node, known):
+            yield self.report(file, at, message, cure, function=function)
+        for at in function.nodes:
+            if isinstance(at, ast.Return) and at.value is not None:
                 message = f"gufunc `{function.name}` returns a value"
                 cure = "write the result into the last parameter"
-                yield self.report(file, node, message, cure, function=function)
+                yield self.report(file, at, message, cure, function=function)
 
 
-def _layout(function: Function) -> ast.Constant | None:
-    call = function.decorator
-    if not isinstance(call, ast.Call):
-        return None
-    for value in (*call.args, *(k.value for k in call.keywords)):
-        text = isinstance(value, ast.Constant) and isinstance(value.value, str)
-        if text and isinstance(value, ast.Constant) and "->" in str(value.value):
-            return value if "[" not in str(value.value) else None
-    return None
+Misfit = tuple[ast.AST, str, str]
+
+
+def _misfits(
+    file: PyFile, function: Function, node: ast.Constant | None, known: Layout | None
+) -> Iterator[Misfit]:
+    if node is None or known is None:
+        return
+    count, wanted = len(known.arrays), len(function.parameters)
+    if count != wanted:
+        message = (
+            f"layout {file.code(node)} has {count} arrays, `{function.name}` has"
+            f" {wanted} parameters"
+        )
+        yield node, message, "give every parameter its entry, outputs after the arrow"
+        return
+    for symbol in known.undefined[:1]:
+        message = f"layout {file.code(node)} has `{symbol}` in an output only"
+        yield node, message, "take the size of every output from an input"
+    for signature in function.signatures:
+        if signature is not node:
+            yield from _types(file, function, signature, known)
+
+
+def _types(
+    file: PyFile, function: Function, signature: ast.expr, known: Layout
+) -> Iterator[Misfit]:
+    """What of a signature's types does not fit the layout."""
+    result = returns(signature)
+    if result is not None:
+        message = f"a gufunc returns nothing, this signature `{result}`"
+        yield signature, message, "leave the return type out"
+    dims = dimensions(file, signature)
+    if dims is None:
+        return
+    if len(dims) != len(known.arrays):
+        message = (
+            f"signature has {len(dims)} types, `{function.name}` {len(known.arrays)} parameters"
+        )
+        yield signature, message, "give every parameter its type, outputs included"
+        return
+    for number, (have, symbols) in enumerate(zip(dims, known.arrays, strict=True)):
+        name = function.parameters[number]
+        here, there = f"`{name}` has {have or 'no'} dimensions in the signature", len(symbols)
+        if have != there and (symbols or have > 1):
+            message = f"{here}, {there or 'none'} in the layout"
+            yield signature, message, "give both the same number of dimensions"
+        elif not symbols and not have and number >= known.inputs:
+            message = f"output `{name}` is declared as a number, which cannot be written to"
+            yield signature, message, "declare it as an array, and write to its element 0"

@@ -128,6 +128,8 @@ def test_templates_of_a_team_go_before_ours(tmp_path: Path) -> None:
 
 def test_wheel_holds_what_belongs_in_it(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
+    tables = {Path(n).stem.split("-")[0] for n in names if n.startswith("porter/support/")}
+    assert {"cpu", "cuda", "builtin"} <= tables
     metadata = f"porter-{porter.__version__}.dist-info"
     assert "porter/py.typed" in names
     assert f"{metadata}/licenses/LICENSE" in names

@@ -54,7 +54,7 @@ def test_changes_of_a_fix() -> None:
     ) == [
         ("+", 1, "import math"),
         ("-", 5, "    y = a(x) + a(x)"),
-        ("+", 5, "    y = math.b(x) + math.b(x)"),
+        ("+", 6, "    y = math.b(x) + math.b(x)"),
     ]
     # a line that goes, the last one too
     assert of(Edit(Span(5, 1, 6, 1), "")) == [("-", 5, "    y = a(x) + a(x)")]

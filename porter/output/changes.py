@@ -6,17 +6,20 @@ from porter.diagnostics import Edit, Fix
 from porter.source.files import SourceFile
 from porter.source.text import split_lines
 
-#: `-` or `+`, the number of the line (before, or after this change alone), its text
+#: `-` or `+`, the number of the line before or after the fix, its text
 Change = tuple[str, int, str]
 
 
 def changes(file: SourceFile, fix: Fix) -> list[Change]:
     """Every line that differs, in the order of the file."""
     found: list[Change] = []
+    shift = 0
     for block in _blocks(fix):
         first, last = block[0].span.line, max(e.span.end_line for e in block)
         before = file.lines[first - 1 : last] or [""]
-        found += _differ(before, _applied(before, block, first), first)
+        after = _applied(before, block, first)
+        found += _differ(before, after, first, shift)
+        shift += len(after) - len(before)
     return found
 
 
@@ -43,10 +46,10 @@ def _applied(lines: list[str], edits: list[Edit], first: int) -> list[str]:
     return after
 
 
-def _differ(before: list[str], after: list[str], first: int) -> list[Change]:
+def _differ(before: list[str], after: list[str], first: int, shift: int) -> list[Change]:
     while before and after and before[0] == after[0]:
         before, after, first = before[1:], after[1:], first + 1
     while before and after and before[-1] == after[-1]:
         before, after = before[:-1], after[:-1]
     gone = [("-", first + n, line) for n, line in enumerate(before)]
-    return gone + [("+", first + n, line) for n, line in enumerate(after)]
+    return gone + [("+", first + shift + n, line) for n, line in enumerate(after)]

@@ -205,7 +205,10 @@ def main() -> int:
     folder = Path(tempfile.mkdtemp(prefix="numpy-")) if options.ptx else None
     made: dict[Any, str] = {}
     counts: collections.Counter[str] = collections.Counter()
-    for trial in chosen[:: options.every]:
+    chosen = chosen[:: options.every]
+    for number, trial in enumerate(chosen):
+        if number % 500 == 0:
+            print(f"{number} of {len(chosen)}", file=sys.stderr, flush=True)
         found = outcome(trial, options.machine, made, folder)
         counts["ok" if found == "ok" else found.split()[0] if found[0] != "[" else "WRONG"] += 1
         if found != "ok":

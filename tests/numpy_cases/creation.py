@@ -60,7 +60,7 @@ ROWS: dict[str, Row] = {
         "numpy.",
         "asarray asanyarray",
         "np.{}(A) + A",
-        "np.{}(v, dtype=np.float64)",
+        "np.{}(v, dtype=np.float64) + v",
         dtypes=NUMBER,
         tolerance=0,
     ),

@@ -10,9 +10,21 @@ def at(names: str, *cases: str, **options: object) -> dict[str, Row]:
 
 
 CASES = ("np.{}.at(v, j, w)", "np.{}.at(v, j, 2)")
+# values of another dtype, whose negatives it does not hold
+OTHERS = ("np.{}.at(v, j, np.abs(w).astype(np.uint8))", "np.{}.at(v, j, w.astype(np.int8))")
 
 ROWS: dict[str, Row] = {
-    **at("add subtract", *CASES, dtypes=f"i4 i8 u8 {REAL}", tolerance=64, special=""),
+    # of a Python number and uint64 NumPy makes float64
+    **at(
+        "add",
+        *CASES[:1],
+        "np.{}.at(v, j, v.dtype.type(2))",
+        *OTHERS[:1],
+        dtypes=f"i4 i8 u4 u8 {REAL}",
+        tolerance=64,
+        special="",
+    ),
+    **at("subtract", *CASES, *OTHERS, dtypes=f"i4 i8 u4 {REAL}", tolerance=64, special=""),
     **at("maximum minimum", *CASES, dtypes=f"i4 i8 {REAL}", tolerance=0, special=""),
     "numpy.histogram": Row(
         "np.histogram(v)",

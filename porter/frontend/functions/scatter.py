@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from porter.arrays.dtypes import RANK, DType, limits, promote, strengthen
 from porter.arrays.sizes import Poly, sym
-from porter.frontend.calculus import Operand, aligned, as_array, elementwise
+from porter.frontend.calculus import Operand, aligned, as_array, astype, elementwise
 from porter.frontend.functions.registry import Call, function
-from porter.frontend.scalars import number, operate
-from porter.frontend.stores import reads, same_kind, store
+from porter.frontend.scalars import constant_of, number, operate
+from porter.frontend.stores import reads, store
 from porter.frontend.subscripts import index_array
 from porter.frontend.values import NONE, Array, Value
 from porter.ir.nodes import Expr
@@ -19,17 +20,40 @@ def _at(name: str, combine: str) -> None:
     @function(f"numpy.{name}.at", "a indices b")
     def body(call: Call) -> Value:
         target, value = _target(call), call.operand("b")
-        if not same_kind(target, value):
-            raise call.refuse("PRT907", f"{value.dtype.name} cannot be added to "
-                              f"{target.dtype.name} in place: NumPy raises here",
-                              "convert it with `astype` first")  # fmt: skip
+        if not _alike(target.dtype, value, combine):
+            raise call.refuse("PRT907", f"`{call.name}` of {value.dtype.name} into "
+                              f"{target.dtype.name} is not an update in {target.dtype.name}",
+                              "convert the values with `astype` first")  # fmt: skip
         if name == "subtract":
+            if target.dtype.kind == "u" or constant_of(value) is None:
+                # in its own dtype the negative of uint8(3) is 253, of int8(-128) itself
+                value = astype(value, strengthen(target.dtype))
             value = elementwise(call.b, "neg", value)
         value = _apart(call, target, value)
         store(call.b, target, value, f"`{call.name}`", combine)
         if combine in ("max", "min") and value.dtype.kind == "f":
             _spread_nan(call, target, value)
         return NONE
+
+
+def _alike(target: DType, value: Operand, combine: str) -> bool:
+    """Whether an update in the target's dtype does what NumPy's does.
+
+    NumPy makes an array of a Python number, computes in the dtype of both and casts back,
+    whatever is lost: integers may meet in float64, and an extreme may not fit.
+    """
+    ranks = RANK | {"u": 1, "i": 1}
+    if ranks[value.dtype.kind] > ranks[target.kind]:
+        return False
+    if target.kind not in "iu" or value.dtype.kind == "b":
+        return True
+    known, (low, high) = constant_of(value), limits(target)
+    if isinstance(known, int) and not low <= known <= high:
+        return False
+    loop = promote(target, strengthen(value.dtype))
+    if combine in ("max", "min") and not isinstance(known, int):
+        return loop.name == target.name
+    return loop.kind in "iu"
 
 
 def _target(call: Call) -> Array:

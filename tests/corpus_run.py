@@ -1,10 +1,11 @@
 """Converts the whole corpus and prints what became of every function.
 
-    python tests/corpus_run.py [PATTERN ...] [--modules DIR] [--infer]
+    python tests/corpus_run.py [PATTERN ...] [--modules DIR] [--infer] [--no-ptx]
 
 PATTERN is a part of a case's name such as `stencils:` or `softmax`.  Conversion runs in one
 child process, the comparison on Numba's simulator in another for each file, so that a hang
-costs one file.  With --infer no signature is given.  Exit code 1 when anything is wrong.
+costs one file.  With --infer no signature is given, with --no-ptx nothing is compiled.
+Exit code 1 when anything is wrong.
 """
 
 from __future__ import annotations
@@ -128,14 +129,17 @@ def check(key: str, folder: Path) -> str:
 
 
 def refuses_odd_call(variant: str, found: str) -> bool:
-    """Whether a call that NumPy happens to accept is refused with a plain ValueError."""
+    """Whether a call that NumPy happens to accept is refused with a plain error."""
     if "must be contiguous" in found:
         return True
-    if variant.startswith("argument"):
-        return found.startswith("raises ValueError")
-    # a scalar loop over nothing: Python's 0.0 and its ZeroDivisionError; `bincount` of nothing
-    odd = ("float64 instead of float", "ZeroDiv", "of nothing with weights")
-    return variant == "empty" and any(text in found for text in odd)
+    if variant == "float32" and "but the kernels take" in found:
+        return True  # `new = np.zeros(n)` takes the place of an argument: another program then
+    if variant.startswith("argument") and found.startswith("raises ValueError"):
+        return True
+    # a scalar loop that adds nothing: Python's 0.0 and its ZeroDivisionError; `bincount` of
+    # nothing; slices that are all empty, whatever was cut off
+    odd = ("float64 instead of float", "ZeroDiv", "of nothing with weights", "be broadcast")
+    return variant.endswith(("empty", "size 1")) and any(text in found for text in odd)
 
 
 def compile_ptx(key: str, folder: Path) -> str:
@@ -213,7 +217,7 @@ def judge(key: str, outcome: str) -> str:
     return f"WRONG: {outcome[:60]}, expected a refusal" if outcome != "CRASH" else outcome
 
 
-def run_all(keys: list[str], folder: Path) -> Iterator[tuple[str, str]]:
+def run_all(keys: list[str], folder: Path, ptx: bool) -> Iterator[tuple[str, str]]:
     """Convert, then check file by file; outcomes as they come."""
     groups = collections.defaultdict(list)
     for key in keys:
@@ -222,7 +226,7 @@ def run_all(keys: list[str], folder: Path) -> Iterator[tuple[str, str]]:
         results = in_child("convert", folder, group)
         done = [k for k in group if results[k] == "converted" and not CASES[k].refused]
         results |= in_child("check", folder, done) if done else {}
-        compiled = in_child("ptx", folder, done) if done else {}
+        compiled = in_child("ptx", folder, done) if done and ptx else {}
         for key in group:
             outcome = results[key]
             if compiled.get(key, "ok") != "ok":
@@ -236,6 +240,7 @@ def main() -> int:
     parser.add_argument("patterns", nargs="*")
     parser.add_argument("--modules", type=Path, default=None)
     parser.add_argument("--infer", action="store_true")
+    parser.add_argument("--no-ptx", action="store_true")
     parser.add_argument("--worker", choices=list(STEPS))
     options = parser.parse_args()
     if options.infer:
@@ -247,7 +252,8 @@ def main() -> int:
         return 0
     patterns = options.patterns or [""]
     counts: collections.Counter[str] = collections.Counter()
-    for key, outcome in run_all([k for k in CASES if any(p in k for p in patterns)], folder):
+    chosen = [k for k in CASES if any(p in k for p in patterns)]
+    for key, outcome in run_all(chosen, folder, not options.no_ptx):
         print(f"{key:45} {' '.join(outcome.split())}", flush=True)
         counts[outcome.split()[0].rstrip(":")] += 1
     print(", ".join(f"{count} {word}" for word, count in counts.most_common()))

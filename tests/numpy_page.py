@@ -17,7 +17,7 @@ result, dtype, shape, aliasing and changes to arguments, on arrays of 0, 1, 7 an
 per axis (a block of 32 and one more), on strided and reversed views, on axes of length 1, and
 with NaN, infinities and -0.0 where the line says so. `tests/test_numpy_names.py` does it on the
 reference interpreter, and a part on Numba's simulator; `python tests/numpy_run.py` does all
-of it on the simulator: [the last run](verification.md#every-name-and-the-corpus).
+of it on the simulator: [the last run](verification.md#every-name).
 
 The tolerance is in units of the dtype's `eps`, of each element and of 1/32 of the largest. On
 a GPU, functions of CUDA's math library may be off by what its documentation says.

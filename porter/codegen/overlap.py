@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from porter.arrays.sizes import Poly
 from porter.codegen.elementwise import items_of
 from porter.ir.nodes import Bind, Buffer, Load, Stage, Stmt, Write
-from porter.ir.walk import walk
+from porter.ir.walk import statements, walk
 from porter.plan.accesses import accesses
 from porter.plan.nodes import Fold, Kernel, Launch, Plan
 from porter.plan.schedule import has_data
@@ -83,6 +83,9 @@ def _step(
                 writes.setdefault(step.store.buffer, set()).add(step.store.index)
     for a in accesses(tuple(body)):
         (writes if a.write else reads).setdefault(a.buffer, set()).add(a.index)
+    stores = [s for s in statements(tuple(body)) if isinstance(s, Write)]
+    stores += [s.store for s in parts if isinstance(s, Fold) and s.store is not None]
+    looped = {s.buffer for s in stores if s.origin.looped}
     meaning = {n: result.may_mean(n) for n in {*reads, *writes}}
     parameters = {n for n, m in meaning.items() if m}
     written = sorted(set(writes) & parameters)
@@ -93,7 +96,7 @@ def _step(
         for r in sorted(set(reads) & parameters - {w}):
             if not result.possible(w, r) or _same_element(reads[r], writes[w]):
                 continue
-            if meets == "sequential":
+            if meets == "sequential" or (meets and w in looped):
                 result.sequential.setdefault(name, []).append((w, r))
             elif meets == "crossing":
                 crossing.setdefault(r, []).append(w)

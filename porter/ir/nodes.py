@@ -124,11 +124,15 @@ Expr = Const | Value | Scalar | Local | Load | Op | Cast | Select | Reduce | Obj
 
 @dataclass(frozen=True)
 class Origin:
-    """The source statement that a node comes from, its own comments included."""
+    """The source statement that a node comes from, its own comments included.
+
+    `looped` marks the stores of a loop of the user's whose iterations are threads.
+    """
 
     span: Span = field(default_factory=Span)
     text: str = ""
     comments: tuple[str, ...] = ()
+    looped: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

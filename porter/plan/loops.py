@@ -200,12 +200,19 @@ def _has_parallel_work(body: Sequence[Stmt]) -> bool:
 def _parallel(loop: For, context: Context) -> list[Stmt]:
     axis, change = loop_axis(loop)
     body = tuple(rename_axes(s, change) for s in loop.body) if change else loop.body
+    body = tuple(map(_looped, body))
     own = {loop.index} | {s.index for s in statements(body) if isinstance(s, For)}
     if _straight(body, own, context) and any(getattr(s, "axes", ()) for s in statements(body)):
         return _distribute((axis,), body, context)
     axes, body = _nest([axis], body, context)
     thread = tuple(x for s in body for x in _as_thread(s, context))
     return [Stage(tuple(axes), thread, loop.origin)]
+
+
+def _looped(s: Stmt) -> Stmt:
+    """The statement with its stores marked: an iteration may see what another one stores."""
+    s = map_blocks(s, lambda b: tuple(map(_looped, b)))
+    return replace(s, origin=replace(s.origin, looped=True)) if isinstance(s, Write) else s
 
 
 def _straight(body: Sequence[Stmt], own: set[str], context: Context) -> bool:

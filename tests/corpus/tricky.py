@@ -329,3 +329,10 @@ def sum_of_negative_zeros(x):
 def close_to_the_least_integer(x):
     """The least integer has no absolute value, so NumPy makes floats first."""
     return np.isclose(x, 2), np.isclose(np.abs(x) % 5, 2 * x)
+
+
+def rows_from_the_first(z, w):
+    """If both are one array, the first iteration changes what all others read."""
+    for i in range(w.shape[0]):
+        w[i] += z[0] * 1.5
+    return np.conjugate(w[:-1] > w[1:])

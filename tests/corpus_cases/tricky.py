@@ -57,5 +57,6 @@ CASES = {
     "mapped_tuple": Case("float64[:], float64[:], float64[:]", "n n n"),
     "sum_of_negative_zeros": Case("float64[:]", "n"),
     "close_to_the_least_integer": Case("int64[:]", "n:wide"),
+    "rows_from_the_first": Case("float64[:, :], float64[:, :]", "n,m n,m"),
     "diagonal_loop": Case("float64[:, :]", "n,m"),
 }

@@ -14,7 +14,7 @@ from porter.arrays.sizes import Poly
 from porter.frontend.builder import whole_view
 from porter.frontend.functions.registry import Call
 from porter.frontend.values import Array
-from porter.ir.nodes import Buffer, Host
+from porter.ir.nodes import Buffer, Expr, Host
 
 #: what CuPy has under the same name and arguments
 CUPY = ("linalg.", "fft.", "sort", "argsort")
@@ -30,9 +30,14 @@ class Result:
 
 
 def library_call(
-    call: Call, text: str, arrays: Sequence[Array], results: Sequence[Result]
+    call: Call,
+    text: str,
+    arrays: Sequence[Array],
+    results: Sequence[Result],
+    scalars: Sequence[Expr] = (),
 ) -> list[Array]:
-    """The arrays that `text` makes; `{0}`, `{1}` stand in it for the arrays given.
+    """The arrays that `text` makes; `{0}`, `{1}` stand in it for the arrays given, then for
+    scalars of the host.
 
     Refuses where Python might not evaluate the call, and where nothing may stay on the host.
     """
@@ -58,8 +63,9 @@ def library_call(
     ]  # fmt: skip
     b.buffers |= {m.name: m for m in made}
     names = tuple(m.name for m in made)
-    text = text.format(*(placeholder for placeholder, _ in inputs))
-    b.emit(Host(text, b.origin, arrays=tuple(inputs), makes=names, on_device=on_device))
+    values = tuple((f"host_value_{k}_", e) for k, e in enumerate(scalars))
+    text = text.format(*(placeholder for placeholder, _ in (*inputs, *values)))
+    b.emit(Host(text, b.origin, values, tuple(inputs), makes=names, on_device=on_device))
     if on_device:
         b.imports.add("import cupy as cp")
     else:

@@ -204,7 +204,7 @@ def operate(op: str, *operands: Expr) -> Expr:
     if operand.kind == "c" and op in ("sqrt", "log", "tan", "sinh", "cosh", "tanh"):
         raise DTypeError(f"`{OPS[op].numpy}` of complex numbers")
     if operand.kind != "c" and op in ("real", "conj"):
-        return cast(args[0], DType("int8")) if op == "conj" and operand == BOOL else args[0]
+        return args[0]
     if operand.kind != "c" and op == "imag":
         return cast(integer(0), strengthen(operand))
     if operand.kind in "iub" and OPS[op].rule == "whole":

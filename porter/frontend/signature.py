@@ -162,7 +162,12 @@ def candidates(function: FunctionSource, given: str | None) -> Iterator[list[Par
     text = given if given is not None else decorator_signature(function)
     if text is not None:
         types = parse_signature(text)
-        types += _defaults(function, params[len(types) :])
+        rest = params[len(types) :]
+        if rest and all(p.name.value.startswith(PREFIX) for p in rest):
+            # nobody lists the attributes of `self` in a signature
+            yield from _raised([*types, *_guesses(function, rest)])
+            return
+        types += _defaults(function, rest)
         if len(types) != len(params):
             raise UsageError(
                 f"the signature of `{function.name}` has {len(types)} types, "
@@ -172,7 +177,7 @@ def candidates(function: FunctionSource, given: str | None) -> Iterator[list[Par
         return
     usage = usage_of(function)
     aliases = _aliases(function)
-    base = [_inferred(p, usage[p.name.value], usage, params, aliases) for p in params]
+    base = _guesses(function, params)
     base = [_traced(function, p, t, aliases) for p, t in zip(params, base, strict=True)]
     yield from _raised(base)
     yield from _with_scalars(base, params, usage, aliases)
@@ -202,6 +207,11 @@ def setting(function: FunctionSource, signatures: Mapping[str, str]) -> str | No
     """The types that `[tool.porter.signatures]` gives; a decorator's own come first."""
     text = signatures.get(function.name)
     return None if text is None or decorator_signature(function) is not None else text
+
+
+def _guesses(function: FunctionSource, params: list[cst.Param]) -> list[ParameterType]:
+    usage, aliases = usage_of(function), _aliases(function)
+    return [_inferred(p, usage[p.name.value], usage, params, aliases) for p in params]
 
 
 def _aliases(function: FunctionSource) -> dict[str, str]:

@@ -58,5 +58,6 @@ CASES = {
     "sum_of_negative_zeros": Case("float64[:]", "n"),
     "close_to_the_least_integer": Case("int64[:]", "n:wide"),
     "rows_from_the_first": Case("float64[:, :], float64[:, :]", "n,m n,m"),
+    "percentiles_of_arguments": Case("float64[:], float64, float64", "n+1 =10.0 =90.0"),
     "diagonal_loop": Case("float64[:, :]", "n,m"),
 }

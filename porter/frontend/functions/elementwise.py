@@ -28,7 +28,7 @@ from porter.ir.ops import OPS
 
 #: other names of the operations in `ir/ops.py` (their own NumPy names are added below)
 _ALIASES = {
-    "abs": "abs", "conj": "conj", "acos": "arccos",
+    "abs": "abs", "acos": "arccos",
     "asin": "arcsin", "atan": "arctan", "atan2": "arctan2", "acosh": "arccosh",
     "asinh": "arcsinh", "atanh": "arctanh", "bitwise_not": "invert", "radians": "deg2rad",
     "degrees": "rad2deg", "bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift",
@@ -155,7 +155,14 @@ def _square(x: Expr) -> Expr:
     return operate("pow", cast(x, DType("int8")) if x.dtype == BOOL else x, integer(2))
 
 
+def _conjugate(x: Expr) -> Expr:
+    """`np.conjugate`: int8 of booleans, which the method `.conj()` gives back as they are."""
+    return cast(x, DType("int8")) if x.dtype == BOOL else operate("conj", x)
+
+
 formula("square", "x", _square)
+formula("conj", "x", _conjugate)
+formula("conjugate", "x", _conjugate)
 formula("reciprocal", "x", _reciprocal)
 formula("fabs", "x", lambda x: operate("abs", _real_float(x)))
 formula("logaddexp2", "x1 x2", _logaddexp2)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from porter.arrays.dtypes import FLOAT64, INT64, DType
 from porter.arrays.sizes import Poly, minimum
 from porter.frontend.calculus import normal_axis
 from porter.frontend.functions.registry import Call, function
 from porter.frontend.library import Result, complex_of, floating, library_call, real_of
+from porter.frontend.scalars import on_host
 from porter.frontend.stores import store
 from porter.frontend.values import NONE, Array, Special, Value
+from porter.ir.nodes import Expr
 
 #: a result of a library call whose size or type the data decides
 UNKNOWN = Special("a result whose size is not known")
@@ -202,16 +206,26 @@ def _median(call: Call) -> Value:
 
 @function("numpy.percentile numpy.quantile", "a q axis=None method=linear keepdims=False")
 def _percentile(call: Call) -> Value:
-    q = call.constant("q")
-    text = f"np.{call.name.removeprefix('numpy.')}({{0}}, {q!r}"
-    return _quantile(call, text, f", method={call.constant('method')!r}")
+    """Of one `q`, or of a list of them, which becomes the first axis."""
+    q = call.value("q")
+    several = isinstance(q, tuple)
+    scalars = [call.ev.as_numeric(v, call.node) for v in (q if several else (q,))]
+    if any(isinstance(v, Array) or not on_host(v) for v in scalars):
+        raise call.refuse("PRT901", f"`{call.name}` of `q` that is computed on the device")
+    places = ", ".join(f"{{{1 + k}}}" for k in range(len(scalars)))
+    text = f"np.{call.name.removeprefix('numpy.')}({{0}}, {f'[{places}]' if several else places}"
+    tail = f", method={call.constant('method')!r}"
+    return _quantile(call, text, tail, [v for v in scalars if not isinstance(v, Array)], several)
 
 
-def _quantile(call: Call, head: str, tail: str = "") -> Value:
+def _quantile(
+    call: Call, head: str, tail: str = "", scalars: Sequence[Expr] = (), several: bool = False
+) -> Value:
     a = call.array("a")
     if a.dtype.kind == "c":
         raise call.refuse("PRT907", f"`{call.name}` of complex numbers")
-    dtype = a.dtype if a.dtype.kind == "f" else FLOAT64
+    strong = several or any(not e.dtype.weak for e in scalars)
+    dtype = FLOAT64 if strong or a.dtype.kind != "f" else a.dtype
     axes = call.axes()
     axes = (
         list(range(a.ndim))
@@ -222,9 +236,10 @@ def _quantile(call: Call, head: str, tail: str = "") -> Value:
     shape = tuple(
         Poly.of(1) if d in axes else n for d, n in enumerate(a.shape) if keep or d not in axes
     )
+    shape = (Poly.of(len(scalars)), *shape) if several else shape
     over = "None" if len(axes) == a.ndim else repr(tuple(axes) if len(axes) > 1 else axes[0])
     text = f"{head}, axis={over}{tail}, keepdims={keep})"
-    made = library_call(call, text, [a], [Result("quantile", shape, dtype)])[0]
+    made = library_call(call, text, [a], [Result("quantile", shape, dtype)], scalars)[0]
     return made if shape else made.at(())
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from corpus_check import compare
 from programs import Program
-from programs_check import Outcome, undefined
+from programs_check import Outcome, casts_beyond, undefined
 
 from porter.codegen.module import module_text
 from porter.convert import convert_function
@@ -81,7 +81,7 @@ def on_simulator(program: Program) -> Outcome:
         for number, given in enumerate(layouts(arguments)):
             with np.errstate(all="ignore"):
                 wrong = compare(original, function, given)
-            if wrong and not undefined(wrong):
+            if wrong and not undefined(wrong) and not casts_beyond(original, given):
                 if re.match(r"raises (ValueError|IndexError|TypeError): ", wrong):
                     return Outcome("stricter", wrong)
                 return Outcome("wrong", f"layout {number}: {wrong}")

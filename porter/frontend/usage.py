@@ -37,6 +37,7 @@ class Usage:
     is_index: bool = False
     is_integer: bool = False
     in_product: bool = False
+    is_vector: bool = False
     is_scalar: bool = False
     has_bits: bool = False
     is_mask: bool = False
@@ -188,9 +189,26 @@ class _Visitor:
                     use = self.use(side.right)
                     if use is not None:
                         use.is_array = use.in_product = True
+            self._vector(node.left, node.right)
+        if isinstance(node.operator, (cst.Add, cst.Subtract)):
+            self._beside_product(node.left, node.right)
+            self._beside_product(node.right, node.left)
         if type(node.operator).__name__ in _BITS:
             for side in (node.left, node.right):
                 self._bits(side)
+
+    def _vector(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
+        """`A @ x` as it is written on paper: capital letters are matrices, small ones vectors."""
+        use = self.use(right)
+        if use is not None and isinstance(left, cst.Name) and isinstance(right, cst.Name):
+            use.is_vector |= left.value[0].isupper() and right.value[0].islower()
+
+    def _beside_product(self, side: cst.BaseExpression, other: cst.BaseExpression) -> None:
+        """`b - A @ x` and `x @ w + b`: what is added to a product is an array as well."""
+        use = self.use(side)
+        match other:
+            case cst.BinaryOperation(operator=cst.MatrixMultiply()) if use is not None:
+                use.array()
 
     def _bits(self, side: cst.BaseExpression) -> None:
         """An operand of a bit operation, or the array that it is an element of."""
@@ -426,5 +444,5 @@ def usage_of(
         visitor.visit(telling)
     for use in uses.values():
         if use.in_product and not use.ndim:
-            use.ndim = 2
+            use.ndim = 1 if use.is_vector else 2
     return uses

@@ -11,7 +11,7 @@ from porter.frontend.builder import Builder
 from porter.frontend.compaction import whole
 from porter.frontend.scalars import operate
 from porter.frontend.subscripts import index_array, is_mask
-from porter.frontend.values import Array, At, Slice, Special, View
+from porter.frontend.values import Array, At, Slice, Special
 from porter.ir.nodes import Expr
 from porter.ir.nodes import Value as IndexValue
 
@@ -33,9 +33,9 @@ def masked(b: Builder, array: Array, mask: Array) -> Array:
         raise b.refuse("PRT905", "a single truth value as a subscript", "use `if`")
     _match(b, array.shape, mask)
     lead = mask.ndim
-    view = View(array.view.buffer, array.view.index) if array.view else None
+    at, view, shown = array.at, array.view, array.shown_of
     return Array(
-        array.shape, array.dtype, array.at, view, lambda idx: mask.at(list(idx)[:lead]), lead
+        array.shape, array.dtype, at, view, lambda idx: mask.at(list(idx)[:lead]), lead, shown
     )
 
 

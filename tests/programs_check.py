@@ -15,6 +15,7 @@ import numpy as np
 from corpus_check import compare
 from programs import Program
 
+from porter.convert import convert_function
 from porter.diagnostics import Refusal
 from porter.frontend.globals import Globals
 from porter.frontend.program import build
@@ -93,6 +94,9 @@ def check(program: Program) -> Outcome:
             if _UNRAISED.match(wrong):
                 outcome = Outcome("unraised", wrong)
             elif wrong:
+                refused = _refused_at_last(program)
+                if refused:
+                    return refused
                 return Outcome("wrong", culprit(original, front, found, arguments))
     return outcome
 
@@ -112,6 +116,17 @@ def undefined(wrong: str) -> bool:
     What a product of them is depends on how it is written; see docs/verification.md.
     """
     return bool(re.search(r"(nan|inf)[^ ]*j\)", wrong)) and "differ" in wrong
+
+
+def _refused_at_last(program: Program) -> Outcome | None:
+    """What only the module's text refuses: a test that the host cannot make."""
+    module = SourceModule(program.source, "f.py")
+    function = next(f for f in module.functions if f.name == "f")
+    try:
+        convert_function(function, program.signature, Globals(module), None)
+    except Refusal as refusal:
+        return Outcome("refused", f"{refusal.diagnostic.code} {refusal.diagnostic.message}")
+    return None
 
 
 def casts_beyond(original: Any, arguments: Any) -> bool:

@@ -11,7 +11,7 @@ both Python's `range` and a grid treat a negative one as empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Union
@@ -375,3 +375,19 @@ def apply(op: str, a: Poly, b: Poly) -> Poly:
 def sym(name: str, nonneg: bool = False) -> Poly:
     """A symbol as a polynomial."""
     return Poly.atom(Sym(name, nonneg))
+
+
+def lengths(sizes: Iterable[Poly]) -> tuple[Poly, ...]:
+    """The extents; of two that may be negative the product is no length, so none is."""
+    found = tuple(sizes)
+    if sum(not n.is_nonneg() for n in found) > 1:
+        return tuple(n if n.is_nonneg() else maximum(n, 0) for n in found)
+    return found
+
+
+def product(sizes: Iterable[Poly]) -> Poly:
+    """How many elements an array of these sizes has."""
+    total = Poly.of(1)
+    for n in sizes:
+        total *= n
+    return total

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from porter.arrays.dtypes import BOOL, INT64, WEAK_INT
-from porter.arrays.sizes import Data, Poly, sym
+from porter.arrays.sizes import Data, Poly, lengths, product, sym
 from porter.frontend.builder import Builder
 from porter.frontend.scalars import cast, choose, integer, operate
 from porter.frontend.values import Array, At
@@ -169,9 +169,7 @@ def _selection(b: Builder, array: Array) -> Selection:
     if b.ranges or b.loops or b.in_while:
         raise b.refuse("PRT906", "how many elements the mask selects differs in each iteration",
                        "keep the mask, and use np.where")  # fmt: skip
-    size = Poly.of(1)
-    for n in array.shape[: array.lead]:
-        size *= b.resolve(n)
+    size = product(lengths(map(b.resolve, array.shape[: array.lead])))
 
     def flat(idx: Sequence[Poly]) -> Expr:
         return cast(mask(_unravel(b, array, idx[0])), BOOL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from porter.arrays.sizes import Poly, maximum, sym
+from porter.arrays.sizes import Poly, lengths, product, sym
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, delayed, reindex
 from porter.frontend.values import Array
@@ -50,7 +50,7 @@ def raised(array: Array, ndim: int) -> Array:
 
 def reshape(b: Builder, array: Array, shape: tuple[Poly, ...]) -> Array:
     """Row-major order; at most one size may be -1. A view where NumPy gives one."""
-    old = _lengths(b, array.shape)
+    old = lengths(map(b.resolve, array.shape))
     total = product(old)
     unknown = [d for d, n in enumerate(shape) if n.constant == -1]
     if len(unknown) > 1:
@@ -85,25 +85,11 @@ def _where_contiguous(b: Builder, array: Array, result: Array) -> Array:
     whole = [b.resolve(n) for n in b.buffers[array.view.buffer].shape]
     idx = [sym(f"?{d}", True) if n != ONE else Poly() for d, n in enumerate(array.shape)]
     start = flatten(array.view.index([Poly() for _ in idx]), whole)
-    if flatten(array.view.index(idx), whole) - start == flatten(idx, _lengths(b, array.shape)):
+    if flatten(array.view.index(idx), whole) - start == flatten(
+        idx, lengths(map(b.resolve, array.shape))
+    ):
         return replace(result, view=replace(result.view, contiguous=True))
     return replace(result, view=None, shown_of=array.view.buffer)
-
-
-def _lengths(b: Builder, shape: Sequence[Poly]) -> tuple[Poly, ...]:
-    """The extents; of two that may be negative the product is no length, so none is."""
-    sizes = tuple(map(b.resolve, shape))
-    if sum(not n.is_nonneg() for n in sizes) > 1:
-        return tuple(n if n.is_nonneg() else maximum(n, 0) for n in sizes)
-    return sizes
-
-
-def product(sizes: Sequence[Poly]) -> Poly:
-    """How many elements an array of these sizes has."""
-    total = ONE
-    for n in sizes:
-        total *= n
-    return total
 
 
 def _quotient(total: Poly, known: Poly) -> Poly:

@@ -342,3 +342,8 @@ def percentiles_of_arguments(x, lo, hi):
     """Several percentiles at once, at places that only the caller knows; NumPy's on the host."""
     a, b = np.percentile(x, [lo, hi])
     return np.clip(x, a, b), x - np.quantile(x, lo / 100)
+
+
+def rows_of_inner_positives(y):
+    """The inner part of a small array has no elements, whatever the product of its sizes says."""
+    return np.nonzero(y[1:-1, 1:-1] > 0)[0], y[1:-1, 1:-1][y[1:-1, 1:-1] > 1]

@@ -59,5 +59,6 @@ CASES = {
     "close_to_the_least_integer": Case("int64[:]", "n:wide"),
     "rows_from_the_first": Case("float64[:, :], float64[:, :]", "n,m n,m"),
     "percentiles_of_arguments": Case("float64[:], float64, float64", "n+1 =10.0 =90.0"),
+    "rows_of_inner_positives": Case("float64[:, :]", "n%4,n%4"),
     "diagonal_loop": Case("float64[:, :]", "n,m"),
 }

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from porter.arrays.dtypes import BOOL, FLOAT64, INT64, DType, promote, strengthen
-from porter.arrays.sizes import Data, Poly, maximum, sym
+from porter.arrays.sizes import Data, Poly, lengths, maximum, product, sym
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import (
     ONE,
@@ -181,9 +181,7 @@ def _found_limits(call: Call, a: Array) -> tuple[Expr, Expr, DType]:
     """The smallest and the largest value; 0 and 1 if there is none."""
     b = call.b
     dtype = strengthen(a.dtype) if a.dtype.kind == "f" else FLOAT64
-    size = Poly.of(1)
-    for n in a.shape:
-        size *= b.resolve(n)
+    size = product(lengths(map(b.resolve, a.shape)))
     extremes: list[Expr] = []
     for op, name, default in (("min", "smallest", 0), ("max", "largest", 1)):
         found = reduce(b, op, a, None, False, dtype, lambda e: cast(e, dtype))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter.arrays.dtypes import BOOL, promote, strengthen
-from porter.arrays.sizes import Poly, maximum
+from porter.arrays.sizes import Poly, maximum, product
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import (
     ONE,
@@ -19,7 +19,7 @@ from porter.frontend.calculus import (
 )
 from porter.frontend.facts import never_negative
 from porter.frontend.functions.registry import Call, function
-from porter.frontend.rearrange import along, flat, product, raised, reshape, settled
+from porter.frontend.rearrange import along, flat, raised, reshape, settled
 from porter.frontend.scalars import cast, choose, number
 from porter.frontend.subscripts import row
 from porter.frontend.values import Array, Slice, Value

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter.arrays.dtypes import FLOAT64, INT64
-from porter.arrays.sizes import Data, Poly, maximum
+from porter.arrays.sizes import Data, Poly, maximum, product
 from porter.frontend.calculus import Operand, as_array, elementwise, index_value
 from porter.frontend.elements import by_statements, first_not
 from porter.frontend.functions.creation import shape_of
 from porter.frontend.functions.registry import Call, function
-from porter.frontend.rearrange import product
 from porter.frontend.scalars import cast, integer, operate
 from porter.frontend.values import NONE, Array, Function, Value
 from porter.ir.nodes import Expr, Load, Reduce

@@ -11,6 +11,7 @@ from porter.diagnostics import Diagnostic, UsageError
 from porter.rules.base import Bad, ConverterRule, Rule, source
 from porter.rules.engine import Selection, analyze
 from porter.rules.fixes import apply_fixes
+from porter.rules.model import PyFile
 from porter.rules.registry import all_rules, find
 from porter.source.files import SourceFile
 
@@ -24,6 +25,14 @@ def findings(rule: type[Rule], case: str) -> list[Diagnostic]:
     return [d for d in analyze(file, Selection((rule.code,))).diagnostics]
 
 
+def asked_for(rule: type[Rule], case: str) -> list[Diagnostic]:
+    """What the converter says to someone who asks for the functions by their names."""
+    file = SourceFile("case.py", source(case))
+    names = tuple(f.name for f in PyFile(file.text, file.path).functions)
+    asked = issubclass(rule, ConverterRule) and names
+    return list(analyze(file, Selection((rule.code,)), names=names).diagnostics) if asked else []
+
+
 @pytest.mark.parametrize(("rule", "case"), VALID)
 def test_valid_code_is_left_alone(rule: type[Rule], case: str) -> None:
     assert [d.message for d in findings(rule, case)] == []
@@ -31,7 +40,7 @@ def test_valid_code_is_left_alone(rule: type[Rule], case: str) -> None:
 
 @pytest.mark.parametrize(("rule", "case"), INVALID)
 def test_invalid_code_is_found_where_it_stands(rule: type[Rule], case: Bad) -> None:
-    found = findings(rule, case.code)
+    found = findings(rule, case.code) or asked_for(rule, case.code)
     assert found
     assert not case.at or case.at == f"{found[0].span.line}:{found[0].span.column}"
     assert found[0].name == rule.name

@@ -112,6 +112,8 @@ def test_notebook_lines_lead_back_to_their_cells(tmp_path: Path) -> None:
         ("np.sin?\nx = 1", "# np.sin?\nx = 1"),
         ("files = !ls\nx = 1", "# files = !ls\nx = 1"),
         ("%%timeit\nx = 1", "# %%timeit\nx = 1"),
+        ("pip install cuda-python\nx = 1", "# pip install cuda-python\nx = 1"),
+        ("cd ..\nx", "# cd ..\nx"),
         ("%%writefile a.py\nx = 1", "# %%writefile a.py\nx = 1"),
         ("%%bash\nls -l", "# %%bash\n# ls -l"),
         ("x = (5\n%3)", "x = (5\n%3)"),

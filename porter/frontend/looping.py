@@ -244,6 +244,8 @@ def _bind_target(
 ) -> None:
     """The loop's names take this iteration's value; an index stays symbolic."""
     if isinstance(target, cst.Tuple) and isinstance(value, tuple):
+        if len(target.elements) != len(value):
+            raise body.b.refuse("PRT905", f"{len(value)} values for {len(target.elements)} names")
         for element, v in zip(target.elements, value, strict=True):
             _bind_target(body, element.value, v, reassigned)
     elif isinstance(target, cst.Name) and isinstance(value, IndexValue):

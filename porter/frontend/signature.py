@@ -135,9 +135,22 @@ def decorator_signature(function: FunctionSource) -> str | None:
         call = decorator.decorator
         if isinstance(call, cst.Call) and call.args:
             text = _signature_text(function, call.args[0].value)
-            if text is not None:
+            if text is not None and (_is_numbas(function, call) or _is_signature(text)):
                 return text
     return None
+
+
+def _is_numbas(function: FunctionSource, call: cst.Call) -> bool:
+    """Whether a decorator's name is one that Numba's have."""
+    return function.module.code(call.func).endswith(("jit", "vectorize", "cfunc", "stencil"))
+
+
+def _is_signature(text: str) -> bool:
+    # other decorators take texts with brackets in them too
+    try:
+        return bool(parse_signature(text))
+    except (UsageError, ValueError):
+        return False
 
 
 def _signature_text(function: FunctionSource, node: cst.BaseExpression) -> str | None:

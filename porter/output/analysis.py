@@ -51,6 +51,8 @@ def _function(analysis: Analysis, verdict: Verdict) -> dict[str, object]:
         "reasons": list(verdict.reasons),
         "signature": verdict.signature,
     }
+    if verdict.because:
+        record["because"] = verdict.because
     if cell is not None:
         record["cell"] = cell.number
     return record
@@ -89,7 +91,7 @@ def _table(verdicts: list[tuple[Analysis, Verdict]], color: bool) -> str:
     for a, v in verdicts:
         path, line = a.source.place(v.line)
         why = ", ".join(v.reasons)
-        more = "; ".join(x for x in (v.signature, why, *v.assumed) if x)
+        more = "; ".join(x for x in (v.signature, why, v.because, *v.assumed) if x)
         rows.append((f"{path}:{line}", v.name, v.verdict, v.stage, more))
     widths = [max(len(r[n]) for r in rows) for n in range(4)]
     lines = []

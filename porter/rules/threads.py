@@ -10,7 +10,7 @@ from functools import cached_property
 
 from porter.rules.model import Function, Kind, PyFile
 
-_THREAD = ("numba.cuda.grid", "numba.cuda.threadIdx", "numba.cuda.blockIdx", "numba.cuda.laneid")
+THREAD = ("numba.cuda.grid", "numba.cuda.threadIdx", "numba.cuda.blockIdx", "numba.cuda.laneid")
 _IN_BLOCK = ("numba.cuda.grid", "numba.cuda.threadIdx", "numba.cuda.laneid")
 #: roots whose functions do not depend on the thread that calls them
 _PURE = ("math", "cmath", "numpy", "numba", "operator")
@@ -50,13 +50,22 @@ class Write:
 class Threads:
     """Facts about one function that runs on the device.
 
-    With `blocks_differ` false, what is the same for all threads of a block does not vary.
+    With `blocks_differ` false, what is the same for all threads of a block does not vary; with
+    `unknown_differs` false, neither does what a function returns that this file does not hold.
     """
 
-    def __init__(self, file: PyFile, function: Function, *, blocks_differ: bool = True) -> None:
+    def __init__(
+        self,
+        file: PyFile,
+        function: Function,
+        *,
+        blocks_differ: bool = True,
+        unknown_differs: bool = True,
+    ) -> None:
         self.file = file
         self.function = function
-        self._sources = _THREAD if blocks_differ else _IN_BLOCK
+        self._sources = THREAD if blocks_differ else _IN_BLOCK
+        self._unknown = unknown_differs
 
     @cached_property
     def parents(self) -> dict[ast.AST, ast.AST]:
@@ -66,11 +75,19 @@ class Threads:
     @cached_property
     def own_arrays(self) -> set[str]:
         """Names bound to shared, local or constant memory."""
+        return self._memory("numba.cuda.shared", "numba.cuda.local", "numba.cuda.const")
+
+    @cached_property
+    def local_arrays(self) -> set[str]:
+        """Names bound to memory of which each thread has its own."""
+        return self._memory("numba.cuda.local")
+
+    def _memory(self, *kinds: str) -> set[str]:
         found = set()
         for node in self.function.nodes:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
                 name = self.file.qualified(node.value.func, self.function) or ""
-                if name.startswith(("numba.cuda.shared", "numba.cuda.local", "numba.cuda.const")):
+                if name.startswith(kinds):
                     found |= {t.id for t in node.targets if isinstance(t, ast.Name)}
         return found
 
@@ -84,6 +101,8 @@ class Threads:
                 for target, value in _bindings(node):
                     if self._varies(value, tainted):
                         tainted |= set(_target_names(target))
+                        at = element(target)
+                        tainted |= {at.base} if at and at.base in self.local_arrays else set()
             if len(tainted) == before:
                 return tainted
 
@@ -112,7 +131,7 @@ class Threads:
         if name.startswith("numba.cuda."):
             atomic = name.startswith("numba.cuda.atomic")
             return atomic or "xoroshiro" in name or self._asks(name)
-        return name.split(".")[0] not in _PURE
+        return self._unknown and name.split(".")[0] not in _PURE
 
     def _asks(self, name: str | None) -> bool:
         # compared as a whole or up to a dot: cuda.gridsize is the same in every thread
@@ -127,7 +146,7 @@ class Threads:
             return False
         callee = self.file.defined(call.func.id, call.lineno)
         if callee is None or callee is self.function:
-            return callee is None
+            return callee is None and self._unknown
         return Threads(self.file, callee).uses_index
 
     @cached_property

@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from porter.diagnostics import Diagnostic, Severity, Span
+from porter.rules.candidates import is_fact, loops_over_elements
 from porter.rules.launches.sites import launches
-from porter.rules.lifting.loops import works_on_arrays
-from porter.rules.model import FUNCTIONS, Function, Kind, PyFile, walk_own
+from porter.rules.model import FUNCTIONS, Function, Kind, PyFile
 from porter.rules.transfers.scopes import device_arrays
 from porter.source.files import SourceFile
 from porter.trace.lookup import traced_types
@@ -39,6 +39,7 @@ class Verdict:
     reasons: tuple[str, ...] = ()
     signature: str = ""
     assumed: tuple[str, ...] = ()
+    because: str = ""
 
 
 @dataclass(frozen=True)
@@ -90,10 +91,24 @@ def judge(
             if not (asked_for or answer[0].verdict != "refused" or is_array_code(file, function)):
                 # arrays go through it, but it may do no work on them
                 continue
-            results.append(answer[0])
-            diagnostics += [d for d in answer[1] if asked_for or d.code != "PRT909"]
+            verdict, reasons = answer
+            if not asked_for:
+                given = function.name in signatures or _was_given_arrays(traced, function)
+                said = [d for d in reasons if d.code != "PRT909" and given] or [
+                    d for d in reasons if is_fact(file, function, d)
+                ]
+                if not said:
+                    verdict = replace(verdict, because=_because(source, reasons))
+                reasons = said
+            diagnostics += reasons
+            results.append(verdict)
     results.sort(key=lambda v: v.line)
     return Verdicts(tuple(results), tuple(diagnostics), tuple(problems))
+
+
+def _because(source: SourceFile, reasons: list[Diagnostic]) -> str:
+    """The first reason and its line, for a verdict without findings of its own."""
+    return "".join(f"line {source.place(d.span.line)[1]}: {d.message}" for d in reasons[:1])
 
 
 def _functions(
@@ -227,7 +242,7 @@ def _was_given_arrays(traced: Mapping[str, Mapping[str, str]], function: Functio
 def is_array_code(file: PyFile, function: Function) -> bool:
     """Whether a function computes with arrays: it names numpy, loops over elements of a
     parameter, or is compiled by Numba."""
-    if function.kind is not Kind.PLAIN or _loops_over_elements(function):
+    if function.kind is not Kind.PLAIN or loops_over_elements(function):
         return True
     return any(n.split(".")[0] == "numpy" for n in _names(file, function))
 
@@ -257,13 +272,3 @@ def _own_nodes(function: Function) -> list[ast.AST]:
     args = function.node.args
     hints = [a.annotation for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
     return [*function.nodes, *(n for h in hints if h is not None for n in ast.walk(h))]
-
-
-def _loops_over_elements(function: Function) -> bool:
-    """Whether a `for` loop computes with elements of a parameter at its own index."""
-    loops = [n for n in function.nodes if isinstance(n, ast.For)]
-    return any(
-        works_on_arrays(function, loop)
-        and any(isinstance(n, (ast.BinOp, ast.AugAssign)) for s in loop.body for n in walk_own(s))
-        for loop in loops
-    )

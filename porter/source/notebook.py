@@ -13,6 +13,8 @@ from porter.source.text import split_lines
 
 _MAGIC = re.compile(
     r"^(\s*)(%[A-Za-z%]|!|\?)|^(\s*)[\w.]+\?{1,2}\s*$|^(\s*)[\w, ]+=\s*[!%][A-Za-z]"
+    # what IPython takes for a command although no sign says so
+    r"|^(pip|conda|mamba|uv)\s+[a-z]|^(ls|cd|cat|cp|mv|rm|mkdir|less|more|man)\s+[\w./~-]"
 )
 #: cell magics whose body is still Python
 _PYTHON_CELL = re.compile(

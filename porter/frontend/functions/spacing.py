@@ -59,8 +59,10 @@ def _whole(e: Expr) -> Poly | None:
 
 def _of_floats(call: Call, parts: Sequence[Operand], dtype: DType) -> Array:
     """ceil((stop - start) / step) elements, counted here or on the host."""
+    if any(isinstance(p, Array) for p in parts):
+        raise call.refuse("PRT906", "`arange` of an array", "pass numbers: x.size, x[0]")
     start, stop, step = (p for p in parts if not isinstance(p, Array))
-    if len(parts) != 3 or dtype.kind not in "f" or not all(map(on_host, (start, stop, step))):
+    if dtype.kind not in "f" or not all(map(on_host, (start, stop, step))):
         raise call.refuse("PRT906", "the length of this `arange` depends on the data",
                           "use np.linspace, or start + step * np.arange(n)")  # fmt: skip
     count = operate("ceil", operate("truediv", operate("sub", stop, start), step))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
+from porter.rules.launches.sites import handed_on
 from porter.rules.model import Function, Kind, PyFile
 
 
@@ -74,6 +75,23 @@ class KernelReturnsValue(Rule):
         """,
         """
         from numba import cuda
+        from mine import make_kernel
+
+        @cuda.jit
+        def twice(f, v):
+            return f(f(v))
+
+        kernel = make_kernel(twice)
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def power(x, n):
+            return x * power(x, n - 1) if n else 1
+        """,
+        """
+        from numba import cuda
 
         @cuda.jit
         def k(x):
@@ -112,7 +130,7 @@ class KernelReturnsValue(Rule):
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every `return` of a kernel with a value other than None."""
-        if function.kind is not Kind.KERNEL:
+        if function.kind is not Kind.KERNEL or handed_on(file, function):
             return
         for node in function.nodes:
             if not isinstance(node, ast.Return) or node.value is None:

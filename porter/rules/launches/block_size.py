@@ -78,6 +78,15 @@ class BlockSize(Rule):
         def run(t):
             k[4, t](0)
         """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            pass
+
+        k[1, 100](0)
+        """,
     )
     INVALID = (
         Bad(
@@ -114,6 +123,9 @@ class BlockSize(Rule):
                 continue
             size = Values(file, launch.scope).product(launch.block)
             if size is None or (size <= MOST and (size <= WARP or size % WARP == 0)):
+                continue
+            if size <= MOST and Values(file, launch.scope).product(launch.grid) == 1:
+                # one block of the array's size: there is nothing to be gained from whole warps
                 continue
             if size > MOST:
                 message = f"a block of {size:,} threads is more than the {MOST:,} that a GPU takes"

@@ -110,6 +110,36 @@ class DroppedTail(Rule):
         def run(x, t):
             k[x.size // t + 1, t](x)
         """,
+        """
+        from numba import cuda
+        import numpy as np
+
+        @cuda.jit
+        def k(x):
+            pass
+
+        A = np.zeros((1024, 512))
+        t = 32
+        b = A.shape[1] // t
+        k[b, t](A)
+        """,
+        """
+        from numba import cuda
+        import settings
+
+        @cuda.jit
+        def k(x):
+            pass
+
+        if settings.small:
+            n, m, tpb = 4, 4, 2
+        else:
+            n, m, tpb = 256, 256, 32
+
+        def run(x):
+            t = (tpb, tpb)
+            k[(n // t[0], m // t[1]), t](x)
+        """,
     )
     INVALID = (
         Bad(
@@ -193,10 +223,19 @@ def _division(file: PyFile, launch: Launch) -> ast.expr | None:
             continue
         parts = _floor(expression)
         if parts is not None and _by_block(file, parts[1], launch.block, block, n):
-            total, size = values.integer(parts[0]), values.integer(parts[1])
-            if total is None or size is None or total % size:
+            if not _divides(values, *parts):
                 return expression
     return None
+
+
+def _divides(values: Values, total: ast.expr, size: ast.expr) -> bool:
+    """Whether the file shows the division to be exact, in each branch that sets the two."""
+    totals, sizes = values.alternatives(total), values.alternatives(size)
+    if len(totals) != len(sizes):
+        shorter = totals if len(totals) == 1 else sizes
+        shorter *= max(len(totals), len(sizes)) if len(shorter) == 1 else 1
+    pairs = list(zip(totals, sizes, strict=False))
+    return len(totals) == len(sizes) and all(t is not None and s and t % s == 0 for t, s in pairs)
 
 
 def _floor(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:

@@ -24,7 +24,7 @@ _INT_OPS: dict[type[ast.operator], Callable[[float, float], float | None]] = {
     ast.Pow: lambda a, b: a**b if 0 <= b < 64 and abs(a) < 2**32 else None,
 }
 _SIZED = words(
-    "zeros ones empty full arange device_array pinned_array mapped_array managed_array "
+    "zeros ones empty full arange recarray device_array pinned_array mapped_array managed_array "
     "random.rand random.random random.randn rand"
 )
 _LIKE = words(
@@ -69,6 +69,30 @@ def launches(file: PyFile) -> tuple[Launch, ...]:
     return tuple(launch for scope in scopes(file) for launch in _launches(file, scope))
 
 
+def handed_on(file: PyFile, function: Function) -> bool:
+    """Whether the function may be called on the device or launched elsewhere: it calls itself,
+    or is passed on as a value, and no launch here says that it is a kernel."""
+    if any(x.kernel is function for x in launches(file)):
+        return False
+    heads = {
+        id(n.value) for n in ast.walk(file.tree) if isinstance(n, (ast.Subscript, ast.Attribute))
+    }
+    called = {
+        id(n.func)
+        for n in ast.walk(file.tree)
+        if isinstance(n, ast.Call) and not _within(function, n)
+    }
+    return any(
+        isinstance(n, ast.Name) and n.id == function.node.name and isinstance(n.ctx, ast.Load)
+        for n in ast.walk(file.tree)
+        if id(n) not in heads and id(n) not in called
+    )
+
+
+def _within(function: Function, node: ast.Call) -> bool:
+    return function.node.lineno <= node.lineno <= (function.node.end_lineno or node.lineno)
+
+
 def scopes(file: PyFile) -> list[Scope]:
     """The module and every function that is not compiled."""
     plain = [f.node for f in file.functions if f.kind in (Kind.PLAIN, Kind.OTHER)]
@@ -89,16 +113,33 @@ def own_nodes(scope: Scope) -> tuple[ast.AST, ...]:
 
 
 def _launches(file: PyFile, scope: Scope) -> Iterator[Launch]:
+    made = [(name, value) for _, name, value in _assignments(scope)]
+    names = [name for name, _ in made]
+    configured = {n: v for n, v in made if isinstance(v, ast.Subscript) and names.count(n) == 1}
     for node in own_nodes(scope):
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)):
+        if not isinstance(node, ast.Call):
             continue
-        head, config = node.func.value, node.func.slice
+        # `launch = kernel[blocks, threads]`, then `launch(x)`
+        by_name = configured.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if by_name is not None and not _is_kernel(file, by_name):
+            continue
+        site = by_name or node.func
+        if not isinstance(site, ast.Subscript):
+            continue
+        head, config = site.value, site.slice
         if not isinstance(config, ast.Tuple) or not 2 <= len(config.elts) <= 4:
             continue
         name = head.id if isinstance(head, ast.Name) else getattr(head, "attr", "")
         kernel = file.defined(name, node.lineno) if isinstance(head, ast.Name) else None
         if name and (kernel is None or kernel.kind is Kind.KERNEL):
             yield Launch(name, node, tuple(config.elts), scope, kernel)
+
+
+def _is_kernel(file: PyFile, site: ast.Subscript) -> bool:
+    if not isinstance(site.value, ast.Name):
+        return False
+    kernel = file.defined(site.value.id, site.lineno)
+    return kernel is not None and kernel.kind is Kind.KERNEL
 
 
 class Values:
@@ -127,6 +168,16 @@ class Values:
         values = self.outer.get(node.id, [])
         return values[0][1] if len(values) == 1 else None
 
+    def alternatives(self, node: ast.expr) -> list[int | None]:
+        """The values of an integer expression that the module sets in several branches."""
+        if isinstance(node, ast.Subscript):
+            parts, at = self.definition(node.value), self.integer(node.slice)
+            if isinstance(parts, (ast.Tuple, ast.List)) and at is not None and at < len(parts.elts):
+                return self.alternatives(parts.elts[at])
+        if isinstance(node, ast.Name) and node.id not in self.own:
+            return [self.integer(value) for _, value in self.outer.get(node.id, [])]
+        return [self.integer(node)]
+
     def integer(self, node: ast.expr | None, depth: int = 0) -> int | None:
         """The value of an integer expression, when the file determines it."""
         value = self._number(node, depth)
@@ -152,46 +203,96 @@ class Values:
     def _call(self, node: ast.expr, depth: int) -> float | None:
         if isinstance(node, ast.Attribute) and node.attr == "size":
             return self.size(node.value, depth + 1)
+        if isinstance(node, ast.Subscript):
+            return self._part(node, depth + 1)
         if not (isinstance(node, ast.Call) and len(node.args) == 1):
             return None
         name = self.file.code(node.func)
         if name == "len":
-            return self.size(node.args[0], depth + 1)
+            shape = self.shape(node.args[0], depth + 1)
+            return shape[0] if shape else None
         a = self._number(node.args[0], depth + 1)
         if a is None or name not in ("int", "math.ceil", "ceil", "math.floor", "np.ceil"):
             return None
         return math.ceil(a) if name.endswith("ceil") else math.floor(a)
 
+    def _part(self, node: ast.Subscript, depth: int) -> int | None:
+        """`t[0]` of a tuple, `x.shape[0]` of an array."""
+        index = self.integer(node.slice, depth) if isinstance(node.slice, ast.expr) else None
+        if index is None:
+            return None
+        if isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+            shape = self.shape(node.value.value, depth)
+            return shape[index] if shape and -len(shape) <= index < len(shape) else None
+        parts = self.definition(node.value)
+        if not isinstance(parts, (ast.Tuple, ast.List)) or not index < len(parts.elts):
+            return None
+        return self.integer(parts.elts[index], depth)
+
     def size(self, node: ast.expr | None, depth: int = 0) -> int | None:
         """The number of elements of an array, when the file determines it."""
+        shape = self.shape(node, depth)
+        return math.prod(shape) if shape is not None else None
+
+    def shape(self, node: ast.expr | None, depth: int = 0) -> tuple[int, ...] | None:
+        """The shape of an array (or the length of a list), when the file determines it."""
         if node is None or depth > 12:
             return None
         if isinstance(node, ast.Name):
-            return self.size(self.definition(node), depth + 1)
+            return self.shape(self.definition(node), depth + 1)
         if isinstance(node, (ast.List, ast.Tuple)):
-            sizes = [self.size(e, depth + 1) or 1 for e in node.elts]
-            return sum(sizes)
-        if not isinstance(node, ast.Call):
-            return None
+            return self._listed(node.elts, depth + 1)
+        if isinstance(node, ast.BinOp) and isinstance(node.left, ast.List):
+            times = self.integer(node.right, depth + 1) if isinstance(node.op, ast.Mult) else None
+            return (len(node.left.elts) * times,) if times is not None else None
+        return self._made(node, depth + 1) if isinstance(node, ast.Call) else None
+
+    def _listed(self, parts: list[ast.expr], depth: int) -> tuple[int, ...] | None:
+        nested = [e for e in parts if isinstance(e, (ast.List, ast.Tuple))]
+        if not nested:
+            starred = any(isinstance(e, ast.Starred) for e in parts)
+            return None if starred else (len(parts),)
+        shapes = {self.shape(e, depth) for e in parts}
+        inner = shapes.pop()
+        return None if shapes or inner is None else (len(parts), *inner)
+
+    def _made(self, node: ast.Call, depth: int) -> tuple[int, ...] | None:
+        """The shape of the array that a call makes."""
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "reshape":
+            return self._reshaped(node, depth)
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _SAME:
+            same = self.shape(node.func.value, depth)
+            flat = node.func.attr in ("ravel", "flatten") and same is not None
+            return (math.prod(same),) if flat and same is not None else same
         name = self.file.qualified(node.func) or ""
         short = name.removeprefix("numpy.").removeprefix("numba.cuda.").removeprefix("cupy.")
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _SAME:
-            return self.size(node.func.value, depth + 1)
         if short in _LIKE and node.args:
-            return self.size(node.args[0], depth + 1)
+            return self.shape(node.args[0], depth)
         shape = node.args[0] if node.args else _keyword(node, "shape")
         if short not in _SIZED or shape is None or (short == "arange" and len(node.args) > 1):
             return None
-        return self.product(shape, depth + 1)
+        return self.axes(shape, depth)
 
-    def product(self, node: ast.expr | None, depth: int = 0) -> int | None:
-        """The product of a shape, a grid or a block: an integer or a tuple of them."""
+    def _reshaped(self, node: ast.Call, depth: int) -> tuple[int, ...] | None:
+        given = node.args[0] if len(node.args) == 1 else ast.Tuple(node.args, ast.Load())
+        shape = self.axes(given, depth)
+        return shape if shape is not None and min(shape, default=0) >= 0 else None
+
+    def axes(self, node: ast.expr | None, depth: int = 0) -> tuple[int, ...] | None:
+        """A shape, a grid or a block as integers: one of them or a tuple."""
+        if isinstance(node, ast.Attribute) and node.attr == "shape":
+            return self.shape(node.value, depth + 1)
         if isinstance(node, ast.Name):
             node = self.definition(node)
         parts = node.elts if isinstance(node, (ast.Tuple, ast.List)) else [node]
         values = [self.integer(p, depth + 1) for p in parts if p is not None]
         known = [v for v in values if v is not None]
-        return math.prod(known) if known and len(known) == len(parts) else None
+        return tuple(known) if known and len(known) == len(parts) else None
+
+    def product(self, node: ast.expr | None, depth: int = 0) -> int | None:
+        """The product of a shape, a grid or a block: an integer or a tuple of them."""
+        parts = self.axes(node, depth)
+        return math.prod(parts) if parts is not None else None
 
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:

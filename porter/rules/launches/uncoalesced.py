@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
+from porter.rules.launches.sites import Values, launches
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.threads import element
 
@@ -23,7 +24,8 @@ class SlowAxis(Rule):
     The first result of `cuda.grid(2)` is the x axis, along which the threads of a warp are
     neighbours; in a C-ordered array neighbours lie along the last axis. So each thread of a
     warp reads from another row: 32 transactions instead of 4 or fewer. Arrays in Fortran
-    order are the exception.
+    order are the exception. Kernels are reported only if this file shows how wide their blocks
+    are: in a block that is one thread wide the neighbours are along the other axes.
 
     ## Example
 
@@ -80,6 +82,19 @@ class SlowAxis(Rule):
             if i < x.shape[0] and j < x.shape[1]:
                 y[j, i] = x[i, j]
         """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            i, j = cuda.grid(2)
+            if i < x.shape[0] and j < x.shape[1]:
+                x[i, j] *= 2
+
+        def run(x):
+            t = (1, 64)
+            k[(x.shape[0], (x.shape[1] + 63) // 64), t](x)
+        """,
     )
     INVALID = (
         Bad(
@@ -91,6 +106,9 @@ class SlowAxis(Rule):
                 i, j = cuda.grid(2)
                 if i < x.shape[0] and j < x.shape[1]:
                     x[i, j] *= 2
+
+            def run(x, blocks):
+                k[blocks, (16, 16)](x)
             """,
             "5:5",
         ),
@@ -103,6 +121,11 @@ class SlowAxis(Rule):
                 row, col = cuda.grid(2)
                 if row < x.shape[0] and col < x.shape[1]:
                     x[row][col] *= 2
+
+            threads = (32, 8)
+
+            def run(x, blocks):
+                k[blocks, threads](x)
             """,
             "5:5",
         ),
@@ -110,7 +133,7 @@ class SlowAxis(Rule):
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """The assignment from `cuda.grid` when every access has the axes the slow way round."""
-        if function.kind is not Kind.KERNEL:
+        if function.kind is not Kind.KERNEL or not _wide(file, function):
             return
         for node in function.nodes:
             names = _grid_names(file, function, node)
@@ -132,6 +155,23 @@ class SlowAxis(Rule):
                     " the launch",
                     function=function,
                 )
+
+
+def _wide(file: PyFile, function: Function) -> bool:
+    """Whether this file launches the kernel, in blocks that it shows to be wider than one."""
+    blocks = [
+        Values(file, x.scope).axes(x.block) or _first(Values(file, x.scope), x.block)
+        for x in launches(file)
+        if x.kernel is function
+    ]
+    return bool(blocks) and all(block and block[0] > 1 for block in blocks)
+
+
+def _first(values: Values, block: ast.expr) -> tuple[int, ...]:
+    """The width of a block alone; empty when the file does not determine it."""
+    made = values.definition(block)
+    width = values.integer(made.elts[0]) if isinstance(made, ast.Tuple) and made.elts else None
+    return () if width is None else (width,)
 
 
 def _grid_names(file: PyFile, function: Function, node: ast.AST) -> list[str]:

@@ -7,7 +7,14 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
-from porter.rules.lifting.loops import falls_back, obstacle, outer_loops, title, works_on_arrays
+from porter.rules.lifting.loops import (
+    falls_back,
+    obstacle,
+    only_numbers,
+    outer_loops,
+    title,
+    works_on_arrays,
+)
 from porter.rules.lifting.outline import all_compiles, outlined
 from porter.rules.model import Function, Kind, PyFile
 
@@ -99,6 +106,32 @@ class LiftableLoop(Rule):
             for i in range(len(x)):
                 x[i] = hashlib.md5(x[i]).digest_size
         """,
+        """
+        import torch
+
+        def f(sizes):
+            layers = []
+            for i in range(len(sizes) - 1):
+                layers.append(make(sizes[i], sizes[i + 1]))
+            return torch.nn.Sequential(*layers)
+        """,
+        """
+        import copy
+
+        def f(table):
+            old = copy.deepcopy(table)
+            for v in old:
+                for w in old[v]:
+                    table[v] |= table[w]
+        """,
+        """
+        import cupy
+
+        def f(x):
+            x = cupy.asarray(x)
+            for i in range(len(x) - 1):
+                x[i] = x[i] + 1
+        """,
     )
     INVALID = (
         Bad(
@@ -166,7 +199,10 @@ class LiftableLoop(Rule):
         loops = [
             loop
             for loop in outer_loops(function)
-            if works_on_arrays(function, loop) and _certain(file, function, loop)
+            if works_on_arrays(function, loop)
+            and _certain(file, function, loop)
+            # of code that is not compiled it is certain only when all names are known
+            and (function.kind is not Kind.PLAIN or only_numbers(file, function, loop))
         ]
         for number, loop in enumerate(loops, len(loops) > 1):
             yield self.report(

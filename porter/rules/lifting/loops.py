@@ -8,6 +8,14 @@ from collections.abc import Iterator
 from porter.rules.model import Function, Kind, PyFile, is_true, walk_own
 from porter.rules.nopython.calls import uncompilable_calls
 from porter.rules.threads import element
+from porter.rules.words import words
+
+#: built-in functions of numbers
+_PLAIN = words("range len min max abs int float round")
+_OBJECTS = (
+    *(ast.Dict, ast.Set, ast.List, ast.JoinedStr, ast.Lambda, ast.Try, ast.With, ast.Raise),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Starred, ast.Delete),
+)
 
 
 def falls_back(file: PyFile, function: Function) -> str | None:
@@ -58,6 +66,37 @@ def works_on_arrays(function: Function, loop: ast.For | ast.While) -> bool:
         and own & {i.id for x in at.indices for i in ast.walk(x) if isinstance(i, ast.Name)}
         for n in nodes
     )
+
+
+def only_numbers(file: PyFile, function: Function, loop: ast.For | ast.While) -> bool:
+    """Whether the loop is arithmetic on elements and nothing else: no methods, text or objects."""
+    nodes = [loop.iter if isinstance(loop, ast.For) else loop.test, *loop.body]
+    inside = [n for s in loop.body for n in walk_own(s)]
+    loops = [loop, *(n for n in inside if isinstance(n, (ast.For, ast.While)))]
+    bases = {at.base for n in inside if (at := element(n)) is not None}
+    if not all(isinstance(x, ast.For) and _counts(x.iter) for x in loops) or bases & {
+        n.id for n in function.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    } & set(function.parameters):
+        # elements of something that is no longer what was passed in, or of a dict
+        return False
+    return all(_numeric(file, function, n) for s in nodes for n in walk_own(s))
+
+
+def _counts(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("range", "prange")
+
+
+def _numeric(file: PyFile, function: Function, node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        name = file.qualified(node.func, function) or ""
+        plain = isinstance(node.func, ast.Name) and node.func.id in _PLAIN
+        return plain or name.split(".")[0] in ("math", "numpy")
+    if isinstance(node, ast.Attribute):
+        root = (file.qualified(node, function) or "").split(".")[0]
+        return node.attr in ("shape", "size", "ndim") or root in ("math", "numpy")
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, (int, float, complex))
+    return not isinstance(node, _OBJECTS)
 
 
 def obstacle(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import lru_cache
 
 from porter.rules.model import COMPILED, Function, PyFile
 from porter.rules.words import words
@@ -33,7 +34,7 @@ def uncompilable(file: PyFile, function: Function, call: ast.Call) -> str | None
         return None if shadowed or file.imported(name, call.lineno) else name
     name = file.qualified(call.func, function) or ""
     root = name.split(".")[0]
-    if name in KNOWN:
+    if name in KNOWN or name in overloaded(file):
         return None
     if root in MODULES or (name.startswith(SCIPY) and not name.startswith(SCIPY_KNOWN)):
         return name
@@ -47,6 +48,18 @@ def _builtin(name: str) -> bool:
 def on_cpu(function: Function) -> bool:
     """Whether Numba compiles a function for the CPU."""
     return function.kind in COMPILED and not function.on_device
+
+
+@lru_cache(maxsize=4)
+def overloaded(file: PyFile) -> frozenset[str]:
+    """What this file teaches Numba to compile: the functions it hands to `@overload`."""
+    decorators = [d for f in file.functions for d in f.node.decorator_list]
+    return frozenset(
+        file.qualified(d.args[0]) or ""
+        for d in decorators
+        if isinstance(d, ast.Call) and d.args
+        if (file.qualified(d.func) or "").endswith("extending.overload")
+    )
 
 
 def uncompilable_calls(

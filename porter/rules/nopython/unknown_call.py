@@ -110,6 +110,27 @@ class UncompilableCall(Rule):
         def f(x):
             return hashlib.md5(x).digest()
         """,
+        """
+        import scipy.linalg
+        from numba import njit
+        from numba.extending import overload
+
+        @overload(scipy.linalg.norm)
+        def norm(a):
+            return lambda a: a.max()
+
+        @njit
+        def f(a):
+            return scipy.linalg.norm(a)
+        """,
+        """
+        from functools import reduce
+        from numba import njit
+
+        @njit
+        def f(a):
+            return reduce(lambda x, y: x + y, a)
+        """,
     )
     INVALID = (
         Bad(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from porter.diagnostics import Diagnostic
 from porter.rules.base import Bad, Rule
@@ -45,8 +47,9 @@ class MissingGuard(Rule):
             x[i] += 1
     ```
 
-    A kernel is not reported if every launch of this file covers exactly the array it passes,
-    with a grid that is not computed by a division: where one is, another size will not divide.
+    A kernel is not reported if no launch of this file has more threads than the array that it
+    passes has elements, with a grid that is not computed by a division: where one is, another
+    size will not divide.
 
     ## Fix safety
 
@@ -125,6 +128,69 @@ class MissingGuard(Rule):
         def k(x, y):
             i = cuda.grid(1)
             y[i % y.size] = x[min(i, x.size - 1)]
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x, n):
+            first = 64 * cuda.blockIdx.x
+            tx = cuda.threadIdx.x
+            size = min(n - first, 64)
+            i = first + tx
+            if tx < size:
+                x[i] = 0
+        """,
+        """
+        from numba import cuda
+        import numpy as np
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            x[i, :] = 0
+
+        x = np.arange(32 * 3).astype(np.float32).reshape((32, 3))
+        k[1, 32](x)
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            x[i] += 1
+
+        def run(x):
+            k[1, x.shape](x)
+            k[1, len(x)](x)
+            k[1, 1](cuda.to_device([7]))
+        """,
+        """
+        from numba import cuda
+        import numpy as np
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            x[i] += 1
+
+        launch = k[8, 32]
+        launch(np.zeros(8 * 32))
+        """,
+        """
+        from numba import cuda
+        from mine import make_states
+
+        @cuda.jit
+        def k(states):
+            i = cuda.grid(1)
+            states[i] = 0
+
+        def run(blocks, threads):
+            n = blocks * threads
+            states = make_states(n)
+            k[blocks, threads](states)
         """,
     )
     INVALID = (
@@ -227,8 +293,8 @@ class MissingGuard(Rule):
             at = element(node)
             if at is None or at.base not in function.parameters:
                 continue
-            index = _unguarded(threads, at, positions)
-            if index is None or _covered(file, function, at.base):
+            index, axis = _unguarded(threads, at, positions)
+            if not index or _covered(file, function, at, axis):
                 continue
             yield self.report(
                 file,
@@ -278,27 +344,37 @@ def _combines(threads: Threads, value: ast.BinOp) -> bool:
     return {"threadIdx", "blockIdx"} <= roots and isinstance(value.op, (ast.Add, ast.Sub))
 
 
-def _unguarded(threads: Threads, at: Element, positions: set[str]) -> str | None:
-    """The position used as an index here that no condition on the way mentions."""
-    tests = [
-        n.id for t in threads.conditions(at.node) for n in ast.walk(t) if isinstance(n, ast.Name)
-    ]
-    ranged = {n for loop in threads.loops(at.node) for n in _names(loop.target)}
-    for index in at.indices:
+def _unguarded(threads: Threads, at: Element, positions: set[str]) -> tuple[str, int]:
+    """The position used as an index here that no condition on the way mentions, and its axis."""
+    tests = {n for t in threads.conditions(at.node) for n in _atoms(t)}
+    ranged = {n for loop in threads.loops(at.node) for n in _atoms(loop.target)}
+    limits = {n for loop in threads.loops(at.node) for n in _atoms(loop.iter)}
+    for axis, index in enumerate(at.indices):
         name = index.id if isinstance(index, ast.Name) else None
         if isinstance(index, ast.BinOp) and isinstance(index.op, (ast.Add, ast.Sub)):
             parts = [p.id for p in (index.left, index.right) if isinstance(p, ast.Name)]
             name = next((p for p in parts if p in positions), None)
-        if name in positions and name not in ranged and name not in _guarded(threads, tests):
-            return name
-    return None
+        if name not in positions or name in ranged:
+            continue
+        guarded = _guarded(threads, tests)
+        if name in guarded or _limited(threads, name, guarded | ranged, limits):
+            continue
+        return name, axis
+    return "", 0
 
 
-def _names(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+def _atoms(node: ast.AST) -> set[str]:
+    """The names in an expression, and `cuda.threadIdx.x` and its like as a whole."""
+    found: set[str] = set()
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name):
+            found.add(n.id)
+        elif isinstance(n, ast.Attribute) and isinstance(n.value, ast.Attribute):
+            found.add(f"{n.value.attr}.{n.attr}")
+    return found
 
 
-def _guarded(threads: Threads, tests: list[str]) -> set[str]:
+def _guarded(threads: Threads, tests: set[str]) -> set[str]:
     """Names that a condition mentions, directly or through a name computed from them."""
     guarded = set(tests)
     while True:
@@ -307,27 +383,53 @@ def _guarded(threads: Threads, tests: list[str]) -> set[str]:
             for node in threads.function.nodes
             if isinstance(node, ast.Assign)
             and guarded & {t.id for t in node.targets if isinstance(t, ast.Name)}
-            for name in _names(node.value)
+            for name in _atoms(node.value)
         }
         if more <= guarded:
             return guarded
         guarded |= more
 
 
-def _covered(file: PyFile, function: Function, base: str) -> bool:
-    """Whether every launch in the file has exactly as many threads as elements."""
+def _limited(threads: Threads, name: str, guarded: set[str], limits: set[str]) -> bool:
+    """Whether all that differs between threads in a position is limited by some condition."""
+    guarded = guarded | _guarded(threads, limits)
+    for node in threads.function.nodes:
+        if not isinstance(node, ast.Assign):
+            continue
+        if name not in {t.id for t in node.targets if isinstance(t, ast.Name)}:
+            continue
+        differs = {
+            atom
+            for n in ast.walk(node.value)
+            if isinstance(n, (ast.Name, ast.Attribute)) and threads.varies(n)
+            for atom in _atoms(n)
+            if atom in threads.names or "Idx." in atom
+        }
+        if differs and differs <= guarded:
+            return True
+    return False
+
+
+def _covered(file: PyFile, function: Function, at: Element, axis: int) -> bool:
+    """Whether no launch in the file has more threads than the array has elements."""
+    position = function.parameters.index(at.base)
     mine = [x for x in launches(file) if x.kernel is function]
-    return bool(mine) and all(_exact(file, x, function.parameters.index(base)) for x in mine)
+    return bool(mine) and all(_fits(file, x, position, axis) for x in mine)
 
 
-def _exact(file: PyFile, launch: Launch, position: int) -> bool:
+def _fits(file: PyFile, launch: Launch, position: int, axis: int) -> bool:
     if position >= len(launch.call.args):
         return False
-    values = Values(file, launch.scope)
-    grid, block = values.product(launch.grid), values.product(launch.block)
-    if grid is None or block is None or _divided(values, launch.grid):
+    values, array = Values(file, launch.scope), launch.call.args[position]
+    grid, block = values.axes(launch.grid), values.axes(launch.block)
+    shape = values.shape(array)
+    if _divided(values, launch.grid):
         return False
-    return grid * block == values.size(launch.call.args[position])
+    if grid is None or block is None or shape is None:
+        return _made_for(values, launch, array)
+    threads = [g * b for g, b in zip_longest(grid, block, fillvalue=1)]
+    along = shape[axis] if axis < len(shape) else 0
+    return math.prod(threads) == math.prod(shape) or max(threads) <= along
 
 
 def _divided(values: Values, grid: ast.expr) -> bool:
@@ -341,3 +443,25 @@ def _divided(values: Values, grid: ast.expr) -> bool:
         if p is not None
         for n in ast.walk(p)
     )
+
+
+def _made_for(values: Values, launch: Launch, array: ast.expr) -> bool:
+    """Whether the text says that there are as many threads as elements: `k[1, x.shape](x)`."""
+    file = values.file
+    grid, block = file.code(launch.grid), file.code(launch.block)
+    if values.integer(launch.grid) == 1:
+        totals = {block, _text(values, launch.block)}
+    else:
+        totals = {f"{grid} * {block}", f"{block} * {grid}"}
+    name = file.code(array)
+    if totals & {f"{name}.{x}" for x in ("shape", "size", "shape[0]")} | totals & {f"len({name})"}:
+        return True
+    made = values.definition(array)
+    given = [*made.args, *(k.value for k in made.keywords)] if isinstance(made, ast.Call) else []
+    texts = [t for g in given for t in (file.code(g), _text(values, g))]
+    return any(t == total or t.startswith(f"{total} + ") for t in texts for total in totals)
+
+
+def _text(values: Values, node: ast.expr) -> str:
+    made = values.definition(node)
+    return values.file.code(made) if made is not None else values.file.code(node)

@@ -123,7 +123,7 @@ class MissingBarrier(Rule):
         """The first such read."""
         if function.kind not in ON_DEVICE:
             return
-        threads = Threads(file, function)
+        threads = Threads(file, function, unknown_differs=False)
         shared = _shared(file, function)
         if not shared or any(_may_wait(file, function, n) for n in function.nodes):
             return

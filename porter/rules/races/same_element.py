@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Bad, Rule
-from porter.rules.launches.sites import Values, launches
+from porter.rules.launches.sites import Values, handed_on, launches
 from porter.rules.model import Function, Kind, PyFile
-from porter.rules.threads import Threads, Write
+from porter.rules.threads import THREAD, Threads, Write
 
 
 class SameElement(Rule):
@@ -44,7 +44,8 @@ class SameElement(Rule):
             x[i] *= 2
     ```
 
-    A kernel that this file launches with a single thread only is not reported.
+    A kernel that this file launches with a single thread only is not reported, nor one that
+    stores to fixed elements only and is not launched here: it may be meant for one thread.
 
     ## Fix safety
 
@@ -123,6 +124,46 @@ class SameElement(Rule):
             if i < x.size and x[i] > 3:
                 found[0] = True
         """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(r, x):
+            r[()] = x[()] + 1
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            x[1] = cuda.atomic.max(x, 0, 10)
+
+        def check(launch):
+            launch(k)
+        """,
+        """
+        from numba import cuda
+        from mine import check
+
+        @cuda.jit
+        def k(x):
+            for i in range(x.size):
+                x[i] = i
+
+        check(k)
+        """,
+        """
+        from numba import cuda
+        from mine import fixed
+
+        @cuda.jit
+        def k(x, y):
+            i = cuda.grid(1)
+            at = cuda.local.array(2, 'i8')
+            at[0] = i % x.shape[0]
+            at[1] = i // x.shape[0]
+            x[fixed(at)] = y[i]
+        """,
     )
     INVALID = (
         Bad(
@@ -160,6 +201,19 @@ class SameElement(Rule):
             """,
             "7:9",
         ),
+        Bad(
+            """
+            from numba import cuda
+
+            @cuda.jit
+            def k(r, x):
+                r[0] = x + 1
+
+            def run(r, n):
+                k[1, n](r, 1)
+            """,
+            "5:5",
+        ),
     )
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
@@ -168,9 +222,16 @@ class SameElement(Rule):
             return
         threads = Threads(file, function)
         shared = set(function.parameters)
+        asks = _asks(file, function)
+        launched = any(x.kernel is function for x in launches(file))
+        if not asks and handed_on(file, function):
+            return
         for write in threads.writes:
             if write.element.base not in shared or _own(threads, write):
                 continue
+            if not asks and not _stepped(threads, write):
+                if not launched or isinstance(write.value, ast.Constant):
+                    continue
             target = file.code(write.element.node)
             if threads.uses_index:
                 message = f"every thread writes the same element `{target}`"
@@ -182,6 +243,31 @@ class SameElement(Rule):
                 cure = "take an index from cuda.grid(1), and guard it with the array's size"
             yield self.report(file, write.element.node, message, cure, function=function)
             return
+
+
+def _asks(file: PyFile, function: Function) -> bool:
+    """Whether the kernel itself asks which thread it is."""
+    return any(
+        (file.qualified(n, function) or "").startswith(THREAD)
+        for n in function.nodes
+        if isinstance(n, (ast.Attribute, ast.Name))
+    )
+
+
+def _stepped(threads: Threads, write: Write) -> bool:
+    """Whether a loop around the store goes over the elements."""
+    stepped: set[str] = set()
+    at = threads.parents.get(write.statement)
+    while at is not None and at is not threads.function.node:
+        if isinstance(at, (ast.For, ast.While)):
+            names = [n for n in ast.walk(at) if isinstance(n, ast.Name)]
+            stepped |= {n.id for n in names if isinstance(n.ctx, ast.Store)}
+        at = threads.parents.get(at)
+    return any(
+        isinstance(n, ast.Name) and n.id in stepped
+        for i in write.element.indices
+        for n in ast.walk(i)
+    )
 
 
 def _own(threads: Threads, write: Write) -> bool:

@@ -7,11 +7,21 @@ from collections.abc import Iterator
 
 from porter.rules.launches.sites import Launch, Scope, launches, own_nodes
 from porter.rules.model import Function, Kind, PyFile
+from porter.rules.words import words
 
-_HOST = (
-    "numpy.",
+#: what certainly makes an array: `np.floor(x)` may be a number
+_HOST = {
+    *(
+        f"numpy.{n}"
+        for n in words(
+            "zeros ones empty full arange linspace array asarray ascontiguousarray asfortranarray "
+            "zeros_like ones_like empty_like full_like eye identity fromfile load loadtxt "
+            "random.rand random.randn random.random random.uniform random.normal random.randint "
+            "random.random_sample random.permutation concatenate stack tile repeat meshgrid"
+        )
+    ),
     "numba.cuda.pinned_array",
-)
+}
 _DEVICE = (
     "numba.cuda.to_device",
     "numba.cuda.device_array",
@@ -53,7 +63,12 @@ def _is_host(file: PyFile, value: ast.expr) -> bool:
     method = value.func if isinstance(value, ast.Call) else None
     if isinstance(method, ast.Attribute) and method.attr in ("astype", "reshape", "copy"):
         return _is_host(file, method.value)
-    return call_name(file, value).startswith(_HOST)
+    return call_name(file, value) in _HOST and _has_size(value)
+
+
+def _has_size(value: ast.expr) -> bool:
+    # np.random.normal() without a size is a number
+    return isinstance(value, ast.Call) and bool(value.args or value.keywords)
 
 
 def loads(scope: Scope, name: str) -> list[ast.Name]:

@@ -9,9 +9,11 @@ from porter.diagnostics import Diagnostic, Fix, Span
 from porter.rules.base import Bad, Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile
-from porter.rules.transfers.scopes import scope_launches
+from porter.rules.transfers.scopes import assigned, scope_launches
 
 _COPIES = ("copy_to_host", "copy_to_device")
+#: methods of streams, events and devices that wait; `sync` is cuda.core's
+_WAITS = ("synchronize", "sync")
 
 
 class CopyOutsideStream(Rule):
@@ -77,6 +79,21 @@ class CopyOutsideStream(Rule):
 
         def run(d, a):
             k[1, 32](d)
+            d.copy_to_host(a)
+        """,
+        """
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            pass
+
+        def run(device, d, a, s):
+            k[1, 32, s](d)
+            s.sync()
+            d.copy_to_host(a)
+            graph = device.create_graph_builder()
+            k[1, 32, graph](d)
             d.copy_to_host(a)
         """,
         """
@@ -164,10 +181,10 @@ class CopyOutsideStream(Rule):
                 for argument in node.args:
                     if isinstance(argument, ast.Name):
                         streams.pop(argument.id, None)
-                        if launch.stream is not None and _is_stream(launch.stream):
+                        if launch.stream is not None and _is_stream(scope, launch.stream):
                             streams[argument.id] = file.code(launch.stream)
             elif isinstance(node.func, ast.Attribute):
-                if node.func.attr == "synchronize":
+                if node.func.attr in _WAITS:
                     streams.clear()
                     continue
                 name = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
@@ -182,8 +199,14 @@ class CopyOutsideStream(Rule):
                     )
 
 
-def _is_stream(node: ast.expr) -> bool:
-    return not (isinstance(node, ast.Constant) and node.value in (0, None))
+def _is_stream(scope: Scope, node: ast.expr) -> bool:
+    """Whether the third part of a configuration is a stream other than the default one."""
+    if isinstance(node, ast.Constant):
+        return False
+    made = [v for n, v, _ in assigned(scope) if isinstance(node, ast.Name) and n == node.id]
+    calls = [ast.unparse(v.func) for v in made if isinstance(v, ast.Call)]
+    # numba-cuda also takes builders of graphs, which run nothing at the launch
+    return all("stream" in c.lower() for c in calls)
 
 
 def _streamed(call: ast.Call) -> bool:

@@ -103,12 +103,14 @@ class HostText(cst.CSTTransformer):
             return None
         if isinstance(node, (cst.SimpleString, cst.ConcatenatedString)):
             return None
-        state = self.b.saved()
+        state, values, arrays = self.b.saved(), list(self.values), list(self.arrays)
         try:
             value = self.body.ev(node)
             return self._text_of(value, node)
         except Refusal:
             self.b.restore(state)
+            # what the attempt has noted is no part of the text
+            self.values[:], self.arrays[:] = values, arrays
             return None
 
     def _asks_argument(self, node: cst.BaseExpression) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -125,7 +125,11 @@ class Builder:
 
     def refuse(self, code: str, message: str, help: str = "") -> Refusal:
         """A refusal at the node being evaluated."""
-        span = self.module.span(self.node) if self.node is not None else self.origin.span
+        span = self.origin.span
+        if self.node is not None:
+            # a node of another file has no place in this one
+            with suppress(IndexError):
+                span = self.module.span(self.node)
         if self.call_here is not None:
             shown = Path(self.module.path).name
             message, span = f"{message} ({shown}, line {span.line})", self.call_here

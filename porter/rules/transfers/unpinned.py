@@ -146,6 +146,9 @@ def _copies(file: PyFile, scope: Scope) -> Iterator[tuple[str, ast.Call, ast.exp
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if call_name(file, node) != "numba.cuda.to_device" and method not in _COPIES:
             continue
+        if any(k.arg == "copy" for k in node.keywords):
+            # `copy=False` takes the size and the type only
+            continue
         host, stream = node.args[0], stream_of(node, 1)
         if isinstance(host, ast.Name) and stream is not None and not _optional(scope, stream):
             yield host.id, node, stream

@@ -190,7 +190,7 @@ class OverwrittenCopy(Rule):
             return
         for scope in scopes(file):
             for name, value, line in assigned(scope):
-                if call_name(file, value) != "numba.cuda.to_device" or _uncopied(value):
+                if call_name(file, value) != "numba.cuda.to_device":
                     continue
                 assert isinstance(value, ast.Call)
                 if any(k.arg in ("copy", "to") for k in value.keywords):
@@ -301,8 +301,3 @@ def _fix(file: PyFile, copy: ast.Call, safe: bool) -> Fix | None:
     if not isinstance(copy.func, ast.Attribute) or keywords - {"stream"} or len(copy.args) > 2:
         return None
     return Fix(file.span(copy.func), f"{file.code(copy.func.value)}.device_array_like", safe)
-
-
-def _uncopied(call: ast.expr) -> bool:
-    # `copy=False` takes the size and the type only
-    return isinstance(call, ast.Call) and any(k.arg == "copy" for k in call.keywords)

@@ -159,12 +159,13 @@ def page(found: dict[str, list[Cost]], tree: Path, fixit: str | None) -> str:
 def facts(tree: Path, fixit: str | None) -> list[str]:
     files = [p for p in tree.rglob("*.py")]
     count = sum(len(p.read_bytes().splitlines()) for p in files)
-    model = next((line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines()
-                  if line.startswith("model name")), platform.processor())  # fmt: skip
+    told = Path("/proc/cpuinfo").read_text().splitlines()
+    names = [line.split(":")[1].strip() for line in told if line.startswith("model name")]
+    model = names[0] if names else platform.processor()
     versions = ", ".join(f"{n} {metadata.version(n)}" for n in ("porter", "numba", "libcst"))
     if fixit:
-        told = subprocess.run([fixit, "--version"], capture_output=True, text=True)
-        versions += f", {told.stdout.strip().replace(', version', '')}"
+        answer = subprocess.run([fixit, "--version"], capture_output=True, text=True)
+        versions += f", {answer.stdout.strip().replace(', version', '')}"
     cores = len(os.sched_getaffinity(0))
     return [
         f"Tree: {tree.name}, {len(files)} files, {count:,} lines. "

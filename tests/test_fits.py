@@ -20,7 +20,7 @@ from porter.analysis.workers import shared_out
 from porter.source.files import load, read
 
 RETURNS = "from numba import cuda\n\n\n@cuda.jit\ndef weigh(v, w):\n    return v * w\n"
-HELPED = "import numpy as np\nfrom helper import scale\n\n\ndef f(x):\n    return np.sin(scale(x))\n"
+HELPED = "import numpy as np\nfrom helper import scale\n\n\ndef f(x):\n    return np.exp(scale(x))"
 
 
 def porter(

@@ -59,10 +59,12 @@ def replaced(text: str, edits: Iterable[Edit]) -> str:
 
 
 def _replaced(text: str, placed: list[Placed]) -> str:
+    # fixes are written with plain line ends; the file keeps its own
+    newline = "\r\n" if "\r\n" in text else "\n"
     out, at = "", 0
     # stable: what is inserted at one place keeps the order of the fixes
     for start, end, new in sorted(placed, key=lambda p: p[:2]):
-        out += text[at:start] + new
+        out += text[at:start] + new.replace("\r\n", "\n").replace("\n", newline)
         at = end
     return out + text[at:]
 

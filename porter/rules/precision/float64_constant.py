@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Fix, Severity
 from porter.rules.base import Bad, Rule
-from porter.rules.model import Function, PyFile
+from porter.rules.model import Function, Kind, PyFile
+from porter.rules.precision.launched import float32_parameters
 from porter.rules.words import words
 
 _TYPE = re.compile(r"[A-Za-z_]\w*")
@@ -27,7 +28,8 @@ class Float64Constant(Rule):
     ## What it does
 
     Finds Python float constants, `math.pi` among them, in arithmetic, `min` and `max` of device
-    functions whose signature has no floating type but float32.
+    functions that have no floating type but float32: by their signature or, for kernels without
+    one, by all that the file launches them with.
 
     ## Why is this bad?
 
@@ -92,6 +94,21 @@ class Float64Constant(Rule):
                 x[i] = (0.5 * x[i]) ** 2
         """,
         """
+        import numpy as np
+        from numba import cuda
+
+        @cuda.jit
+        def k(x, y):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = (0.5 * x[i]) ** 2
+
+        def run(y):
+            x = np.zeros(9, dtype=np.float32)
+            k[1, 32](x, y)
+            k[1, 32](x, x)
+        """,
+        """
         from numba import vectorize
 
         @vectorize(['f4(f4)'])
@@ -144,6 +161,37 @@ class Float64Constant(Rule):
         ),
         Bad(
             """
+            import numpy as np
+            from numba import cuda
+
+            @cuda.jit
+            def k(n, x):
+                i = cuda.grid(1)
+                if i < n:
+                    x[i] = (0.5 * x[i]) ** 2
+
+            n = 1000
+            d = cuda.to_device(np.arange(n).astype(np.float32))
+            k[8, 128](n, d)
+            """,
+            "8:17",
+            """
+            import numpy as np
+            from numba import cuda
+
+            @cuda.jit
+            def k(n, x):
+                i = cuda.grid(1)
+                if i < n:
+                    x[i] = (x.dtype.type(0.5) * x[i]) ** 2
+
+            n = 1000
+            d = cuda.to_device(np.arange(n).astype(np.float32))
+            k[8, 128](n, d)
+            """,
+        ),
+        Bad(
+            """
             import math
             from numba import cuda, float32, void, int32
 
@@ -151,7 +199,7 @@ class Float64Constant(Rule):
             def k(n, x):
                 i = cuda.grid(1)
                 if i < x.size:
-                    x[i] = math.cos(-math.pi * x[i])
+                    x[i] = math.cos(2 * math.pi * x[i])
             """,
             "8:25",
             """
@@ -162,7 +210,7 @@ class Float64Constant(Rule):
             def k(n, x):
                 i = cuda.grid(1)
                 if i < x.size:
-                    x[i] = math.cos(x.dtype.type(-math.pi) * x[i])
+                    x[i] = math.cos(x.dtype.type(2 * math.pi) * x[i])
             """,
         ),
     )
@@ -171,36 +219,40 @@ class Float64Constant(Rule):
         """Every such constant of a float32 function."""
         if not function.on_device or not _float32_only(file, function):
             return
+        array = _array(file, function)
         narrowed = _narrowed(function)
         for node in function.nodes:
             if id(node) in narrowed:
                 continue
-            for operand in _operands(node):
-                if _is_float(file, function, operand):
-                    text = file.code(operand)
-                    yield self.report(
-                        file,
-                        operand,
-                        f"float64 constant `{text}` promotes the float32 `{function.name}`",
-                        f"write `np.float32({text})`, or name such a constant at module level",
-                        function=function,
-                        fix=_fix(file, function, operand),
-                    )
+            for operand in _promoting(file, function, node):
+                text = file.code(operand)
+                yield self.report(
+                    file,
+                    operand,
+                    f"float64 constant `{text}` promotes the float32 `{function.name}`",
+                    f"write `np.float32({text})`, or name such a constant at module level",
+                    function=function,
+                    fix=_fix(file, function, array, operand),
+                )
 
 
-def _operands(node: ast.AST) -> list[ast.expr]:
-    """What an operation computes with, if not all of it is constant."""
+def _promoting(file: PyFile, function: Function, node: ast.AST) -> list[ast.expr]:
+    """The float64 constants of an operation that also computes with something float32."""
+    parts: list[ast.expr] = []
     if isinstance(node, ast.BinOp):
-        return [node.left, node.right]
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        found = node.args if node.func.id in ("min", "max") else []
-        return found if any(not isinstance(a, (ast.Constant, ast.UnaryOp)) for a in found) else []
-    return []
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("min", "max"):
+        parts = node.args
+    others = [p for p in parts if not _is_constant(file, function, p)]
+    # without a signature only elements of arrays are known to be float32
+    known = bool(function.signatures) or any(
+        isinstance(n, (ast.Subscript, ast.Call)) for o in others for n in ast.walk(o)
+    )
+    return [p for p in parts if _is_float(file, function, p)] if others and known else []
 
 
-def _fix(file: PyFile, function: Function, constant: ast.expr) -> Fix | None:
+def _fix(file: PyFile, function: Function, array: str | None, constant: ast.expr) -> Fix | None:
     text, span = file.code(constant), file.span(constant)
-    array = _array(file, function)
     if array is not None and array not in _rebound(function):
         return Fix(span, f"{array}.dtype.type({text})", safe=False)
     numpy = file.alias("numpy")
@@ -211,6 +263,8 @@ def _fix(file: PyFile, function: Function, constant: ast.expr) -> Fix | None:
 
 def _array(file: PyFile, function: Function) -> str | None:
     """The first parameter that is a float32 array in every signature."""
+    if not function.signatures:
+        return next(iter(float32_parameters(file, function)), None)
     rows = [_ARRAY.findall(file.code(s).partition("(")[2]) for s in function.signatures]
     for n, name in enumerate(function.parameters):
         if all(n < len(row) and _FLOAT32_ARRAY.match(row[n]) for row in rows):
@@ -225,16 +279,28 @@ def _rebound(function: Function) -> set[str]:
 
 
 def _float32_only(file: PyFile, function: Function) -> bool:
+    if not function.signatures and function.kind is Kind.KERNEL:
+        return bool(float32_parameters(file, function))
     names = {n for s in function.signatures for n in _TYPE.findall(file.code(s))}
     return bool(names & _FLOAT32) and not names & _WIDER
 
 
 def _is_float(file: PyFile, function: Function, node: ast.expr) -> bool:
+    """Whether an expression is a constant, and a float among its parts makes it one."""
+    return _is_constant(file, function, node) and any(
+        isinstance(n, ast.Attribute) or (isinstance(n, ast.Constant) and isinstance(n.value, float))
+        for n in ast.walk(node)
+    )
+
+
+def _is_constant(file: PyFile, function: Function, node: ast.expr) -> bool:
     if isinstance(node, ast.UnaryOp):
-        return _is_float(file, function, node.operand)
+        return _is_constant(file, function, node.operand)
+    if isinstance(node, ast.BinOp):
+        return all(_is_constant(file, function, n) for n in (node.left, node.right))
     if isinstance(node, ast.Attribute):
         return file.qualified(node, function) in _CONSTANTS
-    return isinstance(node, ast.Constant) and isinstance(node.value, float)
+    return isinstance(node, ast.Constant) and isinstance(node.value, (int, float))
 
 
 def _narrowed(function: Function) -> set[int]:

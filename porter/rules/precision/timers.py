@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from porter.rules.launches.sites import Scope, own_nodes, scopes
+from porter.rules.launches.sites import Scope, launches, own_nodes, scopes
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.transfers.scopes import call_name
 
@@ -102,10 +102,11 @@ def _calls(statement: ast.stmt) -> list[ast.Call]:
 
 def launched(file: PyFile, call: ast.Call) -> Function | None:
     """The kernel that `k[grid, block](...)` or `k.forall(n)(...)` launches."""
+    found = next((x.kernel for x in launches(file) if x.call is call), None)
+    if found is not None:
+        return found
     head: ast.expr | None = None
-    if isinstance(call.func, ast.Subscript):
-        head = call.func.value
-    elif isinstance(call.func, ast.Call) and isinstance(call.func.func, ast.Attribute):
+    if isinstance(call.func, ast.Call) and isinstance(call.func.func, ast.Attribute):
         head = call.func.func.value if call.func.func.attr == "forall" else None
     if not isinstance(head, ast.Name):
         return None

@@ -55,6 +55,5 @@ def _inserted(threads: Threads, statement: ast.stmt, test: str) -> Fix | None:
     unit = indent[len(outer) - len(outer.lstrip()) :]
     if indent.strip() or not unit or body[at + 1].lineno <= end:
         return None
-    new = "\r\n" if "\r\n" in file.text else "\n"
-    text = f"{indent}if {test}:{new}{indent}{unit}return{new}"
+    text = f"{indent}if {test}:\n{indent}{unit}return\n"
     return Fix(Span(end + 1, 1, end + 1, 1), text, safe=False)

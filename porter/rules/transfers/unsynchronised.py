@@ -13,7 +13,15 @@ from porter.rules.model import PyFile
 from porter.rules.transfers.pinned import pinned, shared, stream_of
 from porter.rules.transfers.scopes import scope_launches
 
-_WAITS = ("synchronize", "auto_synchronize", "wait", "query", "copy_to_host", "add_callback")
+_WAITS = (
+    "synchronize",
+    "sync",
+    "auto_synchronize",
+    "wait",
+    "query",
+    "copy_to_host",
+    "add_callback",
+)
 _FACTS = ("shape", "size", "ndim", "dtype", "nbytes", "strides")
 
 

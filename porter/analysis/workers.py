@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -63,6 +64,7 @@ def _serve(
     """Take items until there are none; a child whose parent is gone stops."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, and ends its children
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    gc.set_threshold(10_000, 10, 5)  # a process that sees many files is not a short run
     while os.getppid() == parent:
         with position.get_lock():
             at = position.value

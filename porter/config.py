@@ -21,7 +21,7 @@ class Config:
     `per_file_ignores` such patterns with the codes that matching files are not told of;
     `signatures` maps a function's name to its argument types in Numba's syntax; `allow_serial`
     lets loops that can only run in order run on one thread; `cache_folder` is where answers are
-    kept; `timeout` is how many seconds a child process may take.
+    kept; `timeout` is how many seconds each proof of a function may take.
     """
 
     select: tuple[str, ...] = ()

@@ -9,6 +9,7 @@ from typing import Any
 
 from porter.codegen.header import parse
 from porter.commands.options import VerifyOptions
+from porter.config import load_config
 from porter.diagnostics import UsageError
 from porter.output.color import paint, wants_color
 from porter.output.records import to_json
@@ -88,7 +89,7 @@ def _prove(path: str, options: VerifyOptions) -> list[FunctionEvidence]:
             cases=options.cases or CASES,
             seed=SEED if options.seed is None else options.seed,
             functions=options.functions,
-            timeout=options.timeout or TIMEOUT,
+            timeout=options.timeout or load_config(path).timeout or TIMEOUT,
         )
     except UsageError as error:
         # the path as the user wrote it, not as it was resolved

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -51,3 +52,61 @@ def test_analyze_hook_fails_on_findings_only(tmp_path: Path, code: str, exit_cod
 
 def test_check_hook_waits_for_the_project_to_name_files() -> None:
     assert HOOKS["porter-check"]["files"] == "^$"
+
+
+KERNEL = "from numba import cuda\n\n\n@cuda.jit\ndef k(x):\n    return x[0]\n"
+
+
+class Scratch:
+    """A repository whose only hook is porter-analyze, run by pre-commit itself."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.git("init", "-q")
+
+    def git(self, *arguments: str) -> None:
+        subprocess.run(["git", *arguments], cwd=self.folder, check=True, capture_output=True)
+
+    def hook(self, *arguments: str) -> None:
+        # what pre-commit would install is here already: the rest of the hook is as published
+        hook = {**HOOKS["porter-analyze"], "language": "system", "args": list(arguments)}
+        hook["entry"] = hook["entry"].replace("porter", f"{sys.executable} -m porter", 1)
+        config = {"repos": [{"repo": "local", "hooks": [hook]}]}
+        (self.folder / ".pre-commit-config.yaml").write_text(yaml.safe_dump(config))
+
+    def run(self, **files: str) -> subprocess.CompletedProcess[str]:
+        for name, text in files.items():
+            (self.folder / f"{name}.py").write_text(text)
+        self.git("add", "-A")
+        return subprocess.run(
+            [sys.executable, "-m", "pre_commit", "run", "--all-files", "--color", "never"],
+            cwd=self.folder, capture_output=True, text=True,
+            env={**os.environ, "PRE_COMMIT_HOME": str(self.folder.parent / "home")},
+        )  # fmt: skip
+
+
+@pytest.fixture
+def scratch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scratch:
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "repo").mkdir()
+    return Scratch(tmp_path / "repo")
+
+
+def test_pre_commit_passes_and_fails(scratch: Scratch) -> None:
+    scratch.hook()
+    done = scratch.run(a="x = 1\n")
+    assert (done.returncode, "Passed" in done.stdout) == (0, True), done.stdout
+    done = scratch.run(b=KERNEL)
+    assert (done.returncode, "Failed" in done.stdout) == (1, True), done.stdout
+    assert "error[PRT301]" in done.stdout
+    assert " --> b.py:6:5" in done.stdout
+
+
+def test_pre_commit_fixes(scratch: Scratch) -> None:
+    scratch.hook("--fix")
+    done = scratch.run(a="x = 1  # porter: ignore[PRT401]\n")
+    assert done.returncode == 1
+    assert "files were modified by this hook" in done.stdout
+    assert (scratch.folder / "a.py").read_text() == "x = 1\n"
+    assert scratch.run().returncode == 0

@@ -381,3 +381,12 @@ def test_statistics_are_json_too(folder: Path) -> None:
     assert json.loads(done.stdout)["statistics"] == [
         {"code": "PRT301", "name": "kernel-returns-value", "count": 1}
     ]
+
+
+def test_tests_are_not_judged(folder: Path) -> None:
+    text = "import numpy as np\n\n\ndef {}(x):\n    return np.sin(open(x))\n"
+    write(folder, test_a=text.format("test_f") + text.format("helper"), a=text.format("test_f"))
+    done = porter("analyze", ".", "--output-format", "json", cwd=folder)
+    judged = [(f["path"], f["name"]) for f in json.loads(done.stdout)["functions"]]
+    assert judged == [("a.py", "test_f"), ("test_a.py", "helper")]
+    assert porter("analyze", "test_a.py", "-f", "test_f", cwd=folder).returncode == 1

@@ -6,6 +6,7 @@ import ast
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from porter.diagnostics import Diagnostic, Severity, Span
@@ -69,7 +70,11 @@ def judge(
         and not f.on_device
         and not generated
         and _may_be_asked(file, f)
-        and (f.name in names or is_array_code(file, f) or _was_given_arrays(traced, f))
+        and (
+            f.name in names
+            or (is_array_code(file, f) and not _is_test(file, f))
+            or _was_given_arrays(traced, f)
+        )
     }
     results = [_kernel(file, f) for f in wanted if f.on_device]
     diagnostics: list[Diagnostic] = []
@@ -232,6 +237,13 @@ def _host_stage(function: Function, found: list[Diagnostic]) -> str:
     )
     compiled = function.kind in (Kind.NOPYTHON, Kind.VECTORIZE)
     return "nopython" if compiled and not blocked else "object mode"
+
+
+def _is_test(file: PyFile, function: Function) -> bool:
+    """Whether pytest runs the function: nobody ports a test, so its verdict is but noise."""
+    module = PurePath(file.path).stem
+    of_tests = module.startswith("test_") or module.endswith("_test")
+    return of_tests and function.kind is Kind.PLAIN and function.node.name.startswith("test")
 
 
 def _was_given_arrays(traced: Mapping[str, Mapping[str, str]], function: Function) -> bool:

@@ -27,7 +27,9 @@ def shared_out(work: Work, items: Sequence[int], processes: int) -> Iterator[tup
     try:
         for _ in range(processes):
             reader, writer = context.Pipe(duplex=False)
-            arguments = (work, tuple(items), position, writer, os.getpid())
+            # a forked child has the ends of its parent, and would never see them closed
+            inherited = (*readers, reader) if sys.platform == "linux" else ()
+            arguments = (work, tuple(items), position, writer, os.getpid(), inherited)
             child = context.Process(target=_serve, args=arguments, daemon=True)
             child.start()
             writer.close()
@@ -60,8 +62,11 @@ def _serve(
     position: Any,
     writer: connection.Connection[Any, Any],
     parent: int,
+    inherited: Sequence[connection.Connection[Any, Any]],
 ) -> None:
     """Take items until there are none; a child whose parent is gone stops."""
+    for reader in inherited:
+        reader.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is told, and ends its children
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.set_threshold(10_000, 10, 5)  # a process that sees many files is not a short run

@@ -92,7 +92,10 @@ def run(command: list[str], folder: Path, cache: Path | None = None) -> Cost:
     wall = time.perf_counter() - start
     watcher.join()
     after = os.times()
-    if child.returncode not in (0, 1) and "fixit" not in command[0]:
+    failed = error.count(b"porter failed on")
+    if failed:
+        print(f"porter failed on {failed} functions", flush=True)
+    elif child.returncode not in (0, 1) and "fixit" not in command[0]:
         raise SystemExit(f"{' '.join(command)}: exit {child.returncode}\n{error.decode()[-2000:]}")
     cpu = (after.children_user + after.children_system
            - before.children_user - before.children_system)  # fmt: skip

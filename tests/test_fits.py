@@ -343,7 +343,8 @@ def test_standard_input_is_fixed_to_standard_output(folder: Path) -> None:
     assert "PRT301" in done.stderr
     done = porter("analyze", "-", "--diff", cwd=folder, stdin=UNUSED)
     assert done.returncode == 1
-    assert "\n-x = 1  # porter: ignore[PRT401]\n+x = 1\n" in done.stdout
+    assert "\n-x = 1  # porter: ignore[PRT401]\n" in done.stdout
+    assert "\n+x = 1\n" in done.stdout
 
 
 def notebook(*cells: str) -> str:

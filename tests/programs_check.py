@@ -87,7 +87,7 @@ def check(program: Program) -> Outcome:
         for stage in (found[0], found[-1]):
             with np.errstate(all="ignore"):
                 wrong = compare(original, partial(interpreted, front, stage), arguments)
-            if undefined(wrong) or (wrong and casts_beyond(original, arguments)):
+            if undefined(wrong, program.signature) or (wrong and casts_beyond(original, arguments)):
                 continue
             if re.match(r"raises (ValueError|IndexError|TypeError): ", wrong):
                 return Outcome("stricter", wrong)
@@ -110,12 +110,13 @@ _UNRAISED = re.compile(
 )
 
 
-def undefined(wrong: str) -> bool:
-    """Whether all that differs are complex numbers that are not finite.
+def undefined(wrong: str, signature: str = "") -> bool:
+    """Whether all that differs are complex numbers that are not finite, or parts of them.
 
     What a product of them is depends on how it is written; see docs/verification.md.
     """
-    return bool(re.search(r"(nan|inf)[^ ]*j\)", wrong)) and "differ" in wrong
+    part = "complex" in signature and re.search(r"\b(nan|inf)\b", wrong)
+    return bool(part or re.search(r"(nan|inf)[^ ]*j\)", wrong)) and "differ" in wrong
 
 
 def _refused_at_last(program: Program) -> Outcome | None:

@@ -81,7 +81,11 @@ def on_simulator(program: Program) -> Outcome:
         for number, given in enumerate(layouts(arguments)):
             with np.errstate(all="ignore"):
                 wrong = compare(original, function, given)
-            if wrong and not undefined(wrong) and not casts_beyond(original, given):
+            if (
+                wrong
+                and not undefined(wrong, program.signature)
+                and not casts_beyond(original, given)
+            ):
                 if re.match(r"raises (ValueError|IndexError|TypeError): ", wrong):
                     return Outcome("stricter", wrong)
                 return Outcome("wrong", f"layout {number}: {wrong}")

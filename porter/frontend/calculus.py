@@ -11,7 +11,7 @@ from porter.frontend.builder import Builder
 from porter.frontend.compaction import same_selection, whole
 from porter.frontend.scalars import DTypeError, cast, choose, constant_of, integer, operate
 from porter.frontend.values import Array, At
-from porter.ir.nodes import Axis, Check, Expr, Op, Reduce
+from porter.ir.nodes import Axis, Check, Const, Expr, Op, Reduce
 from porter.ir.nodes import Value as IndexValue
 from porter.ir.ops import OPS
 
@@ -106,7 +106,7 @@ def map_arrays(
 
     def at(idx: Sequence[Poly]) -> Expr:
         args = [
-            a.at(aligned(a.shape, idx)) if isinstance(o, Array) else o
+            a.at(aligned(tuple(map(b.resolve, a.shape)), idx)) if isinstance(o, Array) else o
             for o, a in zip(operands, arrays, strict=True)
         ]
         return _typed(b, what, function, args)
@@ -130,6 +130,9 @@ def _typed(b: Builder, what: str, function: Callable[..., Expr], args: Sequence[
 def _check_generic(b: Builder, args: Sequence[Expr], result: Expr) -> None:
     """What a generic integer dtype cannot promise: small ints that fit, floats of one size."""
     integers = [a.dtype for a in args if a.dtype.var and a.dtype.kind in "iu"]
+    decided = isinstance(result, Const) and result.dtype.kind == "b"
+    if decided or any(result is a for a in args):
+        return  # a comparison that comes out alike for every number of the dtype
     for dtype in integers:
         for a in args:
             known = constant_of(a)
@@ -148,6 +151,15 @@ def where(b: Builder, cond: Operand, then: Operand, other: Operand) -> Operand:
     """`np.where` with three arguments: always an array's (strong) dtype."""
     chosen = map_arrays(b, choose, [cond, then, other], "`where`")
     return chosen if b.depth else as_array(chosen)
+
+
+def either(b: Builder, cond: Expr, then: Operand, other: Operand, what: str) -> Operand:
+    """As `alternatives`; a store into the one that is meant would be seen through its views."""
+    result = alternatives(b, cond, then, other, what)
+    views = [v.view.buffer for v in (then, other) if isinstance(v, Array) and v.view]
+    if isinstance(result, Array) and views:
+        return replace(result, view=None, shown_of=" ".join(dict.fromkeys(views)))
+    return result
 
 
 def alternatives(b: Builder, cond: Expr, then: Operand, other: Operand, what: str) -> Operand:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -171,6 +171,7 @@ def branch_on(
         body.run(then if known else other)
         return
     names = list(assigned_names([*then, *other]))
+    settle_selections(body, [*then, *other])
     arrays = carry(body, names)
     before = dict(body.env)
     first = _block(body, then, cond, arrays, negated=False)
@@ -183,6 +184,31 @@ def branch_on(
     b.emit(If(cond, first, second, origin))
     if on_host(cond) and any(isinstance(s, Return) for s in first[-1:]):
         b.conditions.append(operate("not", cond))
+
+
+def settle_selections(body: Body, statements: Sequence[cst.BaseStatement]) -> None:
+    """Selections by a mask that a branch stores into are arrays before it, in both branches."""
+    for name in {n for s in statements for n in _stored(s)}:
+        value = body.env.get(name)
+        if isinstance(value, Array) and value.lead:
+            body.made_whole(value)
+
+
+def _stored(node: cst.CSTNode) -> Iterator[str]:
+    """The names of arrays that elements are stored into."""
+    targets: list[cst.CSTNode] = []
+    if isinstance(node, cst.Assign):
+        targets = [t.target for t in node.targets]
+    elif isinstance(node, cst.AugAssign):
+        targets = [node.target]
+    for target in targets:
+        while isinstance(target, cst.Subscript):
+            target = target.value
+        if isinstance(target, cst.Name):
+            yield target.value
+    for child in node.children:
+        if not isinstance(child, cst.BaseExpression):
+            yield from _stored(child)
 
 
 def _never(body: Body, node: cst.If) -> bool:

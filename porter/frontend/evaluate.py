@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, TypeGuard
 
 import libcst as cst
@@ -361,12 +360,7 @@ class Evaluator:
             return self(body if known else orelse)
         with self.b.maybe():
             then, other = self.numeric(body), self.numeric(orelse)
-        result = calculus.alternatives(self.b, truth(cond), then, other, "a conditional expression")
-        views = [v.view.buffer for v in (then, other) if isinstance(v, Array) and v.view]
-        if isinstance(result, Array) and views:
-            # either may be meant: what is stored into one of them later would be seen
-            return replace(result, view=None, shown_of=" ".join(dict.fromkeys(views)))
-        return result
+        return calculus.either(self.b, truth(cond), then, other, "a conditional expression")
 
     # -- subscripts ------------------------------------------------------------------
 

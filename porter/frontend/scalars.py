@@ -196,6 +196,10 @@ def operate(op: str, *operands: Expr) -> Expr:
     if folded is not None:
         return folded
     operand, result = types_of(op, args)
+    if OPS[op].rule == "compare" and operand.kind == "u":
+        for k in (0, 1):
+            if _may_be_negative(args[k]):
+                return _below_unsigned(op, args, k)
     if operand.name == "float16":
         raise DTypeError(f"`{OPS[op].numpy}` computes in float16 here, which kernels do not do "
                          "(`astype(np.float32)` first)")  # fmt: skip
@@ -247,6 +251,28 @@ def _fold_test(op: str, args: list[Expr]) -> Expr | None:
         return None
     tests = {"lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}
     return Const(tests[op], WEAK_BOOL) if op in tests else None
+
+
+def _may_be_negative(e: Expr) -> bool:
+    """A Python integer that is, or may become, less than any unsigned number.
+
+    The host refuses an argument that does not fit; what is computed from it can still be less.
+    """
+    poly = poly_of(e) if e.dtype.weak and e.dtype.kind == "i" else None
+    return poly is not None and not poly.is_nonneg() and not poly.symbol
+
+
+def _below_unsigned(op: str, args: list[Expr], k: int) -> Expr:
+    """A comparison as NumPy makes it: by value, where a cast would make a large number."""
+    less = op in ("lt", "le", "ne") if k == 0 else op in ("gt", "ge", "ne")
+    answer = Const(less, BOOL)
+    known = constant_of(args[k])
+    if known is not None:
+        return answer
+    below = operate("lt", args[k], integer(0))
+    operand, result = types_of(op, args)
+    whole = Op(op, (cast(args[0], operand), cast(args[1], operand)), result)
+    return Select(below, cast(answer, result), whole, result)
 
 
 def _power(args: list[Expr], dtype: DType) -> Expr:

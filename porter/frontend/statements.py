@@ -12,7 +12,7 @@ from porter.arrays.sizes import Poly
 from porter.diagnostics import Refusal
 from porter.frontend import control, looping, subscripts
 from porter.frontend.builder import Builder, whole_view
-from porter.frontend.calculus import ONE, alternatives, astype, elementwise, reindex
+from porter.frontend.calculus import ONE, astype, either, elementwise, reindex
 from porter.frontend.compaction import held_mask, whole
 from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.functions.creation import Empty
@@ -152,7 +152,7 @@ class Body:
         if isinstance(first, tuple) and isinstance(second, tuple) and len(first) == len(second):
             return tuple(self._merge(cond, f, s, node) for f, s in zip(first, second, strict=True))
         values = [self.ev.as_numeric(v, node) for v in (first, second)]
-        return alternatives(self.b, cond, values[0], values[1], "the returned value")
+        return either(self.b, cond, values[0], values[1], "the returned value")
 
     # -- dispatch --------------------------------------------------------------------
 
@@ -333,10 +333,10 @@ class Body:
             code = "PRT902" if isinstance(owner, (Object, tuple)) else "PRT905"
             raise self.b.refuse(code, "the target of the store is not an array")
         if owner.lead:
-            owner = self._made_whole(owner)
+            owner = self.made_whole(owner)
         return subscripts.index_array(self.b, owner, self.ev.items(node), target=True)
 
-    def _made_whole(self, selection: Array) -> Array:
+    def made_whole(self, selection: Array) -> Array:
         """A selection that is stored into becomes an array under all its names."""
         made = whole(self.b, selection)
         for name, value in self.env.items():
@@ -425,7 +425,7 @@ class Body:
         else:
             target = self.ev(node.target)
             if isinstance(target, Array) and target.mask is not None:
-                target = self._made_whole(target)
+                target = self.made_whole(target)
         value = self.ev.numeric(node.value)
         current = self.ev.as_numeric(target, node.target)
         if isinstance(current, Array) and not current.ndim and current.view:

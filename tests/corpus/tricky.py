@@ -347,3 +347,48 @@ def percentiles_of_arguments(x, lo, hi):
 def rows_of_inner_positives(y):
     """The inner part of a small array has no elements, whatever the product of its sizes says."""
     return np.nonzero(y[1:-1, 1:-1] > 0)[0], y[1:-1, 1:-1][y[1:-1, 1:-1] > 1]
+
+
+def unsigned_beside_negatives(x, n):
+    """Python's integers are compared by value, however small the unsigned ones are."""
+    y = x.copy()
+    for i in range(x.shape[0]):
+        if i - 3 < x[i]:
+            y[i] = max(min(x[i], 7), -2)
+    return x > -1, np.less_equal(x, -1), x == -3, x > n - 5, y
+
+
+def selection_stored_into_in_a_branch(x, steps):
+    """What a branch stores into is the array that is returned."""
+    t = np.nonzero(x[::2] > 0)[0]
+    if steps > 1:
+        x[0] += 1.0
+    else:
+        t[:2] = t[:2] - t[:2]
+    return t
+
+
+def _doubled(v, s):
+    if s > 1:
+        return v * 2
+    return v
+
+
+def helper_gives_its_argument(w, s):
+    """A helper returns a view of an argument, or a new array: the store reaches one of them."""
+    t = _doubled(w[:, 0], s)
+    for i in range(t.shape[0]):
+        t[i] -= abs(t[i])
+    return t + 0.0
+
+
+def outer_with_a_number(y):
+    """Numbers become arrays of their own dtype first."""
+    return np.outer(y[:, :1], 0.5 - 2j)[:, ::2] * y[:, :1]
+
+
+def product_of_one_row(x, y):
+    """An inner product that only an array of one row allows, broadcast afterwards."""
+    t = np.isnan(x[:, 0])
+    y[::2] = np.dot(t[:, None], x[:, 0]) * (y[:2] + x[:, ::-1])
+    return t

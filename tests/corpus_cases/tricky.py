@@ -60,5 +60,10 @@ CASES = {
     "rows_from_the_first": Case("float64[:, :], float64[:, :]", "n,m n,m"),
     "percentiles_of_arguments": Case("float64[:], float64, float64", "n+1 =10.0 =90.0"),
     "rows_of_inner_positives": Case("float64[:, :]", "n%4,n%4"),
+    "unsigned_beside_negatives": Case("uint8[:], int64", "n:wide =6"),
+    "selection_stored_into_in_a_branch": Case("float64[:], int64", "n+1 =n%3"),
+    "helper_gives_its_argument": refused("float64[:, :], float64", "PRT905", "n,m+1 s"),
+    "outer_with_a_number": Case("float32[:, :]", "n,m"),
+    "product_of_one_row": Case("float64[:, :], float64[:, :]", "1,m 1,m"),
     "diagonal_loop": Case("float64[:, :]", "n,m"),
 }

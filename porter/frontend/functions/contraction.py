@@ -16,6 +16,7 @@ from porter.frontend.calculus import (
     reindex,
 )
 from porter.frontend.functions.registry import Call, function
+from porter.frontend.functions.ufuncs import strong
 from porter.frontend.rearrange import along, flat, raised, settled
 from porter.frontend.scalars import cast, constant_of, operate
 from porter.frontend.values import Array, Text, Value
@@ -163,7 +164,10 @@ def _vdot(call: Call) -> Value:
 
 @function("numpy.outer", "a b")
 def _outer(call: Call) -> Value:
-    x, y = (flat(call.b, settled(call.b, call.array(n))) for n in ("a", "b"))
+    # numbers become arrays first, with the dtype of one
+    given = (call.operand(n) for n in ("a", "b"))
+    arrays = (v if isinstance(v, Array) else as_array(strong(v)) for v in given)
+    x, y = (flat(call.b, settled(call.b, v)) for v in arrays)
     column = Array((*x.shape, ONE), x.dtype, lambda idx: x.at(idx[: x.ndim]))
     return elementwise(call.b, "mul", column, y)
 

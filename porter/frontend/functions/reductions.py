@@ -347,6 +347,9 @@ def _python_extreme(call: Call, op: str, x: Operand, y: Operand) -> Operand:
     def pick(u: Expr, v: Expr) -> Expr:
         if u.dtype.weak and v.dtype.weak and u.dtype.kind == v.dtype.kind == "i":
             return operate("maximum" if op == "max" else "minimum", u, v)
-        return choose(operate("gt" if op == "max" else "lt", v, u), v, u)
+        taken = operate("gt" if op == "max" else "lt", v, u)
+        if constant_of(taken) is False and not u.dtype.weak:
+            return u
+        return choose(taken, v, u)
 
     return map_arrays(call.b, pick, [x, y], f"`{op}`")

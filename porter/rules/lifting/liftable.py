@@ -193,12 +193,16 @@ class LiftableLoop(Rule):
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every loop that could be compiled on its own."""
-        call = falls_back(file, function)
+        outer = list(outer_loops(function))
+        # most functions have no loops, and looking at all of their calls takes time
+        if function.kind is Kind.PLAIN:
+            outer = [loop for loop in outer if _counts(loop)]
+        call = falls_back(file, function) if outer else None
         if call is None:
             return
         loops = [
             loop
-            for loop in outer_loops(function)
+            for loop in outer
             if works_on_arrays(function, loop)
             and _certain(file, function, loop)
             # of code that is not compiled it is certain only when all names are known
@@ -225,6 +229,6 @@ def _certain(file: PyFile, function: Function, loop: ast.For | ast.While) -> boo
 
 
 def _counts(loop: ast.For | ast.While) -> bool:
+    """Whether a loop runs over numbers."""
     call = loop.iter if isinstance(loop, ast.For) else None
-    named = isinstance(call, ast.Call) and isinstance(call.func, ast.Name)
-    return named and isinstance(call, ast.Call) and ast.unparse(call.func) in ("range", "prange")
+    return isinstance(call, ast.Call) and ast.unparse(call.func) in ("range", "prange")

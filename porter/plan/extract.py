@@ -17,6 +17,7 @@ from porter.ir.walk import children, free_names, rewrite, statements, substitute
 from porter.plan.accesses import reads, written_buffers
 from porter.plan.aliases import Pairs, aliases, with_others
 from porter.plan.common import Context, map_blocks, symbols
+from porter.plan.unreached import guarded
 
 _NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
           "any": "found", "all": "holds"}  # fmt: skip
@@ -56,6 +57,7 @@ def _hoisted(
             again = isinstance(s, Def) and e is not s.body and _canonical(e, kept) in twice
             if len(kept) == len(domain) and not again:
                 return inner
+            inner, kept = guarded(inner, kept, domain, context)
             return _define(inner, kept, s.origin, before, known, context)
 
         return rewrite(expr, change)

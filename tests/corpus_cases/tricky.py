@@ -65,5 +65,6 @@ CASES = {
     "helper_gives_its_argument": refused("float64[:, :], float64", "PRT905", "n,m+1 s"),
     "outer_with_a_number": Case("float32[:, :]", "n,m"),
     "product_of_one_row": Case("float64[:, :], float64[:, :]", "1,m 1,m"),
+    "row_read_by_no_iteration": Case("float64[:, :], float64[:, :]", "n%3,m n%3,m"),
     "diagonal_loop": Case("float64[:, :]", "n,m"),
 }

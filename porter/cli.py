@@ -12,9 +12,10 @@ import os
 import sys
 from contextlib import suppress
 from enum import StrEnum
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperCommand
 
 from porter.diagnostics import UsageError
 
@@ -76,8 +77,8 @@ class Evidence(StrEnum):
 
 #: options and commands of the design that this version does not have
 LATER = (
-    "--compile", "--html", "--library", "--opt", "--pipeline", "--profile",
-    "--run", "--sanitize", "bench", "cupy", "emulator", "gpu", "gufunc", "loops",
+    "--html", "--library", "--opt", "--pipeline", "--profile",
+    "--sanitize", "bench", "cupy", "emulator", "gpu", "gufunc", "loops",
     "ufunc",
 )  # fmt: skip
 
@@ -97,6 +98,22 @@ StdinFilename = Annotated[
     str | None,
     typer.Option(
         "--stdin-filename", metavar="PATH", help="The name of the file that - stands for."
+    ),
+]
+
+Compile = Annotated[
+    bool, typer.Option("--compile", help="Ask Numba too: import the file, compile its functions.")
+]
+RunScript = Annotated[
+    bool, typer.Option("--run", help="Run the script (arguments after --) and watch Numba compile.")
+]
+Raw = Annotated[
+    bool, typer.Option("--raw", help="With --compile or --run: Numba's own annotation too.")
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout", metavar="SECONDS", help="Time for each script or file (60 by default)."
     ),
 ]
 
@@ -124,8 +141,20 @@ def _codes(values: list[str] | None) -> tuple[str, ...]:
     return tuple(c.strip() for v in values or () for c in v.split(",") if c.strip())
 
 
-@app.command()
+class _WithScriptArguments(TyperCommand):
+    """After `--run`, what follows `--` is for the script."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put the script's arguments aside."""
+        if "--" in args and "--run" in args[: args.index("--")]:
+            at = args.index("--")
+            ctx.meta["script"], args = tuple(args[at + 1 :]), args[:at]
+        return super().parse_args(ctx, args)
+
+
+@app.command(cls=_WithScriptArguments)
 def analyze(
+    context: typer.Context,
     paths: Paths,
     functions: Functions = None,
     output_format: AnalysisOutput = AnalysisFormat.full,
@@ -170,8 +199,12 @@ def analyze(
         bool, typer.Option("--show-settings", help="Print the settings that hold, and stop.")
     ] = False,
     stdin_filename: StdinFilename = None,
+    compile_: Compile = False,
+    run_: RunScript = False,
+    raw: Raw = False,
+    timeout: Timeout = None,
 ) -> None:
-    """Say what stands between the code and a GPU, without running it."""
+    """Say what stands between the code and a GPU, without running it unless asked to."""
     from porter.commands.analyze import run
     from porter.commands.options import AnalyzeOptions
 
@@ -192,6 +225,11 @@ def analyze(
         no_cache=no_cache,
         add_ignore=add_ignore,
         show_settings=show_settings,
+        compile=compile_,
+        run=run_,
+        script_args=context.meta.get("script", ()),
+        raw=raw,
+        timeout=timeout,
     )
     raise typer.Exit(run(options))
 

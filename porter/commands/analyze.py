@@ -16,6 +16,7 @@ from porter.diagnostics import UsageError
 from porter.output.analysis import as_concise, as_full, as_json, statistics
 from porter.output.color import wants_color
 from porter.output.formats import FORMATS
+from porter.output.numba import as_raw
 from porter.rules.engine import Analysis, Selection, selected
 from porter.source.files import SourceFile, load
 
@@ -27,6 +28,7 @@ def run(options: AnalyzeOptions) -> int:
 
     Raises `UsageError` for a setting, a function or a baseline that does not exist.
     """
+    options.check()
     config = load_config(options.paths[0])
     _check_codes(options, config)
     if options.show_settings:
@@ -37,6 +39,8 @@ def run(options: AnalyzeOptions) -> int:
     work = _Work(options, config)
     analyses = work.on(sources.files)
     _check_names(options, analyses, bool(sources.problems))
+    if options.asks_numba and not options.changes_files:
+        analyses = work.with_numba(analyses)
     if options.baseline:
         from porter.commands.baseline import against
 
@@ -47,6 +51,8 @@ def run(options: AnalyzeOptions) -> int:
         analyses, done = change(analyses, options, work.again)
         if done is not None:
             return done
+        if options.asks_numba:
+            analyses = work.with_numba(analyses)
     out = sys.stderr if options.changes_files and "-" in options.paths else sys.stdout
     _write(_text(analyses, options, config, out), options, out)
     problems = [*sources.problems, *(p for a in analyses for p in a.problems)]
@@ -76,6 +82,12 @@ class _Work:
     def again(self, source: SourceFile) -> Analysis:
         """What is said of a file whose text was changed."""
         return self.on([source])[0]
+
+    def with_numba(self, analyses: Sequence[Analysis]) -> list[Analysis]:
+        """The analyses with Numba's own word."""
+        from porter.numba_report.command import ask_numba
+
+        return ask_numba(analyses, self.options, self.config.signatures, self._selection)
 
     def _selection(self, path: str) -> Selection:
         ignore = (*self.options.ignore, *self.config.ignore, *self.config.ignored_in(path))
@@ -134,9 +146,10 @@ def _text(
         return FORMATS[options.output_format](analyses, config.signatures, ())
     if options.statistics:
         return statistics([d for a in analyses for d in a.diagnostics])
+    raw = as_raw(analyses) if options.raw else ""
     if options.output_format == "concise":
-        return as_concise(analyses)
-    return as_full(analyses, not options.output_file and wants_color(out))
+        return as_concise(analyses) + raw
+    return as_full(analyses, not options.output_file and wants_color(out)) + raw
 
 
 def _write(text: str, options: AnalyzeOptions, out: TextIO) -> None:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from porter.diagnostics import UsageError
 
 
 @dataclass(frozen=True)
 class AnalyzeOptions:
-    """Arguments of `porter analyze`; `select` and `ignore` are code prefixes such as PRT4."""
+    """Arguments of `porter analyze`; `select` and `ignore` are code prefixes such as PRT4.
+
+    `compile` and `run` ask Numba itself, for `timeout` seconds each; `script_args` go to the
+    script that `run` runs; `raw` prints Numba's own annotation too.
+    """
 
     paths: tuple[str, ...]
     functions: tuple[str, ...] = ()
@@ -25,11 +32,31 @@ class AnalyzeOptions:
     no_cache: bool = False
     add_ignore: bool = False
     show_settings: bool = False
+    compile: bool = False
+    run: bool = False
+    script_args: tuple[str, ...] = ()
+    raw: bool = False
+    timeout: float | None = None
+
+    @property
+    def asks_numba(self) -> bool:
+        """Whether the user's code is imported or run."""
+        return self.compile or self.run
 
     @property
     def changes_files(self) -> bool:
         """Whether files are changed, or would be."""
         return self.fix or self.diff or self.add_ignore
+
+    def check(self) -> None:
+        """Raises `UsageError` for options that miss another one, and for what cannot be run."""
+        if self.raw and not self.asks_numba:
+            raise UsageError("--raw goes with --compile or --run")
+        if self.timeout is not None and self.timeout <= 0:
+            raise UsageError("--timeout takes a number of seconds above 0")
+        for path in self.paths if self.run else ():
+            if not path.endswith(".py") or Path(path).is_dir():
+                raise UsageError(f"--run runs Python scripts, and {path} is none")
 
 
 @dataclass(frozen=True)

@@ -16,19 +16,24 @@ MODES = ("nopython", "object", "lifted", "failed", "unknown")
 
 @dataclass(frozen=True)
 class Failure:
-    """Why Numba gave up: the user's line, a plain sentence without a full stop, the cure."""
+    """Why Numba gave up: the user's line, a plain sentence without a full stop, the cure.
+
+    `certain` says that it would be so for any types of the arguments.
+    """
 
     line: int
     sentence: str
     help: str = ""
+    certain: bool = False
 
 
 @dataclass(frozen=True)
 class LiftedLoop:
     """A loop that Numba took out of an object-mode function.
 
-    `nopython` tells whether it became machine code; it is None when the loop was never
-    compiled because the function was not called. `reason` says why it fell back to objects.
+    `signature` names what goes in, such as `x: float64[::1], n: int64`. `nopython` tells
+    whether it became machine code; it is None when the loop was never compiled because the
+    function was not called. `reason` says why it fell back to objects.
     """
 
     line: int
@@ -42,10 +47,11 @@ class LiftedLoop:
 class Compiled:
     """A function compiled for one signature.
 
-    `target` is cpu or cuda, `mode` one of `MODES`; `assumed` says that porter chose the
-    signature, `known` where it came from. `types` holds for each line readable texts such as
-    `total: float64`, `object_lines` the lines that run as Python objects, `raw` Numba's own
-    annotation.
+    `target` is cpu or cuda, `mode` one of `MODES`; `signature` holds the arguments' types;
+    `assumed` says that porter chose them, `known` where they came from; a function that is not
+    `decorated` was compiled as if it had `@njit`. `types` holds for each line readable texts
+    such as `total: float64`, `object_lines` the lines that run as Python objects, `raw` Numba's
+    own annotation.
     """
 
     path: str
@@ -54,9 +60,11 @@ class Compiled:
     end_line: int
     target: str = "cpu"
     signature: str = ""
+    returns: str = ""
     mode: str = "nopython"
     assumed: bool = False
     known: str = ""
+    decorated: bool = True
     loops: tuple[LiftedLoop, ...] = ()
     types: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     object_lines: tuple[int, ...] = ()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import porter
 from porter.diagnostics import Diagnostic
+from porter.output import numba
 from porter.output.color import paint
 from porter.output.frames import concise, full
 from porter.output.records import diagnostic_record, to_json
@@ -29,6 +30,8 @@ def as_json(analyses: Sequence[Analysis], counts: bool = False) -> str:
         record["statistics"] = [
             {"code": code, "name": name, "count": n} for (code, name), n in _counted(found)
         ]
+    if any(a.numba for a in analyses):
+        record["numba"] = numba.others(analyses)
     return to_json(record)
 
 
@@ -55,6 +58,8 @@ def _function(analysis: Analysis, verdict: Verdict) -> dict[str, object]:
         record["because"] = verdict.because
     if cell is not None:
         record["cell"] = cell.number
+    if analysis.numba:
+        record["numba"] = numba.records(analysis, verdict.name, verdict.line)
     return record
 
 
@@ -66,6 +71,7 @@ def as_full(analyses: Sequence[Analysis], color: bool) -> str:
     verdicts = [(a, v) for a in analyses for v in a.functions]
     if verdicts:
         text += _table(verdicts, color) + "\n"
+    text += numba.as_table(analyses, color)
     return text + summary(found, [v for _, v in verdicts]) + "\n"
 
 
@@ -77,7 +83,7 @@ def as_concise(analyses: Sequence[Analysis]) -> str:
         for v in a.functions:
             path, line = a.source.place(v.line)
             text += f"{path}:{line}: {v.name} is {v.verdict} ({v.stage})\n"
-    return text
+    return text + numba.as_lines(analyses)
 
 
 def statistics(diagnostics: Sequence[Diagnostic]) -> str:

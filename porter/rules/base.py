@@ -100,6 +100,31 @@ class ConverterRule(Rule):
     severity: ClassVar[Severity] = Severity.ERROR
 
 
+class NumbaRule(ConverterRule):
+    """A diagnostic that only Numba itself gives, under `--compile` and `--run`.
+
+    Without them nothing is said, whatever the code: those are its cases.
+    """
+
+    SILENT = (
+        """
+        from numba import njit
+
+        @njit
+        def f(x):
+            return x + 1
+        """,
+        """
+        from numba import jit
+
+        @jit(forceobj=True)
+        def f(x):
+            return [x]
+        """,
+        "raise SystemExit(7)\n",
+    )
+
+
 def url(code: str) -> str:
     """Where the page of a code is, in the repository."""
     return f"docs/rules/{code}.md"

@@ -5,10 +5,11 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from porter.diagnostics import Diagnostic, Fix, Severity, Span
+from porter.rules.base import NumbaRule, Rule
 
 PORTER = re.compile(r"#\s*porter:\s*ignore(?:\[([^\]]*)\])?", re.IGNORECASE)
 _NOQA = re.compile(r"#\s*noqa:\s*([A-Z]+\d+(?:[,\s]+[A-Z]+\d+)*)", re.IGNORECASE)
@@ -138,13 +139,18 @@ def suppress(found: Iterable[Diagnostic], comments: list[Ignore]) -> list[Diagno
     return kept
 
 
-def unused(comments: list[Ignore], path: str, known: Iterable[str]) -> Iterator[Diagnostic]:
+def unused(
+    comments: list[Ignore], path: str, known: Mapping[str, type[Rule]]
+) -> Iterator[Diagnostic]:
     """PRT910 for each code of a porter comment that suppressed nothing."""
-    codes = tuple(known)
     for comment in comments:
         if comment.used or not comment.reported:
             continue
-        if any(c.startswith(comment.code) for c in codes):
+        rule = known.get(comment.code)
+        if rule is not None and issubclass(rule, NumbaRule):
+            # such a finding is there only when Numba is asked
+            continue
+        if any(c.startswith(comment.code) for c in known):
             message = f"{comment.code} is not found here, so there is nothing to ignore"
         else:
             message = f"porter has no rule {comment.code}"

@@ -61,12 +61,15 @@ class Original:
         return None
 
 
-def load(path: Path, text: str, *, rough: bool = False) -> Original:
+def load(
+    path: Path, text: str, *, rough: bool = False, jitted: ast.Module | None = None
+) -> Original:
     """Load the definitions of a source file; raises `SyntaxError`.
 
-    With `rough`, the functions round at random (see `rounding`).
+    With `rough`, the functions round at random (see `rounding`).  `jitted` is a tree of the
+    text whose decorators of Numba stay.
     """
-    tree = ast.parse(text, str(path))
+    tree = jitted or ast.parse(text, str(path))
     if rough:
         tree = rounding.roughened(tree)
     module = types.ModuleType(path.stem)
@@ -82,6 +85,8 @@ def load(path: Path, text: str, *, rough: bool = False) -> Original:
             for name in _targets(statement):
                 original.missing[name] = f"line {statement.lineno} is not a constant, so not run"
             continue
+        if jitted is None and isinstance(statement, ast.FunctionDef):
+            statement.decorator_list = [d for d in statement.decorator_list if not _compiles(d)]
         _execute(statement, path, original)
         known |= set(original.namespace)
     return original
@@ -103,8 +108,6 @@ def _place(module: types.ModuleType, path: Path, tree: ast.Module) -> None:
 
 
 def _execute(statement: ast.stmt, path: Path, original: Original) -> None:
-    if isinstance(statement, ast.FunctionDef):
-        statement.decorator_list = [d for d in statement.decorator_list if not _compiles(d)]
     # annotations are never evaluated: what only they need may be missing
     flags = annotations.compiler_flag
     code = compile(ast.Module([statement], []), str(path), "exec", flags, dont_inherit=True)

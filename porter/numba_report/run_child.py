@@ -1,0 +1,57 @@
+"""The child process of `porter analyze --run`: a script as `__main__`, with Numba watched.
+
+`python -m porter.numba_report.run_child REQUEST`; the request is a JSON object with `script`,
+`args`, `reply` (a file that gets one JSON line per event) and `raw`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+import types
+from pathlib import Path
+
+from porter.numba_report.recorder import Recorder
+from porter.numba_report.watching import AfterImport, is_own, text_of
+
+
+def main() -> None:
+    """Run the script; ends with the script's own exit code."""
+    request = json.loads(Path(sys.argv[1]).read_text("utf-8"))
+    script = os.path.abspath(request["script"])
+    recorder = Recorder(
+        Path(request["reply"]), lambda f: f == script or is_own(f), text_of, request["raw"]
+    )
+    AfterImport(recorder.watch).install()
+    sys.argv = [request["script"], *request["args"]]
+    sys.path.insert(0, os.path.dirname(script))
+    module = types.ModuleType("__main__")
+    module.__file__ = script
+    sys.modules["__main__"] = module
+    try:
+        exec(compile(Path(script).read_bytes(), script, "exec"), module.__dict__)
+    except Exception as error:
+        recorder.write(_raised(error, script))
+        traceback.print_exc()
+        sys.stderr.flush()
+        sys.exit(1)
+
+
+def _raised(error: Exception, script: str) -> dict[str, object]:
+    """What the script raised and its own line that did; 0 when it has none."""
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [f.lineno or 0 for f in frames if f.filename == script]
+    text = str(error).strip().splitlines()
+    reason = text[0][:200] if text else ""
+    return {
+        "event": "raised",
+        "kind": type(error).__name__,
+        "reason": reason,
+        "line": lines[-1] if lines else 0,
+    }
+
+
+if __name__ == "__main__":
+    main()

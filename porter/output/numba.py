@@ -1,0 +1,109 @@
+"""Numba's word as text and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from porter.numba_report.model import Compiled, to_record
+from porter.output.color import paint
+from porter.rules.engine import Analysis
+
+_MODES = {
+    "nopython": "nopython",
+    "object": "object mode",
+    "lifted": "object mode",
+    "failed": "rejected",
+    "unknown": "not compiled",
+}
+_STYLES = {"nopython": "good", "object": "warning", "lifted": "warning", "failed": "error"}
+
+
+def as_table(analyses: Sequence[Analysis], color: bool) -> str:
+    """A line for each signature that Numba compiled, and one for each loop it lifted."""
+    rows: list[tuple[str, str, str, str, str]] = []
+    for analysis in analyses:
+        for compiled in analysis.numba:
+            rows += _rows(analysis, compiled)
+    if not rows:
+        return ""
+    widths = [max(len(r[n]) for r in rows) for n in range(3)]
+    lines = []
+    for *cells, text, mode in rows:
+        padded = [f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)]
+        padded[2] = paint(padded[2], _STYLES.get(mode, "bold"), color)
+        lines.append("  ".join([*padded, text]).rstrip())
+    return "Numba's word:\n" + "".join(f"{line}\n" for line in lines) + "\n"
+
+
+def as_lines(analyses: Sequence[Analysis]) -> str:
+    """The same as lines of their own, each with its place."""
+    rows = [r for a in analyses for c in a.numba for r in _rows(a, c)]
+    return "".join(f"{at}: {name}: Numba: {mode}: {text}\n" for at, name, mode, text, _ in rows)
+
+
+def _rows(analysis: Analysis, compiled: Compiled) -> list[tuple[str, str, str, str, str]]:
+    path, line = analysis.source.place(compiled.line)
+    returns = f" -> {compiled.returns}" if compiled.returns else ""
+    text = f"({compiled.signature}){returns}" if compiled.mode != "unknown" else ""
+    notes = [] if compiled.decorated else ["as if decorated with @njit"]
+    notes += ["types assumed"] if compiled.assumed and compiled.mode != "unknown" else []
+    if compiled.error is not None:
+        at = analysis.source.place(compiled.error.line)[1]
+        where = f"line {at}: " if compiled.mode == "failed" else ""
+        notes.append(f"{where}{compiled.error.sentence}")
+    target = "CUDA " if compiled.target == "cuda" and compiled.mode == "nopython" else ""
+    mode = "CUDA" if target else _MODES[compiled.mode]
+    said = "; ".join(x for x in (text, *notes) if x)
+    rows = [(f"{path}:{line}", compiled.name, mode, said, compiled.mode)]
+    for loop in compiled.loops:
+        path, line = analysis.source.place(loop.line)
+        if loop.nopython is None:
+            said, style = "loop taken out; its types are known when it runs: use --run", "lifted"
+        elif loop.nopython:
+            said, style = f"loop lifted for {loop.signature}", "nopython"
+        else:
+            said, style = f"loop not lifted{': ' if loop.reason else ''}{loop.reason}", "object"
+        rows.append((f"{path}:{line}", compiled.name, _MODES[style], said, style))
+    return rows
+
+
+def as_raw(analyses: Sequence[Analysis]) -> str:
+    """Numba's own annotation of each function, under a line that says whose it is."""
+    text = ""
+    for analysis in analyses:
+        for compiled in analysis.numba:
+            if compiled.raw:
+                head = f"{compiled.path}:{compiled.line} {compiled.name}({compiled.signature})"
+                text += f"--- {head} ---\n{compiled.raw.rstrip()}\n\n"
+    return text
+
+
+def records(analysis: Analysis, name: str, line: int) -> list[dict[str, Any]]:
+    """Numba's word on one function, its lines counted as the rest of the JSON counts them."""
+    return [record(analysis, c) for c in analysis.numba if (c.name, c.line) == (name, line)]
+
+
+def record(analysis: Analysis, compiled: Compiled) -> dict[str, Any]:
+    """One signature; in a notebook lines count within the cell."""
+    cell = analysis.source.cell_of(compiled.line)
+    shift = cell.start - 1 if cell is not None else 0
+    found = to_record(compiled)
+    for one in [found, *found["loops"]]:
+        one["line"] -= shift
+        one["end_line"] -= shift
+    if found["error"]:
+        found["error"]["line"] -= shift
+    found["types"] = {str(int(n) - shift): t for n, t in found["types"].items()}
+    found["object_lines"] = [n - shift for n in found["object_lines"]]
+    return found if compiled.raw else {k: v for k, v in found.items() if k != "raw"}
+
+
+def others(analyses: Sequence[Analysis]) -> list[dict[str, Any]]:
+    """What Numba compiled of functions that have no verdict, such as ufuncs."""
+    return [
+        record(a, c)
+        for a in analyses
+        for c in a.numba
+        if not any((v.name, v.line) == (c.name, c.line) for v in a.functions)
+    ]

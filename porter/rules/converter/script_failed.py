@@ -1,0 +1,35 @@
+"""PRT920: a script that did not end well."""
+
+from __future__ import annotations
+
+from porter.diagnostics import Severity
+from porter.rules.base import NumbaRule
+
+
+class ScriptFailed(NumbaRule):
+    """
+    ## What it does
+
+    Reports a script that `--run` ran and that raised, ended with an exit code other than 0, or
+    was ended by a signal.
+
+    ## Why is this bad?
+
+    What would have been compiled later is missing from the report. What was compiled until then
+    is in it.
+
+    ## Example
+
+    ```python
+    raise SystemExit(7)  # PRT920: the script ended with exit code 7
+    ```
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT920"
+    name = "script-failed"
+    severity = Severity.ERROR
+    VALID = NumbaRule.SILENT

@@ -485,7 +485,7 @@ def test_comments_suppress_what_numba_says(folder: Folder) -> None:
 
         @njit("float64(float64)")
         def f(x):
-            return x.foo  # porter: ignore[PRT190, PRT901]
+            return x.foo  # porter: ignore[PRT190]
     """)
     assert folder.json("--compile", "a.py")["diagnostics"] == []
     # without Numba's word the comment is not called unused

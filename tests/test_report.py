@@ -47,7 +47,7 @@ def softmax(x):
     return e / e.sum(axis=1, keepdims=True)
 
 
-def ridge(x, y, lam):
+def ridge(x: "float64[:, :]", y: "float64[:]", lam: float):
     gram = x.T @ x
     w = np.linalg.solve(gram, x.T @ y)
     return (
@@ -73,7 +73,7 @@ HOSTILE = '''\
 import numpy as np
 
 
-def größe(x):
+def größe(x: "float64[:]"):
     # <img src=x onerror="window.hacked = 2"> & &lt; <!-- ]]> {{ 7 * 7 }} {% raw %}
     s = "\\u2028' \\" ` ${window.hacked = 3} \\\\"
     y = np.sin(x)  # 数学 😀😀 \u202e txet \x0c form feed, tab\t, </template>
@@ -432,7 +432,7 @@ def test_hostile_source_is_only_text(browser: Browser, folder: Path) -> None:
 
 def test_a_finding_of_several_lines_is_marked_on_each(browser: Browser, folder: Path) -> None:
     body = "    return np.linalg.solve(\n        w,\n        w + 1.0,\n    ).nonsense()\n"
-    text = f"import numpy as np\n\n\ndef f(w):\n{body}"
+    text = f"import numpy as np\n\n\ndef f(w: 'float64[:, :]'):\n{body}"
     found = analyze(SourceFile("a.py", text)).diagnostics
     assert [(d.span.line, d.span.end_line) for d in found] == [(5, 8)]
     browser.open(write(folder, "several", ("a.py", text)))
@@ -516,7 +516,7 @@ def test_a_phone_has_one_pane_at_a_time(browser: Browser, one: Path) -> None:
     browser.click("#menu")
     browser.click(f'nav a[data-line="{line_of("def ridge")}"]')
     assert browser.all("nav") == []
-    assert browser.texts(".source .ln.current .text") == ["def ridge(x, y, lam):"]
+    assert browser.texts(".source .ln.current .text")[0].startswith("def ridge(")
     assert browser.all(".filters") == []
     browser.click("#filter-button")
     browser.click('.chip[data-value="error"]')

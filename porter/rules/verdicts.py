@@ -98,7 +98,11 @@ def judge(
                 continue
             verdict, reasons = answer
             if not asked_for:
-                given = function.name in signatures or _was_given_arrays(traced, function)
+                given = (
+                    function.name in signatures
+                    or _was_given_arrays(traced, function)
+                    or _is_typed(function)
+                )
                 said = [d for d in reasons if d.code != "PRT909" and given] or [
                     d for d in reasons if is_fact(file, function, d)
                 ]
@@ -244,6 +248,14 @@ def _is_test(file: PyFile, function: Function) -> bool:
     module = PurePath(file.path).stem
     of_tests = module.startswith("test_") or module.endswith("_test")
     return of_tests and function.kind is Kind.PLAIN and function.node.name.startswith("test")
+
+
+def _is_typed(function: Function) -> bool:
+    """Whether hints say every parameter's type in full: `x: "float64[:, :]", n: int`."""
+    args = function.node.args
+    hints = [a.annotation for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
+    said = ["" if h is None else ast.unparse(h).strip("'\"") for h in hints]
+    return bool(said) and all("[:" in h or h in ("float", "int", "bool", "complex") for h in said)
 
 
 def _was_given_arrays(traced: Mapping[str, Mapping[str, str]], function: Function) -> bool:

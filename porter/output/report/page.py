@@ -39,10 +39,10 @@ def as_html(
     compiled: Sequence[Compiled] = (),
 ) -> str:
     """The report on all files; `compiled` is what Numba said of their functions."""
-    shown = [a for a in analyses if a.diagnostics or a.functions or getattr(a, "numba", ())]
+    shown = [a for a in analyses if a.diagnostics or a.functions or a.numba]
     shown = shown or list(analyses)[:1]
     # what --compile and --run found out comes with the analyses
-    compiled = [*compiled, *(c for a in analyses for c in getattr(a, "numba", ()))]
+    compiled = [*compiled, *(c for a in analyses for c in a.numba)]
     files = [_file(a, signatures or {}, compiled) for a in shown]
     found = [d for a in analyses for d in a.diagnostics]
     folder = template_folder()

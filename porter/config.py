@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,8 @@ class Config:
     `per_file_ignores` such patterns with the codes that matching files are not told of;
     `signatures` maps a function's name to its argument types in Numba's syntax; `allow_serial`
     lets loops that can only run in order run on one thread; `cache_folder` is where answers are
-    kept; `timeout` is how many seconds each proof of a function may take.
+    kept; `timeout` is how many seconds each proof of a function may take; `cost` sets constants
+    of the model of cost by name (docs/cost.md).
     """
 
     select: tuple[str, ...] = ()
@@ -32,6 +33,7 @@ class Config:
     allow_serial: bool = False
     cache_folder: str | None = None
     timeout: float | None = None
+    cost: Mapping[str, float] = field(default_factory=dict)
     file: Path | None = None
     given: frozenset[str] = frozenset()
 
@@ -92,6 +94,24 @@ def _is_seconds(value: Any) -> bool:
 
 
 _LIST = (_is_list, "a list of strings")
+
+
+def _is_rates(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(v, (int, float)) and not isinstance(v, bool) and v > 0 for v in value.values()
+    )
+
+
+def _check_cost(file: Path, names: Iterable[str]) -> None:
+    """Raise UsageError for a constant that the model of cost does not have."""
+    from porter.cost.machine import setting_names
+
+    for name in names:
+        if name not in setting_names():
+            known = ", ".join(setting_names())
+            raise UsageError(f"{file}: [tool.porter.cost] has no `{name}`; it has {known}")
+
+
 _KINDS = {
     "select": _LIST,
     "ignore": _LIST,
@@ -101,6 +121,7 @@ _KINDS = {
     "allow-serial": (lambda value: isinstance(value, bool), "true or false"),
     "cache-folder": (lambda value: isinstance(value, str), "a string"),
     "timeout": (_is_seconds, "a number of seconds"),
+    "cost": (_is_rates, "a table of positive numbers"),
 }
 
 
@@ -119,6 +140,8 @@ def _read(file: Path) -> Config:
         good, kind = _KINDS[key]
         if not good(value):
             raise UsageError(f"{file}: `{key}` in [tool.porter] must be {kind}")
+        if key == "cost":
+            _check_cost(file, value)
         values[key.replace("-", "_")] = _frozen(value)
     return Config(**values, file=file, given=frozenset(values))
 

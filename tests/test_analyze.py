@@ -112,8 +112,11 @@ def test_json_is_the_contract(project: Project) -> None:
         "end_line": 6,
         "verdict": "kernel",
         "stage": "CUDA",
-        "reasons": [],
+        "reasons": ["PRT301"],
         "signature": "",
+        "effort": "medium",
+        "places": [{"code": "PRT301", "line": 6}],
+        "cost": None,
     }
 
 
@@ -463,7 +466,7 @@ def test_generated_modules_are_kernels_and_nothing_else(project: Project) -> Non
 def test_a_mistake_of_ours_in_one_function_does_not_hide_the_rest(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(function: object, signature: str | None) -> None:
+    def fail(*_: object) -> None:
         raise KeyError("lost")
 
     monkeypatch.setattr("porter.frontend.check.check_function", fail)

@@ -75,7 +75,14 @@ class Cache:
     def __init__(self, folder: Path, question: Question) -> None:
         self.folder = folder
         self.names = repr(question.names)
-        self.settings = repr((sorted(question.signatures.items()), question.names))
+        self.settings = repr(
+            (
+                sorted(question.signatures.items()),
+                question.names,
+                question.allow_serial,
+                sorted(question.cost.items()),
+            )
+        )
 
     def _place(self, source: SourceFile) -> Path:
         """The entry of a file; functions asked for by name have entries of their own."""

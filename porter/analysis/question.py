@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from porter.analysis.codec import decoder, encode
+from porter.config import Config
 from porter.diagnostics import Diagnostic
 from porter.rules.engine import Analysis, analyze
 from porter.rules.verdicts import Verdict
@@ -20,6 +21,8 @@ class Question:
 
     signatures: Mapping[str, str] = field(default_factory=dict)
     names: tuple[str, ...] = ()
+    allow_serial: bool = False
+    cost: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,12 @@ class Answer:
 def ask(source: SourceFile, question: Question) -> Answer:
     """Analyze one file."""
     with watched() as others:
-        found = analyze(source, None, question.signatures, question.names)
+        config = Config(
+            signatures=question.signatures,
+            allow_serial=question.allow_serial,
+            cost=question.cost,
+        )
+        found = analyze(source, None, None, question.names, config)
     return Answer(
         found.diagnostics, found.functions, found.problems, found.names, frozenset(others)
     )

@@ -8,7 +8,6 @@ from porter.codegen.hostcalls import HostCalls
 from porter.codegen.launches import Launches
 from porter.codegen.prologue import Prologue
 from porter.codegen.results import Results
-from porter.frontend.builder import refusal
 from porter.ir.nodes import Alloc, Bind, Fetch, Host, Jump, Let, Return
 from porter.plan.nodes import HostIf, HostLoop, HostWhile, Launch
 
@@ -23,9 +22,7 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
         early = [c for c in self.pending if self._ready(c)]
         self.pending = [c for c in self.pending if c not in early]
         self._body(self.plan.items)
-        if self.pending:
-            message = f"`{self.pending[0].message}` cannot be tested before the kernels run"
-            raise refusal("PRT903", message, self.plan.origin.span)
+        assert not self.pending, "the plan has been tested for checks that never can be made"
         self.pending = early
         body, self.lines = self.lines, []
         self._prologue(body)

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from porter.codegen.elementwise import items_of
 from porter.codegen.hostbase import HostBase
 from porter.codegen.kernels import kernel_expressions
-from porter.ir.nodes import Cast, Check, Local, Parameter, Scalar, Value
+from porter.ir.nodes import Cast, Check, Parameter, Value
 from porter.ir.ops import OPS
-from porter.ir.walk import free_names, walk
+from porter.ir.walk import walk
 from porter.plan.nodes import Launch
+from porter.plan.testable import needed
 
 
 class Prologue(HostBase):
@@ -157,13 +158,7 @@ class Prologue(HostBase):
                           f'{{{other}.dtype}}: give them one dtype")')  # fmt: skip
 
     def _ready(self, c: Check) -> bool:
-        names = c.left.names() | c.right.names()
-        for p in c.when:
-            names |= p.names()
-        for e in c.conditions:
-            names |= free_names(e)
-            names |= {x.name for x in walk(e) if isinstance(x, (Scalar, Local))}
-        return all(n.split(".")[0] in self.names for n in names)
+        return needed(c) <= self.names
 
     def _check(self, c: Check) -> None:
         left, right = self.host.poly(c.left, 5), self.host.poly(c.right, 5)

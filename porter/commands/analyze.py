@@ -69,7 +69,9 @@ class _Work:
 
     def __init__(self, options: AnalyzeOptions, config: Config) -> None:
         self.options, self.config = options, config
-        self.question = Question(config.signatures, options.functions)
+        self.question = Question(
+            config.signatures, options.functions, config.allow_serial, config.cost
+        )
         self.cache = None
         if not options.no_cache:
             self.cache = Cache(_cache_folder(config), self.question)

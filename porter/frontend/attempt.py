@@ -20,6 +20,7 @@ from porter.frontend.values import Function
 from porter.ir.nodes import Program
 from porter.plan.nodes import Launch, Plan
 from porter.plan.passes import plan
+from porter.plan.testable import untestable
 from porter.source.module import FunctionSource
 
 
@@ -99,6 +100,10 @@ def _planned(function: FunctionSource, program: Program) -> Plan:
         raise refusal("PRT909", f"`{function.name}` does no work on arrays",
                       function.module.span(function.node.name),
                       "there is nothing to run on a GPU")  # fmt: skip
+    check = untestable(result.checks, (p.name for p in result.parameters), items_of(result.items))
+    if check is not None:
+        raise refusal("PRT903", f"`{check.message}` cannot be tested before the kernels run",
+                      result.origin.span)  # fmt: skip
     return result
 
 

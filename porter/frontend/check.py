@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from porter.diagnostics import Diagnostic, Refusal, UsageError
 from porter.frontend.attempt import assumptions, front_end, method_apart
 from porter.frontend.builder import refusal
 from porter.frontend.globals import globals_of
 from porter.source.module import FunctionSource
+
+if TYPE_CHECKING:
+    from porter.plan.nodes import Plan
 
 
 @dataclass(frozen=True)
@@ -19,13 +23,18 @@ class FunctionVerdict:
     diagnostics: list[Diagnostic]
     signature: str
     assumed: list[str]
+    plan: Plan | None = None
 
 
-def check_function(function: FunctionSource, signature: str | None) -> FunctionVerdict:
+def check_function(
+    function: FunctionSource, signature: str | None, allow_serial: bool = False
+) -> FunctionVerdict:
     """Run the front end and the plan on a function; nothing is written or executed."""
     try:
-        plain, scope = method_apart(function, globals_of(function.module))
-        types, program, _ = front_end(plain, signature, scope)
+        scope = globals_of(function.module)
+        scope.allow_serial = allow_serial
+        plain, scope = method_apart(function, scope)
+        types, program, plan = front_end(plain, signature, scope)
     except Refusal as e:
         found = e.diagnostic.at(function.module.path, function.name)
         return FunctionVerdict("refused", [found], signature or "", [])
@@ -40,4 +49,6 @@ def check_function(function: FunctionSource, signature: str | None) -> FunctionV
     text = ", ".join(map(str, types))
     kept = [d.at(function.module.path, function.name) for d in program.kept]
     assumed = list(assumptions(plain, types, signature))
-    return FunctionVerdict("partly" if kept else "convertible", kept, text, assumed)
+    # what runs on one thread is said by `convert`, and no obstacle
+    verdict = "partly" if kept else "convertible"
+    return FunctionVerdict(verdict, kept, text, assumed, plan)

@@ -55,7 +55,7 @@ def store(
     running = iter(axes)
     idx = [Poly() if n == ONE else sym(next(running).name, True) for n in target.shape]
     inner = idx[-source.ndim :] if source.ndim <= len(idx) else idx
-    at = aligned(source.shape, [*([idx[0]] * max(extra, 0)), *inner]) if source.ndim else []
+    at = aligned(source.shape, [*[Poly()] * max(extra, 0), *inner]) if source.ndim else []
     body = cast(source.at(at), target.dtype)
     index = _apart(b, target.view.buffer, target.view.index(idx), axes)
     mask = target.mask(idx) if target.mask is not None else None

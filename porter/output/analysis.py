@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 import porter
 from porter.diagnostics import Diagnostic
-from porter.output import numba
+from porter.output import costs, numba
 from porter.output.color import paint
 from porter.output.frames import concise, full
 from porter.output.records import diagnostic_record, to_json
@@ -53,6 +53,7 @@ def _function(analysis: Analysis, verdict: Verdict) -> dict[str, object]:
         "stage": verdict.stage,
         "reasons": list(verdict.reasons),
         "signature": verdict.signature,
+        **costs.record(verdict),
     }
     if verdict.because:
         record["because"] = verdict.because
@@ -70,7 +71,7 @@ def as_full(analyses: Sequence[Analysis], color: bool) -> str:
     text = full(found, files, color)
     verdicts = [(a, v) for a in analyses for v in a.functions]
     if verdicts:
-        text += _table(verdicts, color) + "\n"
+        text += _table(verdicts, color) + "\n" + costs.ranking(analyses)
     text += numba.as_table(analyses, color)
     return text + summary(found, [v for _, v in verdicts]) + "\n"
 
@@ -97,7 +98,9 @@ def _table(verdicts: list[tuple[Analysis, Verdict]], color: bool) -> str:
     for a, v in verdicts:
         path, line = a.source.place(v.line)
         why = ", ".join(v.reasons)
-        more = "; ".join(x for x in (v.signature, why, v.because, *v.assumed) if x)
+        effort = f"effort {v.effort}" if v.effort != "none" else ""
+        cost = v.cost.brief if v.cost is not None else ""
+        more = "; ".join(x for x in (v.signature, why, v.because, effort, *v.assumed, cost) if x)
         rows.append((f"{path}:{line}", v.name, v.verdict, v.stage, more))
     widths = [max(len(r[n]) for r in rows) for n in range(4)]
     lines = []

@@ -149,6 +149,11 @@ _LIGHT = {"add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and",
           "band", "bor", "bxor", "maximum", "minimum", "real", "imag"}  # fmt: skip
 
 
+def op_weight(op: str) -> int:
+    """What one operation costs, in additions."""
+    return 1 if op in _LIGHT else _HEAVY.get(op, 12)
+
+
 def weight(expr: Expr) -> int:
     """What recomputing an expression costs, in additions; loads count two."""
     total = 0
@@ -157,7 +162,7 @@ def weight(expr: Expr) -> int:
             case Load():
                 total += 2
             case Op(op=op):
-                total += 1 if op in _LIGHT else _HEAVY.get(op, 12)
+                total += op_weight(op)
             case Select() | Cast():
                 total += 1
             case Reduce():

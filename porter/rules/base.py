@@ -25,6 +25,9 @@ BLOCKS = {
     "9": "Not portable, and porter itself",
 }
 
+#: estimates of the work that porting takes, in order
+EFFORTS = ("none", "small", "medium", "large")
+
 
 @dataclass(frozen=True)
 class Bad:
@@ -95,9 +98,14 @@ class Rule:
 
 
 class ConverterRule(Rule):
-    """A diagnostic that the converter or the engine raises: the class is its page and cases."""
+    """A diagnostic that the converter or the engine raises: the class is its page and cases.
+
+    `effort` is what it takes to write the code so that it converts: small if the line is
+    spelled differently, medium for a part of the function, large for another algorithm.
+    """
 
     severity: ClassVar[Severity] = Severity.ERROR
+    effort: ClassVar[str] = "medium"
 
 
 class NumbaRule(ConverterRule):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from porter.config import Config
 from porter.diagnostics import Diagnostic, Severity, Span
 from porter.numba_report.model import Compiled
 from porter.rules.model import PyFile
@@ -56,6 +57,7 @@ def analyze(
     selection: Selection | None = None,
     signatures: Mapping[str, str] | None = None,
     names: tuple[str, ...] = (),
+    config: Config | None = None,
 ) -> Analysis:
     """Analyze one file without importing or running it; `names` restricts to functions."""
     selection = selection or Selection()
@@ -67,7 +69,9 @@ def analyze(
     except (RecursionError, MemoryError):
         broken.append(_broken(source, 1, 1, "nested too deeply to be parsed"))
     else:
-        return _analyze(source, file, broken, selection, signatures or {}, names)
+        if signatures is not None:
+            config = replace(config or Config(), signatures=signatures)
+        return _analyze(source, file, broken, selection, config or Config(), names)
     return Analysis(source, tuple(d for d in broken if selection.has(d.code)))
 
 
@@ -76,13 +80,13 @@ def _analyze(
     file: PyFile,
     broken: list[Diagnostic],
     selection: Selection,
-    signatures: Mapping[str, str],
+    config: Config,
     names: tuple[str, ...],
 ) -> Analysis:
     found: list[Diagnostic] = []
     if any(word in source.text for word in _PREFILTER):
         found = [d for rule in checkers() for d in rule.check(file)]
-    verdicts = judge(source, file, found, signatures, names)
+    verdicts = judge(source, file, found, config, names)
     found += _new(list(verdicts.diagnostics), found)
     comments = ignores(source.text)
     kept = [*broken, *suppress(found, comments)]

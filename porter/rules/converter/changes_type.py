@@ -35,6 +35,7 @@ class ChangesType(ConverterRule):
 
     code = "PRT908"
     name = "changes-type"
+    effort = "small"
     VALID = (
         """
         import numpy as np

@@ -34,6 +34,7 @@ class LoopCarriedDependence(ConverterRule):
 
     code = "PRT904"
     name = "loop-carried-dependence"
+    effort = "large"
     VALID = (
         """
         import numpy as np

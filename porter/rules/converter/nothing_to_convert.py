@@ -31,6 +31,7 @@ class NothingToConvert(ConverterRule):
 
     code = "PRT909"
     name = "nothing-to-convert"
+    effort = "none"
     VALID = (
         """
         import numpy as np

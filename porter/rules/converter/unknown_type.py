@@ -33,6 +33,7 @@ class UnknownType(ConverterRule):
 
     code = "PRT903"
     name = "unknown-type"
+    effort = "small"
     VALID = (
         """
         import numpy as np

@@ -32,6 +32,7 @@ class UnsupportedDtype(ConverterRule):
 
     code = "PRT907"
     name = "unsupported-dtype"
+    effort = "small"
     VALID = (
         """
         import numpy as np

@@ -32,6 +32,7 @@ class UnsupportedIndexing(ConverterRule):
 
     code = "PRT905"
     name = "unsupported-indexing"
+    effort = "small"
     VALID = (
         """
         import numpy as np

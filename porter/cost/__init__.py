@@ -1,0 +1,1 @@
+"""What a conversion costs: bytes, operations and launches, counted in the plan."""

@@ -1,0 +1,101 @@
+"""What is said of a function's cost: formulas, and whether a GPU wins for recorded sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from porter.arrays.sizes import Poly
+from porter.codegen.elementwise import is_elementwise
+from porter.cost.amounts import UNKNOWN, formula
+from porter.cost.estimate import Estimate, estimate
+from porter.cost.machine import Machine
+from porter.cost.result import Cost, Run
+from porter.cost.work import Work, work_of
+from porter.plan.nodes import Plan
+from porter.trace.record import Size, TracedFunction
+
+
+def cost_of(plan: Plan, traced: TracedFunction | None, machine: Machine) -> Cost:
+    """The cost of a plan, with numbers for the sizes of a recorded run."""
+    work = work_of(plan)
+    counts = {
+        "to_device": formula(work.to_device),
+        "to_host": formula(work.to_host),
+        "device_bytes": formula(work.per_launch("traffic")),
+        "operations": formula(work.per_launch("ops32") + work.per_launch("ops64")),
+        "launches": formula(work.launches),
+    }
+    moved = counts["to_device"] + counts["to_host"]
+    brief = (
+        f"moves {_leading(moved)} bytes, {_leading(counts['operations'])} operations, "
+        f"{_leading(counts['launches'])} launch{'' if counts['launches'].constant == 1 else 'es'}"
+    )
+    run = None if traced is None else _run(plan, work, traced, machine)
+    return Cost({name: str(p) for name, p in counts.items()}, brief, run)
+
+
+def _leading(p: Poly) -> str:
+    """The terms of the highest degree, which decide for large arrays."""
+    if UNKNOWN in p.names():
+        return "unknown"
+    degree = max((len(m) for m, _ in p.terms), default=0)
+    return str(Poly(tuple((m, c) for m, c in p.terms if len(m) == degree)))
+
+
+def _run(plan: Plan, work: Work, traced: TracedFunction, machine: Machine) -> Run | None:
+    """The recorded calls whose sizes are known; None if there are none."""
+    found: list[tuple[int, float, Estimate]] = []
+    heaviest = (0.0, "")
+    for signature in traced.signatures:
+        for entry in signature.shapes:
+            named = dict(zip(traced.parameters, entry.sizes, strict=False))
+            sizes = sizes_of(plan, named)
+            numbers = None if sizes is None else estimate(work, sizes, machine)
+            if numbers is not None:
+                found.append((entry.calls, entry.seconds, numbers))
+                heaviest = max(heaviest, (entry.seconds, _shown(entry.sizes)))
+    if not found:
+        return None
+
+    def total(name: str) -> float:
+        return float(sum(calls * getattr(e, name) for calls, _, e in found))
+
+    return Run(
+        sum(calls for calls, _, _ in found),
+        sum(seconds for _, seconds, _ in found),
+        total("seconds"),
+        total("transfer_seconds"),
+        total("host_seconds"),
+        total("transferred"),
+        total("device_bytes"),
+        total("operations"),
+        total("launches"),
+        heaviest[1],
+    )
+
+
+def _shown(sizes: Sequence[Size]) -> str:
+    """`1000x200, 5`: arrays by their shapes, integers by their values."""
+    parts = ["x".join(map(str, s)) if isinstance(s, tuple) else str(s) for s in sizes
+             if s is not None]  # fmt: skip
+    return ", ".join(p for p in parts if p)
+
+
+def sizes_of(plan: Plan, arguments: Mapping[str, Size]) -> dict[str, int] | None:
+    """The sizes and integers of a plan by name, for arguments by name; None if they do not fit."""
+    sizes: dict[str, int] = {}
+    for p in plan.parameters:
+        argument = arguments.get(p.name)
+        if p.ndim is None:
+            if isinstance(argument, int):
+                sizes[p.name] = argument
+            continue
+        if not isinstance(argument, tuple):
+            return None
+        # elementwise kernels see all elements in one dimension
+        shape = argument if len(argument) == p.ndim else (prod(argument),)
+        if len(argument) != p.ndim and not is_elementwise(plan):
+            return None
+        sizes |= {f"{p.name}.shape[{d}]": n for d, n in enumerate(shape)}
+    return sizes

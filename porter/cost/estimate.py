@@ -1,0 +1,90 @@
+"""Seconds from counts: a roofline for each launch, transfers and latencies added up.
+
+S. Williams, A. Waterman and D. Patterson: Roofline, an insightful visual performance model
+for multicore architectures (2009).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from porter.arrays.sizes import Poly
+from porter.cost.amounts import Amount, SizeUnknown, total
+from porter.cost.kernels import KernelWork
+from porter.cost.machine import Machine
+from porter.cost.work import Work
+
+_US, _GB, _TERA = 1e-6, 1e9, 1e12
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One call in numbers: bytes, operations, launches, and seconds by the model.
+
+    `host_seconds` is what compiled code on one core of the host would take at least.
+    """
+
+    to_device: float
+    to_host: float
+    device_bytes: float
+    operations: float
+    launches: float
+    transfer_seconds: float
+    kernel_seconds: float
+    host_seconds: float
+
+    @property
+    def seconds(self) -> float:
+        """A call with host arrays: transfers and kernels."""
+        return self.transfer_seconds + self.kernel_seconds
+
+    @property
+    def transferred(self) -> float:
+        """Bytes both ways."""
+        return self.to_device + self.to_host
+
+    @property
+    def intensity(self) -> float:
+        """Operations for each byte of device memory."""
+        return self.operations / self.device_bytes if self.device_bytes else 0.0
+
+
+def estimate(work: Work, sizes: Mapping[str, int], machine: Machine) -> Estimate | None:
+    """A call for these sizes; None where an amount depends on what no size tells."""
+    try:
+        return _estimate(work, sizes, machine)
+    except SizeUnknown:
+        return None
+
+
+def _estimate(work: Work, sizes: Mapping[str, int], m: Machine) -> Estimate:
+    there, back = total(work.to_device, sizes), total(work.to_host, sizes)
+    copies = total(work.copies, sizes)
+    traffic = total(work.per_launch("traffic"), sizes)
+    ops32, ops64 = (total(work.per_launch(w), sizes) for w in ("ops32", "ops64"))
+    kernels = sum(_kernel(times, k, sizes, m) for times, k in work.kernels)
+    return Estimate(
+        there,
+        back,
+        traffic,
+        ops32 + ops64,
+        total(work.launches, sizes),
+        (there + back) / (m.transfer_gb_s * _GB) + copies * m.copy_us * _US,
+        kernels,
+        max(traffic / (m.host_gb_s * _GB), (ops32 + ops64) / (m.host_gflops * _GB)),
+    )
+
+
+def _kernel(times: tuple[Poly, ...], k: KernelWork, sizes: Mapping[str, int], m: Machine) -> float:
+    """Seconds of all launches of one kernel."""
+    count = total((Amount(1, times),), sizes)
+    threads = total((k.threads,), sizes)
+    if not count or not threads:
+        return 0.0
+    share = min(1.0, threads / m.full_threads)
+    memory = total(k.traffic, sizes) / (m.device_gb_s * _GB)
+    arithmetic = total(k.ops32, sizes) / (m.fp32_tflops * _TERA)
+    arithmetic += total(k.ops64, sizes) / (m.fp64_tflops * _TERA)
+    each = max(memory, arithmetic) / share
+    return count * (max(each, m.launch_us * _US) + (k.launches - 1) * m.launch_us * _US)

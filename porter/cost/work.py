@@ -1,0 +1,193 @@
+"""What a plan does, counted: transfers, launches, memory traffic and arithmetic.
+
+The counts are what must happen, not what a cache might add: a launch reads each element
+that it needs once and writes each element once.  Of two branches both count where threads
+take them, and the heavier one where the host does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from porter.arrays.sizes import Poly, sym, unchecked
+from porter.codegen.elementwise import items_of
+from porter.codegen.overlap import overlaps
+from porter.cost.amounts import Amount
+from porter.cost.kernels import KernelWork, kernel_expressions, kernel_work
+from porter.cost.scopes import Scope
+from porter.ir.nodes import Expr, Fetch, Host, Let, Load, Return, Stage, Value
+from porter.ir.walk import walk
+from porter.plan.accesses import Access, accesses, reads
+from porter.plan.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
+
+#: what a `while` of the host is taken to run, a name for what no size tells
+_WHILE = "iterations"
+
+
+@dataclass(frozen=True)
+class Work:
+    """Everything that one call does; amounts depend on the sizes of the arguments.
+
+    `to_device` and `to_host` are bytes, `copies` counts transfers, read-backs among them;
+    each kernel comes with how often the host launches it.
+    """
+
+    to_device: tuple[Amount, ...] = ()
+    to_host: tuple[Amount, ...] = ()
+    copies: tuple[Amount, ...] = ()
+    kernels: tuple[tuple[tuple[Poly, ...], KernelWork], ...] = ()
+
+    def __add__(self, other: Work) -> Work:
+        return Work(
+            self.to_device + other.to_device,
+            self.to_host + other.to_host,
+            self.copies + other.copies,
+            self.kernels + other.kernels,
+        )
+
+    @property
+    def launches(self) -> tuple[Amount, ...]:
+        """How many kernels are launched."""
+        return tuple(Amount(k.launches, times) for times, k in self.kernels)
+
+    def per_launch(self, what: str) -> tuple[Amount, ...]:
+        """`traffic`, `ops32` or `ops64` of all launches."""
+        return tuple(a.times(times) for times, k in self.kernels for a in getattr(k, what))
+
+
+def work_of(plan: Plan) -> Work:
+    """The work of one call with host arrays."""
+    counter = _Counter(plan)
+    return counter.arguments() + counter.items(plan.items, Scope())
+
+
+class _Counter:
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.written = overlaps(plan).written
+        self.kernels = [i.kernel for i in items_of(plan.items) if isinstance(i, Launch)]
+
+    # -- transfers ---------------------------------------------------------------------
+
+    def arguments(self) -> Work:
+        """Arguments go to the device; those that are stored into come back."""
+        used = self._used() | self.written
+        arrays = [p.name for p in self.plan.parameters if p.ndim is not None and p.name in used]
+        there = tuple(self._bytes(n) for n in arrays)
+        back = tuple(self._bytes(n) for n in arrays if n in self.written)
+        if any(_unchecked(a) for k in self.kernels for a in _accesses(k)):
+            # a flag says whether a subscript was out of bounds
+            there, back = (*there, Amount(4)), (*back, Amount(4))
+        return Work(there, back, (Amount(len(there) + len(back)),))
+
+    def _used(self) -> set[str]:
+        names = {a.buffer for k in self.kernels for a in _accesses(k)}
+        for item in items_of(self.plan.items):
+            names |= set(getattr(item, "buffers", ()))
+            names |= {b for _, b in getattr(item, "arrays", ())}
+            names |= {x.buffer for e in _host_expressions(item) for x in walk(e)
+                      if isinstance(x, Load)}  # fmt: skip
+        return names
+
+    def _bytes(self, name: str) -> Amount:
+        buffer = self.plan.buffers[name]
+        return Amount(buffer.dtype.itemsize, buffer.shape)
+
+    # -- what the host does in order -----------------------------------------------------
+
+    def items(self, items: Sequence[object], scope: Scope) -> Work:
+        """The host's statements, those in loops as often as they run."""
+        work = Work()
+        for item in items:
+            match item:
+                case Launch(kernel):
+                    done = kernel_work(kernel, self.plan.buffers, scope)
+                    work += Work(kernels=((scope.domain, done),))
+                case HostLoop(index, lo, hi, step, body, _):
+                    work += self.items(body, scope.loop(index, lo, hi, step))
+                case HostWhile(before, _, body, _):
+                    name = f"{_WHILE} of the loop at line {item.origin.span.line}"
+                    inner = scope.loop(name, Poly(), sym(name, True), 1)
+                    work += self._read_back(item, inner)
+                    work += self.items((*before, *body), inner)
+                case HostIf(_, body, orelse, _):
+                    work += self._read_back(item, scope)
+                    branches = [self.items(b, scope) for b in (body, orelse)]
+                    work += max(branches, key=lambda w: len(w.kernels))
+                case Return():
+                    work += self._results(item)
+                case Host():
+                    work += self._host(item, scope)
+                case Let() | Fetch():
+                    work += self._read_back(item, scope)
+                    if isinstance(item, Let) and isinstance(item.value, Value):
+                        scope = scope.known(item.name, item.value.poly)
+        return work
+
+    def _read_back(self, item: object, scope: Scope) -> Work:
+        """Scalars that the host reads from the device."""
+        loads = {x for e in _host_expressions(item) for x in walk(e) if isinstance(x, Load)}
+        sizes = tuple(Amount(x.dtype.itemsize, scope.domain) for x in loads)
+        return Work(to_host=sizes, copies=(Amount(len(loads), scope.domain),) if loads else ())
+
+    def _results(self, item: Return) -> Work:
+        arguments = {p.name for p in self.plan.parameters}
+        back = []
+        for value in item.values:
+            if isinstance(value, str) and value not in arguments:
+                back.append(self._bytes(value))
+            elif isinstance(value, Load):
+                back.append(Amount(value.dtype.itemsize))
+        return Work(to_host=tuple(back), copies=(Amount(len(back)),) if back else ())
+
+    def _host(self, item: Host, scope: Scope) -> Work:
+        """A statement of the host: arrays go there and come from there."""
+        known = self.plan.buffers
+        # an argument that nothing is stored into is there as it came
+        there = {p.name for p in self.plan.parameters} - self.written
+        down = [
+            self._bytes(b).times(scope.domain)
+            for n, b in item.arrays
+            if n not in item.itself and b in known and b not in there
+        ]
+        up = [self._bytes(b).times(scope.domain) for b in item.makes if b in known]
+        copies = (Amount(len(down) + len(up), scope.domain),) if down or up else ()
+        return Work(tuple(up), tuple(down), copies) + self._read_back(item, scope)
+
+
+def _host_expressions(item: object) -> Iterator[Expr]:
+    """Expressions that the host evaluates for one item."""
+    match item:
+        case HostIf(cond=cond) | HostWhile(cond=cond):
+            yield cond
+        case Let(value=value):
+            yield value
+        case Fetch(buffer=buffer):
+            from porter.arrays.dtypes import INT64
+
+            yield Load(buffer, (), INT64)
+        case Host(values=values):
+            yield from (e for _, e in values)
+        case Return(values=values):
+            yield from (v for v in values if v is not None and not isinstance(v, str))
+
+
+def _accesses(kernel: Kernel) -> Iterator[Access]:
+    """Everything that a kernel reads and writes."""
+    yield from accesses(kernel.body)
+    for step in kernel.parts:
+        if isinstance(step, Stage):
+            yield from accesses(step.body)
+        elif isinstance(step, Fold) and step.store is not None:
+            store = step.store
+            yield Access(store.buffer, store.index, True, frozenset(), step.origin)
+    for e in kernel_expressions(kernel):
+        yield from reads(e, frozenset(), kernel.origin)
+
+
+def _unchecked(access: Access) -> bool:
+    """Whether a subscript is tested in the kernel, since it comes from data."""
+    return any(
+        unchecked(p) or any(getattr(a, "op", "") == "wrap" for a in p.atoms()) for p in access.index
+    )

@@ -1,0 +1,73 @@
+"""`analyze` and `convert` never disagree: over the corpus, the examples and rules' own cases."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from porter.commands.options import ConvertOptions
+from porter.config import Config
+from porter.conversion import convert_file
+from porter.rules.base import source
+from porter.rules.engine import Analysis, Selection, analyze
+from porter.rules.registry import all_rules
+from porter.source.files import SourceFile, read
+
+ROOT = Path(__file__).parent.parent
+FILES = [
+    *sorted((ROOT / "tests" / "corpus").glob("*.py")),
+    *sorted((ROOT / "examples").glob("*.py")),
+]
+FILES = [f for f in FILES if not f.name.endswith("_cuda.py")]
+CASES = {
+    f"{rule.code}-{n}": source(text)
+    for rule in all_rules().values()
+    for n, text in enumerate([*rule.VALID, *(b.code for b in rule.INVALID)])
+    if rule.code[3] in "19"
+}
+
+
+def analysis(file: SourceFile, config: Config) -> Analysis:
+    return analyze(file, Selection(), None, (), config)
+
+
+def converted(file: SourceFile, config: Config, names: tuple[str, ...] = ()) -> dict[str, str]:
+    """The verdict that follows from what `convert --no-verify` does with each function."""
+    options = ConvertOptions((file.path,), names, verify=False)
+    outcome = convert_file(file, options, config, Path(file.path), lambda name: None)
+    found = {}
+    for f in outcome.functions:
+        # a loop that may run on one thread is advice, and no statement of the host
+        kept = any(d.code == "PRT912" for d in f.diagnostics)
+        done = "partly" if kept else "convertible"
+        found[f.name] = done if f.status == "converted" else "refused"
+    return found
+
+
+def compare(file: SourceFile, config: Config) -> None:
+    verdicts = {v.name: v.verdict for v in analysis(file, config).functions}
+    made = converted(file, config)
+    # methods and ufuncs are converted if they are named
+    rest = tuple(n for n, v in verdicts.items() if n not in made and v != "kernel")
+    made |= converted(file, config, rest) if rest else {}
+    assert {n: v for n, v in verdicts.items() if v != "kernel"} == {
+        n: v for n, v in made.items() if n in verdicts
+    }
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_both_say_the_same_of_the_corpus(path: Path) -> None:
+    compare(read(str(path)), Config())
+
+
+@pytest.mark.parametrize("name", ["loops_in_order", "tricky"])
+def test_both_say_the_same_with_allow_serial(name: str) -> None:
+    compare(read(str(ROOT / "tests" / "corpus" / f"{name}.py")), Config(allow_serial=True))
+
+
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_both_say_the_same_of_cases(name: str) -> None:
+    file = SourceFile("case.py", CASES[name])
+    if not any(d.code == "PRT900" for d in analysis(file, Config()).diagnostics):
+        compare(file, Config())

@@ -88,6 +88,7 @@ class Builder:
     reads_shape: bool = False
     sized: set[str] = field(default_factory=set)
     strict_shapes: bool = False
+    readonly: dict[str, str] = field(default_factory=dict)  # variables that may not be stored into
     literals: list[tuple[int, DType]] = field(default_factory=list)
     pinned: set[str] = field(default_factory=set)
     ones: frozenset[str] = frozenset()

@@ -126,6 +126,8 @@ def move(body: Body, arrays: dict[str, str]) -> None:
         if not isinstance(value, Array):
             raise b.refuse("PRT908", f"`{name}` is an array here and a number there")
         value = whole(b, value)
+        if value.view is not None and value.view.readonly:
+            b.readonly[variable] = value.view.readonly
         if value.view is not None and not whole_view(value):
             b.snapshot(value.view.buffer, name)
             b.snapshot(variable, name)

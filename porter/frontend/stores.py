@@ -26,8 +26,9 @@ def store(
     if target.view is None:
         raise b.refuse("PRT905", "the target of a store is a copy: the store would be lost",
                        "store into the array itself")  # fmt: skip
-    if target.view.readonly:
-        raise b.refuse("PRT905", target.view.readonly, "store into the array itself")
+    readonly = target.view.readonly or b.readonly.get(target.view.buffer, "")
+    if readonly:
+        raise b.refuse("PRT905", readonly, "store into the array itself")
     if target.view.only is not None:
         b.pin(target.view.only)
     if target.view.contiguous:

@@ -135,10 +135,11 @@
       const rows = functions.map(([file, f]) => el("tr", {},
         el("td", {}, el("a", { href: link(file, f.line) }, el("code", {}, f.name)),
           el("span", { class: "place" }, `${shortPath(file)}:${place(file, f.line)}`)),
-        el("td", {}, badge(f.verdict)), el("td", { class: "short" }, f.stage), el("td", {}, el("code", {}, f.signature)),
+        el("td", {}, badge(f.verdict)), el("td", { class: "short" }, f.stage), el("td", { class: "short" }, effort(f) || ""),
+        el("td", {}, f.signature ? el("code", {}, f.signature) : ticks(f.because)),
         tally("findings", file.findings.filter((d) => d.function === f.name).length)));
       parts.push(el("h2", {}, plural(functions.length, "function")), bar, legend, el("h2", {}, "Functions"),
-        table(["Function", "Verdict", "Stage", "Signature", "Findings"], rows));
+        table(["Function", "Verdict", "Stage", "Effort", "Signature", "Findings"], rows));
     }
     if (findings.length) {
       const order = [...codes].sort((a, b) => b[1].length - a[1].length || (a[0] < b[0] ? -1 : 1));
@@ -305,9 +306,14 @@
       el("strong", {}, one.name), badge(one.verdict), el("span", { class: "more" }, one.stage),
       one.signature ? el("code", { class: "more" }, one.signature) : null,
       one.reasons.length ? el("span", { class: "more" }, one.reasons.flatMap((c, n) => [n ? ", " : "", explain(c)])) : null,
+      one.because ? el("span", { class: "more" }, ticks(one.because)) : null,
+      effort(one) ? el("span", { class: "more" }, `effort: ${one.effort}`) : null,
       one.assumed.length ? el("span", { class: "more" }, `assumed: ${one.assumed.join("; ")}`) : null,
       numba.map(numbaText));
   }
+
+  /** How much stands in the way; of a kernel or a function that converts, nothing is said. */
+  const effort = (one) => one.effort !== "none" && one.effort;
 
   const numbaText = (compiled) => el("span", { class: "more" }, `Numba: ${compiled.text}`);
 

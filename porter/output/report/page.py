@@ -136,6 +136,8 @@ def _function(verdict: Verdict, top: int) -> Json:
         "reasons": list(verdict.reasons),
         "signature": verdict.signature,
         "assumed": list(verdict.assumed),
+        "because": verdict.because,
+        "effort": verdict.effort,
     }
 
 

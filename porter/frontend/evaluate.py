@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 
 import libcst as cst
 
-from porter.arrays.dtypes import BOOL, WEAK_BOOL, DType
+from porter.arrays.dtypes import BOOL, FLOAT64, WEAK_BOOL, DType
 from porter.arrays.sizes import Poly
 from porter.diagnostics import Refusal
 from porter.frontend import calculus, subscripts
@@ -92,6 +92,8 @@ class Evaluator:
         if isinstance(value, Array) or is_expr(value):
             return value
         if isinstance(value, tuple):
+            if not value:
+                return Array((Poly(),), FLOAT64, lambda _: Const(0.0, FLOAT64))
             parts = [self.as_numeric(v, node) for v in value]
             return self._stack([whole(self.b, v) if isinstance(v, Array) else v for v in parts])
         self.b.node = node

@@ -63,7 +63,7 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
     """`x.shape`, `x.T`, ... or a method to be called."""
     array = as_array(owner)
     shape = tuple(map(ev.b.resolve, array.shape))
-    if array.mask is not None and attr == "T":
+    if array.mask is not None and attr in ("T", "flat"):
         array = whole(ev.b, array)
     if array.mask is not None and attr in ("shape", "size", "ndim"):
         return _of_selection(ev, array, attr)

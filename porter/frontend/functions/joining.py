@@ -42,6 +42,8 @@ def length(b: Builder, n: Poly) -> Poly:
 
 def join(b: Builder, arrays: Sequence[Array], axis: int, what: str) -> Array:
     """The arrays one after the other along an axis."""
+    if not arrays:
+        raise b.refuse("PRT903", f"{what} of no arrays: NumPy raises ValueError")
     first = arrays[0]
     axis = normal_axis(b, axis, first.ndim, what)
     dtype = arrays[0].dtype

@@ -26,6 +26,7 @@ class HostBase:
         self.types: dict[str, str] = {}
         self.device = {p.name: f"d_{p.name}" for p in self.arrays}
         self.host = HostText(needs, self.type_of, {})
+        self.host.on_host = self.on_host
         self.lines: list[str] = []
         self.indent = 1
         self.kernels: list[Written] = []
@@ -59,6 +60,14 @@ class HostBase:
         while candidate in used:
             candidate, k = f"{name}{k}", k + 1
         return candidate
+
+    def on_host(self, name: str) -> str:
+        """An array where the host can read it: an argument that no kernel changes is there."""
+        if name in self.device and name not in self.written:
+            self._needs("_host_copy", "_to_host", "_on_device")
+            return f"_host_copy({name}, stream)"
+        self._needs("_to_host")
+        return f"_to_host({self.buffer(name)}, stream)"
 
     def buffer(self, name: str) -> str:
         """The host's name of an array on the device."""

@@ -62,13 +62,8 @@ class HostCalls(HostBase):
         if itself:
             self._needs("_result", "_on_device")
             found = f"_result({name}, {on}, stream)"
-        elif parameter and name not in self.written:
-            # an argument that no kernel stores into is still what it was
-            self._needs("_host_copy", "_to_host", "_on_device")
-            found = f"_host_copy({name}, stream)"
         else:
-            self._needs("_to_host")
-            found = f"_to_host({self.buffer(name)}, stream)"
+            found = self.on_host(name)
         if len(re.findall(rf"\b{placeholder}\b", text)) == 1:
             return found
         copy = self._free(f"{name}_host")

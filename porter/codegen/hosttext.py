@@ -48,7 +48,13 @@ class HostText:
         self.types = types
         self.names = names
         self.used: set[str] = set()
+        self.on_host: Callable[[str], str] = self._from_device
         self._spell = host_atom(self._name, lambda d: self.text(d.expr))
+
+    def _from_device(self, name: str) -> str:
+        """An array of no dimensions on the host; `HostBase` knows which are arguments."""
+        self.needs.helpers.add("_to_host")
+        return f"_to_host({name}, stream)"
 
     def _name(self, name: str) -> str:
         self.used.add("_slice_bound" if name == "_slice_bound" else name)
@@ -85,8 +91,7 @@ class HostText:
                 self.needs.constants.add(name)
                 return self.names.get(name, name), ATOM
             case Load(buffer=name):
-                self.needs.helpers.add("_to_host")
-                scalar = f"_to_host({name}, stream)[()]"
+                scalar = f"{self.on_host(name)}[()]"
                 return (f"{scalar}.item()" if e.dtype.weak else scalar), ATOM
             case Cast(arg, dtype):
                 return self._cast(arg, dtype)

@@ -88,6 +88,7 @@ class Builder:
     reads_shape: bool = False
     sized: set[str] = field(default_factory=set)
     strict_shapes: bool = False
+    flattened: set[str] = field(default_factory=set)  # arrays that a name shows as `x.ravel()` does
     readonly: dict[str, str] = field(default_factory=dict)  # variables that may not be stored into
     literals: list[tuple[int, DType]] = field(default_factory=list)
     pinned: set[str] = field(default_factory=set)
@@ -309,10 +310,14 @@ class Builder:
         Refuses if a loop around this stores into the buffer, in the next iteration that is.
         """
         self.snapshots[buffer] = name
+        if self.stored_in_loop(buffer):
+            raise self.may_share(buffer)
+
+    def stored_in_loop(self, buffer: str) -> bool:
+        """Whether a loop around this has stored into an array, and will again."""
         blocks = self._blocks[1:] if self.loops else []
-        for s in (s for block in blocks for s in statements(tuple(block))):
-            if isinstance(s, Write) and s.buffer == buffer:
-                raise self.may_share(buffer)
+        found = (s for block in blocks for s in statements(tuple(block)))
+        return any(isinstance(s, Write) and s.buffer == buffer for s in found)
 
     def may_share(self, buffer: str) -> Refusal:
         """The refusal of a store that a view made of the buffer would see."""

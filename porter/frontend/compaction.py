@@ -44,11 +44,9 @@ class Selection:
 
 def whole(b: Builder, array: Array, name: str = "selected") -> Array:
     """The array itself, or the elements that its mask selects as an array of their length."""
+    array = known_whole(b, array)
     if not array.lead:
         return array
-    for known, made in b.compacted:
-        if known is array:
-            return made
     chosen = _selection(b, array)
     rest = [b.resolve(n) for n in array.shape[array.lead :]]
     buffer = Buffer(b.fresh(name), (chosen.count, *rest), array.dtype)
@@ -59,6 +57,11 @@ def whole(b: Builder, array: Array, name: str = "selected") -> Array:
     if not b.depth:
         b.compacted.append((array, made))
     return made
+
+
+def known_whole(b: Builder, array: Array) -> Array:
+    """The elements of a selection that was made whole: what is stored into them is seen by all."""
+    return next((made for known, made in b.compacted if known is array), array)
 
 
 #: what takes a selection as it is, a condition beside the elements

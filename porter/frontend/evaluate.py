@@ -14,7 +14,7 @@ from porter.arrays.sizes import Poly
 from porter.diagnostics import Refusal
 from porter.frontend import calculus, subscripts
 from porter.frontend.builder import Builder
-from porter.frontend.compaction import fetched, whole
+from porter.frontend.compaction import fetched, known_whole, whole
 from porter.frontend.comprehension import listed
 from porter.frontend.globals import Globals, member
 from porter.frontend.scalars import (
@@ -161,7 +161,7 @@ class Evaluator:
             if isinstance(value, Unsettled):
                 raise self.b.refuse("PRT908", f"`{name}` is of another kind in each branch",
                                     "give it one type, or a name for each")  # fmt: skip
-            return value
+            return known_whole(self.b, value) if isinstance(value, Array) else value
         if name in self.b.attributes:
             return self.b.attributes[name]
         if name in ("True", "False"):

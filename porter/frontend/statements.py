@@ -21,7 +21,7 @@ from porter.frontend.hostpart import keep, speaks, stays, transparent
 from porter.frontend.names import assigned_names, contains
 from porter.frontend.results import give_back
 from porter.frontend.scalars import constant_of, integer, number, on_host, poly_of, truth
-from porter.frontend.stores import same_kind, store
+from porter.frontend.stores import same_kind, shows, store
 from porter.frontend.values import NONE, Array, Function, Listed, Value
 from porter.ir.nodes import Const, Expr, If, Jump, Load, Local, Object, Origin, Scalar, Write
 from porter.ir.nodes import Value as IndexValue
@@ -363,6 +363,8 @@ class Body:
         if value.mask is not None:
             return self._named_selection(name, value)
         if value.view is not None:
+            if value.view.contiguous:
+                shows(self.b, value.view.buffer)
             return self.b.named(name, value)
         if value.shown_of:
             for buffer in value.shown_of.split():

@@ -31,7 +31,7 @@ def store(
         raise b.refuse("PRT905", readonly, "store into the array itself")
     if target.view.only is not None:
         b.pin(target.view.only)
-    if target.view.contiguous:
+    if target.view.contiguous or target.view.buffer in b.flattened:
         _demand_contiguous(b, target.view.buffer)
     if target.view.buffer in b.frozen:
         raise b.refuse("PRT905", f"`{target.view.buffer}` is kept by a value of the host and "
@@ -89,6 +89,13 @@ def _apart(
 def reads(expr: Expr, buffer: str) -> bool:
     """Whether an expression reads an array."""
     return any(isinstance(e, Load) and e.buffer == buffer for e in walk(expr))
+
+
+def shows(b: Builder, buffer: str) -> None:
+    """A name for `x.ravel()`: of an argument with gaps it is a copy, which no store reaches."""
+    b.flattened.add(buffer)
+    if b.stored_in_loop(buffer):
+        _demand_contiguous(b, buffer)
 
 
 def _demand_contiguous(b: Builder, buffer: str) -> None:

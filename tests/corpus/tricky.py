@@ -401,3 +401,34 @@ def row_read_by_no_iteration(x, y):
     for i in range(x.shape[0]):
         x[i] -= y[0].sum()
     return x
+
+
+def _add_into(target, v):
+    target += v
+
+
+def helper_stores_into_a_selection(y):
+    """What a helper stores into a part of a selection is seen in all of it."""
+    t = np.flatnonzero(y[::-1] > 0)
+    _add_into(t[:3], t[:3] * t[:3])
+    return t
+
+
+def branch_on_an_argument_of_no_dimensions(y, z):
+    """The host reads the one element where it is: an argument that is not on the device."""
+    if y > 0.5:
+        z[:, 0] = z[:, 0] * 2.0
+    return z[:, 0].copy(), np.array([]), np.concatenate([z[0], []])
+
+
+def flat_of_a_selection(x):
+    """The elements one after the other, which they are already."""
+    v = x[x > 0]
+    return np.sum(v.flat)
+
+
+def flattened_before_a_store(x, y):
+    """Of an array with gaps, `reshape` made a copy before the store."""
+    t = x[0].reshape(1, -1)
+    x[:, 1:] = y[:, 1:]
+    return t.copy()

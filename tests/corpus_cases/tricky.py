@@ -66,5 +66,11 @@ CASES = {
     "outer_with_a_number": Case("float32[:, :]", "n,m"),
     "product_of_one_row": Case("float64[:, :], float64[:, :]", "1,m 1,m"),
     "row_read_by_no_iteration": Case("float64[:, :], float64[:, :]", "n%3,m n%3,m"),
+    "helper_stores_into_a_selection": Case("float64[:]", "n"),
+    "branch_on_an_argument_of_no_dimensions": Case(
+        "float64[()], float64[:, :]", "=np.array(1.0) n+1,m"
+    ),
+    "flat_of_a_selection": Case("float64[:, :]", "n,m"),
+    "flattened_before_a_store": Case("float32[:, :, :], float32[:, :, :]", "n+1,m,3 n+1,m,3"),
     "diagonal_loop": Case("float64[:, :]", "n,m"),
 }

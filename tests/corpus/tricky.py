@@ -368,14 +368,14 @@ def selection_stored_into_in_a_branch(x, steps):
     return t
 
 
-def _doubled(v, s):
-    if s > 1:
-        return v * 2
-    return v
-
-
 def helper_gives_its_argument(w, s):
     """A helper returns a view of an argument, or a new array: the store reaches one of them."""
+
+    def _doubled(v, s):
+        if s > 1:
+            return v * 2
+        return v
+
     t = _doubled(w[:, 0], s)
     for i in range(t.shape[0]):
         t[i] -= abs(t[i])
@@ -403,12 +403,12 @@ def row_read_by_no_iteration(x, y):
     return x
 
 
-def _add_into(target, v):
-    target += v
-
-
 def helper_stores_into_a_selection(y):
     """What a helper stores into a part of a selection is seen in all of it."""
+
+    def _add_into(target, v):
+        target += v
+
     t = np.flatnonzero(y[::-1] > 0)
     _add_into(t[:3], t[:3] * t[:3])
     return t

@@ -44,6 +44,7 @@ ROWS: dict[str, Row] = {
     "builtins.len": Row("v * len(v)"),
     "builtins.enumerate": Row("for i, x in enumerate(v):\n    o[i] = x * i"),
     "builtins.zip": Row("s = v[:1].sum()\nfor x, y in zip(v, w):\n    s += x * y\nreturn s"),
+    "builtins.map": Row("x, y = map(np.sin, (v, w))\nreturn x + y", dtypes=REAL),
     "builtins.divmod": Row(
         "x, y = divmod(v, w)\nreturn x + y", dtypes=f"{INTEGER} {REAL}", domain="nonzero"
     ),

@@ -15,6 +15,7 @@ import libcst as cst
 from porter.arrays.dtypes import DType, promote, strengthen
 from porter.arrays.sizes import Apply, Atom, Data, Poly, Sym, sym
 from porter.diagnostics import Diagnostic, Note, Refusal, Severity, Span
+from porter.frontend import mixed
 from porter.frontend.facts import both_whole, extents, never_zero, unclamp
 from porter.frontend.scalars import cast
 from porter.frontend.values import Array, Value, View
@@ -84,6 +85,8 @@ class Builder:
     taken: set[str] = field(default_factory=set)
     shown: dict[str, str] = field(default_factory=dict)  # the user's name of one of ours
     local_types: dict[str, DType] = field(default_factory=dict)
+    local_arms: dict[str, frozenset[Expr]] = field(default_factory=dict)  # see `mixed`
+    arms: dict[Expr, frozenset[Expr]] = field(default_factory=dict)
     retype: bool = False
     reads_shape: bool = False
     sized: set[str] = field(default_factory=set)
@@ -345,6 +348,7 @@ class Builder:
         if joined != known:
             self.local_types[name] = joined
             self.retype = self.retype or known is not None
+        mixed.assigned(self, name, value)
         self.taken.add(name)
         self.emit(Let(name, cast(value, joined), self.origin))
         return Local(name, joined)
@@ -402,7 +406,10 @@ class Builder:
             left, right = (_positive(difference), _positive(-difference))
             self.check(Check("equal", left, right, what, error))
             return a
-        self.checks.append(Check("equal", a, b, what, error))
+        if late:
+            self.check(Check("equal", a, b, what, error))  # the host learns these sizes on the way
+        else:
+            self.checks.append(Check("equal", a, b, what, error))
         return a
 
     def _broadcast_axes(self) -> tuple[str, ...]:
@@ -429,7 +436,7 @@ class Builder:
         """Add a test of the arguments, made only where the statement would run."""
         if (self.in_while or self.data_branches) and not self.ranges:
             test = f"{check.right} < {check.left}" if check.kind == "index" else (
-                f"{check.left} != {check.right}")  # fmt: skip
+                f"{_length(check.left)} != {_length(check.right)}")  # fmt: skip
             text = f'if {test}:\n    raise {check.error}("{check.message}")'
             self.emit(Host(text, self.origin))
             return
@@ -494,6 +501,11 @@ def whole_view(array: Array) -> bool:
 def strong(array_dtype: DType) -> DType:
     """Arrays never have weak dtypes."""
     return strengthen(array_dtype)
+
+
+def _length(size: Poly) -> str:
+    """A size as the host tests it: what a slice leaves of an array is never less than 0."""
+    return str(size) if size.is_nonneg() else f"max({size}, 0)"
 
 
 def _positive(poly: Poly) -> Poly:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from porter.arrays.dtypes import INT64, DType, strengthen
 from porter.arrays.sizes import Apply, Poly, sym
+from porter.frontend import mixed
 from porter.frontend.builder import Builder
 from porter.frontend.compaction import same_selection, whole
 from porter.frontend.scalars import DTypeError, cast, choose, constant_of, integer, operate
@@ -122,6 +123,7 @@ def _typed(b: Builder, what: str, function: Callable[..., Expr], args: Sequence[
         b.same_dtype(*(a.dtype for a in args))
         result = function(*args)
         _check_generic(b, args, result)
+        mixed.decide(b, function, args, result)
         return result
     except DTypeError as e:
         raise b.refuse("PRT907", f"{e} in {what}") from None
@@ -178,7 +180,10 @@ def alternatives(b: Builder, cond: Expr, then: Operand, other: Operand, what: st
                        "decides", "convert one with `astype`")  # fmt: skip
     for m, n in zip(x.shape, y.shape, strict=True):
         b.unify(m, n, what)
-    return map_arrays(b, choose, [cond, then, other], what)
+    chosen = map_arrays(b, choose, [cond, then, other], what)
+    if not isinstance(chosen, Array):
+        mixed.meet(b, chosen, *(v.at(()) if isinstance(v, Array) else v for v in (then, other)))
+    return chosen
 
 
 def astype(array: Operand, dtype: DType) -> Operand:

@@ -29,6 +29,7 @@ from porter.ir.nodes import (
     Axis,
     Buffer,
     Check,
+    Expr,
     Origin,
     Parameter,
     Program,
@@ -64,12 +65,14 @@ def _build(
 ) -> Program:  # fmt: skip
     """The array program with some axes of arguments taken to have length 1."""
     local_types: dict[str, DType] = {}
+    local_arms: dict[str, frozenset[Expr]] = {}
     pinned: set[str] = set()
     fixed: set[str] = set()
     for _ in range(MAX_RESTARTS):
         builder = Builder(
-            function.module, local_types=local_types, pinned=pinned, partial=partial, ones=ones
-        )
+            function.module, local_types=local_types, local_arms=local_arms, pinned=pinned,
+            partial=partial, ones=ones,
+        )  # fmt: skip
         env, parameters = _environment(builder, function, types, scope, fixed)
         body = Body(builder, scope, env)
         builder.active.append(function.name)
@@ -84,6 +87,7 @@ def _build(
             program = _finish(builder, function, parameters)
             return replace(program, allow_serial=scope.allow_serial)
         local_types, pinned = builder.local_types, builder.pinned
+        local_arms = builder.local_arms
     raise refusal("PRT908", "a variable changes its type in every iteration", function.span)
 
 

@@ -10,7 +10,7 @@ import libcst as cst
 
 from porter.arrays.sizes import Poly
 from porter.diagnostics import Refusal
-from porter.frontend import control, looping, subscripts
+from porter.frontend import control, looping, mixed, subscripts
 from porter.frontend.builder import Builder, whole_view
 from porter.frontend.calculus import ONE, astype, either, elementwise, reindex
 from porter.frontend.compaction import held_mask, whole
@@ -409,7 +409,9 @@ class Body:
             return Scalar(unique, value.dtype)
         array = self.b.define(name, Array((), _strong(value), lambda _: value))
         assert array.view is not None
-        return Load(array.view.buffer, (), value.dtype)
+        element = Load(array.view.buffer, (), value.dtype)
+        mixed.meet(self.b, element, value)
+        return element
 
     def local(self, name: str) -> str:
         """The variable of a name in this function: helpers get names of their own."""

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from porter.arrays.dtypes import RANK, strengthen
 from porter.arrays.sizes import Atom, Data, Poly, sym
+from porter.frontend import mixed
 from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, Operand, aligned, as_array
 from porter.frontend.compaction import same_selection, spread, whole
@@ -57,7 +58,9 @@ def store(
     idx = [Poly() if n == ONE else sym(next(running).name, True) for n in target.shape]
     inner = idx[-source.ndim :] if source.ndim <= len(idx) else idx
     at = aligned(source.shape, [*[Poly()] * max(extra, 0), *inner]) if source.ndim else []
-    body = cast(source.at(at), target.dtype)
+    element = source.at(at)
+    mixed.exact(b, mixed.arms_of(b, element), element.dtype, target.dtype)
+    body = cast(element, target.dtype)
     index = _apart(b, target.view.buffer, target.view.index(idx), axes)
     mask = target.mask(idx) if target.mask is not None else None
     checked = any(isinstance(a, Data) for p in index for a in p.atoms())

@@ -249,7 +249,7 @@ class Machine:
                 self.numbers[name] = self.scope[name] = self.expr(value)
                 self.check()
             case ir.Fetch(name, buffer, _):
-                self.numbers[name] = int(self.arrays[buffer][()])
+                self.numbers[name] = self.scope[name] = int(self.arrays[buffer][()])
                 self.check()
             case ir.Bind(names, buffers, _):
                 meant = [self.arrays[b] for b in buffers]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -56,7 +57,8 @@ class Session:
         header = parse(self.text)
         assert header is not None, "the parent has read the header"
         self.header: Header = header
-        self.source = self.path.parent / header.source
+        # `..` is taken off here: the folder of the module need not exist yet
+        self.source = Path(os.path.normpath(self.path.parent / header.source))
         self.source_text = read(str(self.source)).text
         # at the end, so that no file of the user's hides a module of the library
         sys.path += [str(self.source.parent), str(self.path.parent)]

@@ -432,3 +432,62 @@ def flattened_before_a_store(x, y):
     t = x[0].reshape(1, -1)
     x[:, 1:] = y[:, 1:]
     return t.copy()
+
+
+def number_of_either_width(z, x):
+    """The 2 has the dtype of z here, and that of x in NumPy."""
+    y = np.empty(z.shape[0], np.int64)
+    for i in range(z.shape[0]):
+        y[i] = (2 if z[i] > 0 else z[i]) + x[i]
+    return y
+
+
+def literal_that_wraps(z):
+    """Python's 100 times 100 is 10,000, which no int8 holds."""
+    y = np.empty(z.shape[0], np.int64)
+    for i in range(z.shape[0]):
+        v = 100
+        if z[i] < 0:
+            v = z[i]
+        y[i] = v * 100
+    return y
+
+
+def variable_of_two_widths(z, x):
+    """NumPy multiplies in the width of the element that was taken."""
+    y = np.empty(z.shape[0], np.int64)
+    for i in range(z.shape[0]):
+        v = z[i] if x[i] > 0 else x[i]
+        y[i] = max(z[i], x[i])
+        y[i] -= abs(v)
+    return y
+
+
+def literal_that_is_rounded(x):
+    """0.1 of float64 is stored, where x is float32."""
+    y = np.empty(x.shape[0])
+    for i in range(x.shape[0]):
+        y[i] = 0.1 if x[i] > 0 else x[i]
+    return y
+
+
+def numbers_of_either_dtype(z, x, w):
+    """What data decides about the dtype, and what comes to the same."""
+    y = np.empty(z.shape[0])
+    total = 0
+    for i in range(z.shape[0]):
+        total = 0
+        for k in range(i):
+            total += z[k] * 0.5
+        v = 0.0 if w[i] > 0 else w[i]
+        u = z[i] if z[i] > 3 else -1
+        y[i] = total * x[i] + v * 0.5 + v * z[i] + u * 2 + max(z[i], x[i])
+    return y
+
+
+def sizes_met_in_a_branch(x, z):
+    """Lengths that only the device knows are compared where the branch runs."""
+    t = np.nonzero(x > 0)[0]
+    if z[-1] > 0:
+        t[::2] //= t[-2::-1]
+    return t

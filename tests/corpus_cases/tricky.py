@@ -73,4 +73,10 @@ CASES = {
     "flat_of_a_selection": Case("float64[:, :]", "n,m"),
     "flattened_before_a_store": Case("float32[:, :, :], float32[:, :, :]", "n+1,m,3 n+1,m,3"),
     "diagonal_loop": Case("float64[:, :]", "n,m"),
+    "number_of_either_width": refused("int32[:], int8[:]", "PRT908", "n n"),
+    "literal_that_wraps": refused("int8[:]", "PRT908", "n"),
+    "variable_of_two_widths": refused("int8[:], int32[:]", "PRT908", "n n"),
+    "literal_that_is_rounded": refused("float32[:]", "PRT908", "n"),
+    "numbers_of_either_dtype": Case("int64[:], int32[:], float32[:]", "n n n"),
+    "sizes_met_in_a_branch": Case("int64[:], float64[:]", "n n+1"),
 }

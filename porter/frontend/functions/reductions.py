@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from porter.arrays.dtypes import BOOL, INT64, RANK, WEAK_BOOL, DType, promote, strengthen
 from porter.arrays.sizes import Apply, Poly
+from porter.frontend import mixed
 from porter.frontend.calculus import (
     ONE,
     Operand,
@@ -339,12 +340,6 @@ def without_nan(array: Array, instead: Expr) -> Array:
     return Array(array.shape, array.dtype, at, mask=array.mask)
 
 
-def _differ(u: DType, v: DType) -> bool:
-    """Whether what is computed from the one or the other of two integers (or truths) differs."""
-    whole = u.kind in "iu" and v.kind in "iu" and u.name != v.name
-    return not (u.weak or v.weak) and (whole or (u.kind == "b") != (v.kind == "b"))
-
-
 def _python_extreme(call: Call, op: str, x: Operand, y: Operand) -> Operand:
     """`max(x, y)`: y if y > x else x (so that NaN behaves as in Python)."""
     if (isinstance(x, Array) and x.ndim) or (isinstance(y, Array) and y.ndim):
@@ -353,13 +348,11 @@ def _python_extreme(call: Call, op: str, x: Operand, y: Operand) -> Operand:
     def pick(u: Expr, v: Expr) -> Expr:
         if u.dtype.weak and v.dtype.weak and u.dtype.kind == v.dtype.kind == "i":
             return operate("maximum" if op == "max" else "minimum", u, v)
-        if _differ(u.dtype, v.dtype):
-            which = f"{u.dtype.name} or {v.dtype.name}"
-            raise call.refuse("PRT908", f"`{op}` gives {which}, as the values decide",
-                              "convert one of them with `astype`")  # fmt: skip
         taken = operate("gt" if op == "max" else "lt", v, u)
         if constant_of(taken) is False and not u.dtype.weak:
             return u
-        return choose(taken, v, u)
+        chosen = choose(taken, v, u)
+        mixed.meet(call.b, chosen, v, u)
+        return chosen
 
     return map_arrays(call.b, pick, [x, y], f"`{op}`")

@@ -1,0 +1,174 @@
+"""Numbers whose dtype the data decides: `2 if c else z[i]` is Python's 2 or has z's dtype.
+
+NumPy computes with the number that it is at run time; a kernel has one dtype for it.  Where
+both come to the same, the operation is converted, and refused where they do not.  What such
+a number may be is kept as stand-ins: a literal, or a variable of no name and some dtype.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import struct
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from porter.arrays.dtypes import RANK, DType, limits
+from porter.diagnostics import Refusal
+from porter.frontend.scalars import constant_of
+from porter.ir.nodes import Const, Expr, Local, Op
+from porter.ir.nodes import Value as IndexValue
+
+if TYPE_CHECKING:
+    from porter.frontend.builder import Builder
+
+Arms = frozenset[Expr]
+#: with more literals than this, only their dtype is kept
+MOST_LITERALS = 4
+_PYTHON_OPS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+}
+_FORMATS = {"float16": "e", "float32": "f"}
+
+
+def arms_of(b: Builder, e: Expr) -> Arms:
+    """What a number may be."""
+    if isinstance(e, Local) and e.name in b.local_arms:
+        return b.local_arms[e.name]
+    if e in b.arms:
+        return b.arms[e]
+    literal = isinstance(e, (Const, IndexValue)) and constant_of(e) is not None
+    return frozenset({e if literal and e.dtype.weak else _any(e.dtype)})
+
+
+def _any(dtype: DType) -> Expr:
+    return Local("?", dtype)
+
+
+def joined(*parts: Arms) -> Arms:
+    """All that these may be; the literals are forgotten where they are many."""
+    arms = frozenset().union(*parts)
+    literals = {e for e in arms if constant_of(e) is not None}
+    if len(literals) > MOST_LITERALS:
+        return frozenset({*(arms - literals), *(_any(e.dtype) for e in literals)})
+    return arms
+
+
+def is_mixed(arms: Arms) -> bool:
+    """Whether the data decides a dtype."""
+    return len({(e.dtype.name, e.dtype.weak) for e in arms}) > 1
+
+
+def meet(b: Builder, result: Expr, *parts: Expr) -> None:
+    """Note that a number is one of these, as the data decides."""
+    arms = joined(*(arms_of(b, e) for e in parts))
+    if is_mixed(arms):
+        for e in arms:
+            _check_literal(b, e, result.dtype)
+        b.arms[result] = arms
+
+
+def assigned(b: Builder, name: str, value: Expr) -> None:
+    """Note what a variable may be from here on, and in the next iteration."""
+    known = b.local_arms.get(name)
+    arms = joined(arms_of(b, value), *([] if known is None else [known]))
+    if arms != known:
+        b.local_arms[name] = arms
+        b.retype = b.retype or (known is not None and is_mixed(arms))
+
+
+def decide(b: Builder, function: Callable[..., Expr], args: Sequence[Expr], result: Expr) -> None:
+    """Refuse an operation that gives one dtype or another, as the data decides."""
+    choices = [arms_of(b, a) for a in args]
+    if not any(map(is_mixed, choices)):
+        return
+    for arg, arms in zip(args, choices, strict=True):
+        exact(b, arms, arg.dtype, result.dtype)
+    found = set()
+    for combination in product(*choices):
+        with b.block():  # what it would do is not done
+            e = _folded(function(*combination))
+        if not _fits(e, result.dtype) and not _exact_anyhow(e, combination, result.dtype):
+            raise _refused(b, e.dtype, result.dtype)
+        found.add(e)
+    arms = joined(frozenset(e if constant_of(e) is not None else _any(e.dtype) for e in found))
+    if is_mixed(arms):
+        b.arms[result] = arms
+
+
+def _folded(e: Expr) -> Expr:
+    """Python's arithmetic on literals."""
+    values = [constant_of(a) for a in e.args] if isinstance(e, Op) and e.dtype.weak else []
+    if isinstance(e, Op) and e.op in _PYTHON_OPS and values and None not in values:
+        return Const(_PYTHON_OPS[e.op](*values), e.dtype)
+    return e
+
+
+def exact(b: Builder, arms: Arms, have: DType, want: DType) -> None:
+    """Refuse a Python float that was rounded to the dtype beside it and is needed as it was."""
+    if not is_mixed(arms) or have.kind != "f" or want.itemsize <= have.itemsize:
+        return
+    for e in arms:
+        if e.dtype.weak and e.dtype.kind == "f" and not _is_exact(e, have):
+            raise _refused(b, e.dtype, have)
+
+
+def _is_exact(e: Expr, dtype: DType) -> bool:
+    value = constant_of(e)
+    if not isinstance(value, (int, float)) or dtype.name not in _FORMATS:
+        return False
+    if not math.isfinite(value):
+        return True
+    try:
+        rounded = struct.unpack(_FORMATS[dtype.name], struct.pack(_FORMATS[dtype.name], value))[0]
+    except OverflowError:
+        return False
+    return bool(rounded == value)
+
+
+def _fits(e: Expr, dtype: DType) -> bool:
+    """Whether a number of this outcome is the same in the dtype of the kernel's result."""
+    have = e.dtype
+    if not have.weak or dtype.weak:
+        return have.name == dtype.name and have.weak <= dtype.weak
+    if RANK[have.kind] > RANK[dtype.kind]:
+        return False
+    if dtype.kind not in "iu":
+        return True
+    value = constant_of(e)
+    if isinstance(value, int):
+        low, high = limits(dtype)
+        return low <= value <= high
+    return dtype.itemsize >= 4  # an index or a count
+
+
+def _exact_anyhow(e: Expr, combination: Sequence[Expr], dtype: DType) -> bool:
+    """`0 + x`, `0 * x` and `1 * x` are the same in a wider dtype, and so are counts in floats."""
+    if not isinstance(e, Op) or RANK[e.dtype.kind] > RANK[dtype.kind]:
+        return False
+    literals = [constant_of(a) for a in combination if a.dtype.weak]
+    if (e.op == "add" and 0 in literals) or (e.op == "mul" and (0 in literals or 1 in literals)):
+        return e.dtype.itemsize <= dtype.itemsize
+    small = all(isinstance(v, (int, float)) and abs(v) <= 1 for v in literals)
+    return e.op in ("add", "sub", "mul") and small and dtype.kind in "fc" and (
+        e.dtype.kind == "i" and e.dtype.itemsize == 8)  # fmt: skip
+
+
+def _check_literal(b: Builder, e: Expr, dtype: DType) -> None:
+    if e.dtype.weak and not _fits(e, dtype):
+        raise _refused(b, e.dtype, dtype)
+
+
+def _refused(b: Builder, one: DType, other: DType) -> Refusal:
+    names = [f"a Python {_PYTHON[d.kind]}" if d.weak else d.name for d in (one, other)]
+    return b.refuse("PRT908", f"a number here is {names[0]} or {names[1]}, as the data decides, "
+                    "and so is what is computed from it",
+                    "give both one dtype, for instance `x.dtype.type(2)`")  # fmt: skip
+
+
+_PYTHON = {"b": "bool", "i": "int", "f": "float", "c": "complex"}
+__all__ = ["arms_of", "assigned", "decide", "exact", "is_mixed", "meet"]

@@ -13,6 +13,7 @@ import pytest
 from porter.codegen.header import body_of, parse, render, text_hash
 from porter.diagnostics import UsageError
 from porter.verify.evidence import FunctionEvidence
+from porter.verify.generated import kernels_of
 from porter.verify.run import verify_module
 
 HERE = Path(__file__).parent / "verify_modules"
@@ -198,6 +199,33 @@ def test_no_usable_input(tmp_path: Path) -> None:
     source.write_text(source.read_text() + never)
     mismatch = prove(path, "threshold").mismatch
     assert mismatch is not None and "original raises ValueError" in mismatch.message
+
+
+def test_a_proof_without_a_launch_proves_nothing(tmp_path: Path) -> None:
+    # the edited host function computes with NumPy: right, but not the kernel
+    old = "    if n:\n        inner = _to"
+    new = (
+        "    if n and on_device:\n        x.copy_to_device(x.copy_to_host() + amount * SCALE)\n"
+        "    elif n:\n        x += amount * SCALE\n    if False:\n        inner = _to"
+    )
+    found = prove(copy(tmp_path, "maps", old, new), "grow")
+    assert not found.proved and not found.failed
+    (evidence,) = found.evidence
+    assert evidence.status == "skipped" and evidence.detail["launches"] == 0
+    assert evidence.detail["reason"].startswith("no case ran `grow_kernel`")
+    assert evidence.cases == 24 and found.summary() == ()
+
+
+def test_kernels_of_a_host_function() -> None:
+    text = (HERE / "maps_cuda.py").read_text() + (
+        "@cuda.jit(device=True)\ndef grow_twice(x):\n    return x\n"
+        "@cuda.jit(fastmath=True)\ndef far(x):\n    return x\n"
+        "def inner(x):\n    far[1, 1](x)\n"
+        "def outer(x):\n    return inner(x)\n"
+    )
+    assert kernels_of(text, "grow") == ["grow_kernel"]
+    assert kernels_of(text, "outer") == ["far"]
+    assert kernels_of("def f(x):\n    return x\n", "f") == []
 
 
 def test_a_module_that_cannot_be_loaded(tmp_path: Path) -> None:

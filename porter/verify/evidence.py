@@ -82,7 +82,9 @@ class FunctionEvidence:
     def summary(self) -> tuple[str, ...]:
         """What the header of the module says: `simulator 24 cases`, `ptx sm_75 sm_80`."""
         lines = [
-            f"{e.on} {e.cases} cases" for e in self.evidence if e.status == PASSED and e.on != "ptx"
+            f"{e.on} {e.cases} cases{_where(e)}"
+            for e in self.evidence
+            if e.status == PASSED and e.on != "ptx"
         ]
         archs = [e.detail["arch"] for e in self.evidence if e.on == "ptx" and e.status == PASSED]
         return (*lines, "ptx " + " ".join(archs)) if archs else tuple(lines)
@@ -94,3 +96,8 @@ class FunctionEvidence:
             "evidence": [e.to_json() for e in self.evidence],
             "mismatch": self.mismatch.to_json() if self.mismatch else None,
         }
+
+
+def _where(evidence: Evidence) -> str:
+    """The domain in which it was proved: the header must not promise more."""
+    return f" where {evidence.detail['domain']}" if evidence.detail.get("domain") else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,10 +122,13 @@ def build(
     spec: CaseSpec,
     blocks: dict[str, int],
     rng: np.random.Generator,
+    extents: Mapping[str, tuple[int, int]] | None = None,
 ) -> Inputs:
-    """The arguments of one case."""
+    """The arguments of one case; `extents` bounds dimensions from below and above."""
     names = symbols(entry for p in parameters for entry in p.dims)
     sizes = choose_sizes(names, spec, blocks, _least(parameters, names))
+    for name, (least, most) in (extents or {}).items():
+        sizes[name] = min(max(sizes[name], least), most)
     smallest = min((n for n in sizes.values() if n), default=4)
     arguments: list[Argument] = []
     for parameter in parameters:

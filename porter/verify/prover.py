@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from porter.codegen.header import FunctionRecord
-from porter.verify import calls, compare, rounding, variations
+from porter.verify import calls, compare, narrowing, rounding, variations
 from porter.verify.cases import CaseSpec, retries, specs
+from porter.verify.domains import Domain
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import Inputs, Parameter, build
 from porter.verify.scheduler import ORDER, from_kernel
-from porter.verify.shapes import complete, parse_shapes
+from porter.verify.shapes import complete, parse_shapes, symbols
 from porter.verify.signatures import ArgType, parse_types
 from porter.verify.simulator import LAUNCHES, LaunchError, TooCostly
 
@@ -53,7 +54,7 @@ class Version:
 @dataclass(frozen=True)
 class Subject:
     """What is proved; `small` has small blocks, `own` those of the module; `rough` is the
-    original with random roundings."""
+    original with random roundings; `domain` is what the source says of the arguments."""
 
     record: FunctionRecord
     original: Callable[..., Any]
@@ -62,15 +63,17 @@ class Subject:
     own: Version
     indices: frozenset[str] = frozenset()
     marks: tuple[float, ...] = ()
+    domain: Domain = Domain()  # noqa: RUF009 (immutable)
 
 
 @dataclass
 class Proof:
     """A proof under way, and in the end its result.
 
-    `counts` has the keys values, exceptions, wrong_inputs, not_compared, out_of_bounds (a
-    kernel raised what the original raises: a GPU does not) and stricter (a wrong input that
-    NumPy takes is refused).  With `observe` only the launches matter, not the results.
+    `counts` has the keys values, launched (those of them in which a kernel ran), exceptions,
+    wrong_inputs, not_compared, out_of_bounds (a kernel raised what the original raises: a GPU
+    does not) and stricter (a wrong input that NumPy takes is refused).  With `observe` only the launches matter,
+    not the results.
     """
 
     subject: Subject
@@ -138,6 +141,9 @@ class Proof:
                 continue
             tried.add(version)
             inputs = self._inputs(version, parameters, attempt)
+            if inputs is None:
+                self._note(f"sizes at which nothing is in the domain ({self.subject.domain.text})")
+                continue
             self.report(spec.number, inputs.describe())
             expected = self._original(inputs, version)
             if expected is None:
@@ -154,11 +160,15 @@ class Proof:
         self.counts["not_compared"] += not said
         self.counts["cases"] += said
 
-    def _inputs(self, spec: CaseSpec, parameters: list[Parameter], attempt: int) -> Inputs:
+    def _inputs(self, spec: CaseSpec, parameters: list[Parameter], attempt: int) -> Inputs | None:
         name = zlib.crc32(self.subject.record.name.encode())
         rng = np.random.default_rng([self.seed, name, spec.number, attempt])
         ORDER.reset(zlib.crc32(f"{self.seed} {name} {spec.number}".encode()))
-        return build(parameters, spec, self._version(spec).blocks, rng)
+        domain = self.subject.domain
+        names = symbols(entry for p in parameters for entry in p.dims)
+        bounds = narrowing.extents(domain, parameters, names)
+        inputs = build(parameters, spec, self._version(spec).blocks, rng, bounds)
+        return narrowing.narrowed(inputs, parameters, domain, spec.domain, rng)
 
     def _version(self, spec: CaseSpec) -> Version:
         return self.subject.own if spec.own else self.subject.small
@@ -206,6 +216,7 @@ class Proof:
         parameters: list[Parameter],
         expected: compare.Outcome,
     ) -> None:
+        before = LAUNCHES.count
         actual = self._converted(spec, inputs)
         if isinstance(actual.error, TooCostly):
             self._cheaper(spec)
@@ -222,6 +233,7 @@ class Proof:
         if difference is not None:
             raise self._found(spec, inputs, difference.what, difference.message, difference)
         self.counts["values"] += 1
+        self.counts["launched"] += LAUNCHES.count > before
         self.counts["cases"] += 1
         self.copies += calls.equals_an_input(expected, inputs)
         big = all(n > 1 for n in inputs.sizes.values())
@@ -291,6 +303,8 @@ class Proof:
     def _wrong_inputs(self, inputs: Inputs, parameters: list[Parameter]) -> None:
         spec = CaseSpec(("5",), number=-1)
         for label, changed in variations.wrong(inputs, parameters):
+            if not narrowing.holds(self.subject.domain, changed):
+                continue
             self.report(-1, (label, *changed.describe()))
             expected = calls.original(self.subject.original, changed, casts=True)
             if expected.error is not None and arithmetic(expected.error):

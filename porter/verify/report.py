@@ -41,6 +41,8 @@ def simulator_line(evidence: Evidence) -> str:
         text += f" ({detail['exceptions']} raise the same exception)"
     if detail.get("wrong_inputs"):
         text += f", {detail['wrong_inputs']} wrong inputs too"
+    if detail.get("domain"):
+        text += f" (domain: {detail['domain']})"
     if detail.get("library"):
         text += f"; {detail['library']}"
     return text

@@ -14,6 +14,7 @@ from typing import Any
 
 from porter.codegen.header import Header, parse, text_hash
 from porter.diagnostics import UsageError
+from porter.verify.domains import read_domains
 from porter.verify.evidence import FAILED, SKIPPED, Evidence, FunctionEvidence, Mismatch
 from porter.verify.process import Child
 
@@ -96,7 +97,9 @@ def _source_text(path: Path, header: Header) -> str:
 def _names(path: Path, header: Header, wanted: Iterable[str]) -> list[str]:
     # an unreadable source is a usage error before any child starts
     source = Path(os.path.normpath(path.parent / header.source))
-    _check_syntax(source, _source_text(path, header))
+    text = _source_text(path, header)
+    _check_syntax(source, text)
+    read_domains(text, _shown(source))
     known = [record.name for record in header.functions]
     missing = [name for name in wanted if name not in known]
     if missing:
@@ -252,10 +255,14 @@ def _function(
     return FunctionEvidence(name, found, mismatch)
 
 
-def _command(job: _Job, name: str) -> str:
+def _shown(path: Path) -> str:
+    """A path as short as it can be from here."""
     try:
-        shown = job.path.relative_to(Path.cwd())
+        return str(path.relative_to(Path.cwd()))
     except ValueError:
-        shown = job.path
-    module = shlex.quote(str(shown))
+        return str(path)
+
+
+def _command(job: _Job, name: str) -> str:
+    module = shlex.quote(_shown(job.path))
     return f"porter verify {module} -f {name} --seed {job.seed} --cases {job.cases}"

@@ -20,6 +20,7 @@ from porter.frontend.attributes import PREFIX
 from porter.source.files import read
 from porter.verify import cupy_stand_in, generated
 from porter.verify.cases import SMALL_BLOCKS
+from porter.verify.domains import Domain, read_domains
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
 from porter.verify.instances import by_attributes
 from porter.verify.original import Original, index_parameters, literals, load
@@ -64,6 +65,7 @@ class Session:
         sys.path += [str(self.source.parent), str(self.path.parent)]
         self.original: Original = load(self.source, self.source_text)
         self.rough: Original = load(self.source, self.source_text, rough=True)
+        self.domains = read_domains(self.source_text, str(self.source))
         own = generated.block_sizes(self.text, SMALL_BLOCKS)
         self.own_blocks = own
         self.small_blocks = {n: min(SMALL_BLOCKS[n], size) for n, size in own.items()}
@@ -121,6 +123,7 @@ class Session:
             own,
             index_parameters(self.source_text, name),
             literals(self.source_text, name, self.original.namespace),
+            self.domains.get(name, Domain()),
         )
 
     def _plain(self, record: FunctionRecord, function: Any) -> Any:
@@ -141,6 +144,9 @@ class Session:
         stopped = "time limit" in reasons
         if stopped and not mismatch and values < FEWEST_CASES:
             status = SKIPPED
+        empty = status == PASSED and not counts.get("launched") and self._kernels(name)
+        if empty:
+            status = SKIPPED
         detail: dict[str, Any] = {
             key: counts.get(key, 0) for key in ("values", "exceptions", "wrong_inputs")
         }
@@ -149,10 +155,14 @@ class Session:
         detail |= {"launches": LAUNCHES.count, "seed": self.seed}
         if reasons:
             detail["reasons"] = reasons
+        if name in self.domains:
+            detail["domain"] = self.domains[name].text
         if cupy_stand_in.needed(self.text):
             detail["library"] = cupy_stand_in.SAID
         if stopped:
             detail["reason"] = "the time limit came first"
+        if empty:
+            detail["reason"] = empty
         if proof is not None and values and proof.copies == values:
             detail["output_equals_input"] = True
         return {
@@ -163,6 +173,12 @@ class Session:
             "mismatch": mismatch.to_json() if mismatch else None,
             "launches": list(LAUNCHES.seen.values()),
         }
+
+    def _kernels(self, name: str) -> str:
+        """Why a proof without any launch proves nothing; '' for functions without kernels."""
+        kernels = generated.kernels_of(self.text, name.rsplit(".", 1)[-1])
+        shown = ", ".join(f"`{k}`" for k in kernels[:3])
+        return f"no case ran {shown}: nothing is proved of the kernels" if kernels else ""
 
     def _no_input(self, name: str, reasons: list[str]) -> str:
         for word, why in self.original.missing.items():

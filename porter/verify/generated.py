@@ -66,11 +66,11 @@ def kernels_of(text: str, host: str) -> list[str]:
     its name, `host_...`.
     """
     functions = {f.name: f for f in ast.parse(text).body if isinstance(f, ast.FunctionDef)}
-    reached, pending = {host}, [host]
+    reached, pending = {host}, [n for n in (host,) if n in functions]
     while pending:
-        node = functions.get(pending.pop())
-        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} if node else set()
-        new = names & functions.keys() - reached
+        nodes = [n for n in ast.walk(functions[pending.pop()]) if isinstance(n, ast.Name)]
+        local = {n.id for n in nodes if isinstance(n.ctx, ast.Store)}
+        new = {n.id for n in nodes} & functions.keys() - reached - local
         reached |= new
         pending += new
     return [

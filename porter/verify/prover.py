@@ -72,8 +72,8 @@ class Proof:
 
     `counts` has the keys values, launched (those of them in which a kernel ran), exceptions,
     wrong_inputs, not_compared, out_of_bounds (a kernel raised what the original raises: a GPU
-    does not) and stricter (a wrong input that NumPy takes is refused).  With `observe` only the launches matter,
-    not the results.
+    does not) and stricter (a wrong input that NumPy takes is refused).  With `observe` only the
+    launches matter, not the results.
     """
 
     subject: Subject

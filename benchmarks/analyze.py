@@ -1,18 +1,19 @@
 """How fast `porter analyze` is beside `fixit lint` on a tree, and `numba --annotate` on a file.
 
-    python benchmarks/analyze.py --tree DIR [--fixit EXE] [--rounds 3] [--write]
+    python benchmarks/analyze.py --tree DIR [--name NAME] [--fixit EXE] [--rounds 3] [--write]
 
 A round runs, one after the other: porter on the tree with an empty cache, porter on the unchanged
 tree, `fixit lint` with its default rules; then porter on one file with an empty cache, and
 `numba --annotate` on it.  Ratios are taken within a round, so that a machine that is busy with
-something else slows both sides.  Memory is the largest sum of the resident sizes of a command
-and all its descendants, looked at every 20 ms (Linux only).  --write keeps the result in
-docs/performance.md.
+something else slows both sides.  porter is compiled to bytecode first, as pip has done with numba
+and fixit.  Memory is the largest sum of the resident sizes of a command and all its
+descendants, looked at every 20 ms (Linux only).  --write keeps the result in docs/performance.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import compileall
 import os
 import platform
 import shutil
@@ -138,7 +139,7 @@ RATIOS = (("fixit lint", "porter, cold"), ("fixit lint", "porter, unchanged"),
           ("numba --annotate", "porter, the file unchanged"))  # fmt: skip
 
 
-def page(found: dict[str, list[Cost]], tree: Path, fixit: str | None) -> str:
+def page(found: dict[str, list[Cost]], about: list[str]) -> str:
     lines = [
         "| | seconds: least | median | processor seconds | MiB at most |",
         "|---|--:|--:|--:|--:|",
@@ -156,10 +157,10 @@ def page(found: dict[str, list[Cost]], tree: Path, fixit: str | None) -> str:
             cpus = statistics.median(s.cpu / f.cpu for s, f in pairs)
             lines.append(f"| {fast}, beside {slow} | {min(walls):.1f} "
                          f"| {statistics.median(walls):.1f} | {cpus:.1f} |")  # fmt: skip
-    return "\n".join([*lines, "", *facts(tree, fixit)]) + "\n"
+    return "\n".join([*lines, "", *about]) + "\n"
 
 
-def facts(tree: Path, fixit: str | None) -> list[str]:
+def facts(tree: Path, name: str, fixit: str | None) -> list[str]:
     files = [p for p in tree.rglob("*.py")]
     count = sum(len(p.read_bytes().splitlines()) for p in files)
     told = Path("/proc/cpuinfo").read_text().splitlines()
@@ -171,7 +172,7 @@ def facts(tree: Path, fixit: str | None) -> list[str]:
         versions += f", {answer.stdout.strip().replace(', version', '')}"
     cores = len(os.sched_getaffinity(0))
     return [
-        f"Tree: {tree.name}, {len(files)} files, {count:,} lines. "
+        f"Tree: {name}, {len(files)} files, {count:,} lines. "
         f"Load of the machine at the end: {os.getloadavg()[0]:.1f}.",
         f"{cores} cores ({model}), Python {platform.python_version()}, {versions}.",
     ]
@@ -180,6 +181,7 @@ def facts(tree: Path, fixit: str | None) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tree", type=Path, required=True)
+    parser.add_argument("--name", help="what the tree is, with its version")
     parser.add_argument("--fixit")
     parser.add_argument("--file", type=Path, help="a script that numba --annotate can run")
     parser.add_argument("--rounds", type=int, default=3)
@@ -189,8 +191,9 @@ def main() -> None:
         file = Path(folder) / "go_fast.py"
         file.write_text(FILE)
         tree = options.tree.resolve()
+        compileall.compile_dir(ROOT / "porter", quiet=1)
         found = rounds(tree, options.fixit, options.file or file, options.rounds)
-    text = page(found, tree, options.fixit)
+    text = page(found, facts(tree, options.name or tree.name, options.fixit))
     print(f"\n{text}")
     if options.write:
         before = PAGE.read_text("utf-8").partition("<!-- measured -->")[0]

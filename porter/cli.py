@@ -15,12 +15,13 @@ from enum import StrEnum
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperCommand
 
+from porter.commands.plain import PlainCommand, PlainGroup
 from porter.diagnostics import UsageError
 
 app = typer.Typer(
     name="porter",
+    cls=PlainGroup,
     help="Turn NumPy functions into verified CUDA kernels.",
     rich_markup_mode=None,
     no_args_is_help=True,
@@ -141,7 +142,7 @@ def _codes(values: list[str] | None) -> tuple[str, ...]:
     return tuple(c.strip() for v in values or () for c in v.split(",") if c.strip())
 
 
-class _WithScriptArguments(TyperCommand):
+class _WithScriptArguments(PlainCommand):
     """After `--run`, what follows `--` is for the script."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -234,7 +235,7 @@ def analyze(
     raise typer.Exit(run(options))
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def convert(
     paths: Paths,
     functions: Functions = None,
@@ -316,7 +317,7 @@ def convert(
     raise typer.Exit(run(options))
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def verify(
     paths: Annotated[list[str], typer.Argument(metavar="MODULE...", help="Generated modules.")],
     on: Annotated[
@@ -350,7 +351,7 @@ def verify(
 
 
 # what follows the script is the script's own
-@app.command(context_settings={"allow_interspersed_args": False})
+@app.command(cls=PlainCommand, context_settings={"allow_interspersed_args": False})
 def trace(
     script: Annotated[str, typer.Argument(metavar="SCRIPT", help="The script to run, once.")],
     args: Annotated[
@@ -369,7 +370,7 @@ def trace(
     raise typer.Exit(run(options))
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def explain(
     code: Annotated[str, typer.Argument(metavar="CODE", help="A code such as PRT401.")],
     output_format: OutputFormat = Format.full,
@@ -380,7 +381,7 @@ def explain(
     raise typer.Exit(run(code, output_format.value))
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def rules(output_format: OutputFormat = Format.full) -> None:
     """List every rule."""
     from porter.commands.rules import run
@@ -388,7 +389,7 @@ def rules(output_format: OutputFormat = Format.full) -> None:
     raise typer.Exit(run(output_format.value))
 
 
-@app.command()
+@app.command(cls=PlainCommand)
 def doctor(output_format: OutputFormat = Format.full) -> None:
     """Say what is installed and where modules can be verified."""
     from porter.commands.doctor import run
@@ -409,7 +410,7 @@ def _usage(message: str) -> str:
     for name in LATER:
         if name in words:
             return f"{name} is not in this version of porter"
-    line = " ".join(message.split()).rstrip(".")
+    line = " ".join(message.split()).rstrip(".").replace(": Value error, ", ": ")
     return line[:1].lower() + line[1:]
 
 
@@ -441,7 +442,7 @@ def main(argv: list[str] | None = None) -> NoReturn:
     """Run the command line (`sys.argv` when `argv` is None) and exit with its code."""
     # imports make many objects and hardly any garbage: looking for it, on the way out too,
     # takes a quarter of the time of a short run
-    gc.set_threshold(50_000, 20, 20)
+    gc.set_threshold(200_000, 20, 20)
     atexit.register(gc.freeze)
     try:
         code = app(args=argv, prog_name="porter", standalone_mode=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -118,21 +119,68 @@ def python(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["analyze", "FILE"], ["rules"]])
-def test_imports_neither_numba_nor_numpy(arguments: list[str], tmp_path: Path) -> None:
-    file = tmp_path / "a.py"
-    file.write_text("import numpy as np\n\n\ndef f(x):\n    return np.sin(x) * 2.0\n")
-    given = [str(file) if a == "FILE" else a for a in arguments]
+def imported(arguments: list[str]) -> list[str]:
+    """The modules that a command has imported when it has done its work."""
     done = python(f"""
 import sys
 from porter.cli import main
 try:
-    main({given!r})
+    main({arguments!r})
 except SystemExit as done:
     assert done.code == 0, done.code
-print(sorted(m for m in ("numba", "numpy", "rich", "click") if m in sys.modules))
+print(*sys.modules)
 """)
-    assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()[-1].split()
+
+
+@pytest.fixture
+def array_code(tmp_path: Path) -> str:
+    file = tmp_path / "a.py"
+    file.write_text("import numpy as np\n\n\ndef f(x):\n    return np.sin(x) * 2.0\n")
+    return str(file)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["analyze", "FILE"], ["rules"]])
+def test_imports_neither_numba_nor_numpy(arguments: list[str], array_code: str) -> None:
+    found = imported([array_code if a == "FILE" else a for a in arguments])
+    assert not {"numba", "numpy", "rich", "click"} & set(found)
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["--output-format", "json"], ["-f", "f", "--output-file", os.devnull]]
+)
+def test_a_short_run_imports_only_what_it_needs(arguments: list[str], array_code: str) -> None:
+    found = imported(["analyze", array_code, "--no-cache", *arguments])
+    # what takes long to import and serves other files, formats and commands
+    assert "libcst" in found
+    assert not [m for m in found if m.startswith(("pydantic", "jinja2", "pathspec", "porter.verify",
+                                                  "porter.rules.converter."))]  # fmt: skip
+    assert not {"porter.codegen.host", "porter.source.notebook", "porter.trace.record",
+                "porter.numba_report.model"} & set(found)  # fmt: skip
+
+
+def test_code_without_arrays_is_not_given_to_the_converter(tmp_path: Path) -> None:
+    file = tmp_path / "plain.py"
+    file.write_text("def f(rows):\n    return [row.name for row in rows]\n")
+    found = imported(["analyze", str(file), "--no-cache"])
+    assert not [m for m in found if m.startswith(("libcst", "porter.frontend", "porter.plan"))]
+
+
+def test_wrong_values_are_named_as_ever(
+    capsys: pytest.CaptureFixture[str], array_code: str
+) -> None:
+    for arguments, said in (
+        (["--output-format", "xml"], "invalid value for '--output-format': 'xml' is not one of"),
+        (["--timeout", "soon"], "invalid value for '--timeout': "),
+        (["--select"], "option '--select' requires an argument"),
+    ):
+        assert run("analyze", array_code, *arguments) == 2
+        assert capsys.readouterr().err.startswith(f"error: {said}")
+    assert run("verify", array_code, "--on", "moon") == 2
+    assert "invalid value for '--on'" in capsys.readouterr().err
+    assert run("analyze") == 2
+    assert "missing argument 'PATH...'" in capsys.readouterr().err
 
 
 def test_help_costs_less_than_a_fifth_of_a_second_of_imports() -> None:

@@ -30,14 +30,8 @@ from porter.rules.engine import analyze
 from porter.source.files import SourceFile
 from porter.source.module import SourceModule
 from porter.trace.lookup import forget
-from porter.trace.record import (
-    Sizes,
-    Trace,
-    TracedFunction,
-    TracedSignature,
-    trace_file,
-    write_trace,
-)
+from porter.trace.place import trace_file
+from porter.trace.record import Sizes, Trace, TracedFunction, TracedSignature, write_trace
 
 #: every kind of kernel: maps, rows, totals, tiles, scans, private sums, one block, host loops
 COUNTED = (

@@ -15,7 +15,8 @@ from porter.diagnostics import UsageError
 from porter.rules.engine import analyze
 from porter.source.files import read
 from porter.trace.lookup import forget
-from porter.trace.record import find_trace, read_trace, trace_file
+from porter.trace.place import find_trace, trace_file
+from porter.trace.record import read_trace
 
 MODULE = """
 import functools

@@ -16,7 +16,6 @@ from porter.diagnostics import UsageError
 from porter.output.analysis import as_concise, as_full, as_json, statistics
 from porter.output.color import wants_color
 from porter.output.formats import FORMATS
-from porter.output.numba import as_raw
 from porter.rules.engine import Analysis, Selection, selected
 from porter.source.files import SourceFile, load
 
@@ -148,7 +147,11 @@ def _text(
         return FORMATS[options.output_format](analyses, config.signatures, ())
     if options.statistics:
         return statistics([d for a in analyses for d in a.diagnostics])
-    raw = as_raw(analyses) if options.raw else ""
+    raw = ""
+    if options.raw:
+        from porter.output.numba import as_raw
+
+        raw = as_raw(analyses)
     if options.output_format == "concise":
         return as_concise(analyses) + raw
     return as_full(analyses, not options.output_file and wants_color(out)) + raw

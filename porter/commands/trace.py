@@ -8,7 +8,8 @@ from pathlib import Path
 from porter.commands.options import TraceOptions
 from porter.diagnostics import UsageError
 from porter.output.records import to_json
-from porter.trace.record import Trace, TracedFunction, read_trace, trace_file
+from porter.trace.place import trace_file
+from porter.trace.record import Trace, TracedFunction, read_trace
 from porter.user_child import Ran, run_child
 
 FINE, FAILED = 0, 1

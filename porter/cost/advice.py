@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 from porter.arrays.sizes import Poly
 from porter.codegen.elementwise import is_elementwise
@@ -13,7 +14,9 @@ from porter.cost.machine import Machine
 from porter.cost.result import Cost, Run
 from porter.cost.work import Work, work_of
 from porter.plan.nodes import Plan
-from porter.trace.record import Size, TracedFunction
+
+if TYPE_CHECKING:
+    from porter.trace.record import Size, TracedFunction
 
 
 def cost_of(plan: Plan, traced: TracedFunction | None, machine: Machine) -> Cost:

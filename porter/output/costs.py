@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from porter.cost.result import RESIDENT, TOO_LIGHT, WORTH_IT, Cost, Run, shown_seconds
 from porter.rules.engine import Analysis
 from porter.rules.verdicts import Verdict
 from porter.trace.lookup import trace_for
-from porter.trace.record import Trace
+
+if TYPE_CHECKING:
+    from porter.trace.record import Trace
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from porter.numba_report.model import Compiled
 from porter.rules.engine import Analysis
 
+if TYPE_CHECKING:
+    from porter.numba_report.model import Compiled
+
 #: analyses, signatures of the configuration, what Numba made of the functions
-Format = Callable[[Sequence[Analysis], Mapping[str, str], Sequence[Compiled]], str]
+Format = Callable[[Sequence[Analysis], Mapping[str, str], Sequence["Compiled"]], str]
 
 
 def _json(analyses: Sequence[Analysis], *_: object) -> str:

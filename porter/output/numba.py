@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from porter.numba_report.model import Compiled, to_record
 from porter.output.color import paint
 from porter.rules.engine import Analysis
+
+if TYPE_CHECKING:
+    from porter.numba_report.model import Compiled
 
 _MODES = {
     "nopython": "nopython",
@@ -88,6 +90,8 @@ def record(analysis: Analysis, compiled: Compiled) -> dict[str, Any]:
     """One signature; in a notebook lines count within the cell."""
     cell = analysis.source.cell_of(compiled.line)
     shift = cell.start - 1 if cell is not None else 0
+    from porter.numba_report.model import to_record
+
     found = to_record(compiled)
     for one in [found, *found["loops"]]:
         one["line"] -= shift

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from porter.config import Config
 from porter.diagnostics import Diagnostic, Severity, Span
-from porter.numba_report.model import Compiled
 from porter.rules.model import PyFile
 from porter.rules.registry import all_rules, checkers
 from porter.rules.suppress import ignores, suppress, unused
 from porter.rules.verdicts import Verdict, judge
 from porter.source.files import SourceFile
+
+if TYPE_CHECKING:
+    from porter.numba_report.model import Compiled
 
 # every rule that checks source speaks of code that names numba, or of a call that the
 # lifting rules take for the reason that a function cannot be compiled
@@ -92,7 +95,7 @@ def _analyze(
     kept = [*broken, *suppress(found, comments)]
     if names:
         kept = [d for d in kept if _inside(d.function, names)]
-    else:
+    elif comments:
         kept += suppress(unused(comments, file.path, all_rules()), comments)
     kept = [d for d in dict.fromkeys(kept) if selection.has(d.code)]
     kept.sort(key=lambda d: (d.span, d.code))

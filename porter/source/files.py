@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from porter.diagnostics import UsageError
-from porter.source.notebook import BrokenCell, Cell, locked_lines, read_notebook
 from porter.source.text import split_lines
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
+
+    from porter.source.notebook import BrokenCell, Cell
 
 SUFFIXES = (".py", ".ipynb")
 #: folders never entered, whatever .gitignore says
@@ -48,7 +49,11 @@ class SourceFile:
 
     @cached_property
     def _locked(self) -> frozenset[int]:
-        return locked_lines(self.notebook, self.cells, self.lines) if self.notebook else frozenset()
+        if not self.notebook:
+            return frozenset()
+        from porter.source.notebook import locked_lines
+
+        return locked_lines(self.notebook, self.cells, self.lines)
 
     def may_change(self, first: int, last: int) -> bool:
         """Whether lines stand in the file as they are in the text, and in one cell."""
@@ -133,6 +138,8 @@ def read(path: str, stdin_filename: str | None = None) -> SourceFile:
 def _source(path: str, text: str, encoding: str) -> SourceFile:
     if not path.endswith(".ipynb"):
         return SourceFile(path, text, encoding=encoding)
+    from porter.source.notebook import read_notebook
+
     joined = read_notebook(text, path)
     return SourceFile(path, joined.text, joined.cells, joined.broken, encoding, text)
 

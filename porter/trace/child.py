@@ -17,7 +17,8 @@ from types import ModuleType, TracebackType
 
 from porter import __version__
 from porter.source.files import SKIPPED
-from porter.trace.record import Trace, trace_file, write_trace
+from porter.trace.place import trace_file
+from porter.trace.record import Trace, write_trace
 from porter.trace.recorder import Recorder
 
 TIMED_OUT = 124

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from porter.trace.record import Trace, TracedFunction, TracedSignature, find_trace, read_trace
+from porter.trace.place import find_trace
+
+if TYPE_CHECKING:
+    # most files have no trace
+    from porter.trace.record import Trace, TracedFunction, TracedSignature
 
 
 def traced_in(path: str) -> Mapping[str, TracedFunction]:
@@ -66,6 +71,8 @@ def _find(folder: Path) -> Path | None:
 
 @cache
 def _read(file: Path) -> Trace:
+    from porter.trace.record import read_trace
+
     return read_trace(file)
 
 

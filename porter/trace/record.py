@@ -16,7 +16,6 @@ from typing import Any
 from porter.diagnostics import UsageError
 
 VERSION = 1
-FOLDER, NAME = ".porter", "trace.json"
 
 #: an array's shape, an integer's value, None for everything else
 Size = tuple[int, ...] | int | None
@@ -75,11 +74,6 @@ class Trace:
     functions: tuple[TracedFunction, ...] = ()
 
 
-def trace_file(folder: Path) -> Path:
-    """Where the trace of a folder is."""
-    return folder / FOLDER / NAME
-
-
 def write_trace(file: Path, trace: Trace, porter: str) -> None:
     """Write a trace in one step: readers see the old file or the new one. Raises OSError."""
     data = {"porter_trace": VERSION, "porter": porter, **asdict(trace)}
@@ -107,13 +101,6 @@ def read_trace(file: Path) -> Trace:
         return _trace(data)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(f"{file}: not a trace: {again}") from error
-
-
-def find_trace(path: str) -> Path | None:
-    """The trace nearest to a file or folder (`-`: the current one), from there upwards."""
-    start = Path.cwd() if path == "-" else Path(path).resolve()
-    folders = (start, *start.parents) if start.is_dir() else tuple(start.parents)
-    return next((f for folder in folders if (f := trace_file(folder)).is_file()), None)
 
 
 def _trace(data: Mapping[str, Any]) -> Trace:

@@ -333,6 +333,19 @@ def verify(
     timeout: Annotated[
         float | None, typer.Option("--timeout", help="Seconds for each proof of a function.")
     ] = None,
+    case: Annotated[
+        int | None, typer.Option("--case", min=0, help="Run only the case of this number.")
+    ] = None,
+    inputs: Annotated[
+        str | None,
+        typer.Option(
+            "--inputs", metavar="FILE", help="Python file of hypothesis strategies; it is run."
+        ),
+    ] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option("--trace", metavar="FILE", help="Trace with recorded shapes to try too."),
+    ] = None,
 ) -> None:
     """Prove a generated module against the originals."""
     from porter.commands.options import VerifyOptions
@@ -346,6 +359,9 @@ def verify(
         functions=tuple(functions or ()),
         output_format=output_format.value,
         timeout=timeout,
+        case=case,
+        inputs=inputs,
+        trace=trace,
     )
     raise typer.Exit(run(options))
 
@@ -361,12 +377,16 @@ def trace(
         float, typer.Option("--timeout", min=0.1, help="Seconds after which it is ended.")
     ] = 600.0,
     output_format: OutputFormat = Format.full,
+    record_inputs: Annotated[
+        bool,
+        typer.Option("--record-inputs", help="Keep values of arguments too, up to 1 MiB a call."),
+    ] = False,
 ) -> None:
     """Run a script and record the types, sizes and time of its functions."""
     from porter.commands.options import TraceOptions
     from porter.commands.trace import run
 
-    options = TraceOptions(script, tuple(args or ()), timeout, output_format.value)
+    options = TraceOptions(script, tuple(args or ()), timeout, output_format.value, record_inputs)
     raise typer.Exit(run(options))
 
 

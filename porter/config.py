@@ -22,7 +22,8 @@ class Config:
     `signatures` maps a function's name to its argument types in Numba's syntax; `allow_serial`
     lets loops that can only run in order run on one thread; `cache_folder` is where answers are
     kept; `timeout` is how many seconds each proof of a function may take; `cost` sets constants
-    of the model of cost by name (docs/cost.md).
+    of the model of cost by name (docs/cost.md); `inputs` is a file of hypothesis strategies,
+    which `porter verify` runs.
     """
 
     select: tuple[str, ...] = ()
@@ -34,6 +35,7 @@ class Config:
     cache_folder: str | None = None
     timeout: float | None = None
     cost: Mapping[str, float] = field(default_factory=dict)
+    inputs: str | None = None
     file: Path | None = None
     given: frozenset[str] = frozenset()
 
@@ -122,6 +124,7 @@ _KINDS = {
     "cache-folder": (lambda value: isinstance(value, str), "a string"),
     "timeout": (_is_seconds, "a number of seconds"),
     "cost": (_is_rates, "a table of positive numbers"),
+    "inputs": (lambda value: isinstance(value, str), "a string"),
 }
 
 

@@ -94,7 +94,8 @@ class VerifyOptions:
 
     `on` holds simulator and ptx in any combination, empty for both; `seed` and `cases` are
     None for the verifier's own choice; `timeout` is in seconds, for each function and kind
-    of evidence, None for the verifier's own limit.
+    of evidence, None for the verifier's own limit.  `case` runs only the case of that number;
+    `inputs` is a file of hypothesis strategies, `trace` one that `porter trace` wrote.
     """
 
     paths: tuple[str, ...]
@@ -104,16 +105,23 @@ class VerifyOptions:
     functions: tuple[str, ...] = ()
     output_format: str = "full"
     timeout: float | None = None
+    case: int | None = None
+    inputs: str | None = None
+    trace: str | None = None
 
 
 @dataclass(frozen=True)
 class TraceOptions:
-    """Arguments of `porter trace`: the script with its own arguments; `timeout` in seconds."""
+    """Arguments of `porter trace`: the script with its own arguments; `timeout` in seconds.
+
+    With `record_inputs`, values of arguments are kept too.
+    """
 
     script: str
     args: tuple[str, ...] = ()
     timeout: float = 600.0
     output_format: str = "full"
+    record_inputs: bool = False
 
 
 @dataclass(frozen=True)

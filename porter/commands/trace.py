@@ -24,7 +24,8 @@ def run(options: TraceOptions) -> int:
     folder = Path.cwd()
     file = trace_file(folder)
     before = _stamp(file)
-    args = [str(folder), str(options.timeout), options.script, *options.args]
+    keep = "1" if options.record_inputs else "0"
+    args = [str(folder), str(options.timeout), keep, options.script, *options.args]
     ran = run_child("porter.trace.child", args, options.timeout, grace=5.0)
     if ran.hidden:
         print(f"note: {ran.hidden:,} more bytes of output are not shown", file=sys.stderr)

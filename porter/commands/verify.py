@@ -82,6 +82,10 @@ def _is_generated(path: str) -> bool:
 
 
 def _prove(path: str, options: VerifyOptions) -> list[FunctionEvidence]:
+    config = load_config(path)
+    inputs = Path(options.inputs) if options.inputs else None
+    if inputs is None and config.inputs:
+        inputs = config.folder / config.inputs
     try:
         return verify_module(
             Path(path),
@@ -89,7 +93,10 @@ def _prove(path: str, options: VerifyOptions) -> list[FunctionEvidence]:
             cases=options.cases or CASES,
             seed=SEED if options.seed is None else options.seed,
             functions=options.functions,
-            timeout=options.timeout or load_config(path).timeout or TIMEOUT,
+            timeout=options.timeout or config.timeout or TIMEOUT,
+            case=options.case,
+            inputs=inputs,
+            trace=Path(options.trace) if options.trace else None,
         )
     except UsageError as error:
         # the path as the user wrote it, not as it was resolved

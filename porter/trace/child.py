@@ -1,7 +1,7 @@
 """The child process of `porter trace`: runs the script as `__main__` and records it.
 
-Called as `python -m porter.trace.child FOLDER SECONDS SCRIPT [ARGS...]`; writes the trace
-of FOLDER, and exits as the script did.
+Called as `python -m porter.trace.child FOLDER SECONDS INPUTS SCRIPT [ARGS...]`; writes the
+trace of FOLDER, and exits as the script did.  Values of arguments are kept if INPUTS is 1.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from types import ModuleType, TracebackType
 
 from porter import __version__
 from porter.source.files import SKIPPED
-from porter.trace.place import trace_file
+from porter.trace.place import INPUTS, trace_file
 from porter.trace.record import Trace, write_trace
 from porter.trace.recorder import Recorder
+from porter.trace.samples import Samples
 
 TIMED_OUT = 124
 _HERE = str(Path(__file__).resolve().parent.parent)
@@ -28,13 +29,14 @@ _HERE = str(Path(__file__).resolve().parent.parent)
 class Session:
     """One recorded run; `finish` may be called by the main thread or by the clock's."""
 
-    def __init__(self, folder: Path, script: str, args: list[str]) -> None:
+    def __init__(self, folder: Path, script: str, args: list[str], keep: bool) -> None:
         self.folder = folder
         self.script = script
         self.args = args
         self.libraries = _libraries()
         self.roots = [folder, Path(script).resolve().parent]
-        self.recorder = Recorder(self.own_path)
+        self.samples = Samples() if keep else None
+        self.recorder = Recorder(self.own_path, self.samples)
         self.begun = 0.0
         self.process = os.getpid()
         self.lock = threading.Lock()
@@ -73,7 +75,10 @@ class Session:
             recorder.overhead + recorder.others * _event_cost(),
             recorder.functions(),
         )
-        write_trace(trace_file(self.folder), trace, __version__)
+        file = trace_file(self.folder)
+        if self.samples is not None:
+            self.samples.write(file.with_name(INPUTS))
+        write_trace(file, trace, __version__)
 
 
 def _libraries() -> list[Path]:
@@ -145,8 +150,8 @@ def _exit_code(error: SystemExit) -> tuple[int, str]:
 
 def main(argv: list[str]) -> int:
     """Run the script that the arguments name; returns the exit code to end with."""
-    folder, seconds, script, *args = argv
-    session = Session(Path(folder), script, args)
+    folder, seconds, keep, script, *args = argv
+    session = Session(Path(folder), script, args, keep == "1")
     clock = threading.Timer(float(seconds), _over, (session,))
     clock.daemon = True
     sys.argv = [script, *args]

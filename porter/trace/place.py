@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-FOLDER, NAME = ".porter", "trace.json"
+FOLDER, NAME, INPUTS = ".porter", "trace.json", "inputs"
 
 
 def trace_file(folder: Path) -> Path:

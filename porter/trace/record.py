@@ -23,11 +23,15 @@ Size = tuple[int, ...] | int | None
 
 @dataclass(frozen=True)
 class Sizes:
-    """Calls with equal sizes: one entry for each parameter, how many, seconds in them."""
+    """Calls with equal sizes: one entry for each parameter, how many, seconds in them.
+
+    `inputs` is a file of `.porter/inputs` with the arguments of the first of them, if kept.
+    """
 
     sizes: tuple[Size, ...]
     calls: int
     seconds: float
+    inputs: str = ""
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,12 @@ def _function(data: Mapping[str, Any]) -> TracedFunction:
 
 def _signature(data: Mapping[str, Any]) -> TracedSignature:
     shapes = tuple(
-        Sizes(tuple(_size(s) for s in e["sizes"]), int(e["calls"]), float(e["seconds"]))
+        Sizes(
+            tuple(_size(s) for s in e["sizes"]),
+            int(e["calls"]),
+            float(e["seconds"]),
+            str(e.get("inputs", "")),
+        )
         for e in data["shapes"]
     )
     return TracedSignature(str(data["types"]), int(data["calls"]), shapes, int(data["more"]))

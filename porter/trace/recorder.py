@@ -11,6 +11,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from porter.trace.record import Size, Sizes, TracedFunction, TracedSignature
+from porter.trace.samples import Samples
 from porter.trace.values import key_of, type_name
 
 #: calls of a function whose arguments are looked at, then every so many of the others
@@ -27,11 +28,12 @@ _FUNCTION = inspect.CO_OPTIMIZED
 class _Calls:
     """Calls of one function with equal types and sizes."""
 
-    __slots__ = ("calls", "seconds")
+    __slots__ = ("calls", "inputs", "seconds")
 
     def __init__(self) -> None:
         self.calls = 0
         self.seconds = 0.0
+        self.inputs = ""
 
 
 class _Function:
@@ -51,7 +53,7 @@ class _Function:
         self.seconds = self.own = 0.0
         self.kinds: dict[tuple[Any, ...], _Calls] = {}
 
-    def kind(self, frame: FrameType) -> _Calls | None:
+    def kind(self, frame: FrameType, samples: Samples | None) -> _Calls | None:
         """Where to count a call with such arguments; None if there are too many kinds."""
         values = frame.f_locals
         key = tuple(key_of(values.get(name)) for name in self.parameters)
@@ -61,6 +63,8 @@ class _Function:
                 self.more += 1
                 return None
             kind = self.kinds[key] = _Calls()
+            if samples is not None and self.parameters:
+                kind.inputs = samples.keep({n: values.get(n) for n in self.parameters})
         kind.calls += 1
         return kind
 
@@ -86,8 +90,11 @@ class Recorder:
     Times are wall-clock times without what the recording itself took for other functions.
     """
 
-    def __init__(self, own_path: Callable[[str], str | None]) -> None:
+    def __init__(
+        self, own_path: Callable[[str], str | None], samples: Samples | None = None
+    ) -> None:
         self.own_path = own_path
+        self.samples = samples
         self.codes: dict[CodeType, _Function | None] = {}
         self.files: dict[str, str | None] = {}
         self.local = threading.local()
@@ -127,7 +134,9 @@ class Recorder:
         function.calls += 1
         function.depth += 1
         looked_at = function.calls <= LOOKED_AT or function.calls % STRIDE == 0
-        activation = _Activation(frame, function, function.kind(frame) if looked_at else None)
+        activation = _Activation(frame, function, None)
+        if looked_at:
+            activation.kind = function.kind(frame, self.samples)
         self._stack().append(activation)
         activation.begun = _clock()
         activation.entering = activation.begun - arrived
@@ -212,7 +221,7 @@ def _signatures(function: _Function) -> Iterator[TracedSignature]:
     for key, kind in list(function.kinds.items()):
         names = ", ".join(type_name(k, size) for k, size in key)
         sizes: tuple[Size, ...] = tuple(size for _, size in key)
-        found.setdefault(names, []).append(Sizes(sizes, kind.calls, kind.seconds))
+        found.setdefault(names, []).append(Sizes(sizes, kind.calls, kind.seconds, kind.inputs))
     made = [
         TracedSignature(
             names,

@@ -88,11 +88,16 @@ class Proof:
     sample: tuple[Inputs, list[Parameter]] | None = None
     variants: list[list[Parameter]] = field(default_factory=list)
 
-    def run(self, count: int) -> None:
-        """Go through `count` cases and the wrong inputs; raises `Found` on a difference."""
+    def run(self, count: int, only: int | None = None) -> None:
+        """Go through `count` cases and the wrong inputs; raises `Found` on a difference.
+
+        With `only`, the case of that number is all.
+        """
         self.variants = [self._parameters(t) for t in self._signatures()]
         self._check_parameters()
         for spec in specs(count):
+            if only not in (None, spec.number):
+                continue
             if time.monotonic() > self.deadline:
                 self.reasons.append("time limit")
                 return
@@ -101,7 +106,7 @@ class Proof:
             except Found:
                 if not self.observe:
                     raise
-        if self.sample is not None and not self.observe:
+        if self.sample is not None and not self.observe and only is None:
             self._wrong_inputs(*self.sample)
 
     def _signatures(self) -> list[tuple[ArgType, ...]]:
@@ -160,10 +165,29 @@ class Proof:
         self.counts["not_compared"] += not said
         self.counts["cases"] += said
 
+    def given(self, inputs: Inputs, parameters: list[Parameter], number: int) -> None:
+        """One case with inputs from elsewhere; raises `Found` on a difference."""
+        spec = CaseSpec((), domain="special", number=number)
+        self._order(number)
+        self.report(number, inputs.describe())
+        expected = self._original(inputs, spec)
+        if expected is None:
+            return
+        if expected.error is None:
+            self._values(spec, inputs, parameters, expected)
+            return
+        self._note(f"{type(expected.error).__name__}: {expected.error}")
+        said = self._exceptions(spec, inputs, expected.error)
+        self.counts["cases" if said else "not_compared"] += 1
+
+    def _order(self, number: int) -> None:
+        name = zlib.crc32(self.subject.record.name.encode())
+        ORDER.reset(zlib.crc32(f"{self.seed} {name} {number}".encode()))
+
     def _inputs(self, spec: CaseSpec, parameters: list[Parameter], attempt: int) -> Inputs | None:
         name = zlib.crc32(self.subject.record.name.encode())
         rng = np.random.default_rng([self.seed, name, spec.number, attempt])
-        ORDER.reset(zlib.crc32(f"{self.seed} {name} {spec.number}".encode()))
+        self._order(spec.number)
         domain = self.subject.domain
         names = symbols(entry for p in parameters for entry in p.dims)
         bounds = narrowing.extents(domain, parameters, names)

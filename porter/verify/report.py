@@ -6,6 +6,9 @@ from collections.abc import Iterator
 
 from porter.verify.evidence import FAILED, PASSED, Evidence, FunctionEvidence, Mismatch
 
+#: cases that are not the verifier's own, by their key in the detail
+_FURTHER = {"strategies": "from strategies", "traced": "traced"}
+
 
 def lines(found: FunctionEvidence) -> Iterator[str]:
     """What was proved about one function, and what was not, line by line."""
@@ -41,6 +44,9 @@ def simulator_line(evidence: Evidence) -> str:
         text += f" ({detail['exceptions']} raise the same exception)"
     if detail.get("wrong_inputs"):
         text += f", {detail['wrong_inputs']} wrong inputs too"
+    extra = [f"{detail[key]} {words}" for key, words in _FURTHER.items() if detail.get(key)]
+    if extra:
+        text += f"; {' and '.join(extra)} among them"
     if detail.get("domain"):
         text += f" (domain: {detail['domain']})"
     if detail.get("library"):

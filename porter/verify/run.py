@@ -9,11 +9,13 @@ import tempfile
 import warnings
 from collections.abc import Iterable
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from porter.codegen.header import Header, parse, text_hash
 from porter.diagnostics import UsageError
+from porter.trace.record import read_trace
 from porter.verify.domains import read_domains
 from porter.verify.evidence import FAILED, SKIPPED, Evidence, FunctionEvidence, Mismatch
 from porter.verify.process import Child
@@ -32,6 +34,9 @@ def verify_module(
     functions: tuple[str, ...] = (),
     timeout: float = 300,
     text: str | None = None,
+    case: int | None = None,
+    inputs: Path | None = None,
+    trace: Path | None = None,
 ) -> list[FunctionEvidence]:
     """Prove the functions of a generated module against its source file.
 
@@ -39,6 +44,9 @@ def verify_module(
     `timeout` is in seconds, for each function and kind of evidence.  Nothing of the module
     or its source is imported into this process.  Raises `UsageError` when the module or
     its source cannot be read, or has no header.
+
+    `case` runs only the case of that number.  `inputs` is a file of hypothesis strategies, run
+    in the child; `trace` one that `porter trace` wrote: both give further cases.
 
     With `text`, that text is proved as if it stood in the file, which need not exist: the
     header's source is looked for relative to the file's folder.
@@ -49,6 +57,7 @@ def verify_module(
     names = _names(path, header, functions)
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
         job = _Job(path, Path(folder), names, cases, seed, timeout)
+        job.case, job.inputs, job.trace = case, _inputs(inputs), _trace(trace)
         job.module.write_text(text, "utf-8")
         compiler = _Compiler(job) if "ptx" in on else None
         try:
@@ -108,6 +117,23 @@ def _names(path: Path, header: Header, wanted: Iterable[str]) -> list[str]:
     return [name for name in known if not wanted or name in set(wanted)]
 
 
+def _inputs(path: Path | None) -> Path | None:
+    """The file of strategies, if it can be used here."""
+    if path is None:
+        return None
+    if not path.is_file():
+        raise UsageError(f"{path}: no such file")
+    if find_spec("hypothesis") is None:
+        raise UsageError(f"{path} needs hypothesis: pip install hypothesis")
+    return path.resolve()
+
+
+def _trace(path: Path | None) -> Path | None:
+    if path is not None:
+        read_trace(path)
+    return path.resolve() if path else None
+
+
 class _Job:
     """One verification: what is asked, and a folder for requests and replies."""
 
@@ -117,6 +143,9 @@ class _Job:
         self.path, self.folder, self.names = path, folder, names
         self.cases, self.seed, self.timeout = cases, seed, timeout
         self.observe = False
+        self.case: int | None = None
+        self.inputs: Path | None = None
+        self.trace: Path | None = None
         (folder / "module").mkdir()
         self.module = folder / "module" / path.name
 
@@ -149,7 +178,8 @@ class _Job:
             "module": str(self.module), "place": str(self.path), "functions": names,
             "cases": count, "seed": self.seed,
             "seconds": self.timeout * _SOFT, "limit": self.timeout * (len(names) + 1),
-            "reply": str(reply), "observe": self.observe,
+            "reply": str(reply), "observe": self.observe, "case": self.case,
+            "inputs": self.inputs and str(self.inputs), "trace": self.trace and str(self.trace),
         }  # fmt: skip
         extra = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_CACHE_DIR": str(self.folder / "cache")}
         child = Child(
@@ -248,7 +278,8 @@ def _function(
     found += compiled.get(name, [])
     mismatch = None
     if proof["mismatch"] and "simulator" in on:
-        mismatch = replace(Mismatch.from_json(proof["mismatch"]), command=_command(job, name))
+        found_here = Mismatch.from_json(proof["mismatch"])
+        mismatch = replace(found_here, command=_command(job, name, found_here.case))
     elif proof["mismatch"] and not proof["launches"]:
         reason = {"reason": f"no launch could be observed: {proof['mismatch']['message']}"}
         found = [Evidence("ptx", SKIPPED, 0, reason)]
@@ -263,6 +294,10 @@ def _shown(path: Path) -> str:
         return str(path)
 
 
-def _command(job: _Job, name: str) -> str:
+def _command(job: _Job, name: str, case: int) -> str:
     module = shlex.quote(_shown(job.path))
-    return f"porter verify {module} -f {name} --seed {job.seed} --cases {job.cases}"
+    text = f"porter verify {module} -f {name} --seed {job.seed} --cases {job.cases}"
+    for option, file in (("--inputs", job.inputs), ("--trace", job.trace)):
+        text += f" {option} {shlex.quote(_shown(file))}" if file else ""
+    # wrong inputs come after a case of the whole run
+    return text + (f" --case {case}" if case >= 0 else "")

@@ -22,11 +22,13 @@ from porter.verify import cupy_stand_in, generated
 from porter.verify.cases import SMALL_BLOCKS
 from porter.verify.domains import Domain, read_domains
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
+from porter.verify.further import Further
 from porter.verify.instances import by_attributes
 from porter.verify.original import Original, index_parameters, literals, load
 from porter.verify.prover import Found, Proof, Subject, Version
 from porter.verify.shapes import parse_shapes
 from porter.verify.simulator import LAUNCHES, install
+from porter.verify.strategies import BadInputs
 
 #: with fewer cases than this the time limit leaves nothing proved
 FEWEST_CASES = 8
@@ -52,6 +54,8 @@ class Session:
         self.seconds = float(request["seconds"])
         self.observe = bool(request["observe"])
         self.reply = reply
+        self.only: int | None = request.get("case")
+        self.further = Further(request, self.cases, self.seed)
         # the text may not be in its place yet
         self.path = Path(request["place"])
         self.text = Path(request["module"]).read_text("utf-8")
@@ -97,7 +101,9 @@ class Session:
         except (LookupError, AttributeError, ValueError) as error:
             return None, Mismatch("load", " ".join(str(e) for e in error.args))
         try:
-            proof.run(self.cases)
+            proof.run(self.cases, self.only)
+            if not self.observe:
+                self.further.run(proof, str(self.source), self.only)
         except Found as found:
             return proof, found.mismatch
         except ValueError as error:
@@ -138,19 +144,20 @@ class Session:
         counts = dict(proof.counts) if proof else {}
         values = counts.get("values", 0)
         reasons = proof.reasons if proof else []
-        if mismatch is None and values == 0 and "time limit" not in reasons:
+        alone = self.only is not None and not counts.get("cases")
+        if mismatch is None and values == 0 and "time limit" not in reasons and not alone:
             mismatch = Mismatch("load", self._no_input(name, reasons))
         status = FAILED if mismatch else PASSED
         stopped = "time limit" in reasons
         if stopped and not mismatch and values < FEWEST_CASES:
             status = SKIPPED
         empty = status == PASSED and not counts.get("launched") and self._kernels(name)
-        if empty:
+        if empty or (alone and status == PASSED):
             status = SKIPPED
         detail: dict[str, Any] = {
             key: counts.get(key, 0) for key in ("values", "exceptions", "wrong_inputs")
         }
-        optional = ("not_compared", "out_of_bounds", "stricter")
+        optional = ("strategies", "traced", "not_compared", "out_of_bounds", "stricter")
         detail |= {key: counts[key] for key in optional if counts.get(key)}
         detail |= {"launches": LAUNCHES.count, "seed": self.seed}
         if reasons:
@@ -161,8 +168,8 @@ class Session:
             detail["library"] = cupy_stand_in.SAID
         if stopped:
             detail["reason"] = "the time limit came first"
-        if empty:
-            detail["reason"] = empty
+        if empty or alone:
+            detail["reason"] = empty or f"nothing to compare in a case {self.only}"
         if proof is not None and values and proof.copies == values:
             detail["output_equals_input"] = True
         return {
@@ -197,6 +204,9 @@ def main() -> None:
     install()
     try:
         session = Session(request, reply)
+    except BadInputs as error:
+        reply.write(fatal=str(error))
+        return
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         reply.write(fatal=f"the module cannot be loaded: {reason}")

@@ -116,9 +116,12 @@ def test_a_mismatch_tells_where_and_how_to_repeat_it(tmp_path: Path) -> None:
     assert (mismatch.expected, mismatch.actual) == ("3", "4")
     assert mismatch.index is not None and len(mismatch.index) == 1
     assert mismatch.place == "result[0]" and any("float64" in line for line in mismatch.inputs)
-    assert mismatch.command.endswith("-f threshold --seed 5 --cases 20")
-    again = prove(path, "threshold", seed=5, cases=20).mismatch
-    assert again == mismatch
+    assert mismatch.command.endswith(f"-f threshold --seed 5 --cases 20 --case {mismatch.case}")
+    assert prove(path, "threshold", seed=5, cases=20).mismatch == mismatch
+    alone = prove(path, "threshold", seed=5, cases=20, case=mismatch.case)
+    assert alone.mismatch == mismatch and alone.evidence[0].cases == 0
+    none = prove(path, "threshold", seed=5, cases=20, case=9999)
+    assert not none.proved and "case 9999" in none.evidence[0].detail["reason"]
 
 
 def test_ptx_for_three_architectures(tmp_path: Path) -> None:

@@ -144,16 +144,13 @@ class Session:
         counts = dict(proof.counts) if proof else {}
         values = counts.get("values", 0)
         reasons = proof.reasons if proof else []
-        alone = self.only is not None and not counts.get("cases")
-        if mismatch is None and values == 0 and "time limit" not in reasons and not alone:
-            mismatch = Mismatch("load", self._no_input(name, reasons))
-        status = FAILED if mismatch else PASSED
         stopped = "time limit" in reasons
-        if stopped and not mismatch and values < FEWEST_CASES:
-            status = SKIPPED
-        empty = status == PASSED and not counts.get("launched") and self._kernels(name)
-        if empty or (alone and status == PASSED):
-            status = SKIPPED
+        if mismatch is None and values == 0 and not stopped and self.only is None:
+            mismatch = Mismatch("load", self._no_input(name, reasons))
+        nothing = ""
+        if mismatch is None:
+            nothing = self._nothing(name, counts, stopped)
+        status = FAILED if mismatch else SKIPPED if nothing else PASSED
         detail: dict[str, Any] = {
             key: counts.get(key, 0) for key in ("values", "exceptions", "wrong_inputs")
         }
@@ -166,10 +163,8 @@ class Session:
             detail["domain"] = self.domains[name].text
         if cupy_stand_in.needed(self.text):
             detail["library"] = cupy_stand_in.SAID
-        if stopped:
-            detail["reason"] = "the time limit came first"
-        if empty or alone:
-            detail["reason"] = empty or f"nothing to compare in a case {self.only}"
+        if stopped or nothing:
+            detail["reason"] = nothing or "the time limit came first"
         if proof is not None and values and proof.copies == values:
             detail["output_equals_input"] = True
         return {
@@ -181,11 +176,17 @@ class Session:
             "launches": list(LAUNCHES.seen.values()),
         }
 
-    def _kernels(self, name: str) -> str:
-        """Why a proof without any launch proves nothing; '' for functions without kernels."""
+    def _nothing(self, name: str, counts: dict[str, int], stopped: bool) -> str:
+        """Why a proof without a difference proves nothing, '' if it does."""
+        if self.only is not None and not counts.get("cases"):
+            return f"nothing to compare in a case {self.only}"
+        if stopped and counts.get("values", 0) < FEWEST_CASES:
+            return "the time limit came first"
         kernels = generated.kernels_of(self.text, name.rsplit(".", 1)[-1])
+        if counts.get("launched") or not kernels:
+            return ""
         shown = ", ".join(f"`{k}`" for k in kernels[:3])
-        return f"no case ran {shown}: nothing is proved of the kernels" if kernels else ""
+        return f"no case ran {shown}: nothing is proved of the kernels"
 
     def _no_input(self, name: str, reasons: list[str]) -> str:
         for word, why in self.original.missing.items():

@@ -133,6 +133,8 @@ def _is_exact(e: Expr, dtype: DType) -> bool:
 def _fits(e: Expr, dtype: DType) -> bool:
     """Whether a number of this outcome is the same in the dtype of the kernel's result."""
     have = e.dtype
+    if have.weak and dtype.weak and have.kind == "i" and dtype.kind == "f":
+        return not (isinstance(e, Op) and e.op in ("floordiv", "mod", "pow"))
     if not have.weak or dtype.weak:
         return have.name == dtype.name and have.weak <= dtype.weak
     if RANK[have.kind] > RANK[dtype.kind]:

@@ -11,8 +11,9 @@ import libcst as cst
 from porter.arrays.dtypes import KINDS, WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.diagnostics import UsageError
 from porter.frontend.attributes import PREFIX, attribute_parameters
+from porter.frontend.evidence import Usage
 from porter.frontend.globals import dtype_named
-from porter.frontend.usage import Usage, usage_of
+from porter.frontend.usage import usage_of
 from porter.source.module import FunctionSource
 
 #: Numba's short names of types

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import libcst as cst
 
 from porter.arrays.dtypes import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, DType
+from porter.frontend.dataflow import counters, elements_of, expressions_of, has_number
+from porter.frontend.evidence import IMAGE, MASK, STEP, Usage, settle
 from porter.source.module import FunctionSource
 from porter.source.walk import walk
 
@@ -21,46 +21,32 @@ _REDUCERS = {"sum", "mean", "std", "var", "max", "min", "amax", "amin", "prod", 
 _MATRIX = {"inv", "solve", "cholesky", "eigh", "eigvalsh", "svd", "qr", "det", "pinv", "lstsq"}
 _SHAPE_TAKERS = {"zeros", "ones", "empty", "full", "eye", "arange", "identity"}
 _BETWEEN = {"linspace", "complex", "float", "int", "bool"}
+#: functions that take positions: which argument that is
+_POSITIONS = {"bincount": 0, "take": 1, "at": 1, "take_along_axis": 1}
+_ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
+_ARRAY_KEYWORDS = {"weights", "out", "where"}
+_PYTHON_ARITHMETIC = {"min", "max", "abs"}
+_OF_NUMBERS = {"exp", "sqrt", "log", "sin", "cos", "tan", "abs", "float", "radians", "deg2rad"}
 _BITS = {"BitAnd", "BitOr", "BitXor", "LeftShift", "RightShift"}
 
 
 #: the nodes that say something of the names in them
 _TELLING = (cst.Subscript, cst.Attribute, cst.BinaryOperation, cst.Call, cst.Assign, cst.AugAssign,
-            cst.For)  # fmt: skip
-
-
-@dataclass
-class Usage:
-    """Evidence about one parameter; `ndim` is the least number of dimensions seen."""
-
-    is_array: bool = False
-    is_index: bool = False
-    is_integer: bool = False
-    in_product: bool = False
-    is_vector: bool = False
-    is_scalar: bool = False
-    has_bits: bool = False
-    is_mask: bool = False
-    ndim: int = 0
-    default: DType | None = None
-
-    def array(self, ndim: int = 1) -> None:
-        """Note that it is an array of at least `ndim` dimensions."""
-        self.is_array = True
-        self.ndim = max(self.ndim, ndim)
-
-
-#: a name that says that a subscript selects
-_MASK = re.compile(r"(^|_)(mask|keep|valid|alive|selected)s?$")
+            cst.For, cst.If, cst.While)  # fmt: skip
 
 
 class _Visitor:
     def __init__(
-        self, own: str, uses: dict[str, Usage], helpers: dict[str, FunctionSource]
+        self, function: FunctionSource, uses: dict[str, Usage], helpers: dict[str, FunctionSource]
     ) -> None:
-        self.own = own
+        self.own = function.name
         self.uses = uses
         self.helpers = helpers
+        given = expressions_of(function.node.body)
+        self.locals = {n: e for n, e in given.items() if n not in uses}
+        self.rebound = given.keys() & uses.keys()
+        self.counters = counters(function.node.body)
+        self.looked_at: set[tuple[str, str]] = set()
         self.first_look = True
         self.derived: dict[str, str] = {}
         self.sliced: dict[str, str] = {}
@@ -84,6 +70,8 @@ class _Visitor:
                     self.visit_AugAssign(node)
                 case cst.For():
                     self.visit_For(node)
+                case cst.If(test=test) | cst.While(test=test):
+                    self._compared(test)
 
     def use(self, node: cst.CSTNode) -> Usage | None:
         if isinstance(node, cst.Name):
@@ -111,7 +99,8 @@ class _Visitor:
         if owner is not None:
             dots = any(isinstance(e.slice, cst.Index) and isinstance(e.slice.value, cst.Ellipsis)
                        for e in node.slice)  # fmt: skip
-            owner.array(max(consumed + dots, 1))
+            picture = dots and isinstance(node.value, cst.Name) and IMAGE.search(node.value.value)
+            owner.array(max(consumed + dots + bool(picture), 1))
         self._shape_axis(node)
 
     def _shape_axis(self, node: cst.Subscript) -> None:
@@ -128,12 +117,18 @@ class _Visitor:
         match value:
             case cst.Name(value=name):
                 use = self.use(value)
-                if use is not None and _MASK.search(name):
+                if use is not None and MASK.search(name):
                     self._selects(value)
                 elif use is not None:
                     use.is_index = use.is_integer = True
-                if name in self.sliced:
-                    self.uses[self.sliced[name]].is_index = True
+                for known in (self.sliced, self.elements):
+                    if name in known:
+                        self.uses[known[name]].is_index = True
+                for e in self._assigned(name, "index"):
+                    self._index(e)
+            case cst.Call(func=cst.Name(value=name), args=args) if name in _PYTHON_ARITHMETIC:
+                for a in args:
+                    self._index(a.value)
             case cst.UnaryOperation(operator=cst.BitInvert(), expression=inner):
                 self._selects(inner)
             case cst.BinaryOperation(left=left, operator=cst.BitAnd() | cst.BitOr(), right=right):
@@ -147,6 +142,43 @@ class _Visitor:
                 if use is not None:
                     use.is_index = True
                     use.array()
+
+    def _assigned(self, name: str, purpose: str) -> list[cst.BaseExpression]:
+        """What a local name is given, for each purpose once."""
+        if (name, purpose) in self.looked_at:
+            return []
+        self.looked_at.add((name, purpose))
+        return self.locals.get(name, [])
+
+    def _compared(self, test: cst.BaseExpression) -> None:
+        """What an `if` compares are numbers: the truth of an array is ambiguous."""
+        match test:
+            case cst.BooleanOperation(left=left, right=right):
+                self._compared(left)
+                self._compared(right)
+            case cst.Comparison(left=left, comparisons=rest):
+                if all(isinstance(c.operator, _ORDERS) for c in rest):
+                    for e in (left, *(c.comparator for c in rest)):
+                        self._number(e)
+
+    def _number(self, value: cst.BaseExpression) -> None:
+        """The names that arithmetic makes a number of are numbers."""
+        match value:
+            case cst.Name(value=name):
+                use = self.uses.get(name)
+                if use is not None and name not in self.rebound:
+                    use.is_number = True
+                for e in self._assigned(name, "number"):
+                    self._number(e)
+            case cst.BinaryOperation(left=left, operator=operator, right=right):
+                if not isinstance(operator, cst.MatrixMultiply):
+                    self._number(left)
+                    self._number(right)
+            case cst.UnaryOperation(expression=inner):
+                self._number(inner)
+            case cst.Call(func=func, args=args) if _called(func) in _OF_NUMBERS:
+                for a in args:
+                    self._number(a.value)
 
     def _selects(self, value: cst.BaseExpression) -> None:
         """A subscript that can only be a boolean mask, by its operator or by its name."""
@@ -163,11 +195,17 @@ class _Visitor:
                 use = self.use(value)
                 if use is not None:
                     use.is_integer = True
-            case cst.BinaryOperation(left=left, right=right):
-                self._integer(left)
-                self._integer(right)
+                for e in self._assigned(value.value, "integer"):
+                    self._integer(e)
+            case cst.BinaryOperation(left=left, operator=operator, right=right):
+                if not isinstance(operator, cst.Divide):
+                    self._integer(left)
+                    self._integer(right)
             case cst.UnaryOperation(expression=inner):
                 self._integer(inner)
+            case cst.Call(func=cst.Name(value=name), args=args) if name in _PYTHON_ARITHMETIC:
+                for a in args:
+                    self._integer(a.value)
             case cst.Subscript(value=cst.Name() as inner):
                 use = self.use(inner)
                 if use is not None:
@@ -181,7 +219,7 @@ class _Visitor:
 
     def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
         if isinstance(node.operator, cst.MatrixMultiply):
-            for side in (node.left, node.right):
+            for side in map(_unturned, (node.left, node.right)):
                 use = self.use(side)
                 if use is not None:
                     use.is_array = use.in_product = True
@@ -200,15 +238,18 @@ class _Visitor:
     def _vector(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
         """`A @ x` as it is written on paper: capital letters are matrices, small ones vectors."""
         use = self.use(right)
-        if use is not None and isinstance(left, cst.Name) and isinstance(right, cst.Name):
+        if use is None or not isinstance(right, cst.Name):
+            return
+        if isinstance(left, cst.Name):
             use.is_vector |= left.value[0].isupper() and right.value[0].islower()
+        elif isinstance(left, cst.BinaryOperation):
+            use.is_vector |= left.left.deep_equals(right)  # `w @ C @ w`
 
     def _beside_product(self, side: cst.BaseExpression, other: cst.BaseExpression) -> None:
         """`b - A @ x` and `x @ w + b`: what is added to a product is an array as well."""
         use = self.use(side)
-        match other:
-            case cst.BinaryOperation(operator=cst.MatrixMultiply()) if use is not None:
-                use.array()
+        if use is not None and _has_product(other):
+            use.array()
 
     def _bits(self, side: cst.BaseExpression) -> None:
         """An operand of a bit operation, or the array that it is an element of."""
@@ -234,8 +275,8 @@ class _Visitor:
                 self.elements[node.target.value] = node.iter.value
         if isinstance(node.iter, cst.Subscript) and isinstance(node.target, cst.Name):
             return
-        call = node.iter
-        self._iterated(call)
+        self._iterated(node.iter)
+        self.elements |= {v: a for v, a in elements_of(node.target, node.iter) if a in self.uses}
 
     def _iterated(self, call: cst.BaseExpression) -> None:
         """`enumerate(x)`, `zip(x, y)`, `enumerate(zip(x, y))`: all of them arrays."""
@@ -259,6 +300,9 @@ class _Visitor:
         if isinstance(target, cst.Name) and isinstance(node.value, cst.Name):
             if node.value.value in self.uses and target.value not in self.uses:
                 self.derived[target.value] = node.value.value
+        use = self.use(target)
+        if use is not None and isinstance(node.value, cst.BinaryOperation) and not use.is_scalar:
+            use.is_array |= self._has_array(node.value)  # `v = v - k * x` changes v to an array
         source = node.value.value if isinstance(node.value, cst.Subscript) else None
         if isinstance(target, cst.Name) and isinstance(source, cst.Name):
             if source.value in self.uses:
@@ -282,9 +326,19 @@ class _Visitor:
             if name == "range":
                 self._integer(a.value)
                 continue
+            if position == _POSITIONS.get(name) and not keyword:
+                self._positions(a.value)
+            if name in ("min", "max") and not is_numpy and len(node.args) > 1:
+                self._number(a.value)
+            if name == "array" and position == 0 and has_number(a.value):
+                self._matrix(a.value)
+            if is_numpy and position == 0 and name in _REDUCERS | {"dot"}:
+                self._rows(a.value)
             use = self.use(a.value)
             if is_numpy and not keyword and not _is_math(node.func):
                 self._operands(a.value)
+            if use is not None and is_numpy and keyword in _ARRAY_KEYWORDS:
+                use.array()
             if use is None or keyword:
                 continue
             if name == "len":
@@ -293,17 +347,58 @@ class _Visitor:
                 use.array(2)
             elif is_numpy and position == 0 and name in _REDUCERS:
                 use.array(_axis_ndim(axis))
+            elif is_numpy and position == 0 and _is_step(a.value):
+                use.is_scalar = True
             elif is_numpy and position == 0 and not _is_math(node.func) and use.default is None:
                 use.array()  # a ufunc takes numbers too: what has one as its default stays one
         if isinstance(node.func, cst.Attribute):
             use = self.use(node.func.value)
             inner = node.func.value
+            if name in _REDUCERS:
+                self._rows(inner)
             if isinstance(inner, (cst.BinaryOperation, cst.Call)) and name in _REDUCERS:
                 self._operands(node.func.value, _axis_ndim(axis))
+            if use is not None and name == "transpose" and len(node.args) > 1:
+                use.array(len(node.args))
             if use is not None and name in _REDUCERS:
                 given = [a.value for a in node.args if a.keyword is None]
                 first = axis or (given[0] if given else None)
                 use.array(_axis_ndim(first))
+
+    def _rows(self, value: cst.BaseExpression) -> None:
+        """What is summed is an array: of `d = p[i] - p[j]` and `sum(d * d)`, p has rows."""
+        match value:
+            case cst.Name(value=name):
+                for e in self._assigned(name, "rows"):
+                    self._rows(e)
+            case cst.BinaryOperation(left=left, right=right):
+                self._rows(left)
+                self._rows(right)
+            case cst.Subscript(value=array, slice=[cst.SubscriptElement(slice=cst.Index())]):
+                use = self.use(array)
+                if use is not None and not self._selecting(value):
+                    use.array(2)
+
+    def _selecting(self, value: cst.Subscript) -> bool:
+        """Whether a subscript may be an array or a mask: then the result has its dimensions."""
+        index = value.slice[0].slice
+        if isinstance(index, cst.Index) and isinstance(index.value, cst.Name):
+            return index.value.value not in self.counters
+        return True
+
+    def _positions(self, value: cst.BaseExpression) -> None:
+        use = self.use(value)
+        if use is not None:
+            use.is_index = True
+            use.array()
+
+    def _matrix(self, value: cst.BaseExpression) -> None:
+        """The elements of `np.array([[c, -s], [s, c]])`."""
+        if isinstance(value, (cst.List, cst.Tuple)):
+            for e in value.elements:
+                self._matrix(e.value)
+        else:
+            self._number(value)
 
     def _helper(self, node: cst.Call, helper: FunctionSource) -> None:
         """What a helper of the file does with its parameters holds for the arguments."""
@@ -365,14 +460,28 @@ class _Visitor:
 
     def _factors(self, left: cst.BaseExpression, right: cst.BaseExpression, ndim: int) -> None:
         """Beside an array (or an expression) an unknown name is more likely a number."""
-        uses = [self.use(side) for side in (left, right)]
-        loose = [u is not None and not u.is_array for u in uses]
+        known = [self._has_array(side) for side in (left, right)]
+        if known.count(True) == 1:
+            self._scalar(right if known[0] else left)
+            self._operands(left if known[0] else right, ndim)
+            return
+        loose = [self.use(side) is not None for side in (left, right)]
         if loose.count(True) == 1:
-            side = right if loose[0] else left
-            self._operands(side, ndim)
+            self._operands(right if loose[0] else left, ndim)
             return
         for side in (left, right):
             self._operands(side, ndim)
+
+    def _has_array(self, value: cst.BaseExpression) -> bool:
+        """Whether an expression has elements of arrays, or what is known to be one, in it."""
+        if isinstance(value, cst.Subscript):
+            return True
+        use = self.use(value)
+        if isinstance(value, cst.Name) and use is None:
+            return any(isinstance(e, cst.Subscript) for e in self.locals.get(value.value, []))
+        return bool(use and (use.ndim or use.in_product)) or any(
+            self._has_array(c) for c in value.children if isinstance(c, cst.BaseExpression)
+        )
 
     def _sizes(self, value: cst.BaseExpression) -> None:
         if isinstance(value, (cst.Tuple, cst.List)):
@@ -380,6 +489,28 @@ class _Visitor:
                 self._integer(e.value)
         else:
             self._integer(value)
+
+
+def _unturned(value: cst.BaseExpression) -> cst.BaseExpression:
+    """The x of `x.T` and `x.transpose(0, 2, 1)`."""
+    func = value.func if isinstance(value, cst.Call) else value
+    if isinstance(func, cst.Attribute) and func.attr.value in ("T", "transpose", "swapaxes"):
+        return func.value
+    return value
+
+
+def _is_step(value: cst.BaseExpression) -> bool:
+    return isinstance(value, cst.Name) and STEP.match(value.value) is not None
+
+
+def _has_product(value: cst.BaseExpression) -> bool:
+    """`x @ W`, and `x @ W + h @ U`."""
+    match value:
+        case cst.BinaryOperation(operator=cst.MatrixMultiply()):
+            return True
+        case cst.BinaryOperation(left=left, operator=cst.Add() | cst.Subtract(), right=right):
+            return _has_product(left) or _has_product(right)
+    return False
 
 
 def _is_math(node: cst.BaseExpression) -> bool:
@@ -390,7 +521,7 @@ def _is_math(node: cst.BaseExpression) -> bool:
 
 def _is_size(name: str, position: int, keyword: str) -> bool:
     """Whether an argument of a call is a size or shape."""
-    if keyword in ("shape", "num", "N", "M"):
+    if keyword in ("shape", "num", "N", "M", "minlength", "shift"):
         return True
     if name == "linspace":
         return position == 2
@@ -437,12 +568,10 @@ def usage_of(
 
     params = parameters_of(function)
     uses = {q.name.value: Usage(default=_default(q.default)) for q in params}
-    visitor = _Visitor(function.name, uses, helpers)
+    visitor = _Visitor(function, uses, helpers)
     telling = [n for n in walk(function.node.body) if isinstance(n, _TELLING)]
     for first_look in (True, False, False):
         visitor.first_look = first_look
         visitor.visit(telling)
-    for use in uses.values():
-        if use.in_product and not use.ndim:
-            use.ndim = 1 if use.is_vector else 2
+    settle(uses)
     return uses

@@ -14,7 +14,7 @@ from porter.diagnostics import Span
 from porter.source.text import split_lines
 
 if TYPE_CHECKING:
-    from porter.frontend.usage import Usage
+    from porter.frontend.evidence import Usage
 
 
 @dataclass(frozen=True)

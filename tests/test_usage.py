@@ -1,0 +1,44 @@
+"""The types that porter takes parameters to have, where nobody gives them."""
+
+import pytest
+
+from porter.frontend.signature import candidates
+from porter.source.module import SourceModule
+
+GUESSES = {
+    "def f(y, p, m):\n for a, b in zip(y, p):\n  m[a, b] += 1": "int64[:], int64[:], float64[:, :]",
+    "def f(x):\n for i, v in enumerate(x):\n  t[v] = i": "int64[:]",
+    "def f(g, v, k):\n return np.bincount(g, weights=v, minlength=k)": "int64[:], float64[:], int64",
+    "def f(a, i, v):\n np.add.at(a, i, v[0])": "float64[:], int64[:], float64[:]",
+    "def f(s, r):\n for i in range(s.size):\n  a = max(i - r, 0)\n  s[a] = 1": "float64[:], int64",
+    "def f(p, t):\n c = np.cos(t)\n return p @ np.array([[c, 0.0], [0.0, c]])":
+        "float64[:, :], float64",
+    "def f(x, tol):\n while np.abs(x).max() > tol:\n  x *= 0.5": "float64[:], float64",
+    "def f(x, old):\n if old is None:\n  return x * 2\n return x.sum()": "float64[:], float64",
+    "def f(p, o):\n for i in range(9):\n  d = p[i] - p[0]\n  o[i] = np.sum(d * d)":
+        "float64[:, :], float64[:]",
+    "def f(x, i, o):\n for k in range(9):\n  d = x[i]\n  o[k] = np.sum(d)":
+        "float64[:], int64, float64[:]",
+    "def f(x, a):\n o = np.zeros(x.shape)\n o[:, 0] = a * x[:, 0] + (1 - a) * o[:, 1]\n return o":
+        "float64[:, :], float64",
+    "def f(q, k, v):\n return (q @ k.transpose(0, 2, 1)) @ v":
+        "float64[:, :, :], float64[:, :, :], float64[:, :, :]",
+    "def f(w, C):\n return w @ C @ w": "float64[:], float64[:, :]",
+    "def f(x, W, h, U, b):\n return x @ W + h @ U + b":
+        "float64[:, :], float64[:, :], float64[:, :], float64[:, :], float64[:]",
+    "def f(u, u_prev):\n v = u[1:, 1:] * 2\n return 2 * u - u_prev":
+        "float64[:, :], float64[:, :]",
+    "def f(x, v, k):\n for _ in range(3):\n  v = v - k * x[:]\n return v":
+        "float64[:], float64[:], float64",
+    "def f(img):\n return img[..., 0] * 0.5": "float64[:, :, :]",
+    "def f(x, dt):\n return x[1:] * np.sqrt(dt)": "float64[:], float64",
+    "def f(x, idx):\n return x[idx].sum()": "float64[:], int64[:]",
+    "def f(x, bias):\n return x[1:] + bias": "float64[:], float64[:]",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", GUESSES)
+def test_parameters_are_taken_for_what_their_use_shows(source: str) -> None:
+    (function,) = SourceModule("import numpy as np\n" + source + "\n", "f.py").functions
+    types = next(candidates(function, None))
+    assert ", ".join(map(str, types)) == GUESSES[source]

@@ -8,7 +8,8 @@ from porter.source.module import SourceModule
 GUESSES = {
     "def f(y, p, m):\n for a, b in zip(y, p):\n  m[a, b] += 1": "int64[:], int64[:], float64[:, :]",
     "def f(x):\n for i, v in enumerate(x):\n  t[v] = i": "int64[:]",
-    "def f(g, v, k):\n return np.bincount(g, weights=v, minlength=k)": "int64[:], float64[:], int64",
+    "def f(g, v, k):\n return np.bincount(g, weights=v, minlength=k)":
+        "int64[:], float64[:], int64",
     "def f(a, i, v):\n np.add.at(a, i, v[0])": "float64[:], int64[:], float64[:]",
     "def f(s, r):\n for i in range(s.size):\n  a = max(i - r, 0)\n  s[a] = 1": "float64[:], int64",
     "def f(p, t):\n c = np.cos(t)\n return p @ np.array([[c, 0.0], [0.0, c]])":

@@ -63,6 +63,9 @@ def store(
     body = cast(element, target.dtype)
     index = _apart(b, target.view.buffer, target.view.index(idx), axes)
     mask = target.mask(idx) if target.mask is not None else None
+    if isinstance(mask, Load) and mask.buffer == target.view.buffer and mask.index != index:
+        raise b.refuse("PRT905", "the mask is a view of the array that is stored into: NumPy reads "
+                       "it while it stores", "copy the mask first")  # fmt: skip
     checked = any(isinstance(a, Data) for p in index for a in p.atoms())
     b.emit(Write(target.view.buffer, axes, index, body, b.origin, mask, checked, combine))
 

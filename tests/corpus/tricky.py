@@ -491,3 +491,9 @@ def sizes_met_in_a_branch(x, z):
     if z[-1] > 0:
         t[::2] //= t[-2::-1]
     return t
+
+
+def mask_is_a_view_of_the_target(y, z):
+    """NumPy reads the mask while it stores."""
+    y[y[::-1]] = z[y[::-1]]
+    return y

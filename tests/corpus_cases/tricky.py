@@ -78,5 +78,6 @@ CASES = {
     "variable_of_two_widths": refused("int8[:], int32[:]", "PRT908", "n n"),
     "literal_that_is_rounded": refused("float32[:]", "PRT908", "n"),
     "numbers_of_either_dtype": Case("int64[:], int32[:], float32[:]", "n n n"),
+    "mask_is_a_view_of_the_target": refused("bool[:], bool[:]", "PRT905", "n n"),
     "sizes_met_in_a_branch": Case("int64[:], float64[:]", "n n+1"),
 }

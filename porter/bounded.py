@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 #: marks the processes of one run, also those that left its process group
-_MARK = "PORTER_CHILD"
+MARK = "PORTER_CHILD"
 
 
 def run_bounded(
@@ -33,7 +33,7 @@ def run_bounded(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env={**environment, _MARK: mark},
+        env={**environment, MARK: mark},
         start_new_session=os.name == "posix",
     )
     assert process.stdout is not None
@@ -44,14 +44,14 @@ def run_bounded(
         with contextlib.suppress(subprocess.TimeoutExpired):
             code = process.wait(seconds)
     finally:
-        _end(process, mark)
+        end(process, mark)
     # a process that we could not end may hold the pipe open: do not wait for it
     reader.join(2.0)
     return code
 
 
-def _end(process: subprocess.Popen[bytes], mark: str) -> None:
-    """End the child, its process group, and what left the group but carries the mark."""
+def end(process: subprocess.Popen[bytes], mark: str) -> None:
+    """End a child, its process group, and what left the group but has `MARK` = mark."""
     if os.name == "posix":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -71,7 +71,7 @@ def _end(process: subprocess.Popen[bytes], mark: str) -> None:
 
 def _marked(mark: str) -> list[int]:
     """Processes that inherited the mark; where there is no /proc, none are found."""
-    wanted = f"{_MARK}={mark}".encode()
+    wanted = f"{MARK}={mark}".encode()
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

@@ -22,8 +22,8 @@ from porter.verify.simulator import poisoned_host
 PATIENCE = 5.0
 
 
-class TooLong(Exception):
-    """The original did not finish in time."""
+class TooLong(BaseException):
+    """The original did not finish in time; code that catches every `Exception` ends too."""
 
 
 class UndefinedCast(Exception):
@@ -43,8 +43,12 @@ def original(
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always" if casts else "ignore")
         state = np.errstate(invalid="warn") if casts else contextlib.nullcontext()
-        with state, _time_limit(patience):
-            outcome = _call(function, made, {})
+        try:
+            with state, _time_limit(patience):
+                outcome = _call(function, made, {})
+        except TooLong as error:
+            # a second alarm, while the first was dealt with
+            outcome = Outcome(error=error)
     if any("in cast" in str(w.message) for w in caught):
         outcome.error = UndefinedCast("cast of a value that the integer type cannot hold")
     return outcome
@@ -75,7 +79,7 @@ def _call(function: Callable[..., Any], made: list[Any], options: dict[str, Any]
     try:
         result = function(*made[:count], **options)
         outcome.seconds = time.perf_counter() - started
-    except Exception as error:
+    except (Exception, SystemExit, TooLong) as error:
         outcome.error = error
         outcome.line = _line(error, function)
         return outcome
@@ -192,7 +196,8 @@ def _time_limit(seconds: float) -> Iterator[None]:
         raise TooLong(f"the original takes over {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    # again and again: a bare `except` catches the first
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:

@@ -10,6 +10,11 @@ from pathlib import Path
 
 from porter.verify import cupy_stand_in
 from porter.verify.device_arithmetic import NAMES, rewrite_kernels
+from porter.verify.original import targets, wanted
+
+#: what constants of a generated module may be made with, beyond those of a source file
+_CALLS = frozenset({"cuda", "SimpleNamespace", "vectorize", "guvectorize"})
+_CHOICES = ("config.ENABLE_CUDASIM", "not config.ENABLE_CUDASIM")
 
 
 def block_sizes(text: str, names: Mapping[str, int]) -> dict[str, int]:
@@ -35,16 +40,40 @@ def _constant(statement: ast.stmt) -> tuple[str, object]:
     return "", None
 
 
+def definitions(text: str, path: Path) -> tuple[ast.Module, dict[str, int]]:
+    """A module without the statements that do more than import, define or make constants.
+
+    Also the names that go with them, each with the line of its statement.
+    """
+    tree = ast.parse(text, str(path))
+    kept: list[ast.stmt] = []
+    left_out: dict[str, int] = {}
+    for statement in tree.body:
+        if _is_choice(statement) or wanted(statement, _CALLS):
+            kept.append(statement)
+        else:
+            left_out |= dict.fromkeys(targets(statement), statement.lineno)
+    tree.body = kept
+    return tree, left_out
+
+
+def _is_choice(statement: ast.stmt) -> bool:
+    """`if config.ENABLE_CUDASIM:` with constants under it, as generated modules have it."""
+    if not isinstance(statement, ast.If) or ast.unparse(statement.test) not in _CHOICES:
+        return False
+    return all(wanted(s, _CALLS) for s in (*statement.body, *statement.orelse))
+
+
 def load(path: Path, text: str, blocks: Mapping[str, int]) -> types.ModuleType:
     """Import a module's text with some constants replaced.
 
     They are replaced where they are assigned, so that constants computed from them follow.
     Arithmetic in kernels gets the device's meaning (see `device_arithmetic`).
-    Whatever the module raises on import is passed on.
+    Whatever the module raises on import is passed on; only `definitions` are executed.
     """
     if cupy_stand_in.needed(text):
         cupy_stand_in.install()
-    tree = ast.parse(text, str(path))
+    tree, _ = definitions(text, path)
     for statement in tree.body:
         name, _ = _constant(statement)
         if name in blocks and isinstance(statement, (ast.Assign, ast.AnnAssign)):

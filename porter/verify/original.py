@@ -8,7 +8,6 @@ and explained only when a function needs it.
 from __future__ import annotations
 
 import ast
-import builtins
 import sys
 import types
 from collections.abc import Iterator
@@ -25,6 +24,10 @@ _PURE = frozenset(
     | {"enumerate", "reversed", "divmod", "dtype", "array", "sqrt", "log", "exp"}
 )
 _PURE_MODULES = frozenset({"np", "numpy", "math", "cmath", "numba", "nb", "cp"})
+#: what the fields of a class may be made with
+_FIELDS = frozenset(
+    {"field", "auto", "property", "staticmethod", "classmethod", "cached_property", "TypeVar"}
+)
 _IMPURE = frozenset(
     {"load", "save", "savez", "savetxt", "loadtxt", "genfromtxt", "fromfile", "tofile"}
     | {"memmap", "fromregex", "DataSource", "seterr", "set_printoptions"}
@@ -79,16 +82,14 @@ def load(
     module.__dict__.update(rounding.NAMES if rough else {})
     _place(module, path, tree)
     original = Original(module.__dict__)
-    known = set(dir(builtins))
     for statement in tree.body:
-        if not _wanted(statement, known):
-            for name in _targets(statement):
+        if not wanted(statement):
+            for name in targets(statement):
                 original.missing[name] = f"line {statement.lineno} is not a constant, so not run"
             continue
         if jitted is None and isinstance(statement, ast.FunctionDef):
             statement.decorator_list = [d for d in statement.decorator_list if not _compiles(d)]
         _execute(statement, path, original)
-        known |= set(original.namespace)
     return original
 
 
@@ -115,7 +116,7 @@ def _execute(statement: ast.stmt, path: Path, original: Original) -> None:
         exec(code, original.namespace)
     except BaseException as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        for name in _targets(statement):
+        for name in targets(statement):
             original.missing[name] = f"line {statement.lineno} failed with {reason}"
 
 
@@ -125,43 +126,64 @@ def _compiles(decorator: ast.expr) -> bool:
     return name in _COMPILERS
 
 
-def _wanted(statement: ast.stmt, known: set[str]) -> bool:
-    if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef)):
+def wanted(statement: ast.stmt, calls: frozenset[str] = frozenset()) -> bool:
+    """Whether a statement of a module is an import, a definition or a constant.
+
+    What else is in the body of a class is taken out of it.  `calls` are further names that a
+    constant may be made with, as functions or as modules of functions.
+    """
+    if isinstance(statement, ast.ClassDef):
+        statement.body = [s for s in statement.body if _belongs(s, calls)] or [ast.Pass()]
+        ast.fix_missing_locations(statement)
+        return True
+    if isinstance(statement, (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef)):
         return True
     if isinstance(statement, (ast.Assign, ast.AnnAssign)):
-        return statement.value is not None and _constant(statement.value)
+        return statement.value is not None and _constant(statement.value, calls)
     if isinstance(statement, ast.Try):
         parts = [statement.body, statement.orelse, statement.finalbody]
         parts += [h.body for h in statement.handlers]
-        return all(isinstance(s, ast.Pass) or _wanted(s, known) for p in parts for s in p)
+        return all(isinstance(s, ast.Pass) or wanted(s, calls) for p in parts for s in p)
     return False
 
 
-def _constant(value: ast.expr) -> bool:
-    calls = [node for node in ast.walk(value) if isinstance(node, ast.Call)]
+def _belongs(statement: ast.stmt, calls: frozenset[str]) -> bool:
+    """Whether a statement in the body of a class only defines something."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    if isinstance(statement, ast.AnnAssign) and statement.value is None:
+        return True
+    return isinstance(statement, ast.Pass) or wanted(statement, calls | _FIELDS)
+
+
+def _constant(value: ast.expr, calls: frozenset[str]) -> bool:
     forbidden = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
-    if any(isinstance(node, forbidden) for node in ast.walk(value)):
+    nodes = list(ast.walk(value))
+    if any(isinstance(node, forbidden) for node in nodes):
         return False
-    return all(_pure(call.func) for call in calls)
+    return all(_pure(node.func, calls) for node in nodes if isinstance(node, ast.Call))
 
 
-def _pure(function: ast.expr) -> bool:
+def _pure(function: ast.expr, calls: frozenset[str]) -> bool:
     if isinstance(function, ast.Name):
-        return function.id in _PURE
+        return function.id in _PURE | calls
     if not isinstance(function, ast.Attribute) or function.attr in _IMPURE:
         return False
     root: ast.expr = function
     while isinstance(root, ast.Attribute):
         root = root.value
-    if isinstance(root, ast.Name) and root.id in _PURE_MODULES:
+    if isinstance(root, ast.Name) and root.id in _PURE_MODULES | calls:
         return True
     if isinstance(root, ast.Name) and (root.id, function.attr) == ("logging", "getLogger"):
+        return True
+    if isinstance(root, ast.Name) and (root.id, function.attr) == ("dataclasses", "field"):
         return True
     # a method of a constant, such as np.array([...]).reshape(3, 3)
     return isinstance(root, (ast.Call, ast.Constant)) and not isinstance(function.value, ast.Name)
 
 
-def _targets(statement: ast.stmt) -> Iterator[str]:
+def targets(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement of a module gives a meaning."""
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef)):
         yield statement.name
     elif isinstance(statement, (ast.Import, ast.ImportFrom)):

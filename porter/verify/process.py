@@ -8,10 +8,13 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
 import porter
+from porter.bounded import MARK, end
+from porter.verify import limits
 
 #: what a child gets of the environment: to find Python, libraries, the toolkit, and a home
 _KEPT = (
@@ -19,6 +22,10 @@ _KEPT = (
     "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "CUDA_HOME", "CUDA_PATH", "CONDA_PREFIX",
     "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES", "NUMBA_CUDA_DRIVER",
 )  # fmt: skip
+
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+#: bytes of the log's end in which a message is looked for
+_TAIL = 8192
 
 
 def environment(extra: dict[str, str]) -> dict[str, str]:
@@ -35,11 +42,15 @@ def environment(extra: dict[str, str]) -> dict[str, str]:
 class Child:
     """A `python -m` process in its own process group.
 
-    Standard output is thrown away; the end of standard error is kept for messages.
+    Standard output is thrown away; the end of standard error is kept for messages.  `large` is
+    true when it was ended because it and what it started had more in memory than they may.
     """
 
     def __init__(self, module: str, args: list[str], extra: dict[str, str], log: Path) -> None:
         self._log = log
+        self._mark = uuid.uuid4().hex
+        self._memory = limits.memory()
+        self.large = False
         with log.open("wb") as stderr:
             # -P keeps a file of the user's in the current folder from hiding a module
             self.process = subprocess.Popen(
@@ -47,7 +58,7 @@ class Child:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,
-                env=environment(extra),
+                env=environment(extra | {MARK: self._mark}),
                 start_new_session=os.name == "posix",
             )
 
@@ -59,7 +70,7 @@ class Child:
                 self.process.stdin.flush()
 
     def wait(self, seconds: float, alive: Callable[[], float] | None = None) -> bool:
-        """Whether the child ended by itself in time.
+        """Whether the child ended by itself, in time and with no more memory than it may have.
 
         The time starts anew whenever `alive` returns another number.
         """
@@ -70,26 +81,45 @@ class Child:
                 self.process.wait(min(0.05, max(0.001, until - time.monotonic())))
                 return True
             except subprocess.TimeoutExpired:
+                self.large = self._resident() > self._memory
+                if self.large:
+                    return False
                 now = alive() if alive else last
                 if now != last:
                     last, until = now, time.monotonic() + seconds
         return False
+
+    def _resident(self) -> int:
+        """Bytes in memory of the child and of its children, as far as the system tells."""
+        pending, total = [self.process.pid], 0
+        while pending:
+            folder = Path(f"/proc/{pending.pop()}")
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                total += int((folder / "statm").read_text().split()[1]) * _PAGE
+                for task in (folder / "task").iterdir():
+                    pending += map(int, (task / "children").read_text().split())
+        return total
 
     def stop(self) -> None:
         """End the child and everything that it started."""
         if self.process.stdin is not None:
             with contextlib.suppress(OSError):
                 self.process.stdin.close()
-        if os.name == "posix":
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
+        end(self.process, self._mark)
+
+    def ended(self) -> str:
+        """How a child ended that is gone: by a signal, or with an exit code."""
+        code = self.process.returncode
+        if code is not None and code < 0:
+            with contextlib.suppress(ValueError):
+                return f"by {signal.Signals(-code).name}"
+        return f"with exit code {code}"
 
     def said(self) -> str:
         """The last line on standard error."""
         with contextlib.suppress(OSError):
-            lines = self._log.read_text("utf-8", "replace").strip().splitlines()
+            with self._log.open("rb") as log:
+                log.seek(max(0, self._log.stat().st_size - _TAIL))
+                lines = log.read().decode("utf-8", "replace").strip().splitlines()
             return lines[-1][:300] if lines else ""
         return ""

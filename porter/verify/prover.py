@@ -144,6 +144,9 @@ class Proof:
         for attempt, version in enumerate(retries(spec)):
             if version in tried:
                 continue
+            # an original that does not end takes its patience every time
+            if tried and time.monotonic() > self.deadline:
+                break
             tried.add(version)
             inputs = self._inputs(version, parameters, attempt)
             if inputs is None:
@@ -200,7 +203,8 @@ class Proof:
     def _original(self, inputs: Inputs, spec: CaseSpec) -> compare.Outcome | None:
         """What the original does; None when it does not take lists as it takes arrays."""
         casts = spec.domain in ("special", "wide") or spec.ints == "extreme"
-        outcome = calls.original(self.subject.original, inputs, casts=casts)
+        patience = min(calls.PATIENCE, max(0.2, self.deadline - time.monotonic()))
+        outcome = calls.original(self.subject.original, inputs, casts=casts, patience=patience)
         if inputs.form != "list" or outcome.error is not None:
             return None if inputs.form == "list" and outcome.error is not None else outcome
         plain = calls.original(self.subject.original, replace(inputs, form="host"))

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from porter.verify.evidence import FAILED, PASSED, SKIPPED
+from porter.verify.limits import restrict
 from porter.verify.ptx_report import double_instructions, resources
 
 ARCHITECTURES = {"sm_75": (7, 5), "sm_80": (8, 0), "sm_90": (9, 0)}
@@ -92,7 +93,7 @@ def single(launch: dict[str, Any]) -> bool:
 
 
 class Module:
-    """The generated module, imported as it is."""
+    """The generated module with its own block sizes; only its definitions are executed."""
 
     def __init__(self, path: Path, place: Path) -> None:
         spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -101,11 +102,13 @@ class Module:
         sys.modules[path.stem] = self.module
         sys.path.append(str(place.parent))
         # imports Numba's CUDA target, which may be missing where nothing is compiled
-        from porter.verify import cupy_stand_in
+        from porter.verify import cupy_stand_in, generated
 
-        if cupy_stand_in.needed(path.read_text("utf-8")):
+        text = path.read_text("utf-8")
+        if cupy_stand_in.needed(text):
             cupy_stand_in.install()
-        spec.loader.exec_module(self.module)
+        tree, _ = generated.definitions(text, path)
+        exec(compile(tree, str(path), "exec", dont_inherit=True), vars(self.module))
 
     def ptx(self, launch: dict[str, Any], arch: str) -> str:
         """The PTX of a kernel for a launch's types; raises what the compiler raises."""
@@ -206,6 +209,8 @@ def main() -> None:
     faulthandler.dump_traceback_later(float(sys.argv[1]), exit=True)
     reason = prepare()
     line = sys.stdin.readline().strip()
+    # a driver may be there and reserve terabytes: the parent watches the memory
+    restrict(address_space=False)
     if not line:
         return
     request = json.loads(Path(line).read_text("utf-8"))

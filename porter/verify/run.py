@@ -18,6 +18,7 @@ from porter.diagnostics import UsageError
 from porter.trace.record import read_trace
 from porter.verify.domains import read_domains
 from porter.verify.evidence import FAILED, SKIPPED, Evidence, FunctionEvidence, Mismatch
+from porter.verify.limits import memory
 from porter.verify.process import Child
 
 KINDS = ("simulator", "ptx")
@@ -157,7 +158,7 @@ class _Job:
         count = min(self.cases, 12) if self.observe else self.cases
         pending = list(self.names)
         while pending:
-            lines, ended, said = self._child(pending, count, len(proofs))
+            lines, fate, said = self._child(pending, count, len(proofs))
             proofs |= {line["done"]: line for line in lines if "done" in line}
             pending = [name for name in pending if name not in proofs]
             fatal = next((line["fatal"] for line in lines if "fatal" in line), "")
@@ -165,13 +166,14 @@ class _Job:
                 text = fatal or f"the simulator cannot be used here: {said or 'no message'}"
                 return proofs | {name: _failed(name, "load", text) for name in pending}
             if pending:
-                proofs[pending[0]] = self._lost(pending[0], lines, ended, said)
+                proofs[pending[0]] = self._lost(pending[0], lines, fate)
                 del pending[0]
         return proofs
 
     def _child(
         self, names: list[str], count: int, number: int
-    ) -> tuple[list[dict[str, Any]], bool, str]:
+    ) -> tuple[list[dict[str, Any]], tuple[str, str], str]:
+        """The reply, what became of the child that did not finish it, and its last words."""
         reply = self.folder / f"simulator{number}.jsonl"
         reply.touch()
         request = {
@@ -192,16 +194,32 @@ class _Job:
             ended = child.wait(self.timeout, lambda: reply.read_bytes().count(b'"start"'))
         finally:
             child.stop()
-        return read_lines(reply), ended, child.said()
+        return read_lines(reply), self._fate(child, ended), child.said()
+
+    def _fate(self, child: Child, ended: bool) -> tuple[str, str]:
+        if ended:
+            said = f": {child.said()}" if child.said() else ""
+            return "died", f"the simulator's process ended {child.ended()}{said}"
+        if child.large:
+            most = f"{memory() / (1 << 30):.1f} GiB"
+            return "memory", f"over {most} in memory: a kernel or the host function takes too much"
+        text = f"no end after {self.timeout:g} s: a kernel or the host function does not stop"
+        return "hang", text
 
     def _lost(
-        self, name: str, lines: list[dict[str, Any]], ended: bool, said: str
+        self, name: str, lines: list[dict[str, Any]], fate: tuple[str, str]
     ) -> dict[str, Any]:
-        last: dict[str, Any] = next((li for li in reversed(lines) if "case" in li), {})
-        if ended:
-            return _failed(name, "hang", f"the simulator's process died: {said}", last, self.seed)
-        text = f"no end after {self.timeout:g} s: a kernel or the host function does not stop"
-        return _failed(name, "hang", text, last, self.seed)
+        """A failed proof: which case the child was at, and how many it had finished."""
+        starts = [k for k, line in enumerate(lines) if "start" in line]
+        own = [line for line in lines[starts[-1] :] if "case" in line] if starts else []
+        last: dict[str, Any] = own[-1] if own else {}
+        finished = len({line["case"] for line in own} - {last.get("case")})
+        what, text = fate
+        if finished:
+            text += f"; {finished} cases were right before"
+        failed = _failed(name, what, text, last, self.seed)
+        failed["detail"]["finished"] = finished
+        return failed
 
     def write(self, name: str, request: dict[str, Any]) -> Path:
         """Write a request file."""
@@ -255,7 +273,9 @@ class _Compiler:
         ended = self.child.wait(self.job.timeout * max(1, len(launches)))
         self.child.stop()
         lines = {line["done"]: line["evidence"] for line in read_lines(self.reply)}
-        why = self.child.said() if ended else f"no end after {self.job.timeout:g} s"
+        said = f"{self.child.ended()} {self.child.said()}".strip()
+        why = said if ended else f"no end after {self.job.timeout:g} s"
+        why = "too much memory" if self.child.large else why
         lost = [Evidence("ptx", FAILED, 0, {"reason": f"the compiler's process died: {why}"})]
         return {
             name: [Evidence(**e) for e in lines[name]] if name in lines else lost

@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from porter.verify.domains import Domain, read_domains
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
 from porter.verify.further import Further
 from porter.verify.instances import by_attributes
+from porter.verify.limits import restrict
 from porter.verify.original import Original, index_parameters, literals, load
 from porter.verify.prover import Found, Proof, Subject, Version
 from porter.verify.shapes import parse_shapes
@@ -70,6 +72,7 @@ class Session:
         self.original: Original = load(self.source, self.source_text)
         self.rough: Original = load(self.source, self.source_text, rough=True)
         self.domains = read_domains(self.source_text, str(self.source))
+        self.left_out = generated.definitions(self.text, self.path)[1]
         own = generated.block_sizes(self.text, SMALL_BLOCKS)
         self.own_blocks = own
         self.small_blocks = {n: min(SMALL_BLOCKS[n], size) for n, size in own.items()}
@@ -105,10 +108,18 @@ class Session:
             if not self.observe:
                 self.further.run(proof, str(self.source), self.only)
         except Found as found:
-            return proof, found.mismatch
+            return proof, self._explained(found.mismatch)
         except ValueError as error:
             return proof, Mismatch("load", str(error))
         return proof, None
+
+    def _explained(self, mismatch: Mismatch) -> Mismatch:
+        """A difference for want of a name that was not loaded says so."""
+        for word, line in self.left_out.items():
+            if f"name '{word}' is not defined" in mismatch.message:
+                why = f"line {line} is neither an import, a definition nor a constant: not run"
+                return replace(mismatch, message=f"{mismatch.message}; {why}")
+        return mismatch
 
     def _case(self, number: int, inputs: tuple[str, ...]) -> None:
         self.reply.write(case=number, inputs=inputs)
@@ -147,9 +158,7 @@ class Session:
         stopped = "time limit" in reasons
         if mismatch is None and values == 0 and not stopped and self.only is None:
             mismatch = Mismatch("load", self._no_input(name, reasons))
-        nothing = ""
-        if mismatch is None:
-            nothing = self._nothing(name, counts, stopped)
+        nothing = "" if mismatch else self._nothing(name, counts, reasons)
         status = FAILED if mismatch else SKIPPED if nothing else PASSED
         detail: dict[str, Any] = {
             key: counts.get(key, 0) for key in ("values", "exceptions", "wrong_inputs")
@@ -176,12 +185,13 @@ class Session:
             "launches": list(LAUNCHES.seen.values()),
         }
 
-    def _nothing(self, name: str, counts: dict[str, int], stopped: bool) -> str:
+    def _nothing(self, name: str, counts: dict[str, int], reasons: list[str]) -> str:
         """Why a proof without a difference proves nothing, '' if it does."""
         if self.only is not None and not counts.get("cases"):
             return f"nothing to compare in a case {self.only}"
-        if stopped and counts.get("values", 0) < FEWEST_CASES:
-            return "the time limit came first"
+        if "time limit" in reasons and counts.get("values", 0) < FEWEST_CASES:
+            said = next((f" ({r})" for r in reasons if r != "time limit"), "")
+            return f"the time limit came first{said}"
         kernels = generated.kernels_of(self.text, name.rsplit(".", 1)[-1])
         if counts.get("launched") or not kernels:
             return ""
@@ -202,6 +212,7 @@ def main() -> None:
     # should the parent die, this child does not stay behind
     faulthandler.dump_traceback_later(float(request["limit"]), exit=True)
     reply = Reply(Path(request["reply"]))
+    restrict()
     install()
     try:
         session = Session(request, reply)

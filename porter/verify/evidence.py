@@ -31,8 +31,8 @@ class Mismatch:
     """The first difference that was found between a function and its original.
 
     `what` is one of exception, results, kind, shape, dtype, aliasing, mutation, nan, value,
-    launch, hang, memory, died and load; `index` is the first differing element; `inputs` describes each
-    argument; `command` repeats the verification.
+    launch, hang, memory, died and load; `index` is the first differing element; `inputs`
+    describes each argument; `command` repeats the verification.
     """
 
     what: str

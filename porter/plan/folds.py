@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from porter.arrays.dtypes import BOOL, INT64
 from porter.arrays.sizes import Poly, maximum, sym
@@ -22,7 +23,7 @@ from porter.ir.nodes import (
     Stmt,
     Value,
 )
-from porter.ir.walk import statements
+from porter.ir.walk import free_names, statements
 from porter.plan.accesses import exposed_locals
 from porter.plan.common import locals_of, map_exprs
 
@@ -51,6 +52,10 @@ def fold_loop(loop: For, after: set[str]) -> list[Stmt] | None:
     result: list[Stmt] = []
     axis = Axis(loop.index, loop.hi, loop.lo)
     for s in body:
+        flag = _flag(s, axis, lets)
+        if flag is not None:
+            result.append(flag)
+            continue
         parts = _accumulation(s)
         if parts is None or locals_of(parts[1]) & lets:
             return None
@@ -65,6 +70,17 @@ def fold_loop(loop: For, after: set[str]) -> list[Stmt] | None:
         total = Reduce(_FOLDS[op], (axis,), cast(term, s.value.dtype), s.value.dtype)
         result.append(Let(s.name, Op(op, (old, total), s.value.dtype), s.origin))
     return result
+
+
+def _flag(s: Let, axis: Axis, lets: set[str]) -> Let | None:
+    """`if c: s = v` with one v for all iterations: `s = v if any(c) else s`."""
+    match s.value:
+        case Select(cond=cond, then=then, other=Local(name=s.name)) if (
+            axis.name not in free_names(then) and not (locals_of(cond) | locals_of(then)) & lets
+        ):
+            found = Reduce("any", (axis,), cast(cond, BOOL), BOOL)
+            return Let(s.name, replace(s.value, cond=found), s.origin)
+    return None
 
 
 def _with_old(op: str, term: Expr, old: Local, axis: Axis) -> Expr:
@@ -132,7 +148,10 @@ def _guarded(s: Stmt, k: int) -> Let | None:
         term = Select(s.cond, cast(parts[1], inner.value.dtype), neutral, inner.value.dtype)
         old = Local(inner.name, inner.value.dtype)
         return Let(inner.name, Op(parts[0], (old, term), inner.value.dtype), inner.origin)
-    return None
+    if locals_of(inner.value) & lets:
+        return None
+    old = Local(inner.name, inner.value.dtype)
+    return Let(inner.name, Select(s.cond, inner.value, old, inner.value.dtype), inner.origin)
 
 
 def _extreme(name: str, cond: Expr, value: Expr) -> str | None:

@@ -41,6 +41,7 @@ from porter.plan.accesses import (
 )
 from porter.plan.common import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
 from porter.plan.dependence import Range
+from porter.plan.flags import flags
 from porter.plan.folds import fold_loop
 from porter.plan.nests import array_statement, cut, fused_body
 from porter.plan.obstacles import obstacle
@@ -97,6 +98,9 @@ def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
     folded = fold_loop(loop, after)
     if folded is not None:
         return folded
+    flagged = flags(loop, after, context, lambda new, rest: _place(new, rest, context))
+    if flagged is not None:
+        return flagged
     updates = combined(loop, context)
     if updates is not None and obstacle(updates, after, context) is not None:
         updates = None

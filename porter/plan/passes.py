@@ -12,6 +12,7 @@ from porter.plan.broadcast import expandable, fixed_shapes
 from porter.plan.common import Context
 from porter.plan.empty import drop_empty
 from porter.plan.extract import extract
+from porter.plan.flags import set_in_place
 from porter.plan.in_place import in_place
 from porter.plan.kernels import group
 from porter.plan.loops import place_loops
@@ -42,6 +43,7 @@ PASSES: tuple[Pass, ...] = (
     place_loops,
     winners,
     device_scalars,
+    set_in_place,
     extract,
     store,
     in_place,

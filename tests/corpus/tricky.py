@@ -487,7 +487,7 @@ def numbers_of_either_dtype(z, x, w):
 
 def sizes_met_in_a_branch(x, z):
     """Lengths that only the device knows are compared where the branch runs."""
-    t = np.nonzero(x > 0)[0]
+    t = np.nonzero(x > 0)[0] + 1
     if z[-1] > 0:
         t[::2] //= t[-2::-1]
     return t

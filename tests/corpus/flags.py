@@ -1,0 +1,91 @@
+"""Variables that a loop sets to one value wherever it sets them."""
+
+import numpy as np
+
+
+def any_above(x, t):
+    found = False
+    for i in range(x.shape[0]):
+        if x[i] > t:
+            found = True
+    return found
+
+
+def any_above_2d(x, t):
+    found = False
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if x[i, j] > t:
+                found = True
+    return found
+
+
+def none_below(x, t):
+    """Set to False, and used by what follows."""
+    good = True
+    for v in x:
+        if v < t:
+            good = False
+    if good:
+        x *= 2.0
+    return x
+
+
+def spread_largest(x, indptr, idx):
+    """Round after round until nothing changes."""
+    y = np.zeros_like(x)
+    changed = True
+    while changed:
+        changed = False
+        for i in range(x.shape[0]):
+            y[i] = x[i]
+            for k in range(indptr[i], indptr[i + 1]):
+                if x[idx[k]] > y[i]:
+                    y[i] = x[idx[k]]
+                    changed = True
+        x[:] = y
+    return x
+
+
+def stores_and_says_so(x, y, t):
+    changed = False
+    for i in range(x.shape[0]):
+        if x[i] > t:
+            y[i] = x[i]
+            changed = True
+    return changed
+
+
+def state_of_several(x, low, high):
+    """A number for a flag, counted and extreme values beside it."""
+    state = 0
+    count = 0
+    worst = 0.0
+    for i in range(x.shape[0]):
+        d = abs(x[i])
+        if d > worst:
+            worst = d
+        if d > high:
+            count += 1
+            state = 2
+    return state, count, worst
+
+
+def set_to_what_is_stored(x, y):
+    """The value that is set differs from iteration to iteration: the last one counts."""
+    last = 0.0
+    for i in range(x.shape[0]):
+        y[i] = x[i] * 2.0
+        if x[i] > 0:
+            last = x[i]
+    return last
+
+
+def read_where_it_is_set(x, y):
+    """Whether the first has come already decides what is stored."""
+    seen = False
+    for i in range(x.shape[0]):
+        y[i] = 1.0 if seen else 0.0
+        if x[i] > 0:
+            seen = True
+    return seen

@@ -1,0 +1,18 @@
+"""How the functions of `corpus/flags.py` are called."""
+
+from __future__ import annotations
+
+from corpus_case import Case, refused
+
+CASES: dict[str, Case] = {
+    "any_above": Case("float64[:], float64", "n s"),
+    "any_above_2d": Case("float32[:, :], float64", "n,m s"),
+    "none_below": Case("float64[:], float64", "n =-2.5"),
+    "spread_largest": Case(
+        "float64[:], int64[:], int64[:]", "=np.arange(5.0) =np.arange(6) =np.array([1,2,3,4,0])"
+    ),
+    "stores_and_says_so": Case("float64[:], float64[:], float64", "n n s"),
+    "state_of_several": Case("float64[:], float64, float64", "n =0.1 =0.7"),
+    "set_to_what_is_stored": refused("float64[:], float64[:]", "PRT904", "n n"),
+    "read_where_it_is_set": refused("float64[:], float64[:]", "PRT904", "n n"),
+}

@@ -14,10 +14,12 @@ from porter.codegen.header import render
 from porter.commands import doctor, verify
 from porter.commands.options import DoctorOptions, VerifyOptions
 from porter.diagnostics import UsageError
-from porter.verify import compare, generated, original, rounding
+from porter.verify import compare, generated, original, report, rounding
 from porter.verify.cases import SMALL_BLOCKS, TABLE, choose_sizes, retries, specs
 from porter.verify.compare import Outcome
+from porter.verify.evidence import Evidence
 from porter.verify.inputs import Parameter, build, lay_out
+from porter.verify.measure import Worst
 from porter.verify.ptx_report import double_instructions, resources
 from porter.verify.run import verify_module
 from porter.verify.shapes import complete, evaluate, parse_shapes
@@ -338,3 +340,25 @@ def test_fixture_headers_are_what_render_writes() -> None:
         header = parse(text)
         assert header is not None and not is_edited(text)
         assert render(header, body_of(text)) == text
+
+
+def test_errors_are_measured_in_last_places_and_of_the_budget() -> None:
+    worst = Worst(case=3)
+    x = np.array([1.0, 1e-20, np.nan, 4.0])
+    y = x + np.array([2.0**-52, 1e-30, 0, 2.0**-50])
+    error = np.abs((y - x).astype(np.longdouble))
+    worst.add("result", x, y, error, np.full(4, 2.0**-48))
+    assert worst.ulp.index == (1,) and worst.ulp.ulp == pytest.approx(1e-30 / np.spacing(1e-20))
+    assert (worst.share.index, worst.share.ulp, worst.share.share) == ((3,), 1.0, 0.25)
+    worst.add("result", x[:1], x[:1], np.zeros(1), np.ones(1))
+    detail = worst.to_json()
+    assert detail["worst_share"] == {
+        "ulp": 1.0, "share": 0.25, "place": "result", "index": [3], "case": 3
+    }  # fmt: skip
+    passed = Evidence("simulator", "passed", 24, detail)
+    assert report.simulator_line(passed) == (
+        "24 cases passed, worst error 1 ulp (25 % of its budget)"
+    )
+    assert Worst().to_json() == {}
+    equal = Evidence("simulator", "passed", 24, Worst(floats=1).to_json())
+    assert report.simulator_line(equal).endswith("all equal to the last bit")

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from porter.verify.measure import Worst
+
 Array = np.ndarray[Any, Any]
 #: rounding errors granted to every result, in units of its last place
 ULPS = 16
@@ -174,6 +176,11 @@ def exactly(expected: Outcome, actual: Outcome, names: Sequence[str]) -> bool:
     return all(_same(np.asarray(e), np.asarray(a)).all() for (_, e), (_, a) in pairs)
 
 
+def has_floats(outcome: Outcome, names: Sequence[str]) -> bool:
+    """Whether a call left any number or array of floats behind."""
+    return any(np.asarray(v).dtype.kind in "fc" for _, v in parts(outcome, names))
+
+
 def _same(expected: Array, actual: Array) -> Array:
     same = np.asarray(expected == actual)
     if expected.dtype.kind in "fc":
@@ -189,14 +196,16 @@ def values(
     longest: int,
     *,
     special: bool = False,
+    worst: Worst | None = None,
 ) -> Difference | None:
     """The first value outside of the budget, or None.
 
     `others` are runs of the original itself, in higher precision, with inputs moved in
     their last place and with random roundings: how far they are from `expected` is the
     error that the computation has anyway.  `longest` is the longest axis that a reduction
-    may run over.  With `special` (NaN or infinities among the inputs) complex results that
-    are not finite are not compared: what they are depends on how a product is written.
+    may run over.  `worst` collects the errors of what passes.  With `special` (NaN or
+    infinities among the inputs) complex results that are not finite are not compared: what
+    they are depends on how a product is written.
     """
     leaves = list(parts(expected, names))
     # runs with the very same inputs come first: they tell what exact comparisons decide
@@ -215,14 +224,20 @@ def values(
         if special and pair[0].dtype.kind == "c":
             finite = np.isfinite(pair[0]) & np.isfinite(pair[1])
             pair = np.where(finite, pair[0], 0), np.where(finite, pair[1], 0)
-        found = _leaf(place, *pair, same_shape, exact, longest)
+        found = _leaf(place, *pair, same_shape, exact, longest, worst)
         if found is not None:
             return found
     return None
 
 
 def _leaf(
-    place: str, expected: Array, actual: Array, others: list[Array], exact: int, longest: int
+    place: str,
+    expected: Array,
+    actual: Array,
+    others: list[Array],
+    exact: int,
+    longest: int,
+    worst: Worst | None = None,
 ) -> Difference | None:
     """The first wrong element; the first `exact` of the others had the very same inputs."""
     if expected.dtype.kind not in "fc":
@@ -236,11 +251,11 @@ def _leaf(
             pair = [np.asarray(getattr(x, part)) for x in (expected, actual)]
             rest = [np.asarray(np.real(o) if part == "real" else np.imag(o)) for o in others]
             scale = np.abs(expected)
-            found = _floats(f"{place}.{part}", pair[0], pair[1], rest, exact, longest, scale)
+            found = _floats(f"{place}.{part}", pair[0], pair[1], rest, exact, longest, scale, worst)
             if found is not None:
                 return found
         return None
-    return _floats(place, expected, actual, others, exact, longest, np.abs(expected))
+    return _floats(place, expected, actual, others, exact, longest, np.abs(expected), worst)
 
 
 def _floats(
@@ -251,6 +266,7 @@ def _floats(
     exact: int,
     longest: int,
     scale: Array,
+    worst: Worst | None = None,
 ) -> Difference | None:
     finite = np.isfinite(expected) & np.isfinite(actual)
     odd = ~finite & ~_same(expected, actual)
@@ -260,7 +276,10 @@ def _floats(
     if found is not None:
         return found
     allowed = budget(expected, others, longest, scale)
-    wrong = finite & (_apart(expected, actual) > allowed)
+    apart = _apart(expected, actual)
+    wrong = finite & (apart > allowed)
+    if worst is not None and not wrong.any():
+        worst.add(place, expected, actual, apart, allowed)
     return _first("value", place, expected, actual, wrong)
 
 

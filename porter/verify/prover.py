@@ -19,6 +19,7 @@ from porter.verify.cases import CaseSpec, retries, specs
 from porter.verify.domains import Domain
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import Inputs, Parameter, build
+from porter.verify.measure import Worst
 from porter.verify.scheduler import ORDER, from_kernel
 from porter.verify.shapes import complete, parse_shapes, symbols
 from porter.verify.signatures import ArgType, parse_types
@@ -87,6 +88,7 @@ class Proof:
     scalars: set[tuple[str, ...]] = field(default_factory=set)
     sample: tuple[Inputs, list[Parameter]] | None = None
     variants: list[list[Parameter]] = field(default_factory=list)
+    worst: Worst = field(default_factory=Worst)
 
     def run(self, count: int, only: int | None = None) -> None:
         """Go through `count` cases and the wrong inputs; raises `Found` on a difference.
@@ -245,6 +247,7 @@ class Proof:
         expected: compare.Outcome,
     ) -> None:
         before = LAUNCHES.count
+        self.worst.case = spec.number
         actual = self._converted(spec, inputs)
         if isinstance(actual.error, TooCostly):
             self._cheaper(spec)
@@ -294,11 +297,16 @@ class Proof:
         loose = inputs.form.startswith("device")
         plain = inputs.smallest == 0 or self._gave_numpy_scalars(inputs, expected)
         found = compare.compare(expected, actual, names, loose_scalars=loose, plain=plain)
-        if found is not None or compare.exactly(expected, actual, names):
+        if found is not None:
             return found
+        if compare.exactly(expected, actual, names):
+            self.worst.floats += compare.has_floats(expected, names)
+            return None
         others = list(self._others(inputs))
         special = calls.has_special(inputs)
-        return compare.values(expected, actual, names, others, inputs.longest, special=special)
+        return compare.values(
+            expected, actual, names, others, inputs.longest, special=special, worst=self.worst
+        )
 
     def _gave_numpy_scalars(self, inputs: Inputs, expected: compare.Outcome) -> bool:
         """Whether the original returned NumPy scalars for the same dtypes in another case."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from porter.verify.evidence import FAILED, PASSED, Evidence, FunctionEvidence, Mismatch
 
@@ -44,6 +45,7 @@ def simulator_line(evidence: Evidence) -> str:
         text += f" ({detail['exceptions']} raise the same exception)"
     if detail.get("wrong_inputs"):
         text += f", {detail['wrong_inputs']} wrong inputs too"
+    text += _error(detail)
     extra = [f"{detail[key]} {words}" for key, words in _FURTHER.items() if detail.get(key)]
     if extra:
         text += f"; {' and '.join(extra)} among them"
@@ -52,6 +54,22 @@ def simulator_line(evidence: Evidence) -> str:
     if detail.get("library"):
         text += f"; {detail['library']}"
     return text
+
+
+def _error(detail: dict[str, Any]) -> str:
+    """`, worst error 2 ulp (7 % of its budget)`: of the element nearest to its budget."""
+    worst = detail.get("worst_share")
+    if worst is None:
+        return ""
+    if not worst["ulp"]:
+        return ", all equal to the last bit"
+    share = 100 * worst["share"]
+    shown = "under 1" if share < 1 else f"{share:.0f}"
+    return f", worst error {_ulps(worst['ulp'])} ulp ({shown} % of its budget)"
+
+
+def _ulps(ulp: float) -> str:
+    return f"{ulp:.2g}" if ulp < 1 else f"{ulp:.0f}" if ulp < 1e6 else f"{ulp:.1e}"
 
 
 def ptx_line(compiled: list[Evidence]) -> str:

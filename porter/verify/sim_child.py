@@ -172,6 +172,8 @@ class Session:
             detail["domain"] = self.domains[name].text
         if cupy_stand_in.needed(self.text):
             detail["library"] = cupy_stand_in.SAID
+        if proof is not None and values:
+            detail |= proof.worst.to_json()
         if stopped or nothing:
             detail["reason"] = nothing or "the time limit came first"
         if proof is not None and values and proof.copies == values:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from porter.rules.engine import analyze
+from porter.source.files import read
+
 HERE = Path(__file__).resolve().parent
 MODULES = sorted((HERE / "golden").glob("*_cuda.py"))
 EXAMPLES = HERE.parent / "examples"
@@ -31,6 +34,12 @@ def test_example_behaves_as_numpy_does(module: Path) -> None:
     # as many calls for each of the file's functions, or the sweep itself is broken
     functions = sum(line.startswith("# porter: function ") for line in _lines(module))
     assert found["calls"] >= 60 * functions
+
+
+def test_nothing_is_found_in_what_porter_writes() -> None:
+    # both hooks may run on one repository
+    for module in MODULES:
+        assert [d.message for d in analyze(read(str(module))).diagnostics] == [], module.name
 
 
 def _lines(path: Path) -> list[str]:

@@ -10,9 +10,10 @@ from porter.rules.base import Bad, Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile
 from porter.rules.transfers.pinned import pinned, stream_of
-from porter.rules.transfers.scopes import call_name, host_arrays
+from porter.rules.transfers.scopes import assigned, call_name, host_arrays
 
 _COPIES = ("copy_to_host", "copy_to_device")
+_AS = ("numpy.asarray", "numpy.ascontiguousarray", "numpy.asfortranarray")
 
 
 class UnpinnedCopy(Rule):
@@ -87,6 +88,14 @@ class UnpinnedCopy(Rule):
             h = np.ones(9)
             d.copy_to_device(h, stream=stream)
         """,
+        """
+        from numba import cuda
+        import numpy as np
+
+        def fill(x, stream):
+            x = np.asarray(x, order="C")
+            return cuda.to_device(x, stream=stream)
+        """,
     )
     INVALID = (
         Bad(
@@ -120,7 +129,7 @@ class UnpinnedCopy(Rule):
         if "copy_to_" not in file.text and "to_device" not in file.text:
             return
         for scope in scopes(file):
-            plain = host_arrays(file, scope) - pinned(file, scope)
+            plain = host_arrays(file, scope) - pinned(file, scope) - _given(file, scope)
             found = [c for c in _copies(file, scope) if c[0] in plain]
             firsts = {name: call for name, call, _ in reversed(found)}
             if not found:
@@ -136,6 +145,11 @@ class UnpinnedCopy(Rule):
                 f" `with cuda.pinned({name}):`",
                 notes=[(at, "nor is this array") for at in calls],
             )
+
+
+def _given(file: PyFile, scope: Scope) -> set[str]:
+    """Names that may stand for an array of the caller's: `np.asarray` returns what it gets."""
+    return {n for n, value, _ in assigned(scope) if call_name(file, value) in _AS}
 
 
 def _copies(file: PyFile, scope: Scope) -> Iterator[tuple[str, ast.Call, ast.expr]]:

@@ -17,8 +17,8 @@ from porter.frontend.hostpart import host_can_test, keep
 from porter.frontend.liveness import exposed
 from porter.frontend.names import assigned_names
 from porter.frontend.scalars import constant_of, on_host, operate, truth
-from porter.frontend.statics import after_branches
-from porter.frontend.values import Array
+from porter.frontend.statics import after_branches, ends
+from porter.frontend.values import Array, Unsettled
 from porter.ir.nodes import Axis, Bind, Check, Expr, If, Jump, Local, Op, Return, Stmt
 from porter.ir.nodes import Value as IndexValue
 
@@ -267,11 +267,12 @@ def _join(
 ) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:  # fmt: skip
     """Names bound in only one branch keep that branch's meaning, as in Python."""
     for name, value in middle.items():
-        if name in before:
-            continue
-        if name not in body.env:
+        other = body.env.get(name)
+        if other is None:
             body.env[name] = value
-        elif isinstance(value, Array):
+        elif isinstance(other, Unsettled) or other is value or ends(first):
+            continue
+        elif isinstance(value, Array) and not isinstance(before.get(name), Array):
             first, second = _both(body, cond, name, value, first, second)
     return first, second
 

@@ -159,7 +159,7 @@ class Evaluator:
         if name in self.env:
             value = self.env[name]
             if isinstance(value, Unsettled):
-                raise self.b.refuse("PRT908", f"`{name}` is of another kind in each branch",
+                raise self.b.refuse("PRT908", f"`{name}` {value.why}",
                                     "give it one type, or a name for each")  # fmt: skip
             return known_whole(self.b, value) if isinstance(value, Array) else value
         if name in self.b.attributes:

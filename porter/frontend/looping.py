@@ -133,7 +133,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
         body.run_again(statements)
 
     _emit(body, r, target, frame, run)
-    after_loop(body, settled)
+    after_loop(body, settled, node)
     for name in dead:
         body.env.pop(name, None)
     for name in [n for n in body.env if n not in before and isinstance(body.env[n], IndexValue)]:
@@ -175,7 +175,7 @@ def _over_grid(body: Body, node: cst.For, grid: Grid, outer: tuple[Poly, ...]) -
     name = _axis_name(node.target, len(outer))
     _emit(body, Range(Poly(), grid.shape[len(outer)], 1), name, frame,
           lambda k: _over_grid(body, node, grid, (*outer, k)))  # fmt: skip
-    after_loop(body, settled)
+    after_loop(body, settled, node)
 
 
 def _axis_name(target: cst.BaseExpression, k: int) -> str:
@@ -377,7 +377,7 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     body.frames.pop()
     for name, variable in frame.arrays.items():
         body.env[name] = b.stored(b.buffers[variable])
-    after_loop(body, settled)
+    after_loop(body, settled, node)
     for name in dead:
         body.env.pop(name, None)
     b.in_while = outer

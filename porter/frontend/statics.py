@@ -1,7 +1,8 @@
 """Names for text, None, tuples and the like, which no variable of a kernel can hold.
 
 Their values are known at conversion, so a name must not mean one thing in one branch (or
-iteration) and another in the next: what is not settled is refused where it is read.
+iteration) and another in the next: what is not settled is refused where it is read.  So is a
+name that is a number here and an array there, since no variable holds both.
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+import libcst as cst
+
 from porter.frontend.evaluate import is_expr
+from porter.frontend.liveness import exposed
 from porter.frontend.values import Array, Unsettled, Value
 from porter.ir.nodes import Host, Return, Stmt
 
@@ -35,12 +39,23 @@ def before_loop(body: Body, names: Iterable[str]) -> Env:
     return settled
 
 
-def after_loop(body: Body, settled: Env) -> None:
-    """After the loop a name has its old value or that of the last iteration."""
+def after_loop(body: Body, settled: Env, loop: cst.For | cst.While) -> None:
+    """After the loop a name has its old value or that of the last iteration.
+
+    Refuses a number that is something else when the next iteration reads it.
+    """
+    again = exposed([loop])
     for name, old in settled.items():
         new = body.env.get(name)
-        if new is not None and (_is_static(old) or _is_static(new)) and not _same(old, new):
-            body.env[name] = Unsettled(name)
+        if new is None or not _differ(old, new):
+            continue
+        if is_expr(old) and name in again:
+            what = "an array" if isinstance(new, Array) else "something else"
+            raise body.b.refuse(
+                "PRT908", f"`{name}` is a number before the loop and {what} after an iteration",
+                f"let `{name}` be of one kind from the start")  # fmt: skip
+        missed = "is of another kind if the loop does not run"
+        body.env[name] = Unsettled(name, missed) if is_expr(old) else Unsettled(name)
 
 
 def after_branches(
@@ -48,16 +63,20 @@ def after_branches(
 ) -> None:
     """A name has the meaning of the branch that ran; a branch that ends the block has none."""
     env, statements = first
-    if _ends(statements):
+    if ends(statements):
         return
     for name in set(names):
         one, other = env.get(name), body.env.get(name)
-        if one is None or other is None or not (_is_static(one) or _is_static(other)):
+        if one is None or other is None or not _differ(one, other):
             continue
-        if _ends(second):
-            body.env[name] = one
-        elif not _same(one, other):
-            body.env[name] = Unsettled(name)
+        body.env[name] = one if ends(second) else Unsettled(name)
+
+
+def _differ(one: Value, other: Value) -> bool:
+    """Whether no variable can be both."""
+    if _is_static(one) or _is_static(other):
+        return not _same(one, other)
+    return isinstance(one, Array) is not isinstance(other, Array)
 
 
 def _same(one: Value, other: Value) -> bool:
@@ -66,7 +85,7 @@ def _same(one: Value, other: Value) -> bool:
     return one is other or (not isinstance(one, Array) and one == other)
 
 
-def _ends(statements: Sequence[Stmt]) -> bool:
+def ends(statements: Sequence[Stmt]) -> bool:
     """Whether nothing after the branch runs once it ran."""
     last = statements[-1] if statements else None
     return isinstance(last, Return) or (

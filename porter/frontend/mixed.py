@@ -49,13 +49,13 @@ def _any(dtype: DType) -> Expr:
     return Local("?", dtype)
 
 
-def joined(*parts: Arms) -> Arms:
-    """All that these may be; the literals are forgotten where they are many."""
+def joined(*parts: Arms, literals: bool = True) -> Arms:
+    """All that these may be; many literals, and those of an unknown number's type, are left out."""
     arms = frozenset().union(*parts)
-    literals = {e for e in arms if constant_of(e) is not None}
-    if len(literals) > MOST_LITERALS:
-        return frozenset({*(arms - literals), *(_any(e.dtype) for e in literals)})
-    return arms
+    known = {e for e in arms if constant_of(e) is not None}
+    if not literals or len(known) > MOST_LITERALS:
+        arms |= {_any(e.dtype) for e in known}
+    return frozenset(e for e in arms if e not in known or _any(e.dtype) not in arms)
 
 
 def is_mixed(arms: Arms) -> bool:
@@ -74,11 +74,13 @@ def meet(b: Builder, result: Expr, *parts: Expr) -> None:
 
 def assigned(b: Builder, name: str, value: Expr) -> None:
     """Note what a variable may be from here on, and in the next iteration."""
-    known = b.local_arms.get(name)
-    arms = joined(arms_of(b, value), *([] if known is None else [known]))
+    known = b.local_arms.get(name, frozenset())
+    arms = joined(arms_of(b, value), known)
+    if is_mixed(known) and not arms <= known:
+        arms = joined(arms, literals=False)  # one more in every iteration, it may be
     if arms != known:
         b.local_arms[name] = arms
-        b.retype = b.retype or (known is not None and is_mixed(arms))
+        b.retype = b.retype or (bool(known) and is_mixed(arms))
 
 
 def decide(b: Builder, function: Callable[..., Expr], args: Sequence[Expr], result: Expr) -> None:
@@ -110,21 +112,26 @@ def _folded(e: Expr) -> Expr:
 
 def exact(b: Builder, arms: Arms, have: DType, want: DType) -> None:
     """Refuse a Python float that was rounded to the dtype beside it and is needed as it was."""
-    if not is_mixed(arms) or have.kind != "f" or want.itemsize <= have.itemsize:
+    if not is_mixed(arms) or have.kind != "f":
         return
     for e in arms:
-        if e.dtype.weak and e.dtype.kind == "f" and not _is_exact(e, have):
+        if not e.dtype.weak or e.dtype.kind != "f" or want == have or _is_exact(e, have):
+            continue
+        if want.itemsize > have.itemsize:
             raise _refused(b, e.dtype, have)
+        if have.var and have.var != want.var and constant_of(e) is not None:
+            b.pin(have)
 
 
 def _is_exact(e: Expr, dtype: DType) -> bool:
     value = constant_of(e)
-    if not isinstance(value, (int, float)) or dtype.name not in _FORMATS:
+    if not isinstance(value, (int, float)):
         return False
     if not math.isfinite(value):
         return True
     try:
-        rounded = struct.unpack(_FORMATS[dtype.name], struct.pack(_FORMATS[dtype.name], value))[0]
+        form = _FORMATS.get(dtype.name, "f")  # a generic kernel serves float32, too
+        rounded = struct.unpack(form, struct.pack(form, value))[0]
     except OverflowError:
         return False
     return bool(rounded == value)

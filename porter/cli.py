@@ -73,13 +73,14 @@ class Evidence(StrEnum):
     """Where `verify` can prove a module."""
 
     simulator = "simulator"
+    emulator = "emulator"
     ptx = "ptx"
 
 
 #: options and commands of the design that this version does not have
 LATER = (
     "--html", "--library", "--opt", "--pipeline", "--profile",
-    "--sanitize", "bench", "cupy", "emulator", "gpu", "gufunc", "loops",
+    "--sanitize", "bench", "cupy", "gpu", "gufunc", "loops",
     "ufunc",
 )  # fmt: skip
 

@@ -16,7 +16,7 @@ from porter.output.records import to_json
 from porter.source.files import find
 from porter.verify import report
 from porter.verify.evidence import FunctionEvidence
-from porter.verify.run import KINDS, verify_module
+from porter.verify.run import DEFAULT, KINDS, verify_module
 
 CASES, SEED, TIMEOUT = 24, 0, 300.0
 
@@ -57,7 +57,9 @@ def run(options: VerifyOptions) -> int:
 def _check(options: VerifyOptions) -> None:
     for on in options.on:
         if on not in KINDS:
-            raise UsageError(f"--on {on} is not in this version of porter (it has simulator, ptx)")
+            raise UsageError(
+                f"--on {on} is not in this version of porter (it has {', '.join(KINDS)})"
+            )
     if options.timeout is not None and options.timeout <= 0:
         raise UsageError("--timeout must be more than 0 seconds")
     if options.seed is not None and options.seed < 0:
@@ -89,7 +91,7 @@ def _prove(path: str, options: VerifyOptions) -> list[FunctionEvidence]:
     try:
         return verify_module(
             Path(path),
-            on=options.on or KINDS,
+            on=options.on or DEFAULT,
             cases=options.cases or CASES,
             seed=SEED if options.seed is None else options.seed,
             functions=options.functions,

@@ -31,7 +31,8 @@ class CaseSpec:
     beyond (also out of range), sorted, any or extreme;
     `most` is the largest integer scalar (often a count of
     steps); `form` is host, alias, list, device or device-view; `own` keeps the module's own blocks,
-    `turned` says that the sizes were turned round because the case was too costly.
+    `turned` says that the sizes were turned round because the case was too costly; `points`
+    is how many grid points it may have.
     """
 
     sizes: tuple[str, ...]
@@ -44,6 +45,7 @@ class CaseSpec:
     most: int = 6
     own: bool = False
     turned: bool = False
+    points: int = MOST_POINTS
     number: int = 0
 
 
@@ -77,6 +79,41 @@ TABLE: tuple[CaseSpec, ...] = (
     _row("3B+7 2", ints="sorted", layout="strided", form="alias", domain="round"),
     _row("3 B+1", own=True, domain="normal", layout="F"),
 )
+
+
+def _large(sizes: str, **rest: object) -> CaseSpec:
+    return replace(_row(sizes, **rest), own=True, points=8_000_000)  # type: ignore[arg-type]
+
+
+#: cases that only the emulator can run: the module's own blocks, up to a million threads
+LARGE: tuple[CaseSpec, ...] = (
+    _large("1021 977 5", domain="normal", ints="sorted"),
+    _large("3 100003 5", domain="negative", layout="strided", variant=1),
+    _large("20011 53 17", domain="special", variant=2),
+    _large("500 601 3", ints="sorted", form="device", variant=3),
+)
+#: the same where arrays have one axis only
+LARGE_LINES: tuple[CaseSpec, ...] = (
+    _large("1000003", domain="normal", ints="sorted"),
+    _large("300007", domain="negative", layout="strided", variant=1),
+    _large("70001", domain="special", variant=2),
+    _large("500009", ints="sorted", form="device", variant=3),
+)
+
+
+def large_specs(dimensions: int) -> list[CaseSpec]:
+    """The large cases of a function whose arrays have so many sizes of their own."""
+    rows = LARGE if dimensions > 1 else LARGE_LINES
+    # numbered from where the table's repetitions do not reach
+    return [replace(row, number=1_000_000 + k) for k, row in enumerate(rows)]
+
+
+def smaller(spec: CaseSpec) -> CaseSpec | None:
+    """A large case with a tenth of its sizes; None when it is no longer large."""
+    if spec.points < 10 * MOST_POINTS:
+        return None
+    sizes = tuple(str(-(-int(word) // 10)) for word in spec.sizes)
+    return replace(spec, sizes=sizes, points=spec.points // 10)
 
 
 def specs(count: int) -> list[CaseSpec]:
@@ -116,7 +153,7 @@ def choose_sizes(
         for k, name in enumerate(names)
     }
     for name in sorted(chosen, key=lambda n: chosen[n], reverse=True)[1:]:
-        if _points(chosen) > MOST_POINTS:
+        if _points(chosen) > spec.points:
             chosen[name] = min(chosen[name], CUT)
     return chosen
 

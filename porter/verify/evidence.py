@@ -10,9 +10,9 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 @dataclass(frozen=True)
 class Evidence:
-    """One proof: `on` is `simulator` or `ptx`, `status` passed, failed or skipped.
+    """One proof: `on` is `simulator`, `emulator` or `ptx`, `status` passed, failed or skipped.
 
-    `cases` counts input sets for the simulator and compiled kernels for ptx; `detail` is
+    `cases` counts input sets, and compiled kernels for ptx; `detail` is
     JSON data that depends on `on` (see docs/verification.md).
     """
 

@@ -8,6 +8,7 @@ import types
 from collections.abc import Mapping
 from pathlib import Path
 
+from porter.emulate.scope import TEXT
 from porter.verify import cupy_stand_in
 from porter.verify.device_arithmetic import NAMES, rewrite_kernels
 from porter.verify.original import targets, wanted
@@ -83,6 +84,8 @@ def load(path: Path, text: str, blocks: Mapping[str, int]) -> types.ModuleType:
     module = types.ModuleType(path.stem + suffix)
     module.__file__ = str(path)
     module.__dict__.update(NAMES)
+    # the emulator reads kernels as they were written
+    module.__dict__[TEXT] = text
     sys.modules[module.__name__] = module
     exec(compile(tree, str(path), "exec", dont_inherit=True), module.__dict__)
     return module

@@ -15,7 +15,7 @@ import numpy as np
 
 from porter.codegen.header import FunctionRecord
 from porter.verify import calls, compare, narrowing, rounding, variations
-from porter.verify.cases import CaseSpec, retries, specs
+from porter.verify.cases import MOST_POINTS, CaseSpec, large_specs, retries, smaller, specs
 from porter.verify.domains import Domain
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import Inputs, Parameter, build
@@ -33,6 +33,8 @@ _ARITHMETIC_TEXTS = ("math domain", "math range", "cannot convert float", "negat
 MOST_WORK = 20_000
 #: seconds: an original that takes longer makes a case with the module's own blocks too costly
 SLOW = 0.1
+#: the same for the large cases that the emulator runs
+SLOW_LARGE = 0.5
 _REFUSALS = (ValueError, TypeError, IndexError)
 
 
@@ -74,7 +76,7 @@ class Proof:
     `counts` has the keys values, launched (those of them in which a kernel ran), exceptions,
     wrong_inputs, not_compared, out_of_bounds (a kernel raised what the original raises: a GPU
     does not) and stricter (a wrong input that NumPy takes is refused).  With `observe` only the
-    launches matter, not the results.
+    launches matter, not the results; with `large` there are cases for the emulator too.
     """
 
     subject: Subject
@@ -82,6 +84,7 @@ class Proof:
     deadline: float
     report: Callable[[int, tuple[str, ...]], None]
     observe: bool = False
+    large: bool = False
     counts: Counter[str] = field(default_factory=Counter)
     reasons: list[str] = field(default_factory=list)
     copies: int = 0
@@ -97,7 +100,7 @@ class Proof:
         """
         self.variants = [self._parameters(t) for t in self._signatures()]
         self._check_parameters()
-        for spec in specs(count):
+        for spec in (*specs(count), *self._large()):
             if only not in (None, spec.number):
                 continue
             if time.monotonic() > self.deadline:
@@ -110,6 +113,11 @@ class Proof:
                     raise
         if self.sample is not None and not self.observe and only is None:
             self._wrong_inputs(*self.sample)
+
+    def _large(self) -> list[CaseSpec]:
+        if not self.large:
+            return []
+        return large_specs(len(symbols(e for p in self.variants[0] for e in p.dims)))
 
     def _signatures(self) -> list[tuple[ArgType, ...]]:
         record = self.subject.record
@@ -158,7 +166,8 @@ class Proof:
             expected = self._original(inputs, version)
             if expected is None:
                 continue
-            if expected.error is None and spec.own and expected.seconds > SLOW:
+            patience = SLOW_LARGE if spec.points > MOST_POINTS else SLOW
+            if expected.error is None and spec.own and expected.seconds > patience:
                 self._cheaper(spec)
                 return
             if expected.error is None:
@@ -279,7 +288,11 @@ class Proof:
 
     def _cheaper(self, spec: CaseSpec) -> None:
         """A case with the module's own blocks would take minutes: turn its sizes round."""
-        if spec.turned:
+        if spec.points > MOST_POINTS:
+            less = smaller(spec)
+            if less is not None:
+                self._case(less)
+        elif spec.turned:
             self._case(replace(spec, own=False))
         else:
             self._case(replace(spec, turned=True, sizes=tuple(reversed(spec.sizes))))

@@ -51,6 +51,8 @@ def simulator_line(evidence: Evidence) -> str:
         text += f"; {' and '.join(extra)} among them"
     if detail.get("domain"):
         text += f" (domain: {detail['domain']})"
+    if detail.get("largest"):
+        text += f", up to {detail['largest']:,} threads in a launch"
     if detail.get("library"):
         text += f"; {detail['library']}"
     return text

@@ -21,7 +21,9 @@ from porter.verify.evidence import FAILED, SKIPPED, Evidence, FunctionEvidence, 
 from porter.verify.limits import memory
 from porter.verify.process import Child
 
-KINDS = ("simulator", "ptx")
+KINDS = ("simulator", "emulator", "ptx")
+#: what is proved when nothing is asked for
+DEFAULT = ("simulator", "ptx")
 #: the share of the time limit after which a child starts no new case
 _SOFT = 0.7
 
@@ -29,7 +31,7 @@ _SOFT = 0.7
 def verify_module(
     path_of_generated: Path,
     *,
-    on: tuple[str, ...] = KINDS,
+    on: tuple[str, ...] = DEFAULT,
     cases: int = 24,
     seed: int = 0,
     functions: tuple[str, ...] = (),
@@ -41,7 +43,7 @@ def verify_module(
 ) -> list[FunctionEvidence]:
     """Prove the functions of a generated module against its source file.
 
-    `on` holds simulator, ptx or both; `functions` restricts to names of the header;
+    `on` holds some of `KINDS`; `functions` restricts to names of the header;
     `timeout` is in seconds, for each function and kind of evidence.  Nothing of the module
     or its source is imported into this process.  Raises `UsageError` when the module or
     its source cannot be read, or has no header.
@@ -63,13 +65,17 @@ def verify_module(
         compiler = _Compiler(job) if "ptx" in on else None
         try:
             # the compiler's child warms up while the simulator works
-            proofs = job.simulate(on)
-            compiled = compiler.evidence(proofs) if compiler else {}
+            ran = {kind: job.simulate(kind) for kind in on if kind != "ptx"}
+            # ptx needs the argument types of real launches: a few cases tell them
+            observed = next(iter(ran.values()), None) or job.simulate("simulator", observe=True)
+            compiled = compiler.evidence(observed) if compiler else {}
         finally:
             if compiler:
                 compiler.child.stop()
     stale = text_hash(_source_text(path, header)) != header.source_hash
-    return [_function(job, name, on, proofs[name], compiled, stale) for name in names]
+    if not ran:
+        compiled = {name: _observed(proof, compiled[name]) for name, proof in observed.items()}
+    return [_function(job, name, ran, compiled, stale) for name in names]
 
 
 def _read(path: Path) -> str:
@@ -143,19 +149,18 @@ class _Job:
     ) -> None:
         self.path, self.folder, self.names = path, folder, names
         self.cases, self.seed, self.timeout = cases, seed, timeout
-        self.observe = False
+        self.kind, self.observe = "simulator", False
         self.case: int | None = None
         self.inputs: Path | None = None
         self.trace: Path | None = None
         (folder / "module").mkdir()
         self.module = folder / "module" / path.name
 
-    def simulate(self, on: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    def simulate(self, kind: str, *, observe: bool = False) -> dict[str, dict[str, Any]]:
         """The `done` line of every function; a child that dies costs only its function."""
         proofs: dict[str, dict[str, Any]] = {}
-        # ptx needs the argument types of real launches: a few cases tell them
-        self.observe = "simulator" not in on
-        count = min(self.cases, 12) if self.observe else self.cases
+        self.kind, self.observe = kind, observe
+        count = min(self.cases, 12) if observe else self.cases
         pending = list(self.names)
         while pending:
             lines, fate, said = self._child(pending, count, len(proofs))
@@ -163,7 +168,7 @@ class _Job:
             pending = [name for name in pending if name not in proofs]
             fatal = next((line["fatal"] for line in lines if "fatal" in line), "")
             if pending and (fatal or not any("start" in line for line in lines)):
-                text = fatal or f"the simulator cannot be used here: {said or 'no message'}"
+                text = fatal or f"the {kind} cannot be used here: {said or 'no message'}"
                 return proofs | {name: _failed(name, "load", text) for name in pending}
             if pending:
                 proofs[pending[0]] = self._lost(pending[0], lines, fate)
@@ -174,21 +179,23 @@ class _Job:
         self, names: list[str], count: int, number: int
     ) -> tuple[list[dict[str, Any]], tuple[str, str], str]:
         """The reply, what became of the child that did not finish it, and its last words."""
-        reply = self.folder / f"simulator{number}.jsonl"
+        label = f"{self.kind}{number}"
+        reply = self.folder / f"{label}.jsonl"
         reply.touch()
         request = {
             "module": str(self.module), "place": str(self.path), "functions": names,
             "cases": count, "seed": self.seed,
             "seconds": self.timeout * _SOFT, "limit": self.timeout * (len(names) + 1),
             "reply": str(reply), "observe": self.observe, "case": self.case,
+            "on": self.kind,
             "inputs": self.inputs and str(self.inputs), "trace": self.trace and str(self.trace),
         }  # fmt: skip
         extra = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_CACHE_DIR": str(self.folder / "cache")}
         child = Child(
             "porter.verify.sim_child",
-            [str(self.write(f"simulator{number}.json", request))],
+            [str(self.write(f"{label}.json", request))],
             extra,
-            self.folder / f"simulator{number}.log",
+            self.folder / f"{label}.log",
         )
         try:
             ended = child.wait(self.timeout, lambda: reply.read_bytes().count(b'"start"'))
@@ -199,7 +206,7 @@ class _Job:
     def _fate(self, child: Child, ended: bool) -> tuple[str, str]:
         if ended:
             said = f": {child.said()}" if child.said() else ""
-            return "died", f"the simulator's process ended {child.ended()}{said}"
+            return "died", f"the {self.kind}'s process ended {child.ended()}{said}"
         if child.large:
             most = f"{memory() / (1 << 30):.1f} GiB"
             return "memory", f"over {most} in memory: a kernel or the host function takes too much"
@@ -283,27 +290,31 @@ class _Compiler:
         }
 
 
+def _observed(proof: dict[str, Any], compiled: list[Evidence]) -> list[Evidence]:
+    """The ptx evidence of a function that was run only to see its launches."""
+    if not proof["mismatch"] or proof["launches"]:
+        return compiled
+    reason = {"reason": f"no launch could be observed: {proof['mismatch']['message']}"}
+    return [Evidence("ptx", SKIPPED, 0, reason)]
+
+
 def _function(
     job: _Job,
     name: str,
-    on: tuple[str, ...],
-    proof: dict[str, Any],
+    ran: dict[str, dict[str, dict[str, Any]]],
     compiled: dict[str, list[Evidence]],
     stale: bool,
 ) -> FunctionEvidence:
-    found = []
-    if "simulator" in on:
-        detail = proof["detail"] | ({"source": "changed since the conversion"} if stale else {})
-        found.append(Evidence("simulator", proof["status"], proof["cases"], detail))
-    found += compiled.get(name, [])
+    found: list[Evidence] = []
     mismatch = None
-    if proof["mismatch"] and "simulator" in on:
-        found_here = Mismatch.from_json(proof["mismatch"])
-        mismatch = replace(found_here, command=_command(job, name, found_here.case))
-    elif proof["mismatch"] and not proof["launches"]:
-        reason = {"reason": f"no launch could be observed: {proof['mismatch']['message']}"}
-        found = [Evidence("ptx", SKIPPED, 0, reason)]
-    return FunctionEvidence(name, found, mismatch)
+    for kind, proofs in ran.items():
+        proof = proofs[name]
+        detail = proof["detail"] | ({"source": "changed since the conversion"} if stale else {})
+        found.append(Evidence(kind, proof["status"], proof["cases"], detail))
+        if proof["mismatch"] and mismatch is None:
+            mismatch = Mismatch.from_json(proof["mismatch"])
+            mismatch = replace(mismatch, command=_command(job, name, mismatch.case, kind))
+    return FunctionEvidence(name, found + compiled.get(name, []), mismatch)
 
 
 def _shown(path: Path) -> str:
@@ -314,10 +325,11 @@ def _shown(path: Path) -> str:
         return str(path)
 
 
-def _command(job: _Job, name: str, case: int) -> str:
+def _command(job: _Job, name: str, case: int, kind: str) -> str:
     module = shlex.quote(_shown(job.path))
     text = f"porter verify {module} -f {name} --seed {job.seed} --cases {job.cases}"
     for option, file in (("--inputs", job.inputs), ("--trace", job.trace)):
         text += f" {option} {shlex.quote(_shown(file))}" if file else ""
+    text += "" if kind == "simulator" else f" --on {kind}"
     # wrong inputs come after a case of the whole run
     return text + (f" --case {case}" if case >= 0 else "")

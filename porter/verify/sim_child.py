@@ -1,4 +1,4 @@
-"""The child process that proves functions on the simulator.
+"""The child process that proves functions on the simulator, or on the emulator in its place.
 
 `python -m porter.verify.sim_child REQUEST` reads a JSON request and appends JSON lines to
 the file that it names: `start` and `case` lines before the work, so that the parent knows
@@ -29,7 +29,7 @@ from porter.verify.limits import restrict
 from porter.verify.original import Original, index_parameters, literals, load
 from porter.verify.prover import Found, Proof, Subject, Version
 from porter.verify.shapes import parse_shapes
-from porter.verify.simulator import LAUNCHES, install
+from porter.verify.simulator import EMULATED, LAUNCHES, install
 from porter.verify.strategies import BadInputs
 
 #: with fewer cases than this the time limit leaves nothing proved
@@ -55,6 +55,7 @@ class Session:
         self.seed, self.cases = int(request["seed"]), int(request["cases"])
         self.seconds = float(request["seconds"])
         self.observe = bool(request["observe"])
+        self.emulation = _emulation() if request["on"] == "emulator" else None
         self.reply = reply
         self.only: int | None = request.get("case")
         self.further = Further(request, self.cases, self.seed)
@@ -82,6 +83,8 @@ class Session:
     def prove(self, name: str) -> dict[str, Any]:
         """The `done` line of one function."""
         LAUNCHES.clear()
+        if self.emulation:
+            self.emulation.clear()
         record = self.header.function(name)
         assert record is not None, "the parent asks only for functions in the header"
         proof, mismatch = self._proof(record, small=True)
@@ -100,6 +103,7 @@ class Session:
                 time.monotonic() + self.seconds,
                 self._case,
                 self.observe,
+                self.emulation is not None,
             )
         except (LookupError, AttributeError, ValueError) as error:
             return None, Mismatch("load", " ".join(str(e) for e in error.args))
@@ -166,6 +170,10 @@ class Session:
         optional = ("strategies", "traced", "not_compared", "out_of_bounds", "stricter")
         detail |= {key: counts[key] for key in optional if counts.get(key)}
         detail |= {"launches": LAUNCHES.count, "seed": self.seed}
+        if self.emulation:
+            detail |= self.emulation.detail()
+            if status == PASSED and (left := self.emulation.reason()):
+                status, detail["reason"] = SKIPPED, left
         if reasons:
             detail["reasons"] = reasons
         if name in self.domains:
@@ -206,6 +214,15 @@ class Session:
                 return f"the original of `{name}` needs `{word}`: {why}"
         said = f" ({reasons[0]})" if reasons else ""
         return f"no usable input: the original of `{name}` raises in every case{said}"
+
+
+def _emulation() -> Any:
+    """The emulator in the place of the simulator."""
+    from porter.verify.emulation import Emulation
+
+    emulation = Emulation()
+    EMULATED.append(emulation.run)
+    return emulation
 
 
 def main() -> None:

@@ -1,0 +1,166 @@
+"""Blocks of a kernel with barriers: threads run from wait to wait, in a random order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from porter.emulate import context as ctx
+from porter.emulate import warps
+from porter.emulate.errors import BarrierError
+from porter.emulate.sites import BARRIER, GRID, SITES, WARP
+from porter.emulate.threads import ENDED
+
+if TYPE_CHECKING:
+    from porter.emulate.launch import _Launch
+
+Ints = np.ndarray[Any, np.dtype[np.int64]]
+
+
+class Block:
+    """The memory of one block: its threads' states, their exchange, and shared arrays."""
+
+    def __init__(self, work: _Launch, count: int) -> None:
+        from porter.emulate.launch import MOST_SHARED
+
+        self.work = work
+        arena = MOST_SHARED + work.dynamic if work.kernel.shared else 16
+        self.arena = np.zeros(arena, np.uint8)
+        self.table = np.zeros(ctx.FIRST_SHARED + len(SITES), np.int64)
+        self.table[ctx.ARENA] = self.arena.ctypes.data
+        self.table[ctx.LIMIT] = arena
+        self.table[ctx.DYNAMIC] = work.dynamic
+        self.states = np.zeros(count * work.runner.size, np.uint8)
+        self.memory = self.states.ctypes.data
+        self.slots = np.zeros((count, ctx.SLOT_FIELDS), np.int64)
+        self.where = np.full(count, ENDED, np.int64)
+        self.place = (0, 0, 0)
+
+    def begin(self, place: np.ndarray[Any, Any]) -> None:
+        """New threads for the block at this place of the grid."""
+        work = self.work
+        assert work.runner.begin is not None
+        # the array of a size given by the launch lies at the start of the arena
+        self.table[ctx.USED] = -(-work.dynamic // 16) * 16
+        self.table[ctx.FIRST_SHARED :] = 0
+        self.arena[: work.dynamic] = 0xFF
+        self.place = (int(place[0]), int(place[1]), int(place[2]))
+        work.runner.begin(
+            self.memory, work.runner.size, self.slots.ctypes.data,
+            work.report.ctypes.data, self.table.ctypes.data, ctx.Dim3(*place),
+            work.threads, work.block_dim, work.grid_dim, *work.args,
+        )  # fmt: skip
+        self.ready = np.arange(len(self.where))
+
+    def run(self) -> None:
+        """Let the threads run until all have ended or wait for the whole grid."""
+        while len(self.ready):
+            self._advance(self.ready)
+            self.ready = self._released()
+
+    def _advance(self, order: Ints) -> None:
+        """Run these threads to their next wait, and all of them on from one barrier to another."""
+        work = self.work
+        assert work.runner.advance is not None
+        if work.random is not None:
+            order = work.random.permutation(order)
+        work.runner.advance(
+            self.memory, work.runner.size, order, work.orders, self.where, work.barriers
+        )
+
+    def _released(self) -> Ints:
+        """The threads that can go on: those of complete exchanges, else all at a barrier."""
+        where = self.where
+        first = int(where[0])
+        if first != ENDED and (where == first).all():
+            return self._together(first)
+        waiting = np.flatnonzero(where != ENDED)
+        kinds = {int(s): SITES[int(s)].kind for s in np.unique(where[waiting])}
+        if WARP in kinds.values():
+            return warps.release(self.where, self.slots, self)
+        if not kinds:
+            return waiting
+        if len(kinds) > 1:
+            self._diverged(sorted(kinds, key=lambda s: SITES[s].line))
+        site = next(iter(kinds))
+        ended = len(where) - len(waiting)
+        raise BarrierError(
+            f"{ended} of {len(where)} threads of a block end before the barrier"
+            f" `{SITES[site].what}` at line {SITES[site].line} of `{SITES[site].function}`"
+            f" that the others wait at ({self.said()})"
+        )
+
+    def _together(self, site: int) -> Ints:
+        """All threads are at one place."""
+        kind = SITES[site].kind
+        if kind == GRID:
+            return np.arange(0)
+        if kind == WARP:
+            return warps.release(self.where, self.slots, self)
+        assert kind == BARRIER
+        self._count(SITES[site].what)
+        return np.arange(len(self.where))
+
+    def _count(self, what: str) -> None:
+        values = self.slots[:, ctx.VALUE]
+        if what == "syncthreads_count":
+            self.slots[:, ctx.RESULT] = int(np.count_nonzero(values))
+        elif what == "syncthreads_and":
+            self.slots[:, ctx.RESULT] = int((values != 0).all())
+        elif what == "syncthreads_or":
+            self.slots[:, ctx.RESULT] = int((values != 0).any())
+
+    def _diverged(self, sites: list[int]) -> None:
+        one, other = SITES[sites[0]], SITES[sites[1]]
+        counts = [int((self.where == s).sum()) for s in sites[:2]]
+        raise BarrierError(
+            f"divergent barrier: {counts[0]} threads of a block wait at `{one.what}` at line"
+            f" {one.line} of `{one.function}`, {counts[1]} at `{other.what}` at line"
+            f" {other.line} of `{other.function}` ({self.said()})"
+        )
+
+    def said(self) -> str:
+        """The block, for messages."""
+        return f"block {self.place}"
+
+    @property
+    def at_grid(self) -> int:
+        """The place of the grid's barrier that the whole block waits at, or `ENDED`."""
+        return int(self.where[0])
+
+
+def run_blocks(work: _Launch) -> None:
+    """Run all blocks of a launch, one after another unless they wait for each other."""
+    count = len(work.threads)
+    if not work.kernel.cooperative:
+        block = Block(work, count)
+        for place in work.blocks:
+            block.begin(place)
+            block.run()
+        return
+    blocks = [Block(work, count) for _ in work.blocks]
+    for block, place in zip(blocks, work.blocks, strict=True):
+        block.begin(place)
+    while blocks:
+        for block in blocks:
+            block.run()
+        sites = {block.at_grid for block in blocks}
+        if sites == {ENDED}:
+            return
+        if len(sites) > 1:
+            _parted(blocks, sites)
+        for block in blocks:
+            block.ready = np.arange(count)
+
+
+def _parted(blocks: list[Block], sites: set[int]) -> None:
+    waiting = sorted(sites - {ENDED})
+    site = SITES[waiting[0]]
+    ended = sum(block.at_grid == ENDED for block in blocks)
+    others = f"{ended} of {len(blocks)} blocks end before"
+    if len(waiting) > 1:
+        others = f"other blocks wait at line {SITES[waiting[1]].line} instead of"
+    raise BarrierError(
+        f"{others} the grid's barrier at line {site.line} of `{site.function}`, where a block waits"
+    )

@@ -1,0 +1,36 @@
+"""What a thread knows: its place in the grid, and where the launch keeps its memory."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+Dim3 = namedtuple("Dim3", "x y z")
+
+#: `never` is always false (it keeps a `yield` in generators that nothing reaches);
+#: `report`, `head` and `slots` are addresses: of the launch's report of what went wrong,
+#: of the block's table of shared arrays, of the thread's own exchange with its warp
+Context = namedtuple("Context", "thread block block_dim grid_dim never report head slots")
+THREAD, BLOCK, BLOCK_DIM, GRID_DIM, NEVER, REPORT, HEAD, SLOTS = range(8)
+
+#: fields of the report, all int64
+SITE, AXIS, INDEX, SIZE, THREAD_AT, BLOCK_AT, REPORT_FIELDS = 0, 1, 2, 3, 4, 7, 10
+#: fields of a block's head, before the addresses of its shared arrays
+ARENA, USED, LIMIT, DYNAMIC, FIRST_SHARED = 0, 1, 2, 3, 4
+#: fields of a thread's slots
+MASK, VALUE, OPERAND, RESULT, SLOT_FIELDS = 0, 1, 2, 3, 4
+
+
+def field(builder: Any, context: Any, number: int) -> Any:
+    """A field of the context in compiled code."""
+    return builder.extract_value(context, number)
+
+
+def cell(builder: Any, address: Any, number: Any) -> Any:
+    """A pointer to an int64 in compiled code, `number` cells after an address."""
+    from llvmlite import ir
+
+    base = builder.inttoptr(address, ir.IntType(64).as_pointer())
+    if isinstance(number, int):
+        number = ir.Constant(ir.IntType(64), number)
+    return builder.gep(base, [number])

@@ -1,0 +1,35 @@
+"""The names that transformed kernels find among their globals."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from porter.emulate import accesses, arrays, atomics, bits, threads
+from porter.emulate.expressions import PREFIX
+
+
+@njit(error_model="numpy", inline="always")  # type: ignore[untyped-decorator]
+def lane(c: Any) -> Any:
+    """The thread's number in its warp."""
+    thread, dim = c.thread, c.block_dim
+    return np.int32((thread.x + dim.x * (thread.y + dim.y * thread.z)) % 32)
+
+
+def _names(note: Any) -> dict[str, Any]:
+    names = {
+        "load": accesses.make_load(note), "store": accesses.make_store(note),
+        "atomic_cas": atomics.make_cas(note), "shared": arrays.shared, "local": arrays.local,
+        "pause": threads.pause, "post": threads.post, "collect": threads.collect,
+        "bits": threads.bits, "pair": bits.pair, "fma": bits.fma, "popc": bits.popc,
+        "brev": bits.brev, "clz": bits.clz, "ffs": bits.ffs, "cbrt": bits.cbrt,
+        "selp": bits.selp, "floor": bits.floor, "ceil": bits.ceil, "trunc": bits.trunc,
+        "lane": lane, "int32": np.int32, "int64": np.int64,
+    }  # fmt: skip
+    names |= {f"atomic_{op}": atomics.make_atomic(op, note) for op in atomics.UPDATES}
+    return {f"{PREFIX}_{name}": value for name, value in names.items()}
+
+
+PLAIN = _names(None)

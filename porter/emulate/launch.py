@@ -1,0 +1,149 @@
+"""A launch on the emulator: all blocks of a grid, in an order that a seed decides."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from porter.emulate import context as ctx
+from porter.emulate.arrays import ARENA_FULL
+from porter.emulate.blocks import Block, run_blocks
+from porter.emulate.errors import LaunchError, OutOfBounds, Stopped
+from porter.emulate.program import Program, program
+from porter.emulate.scope import python_function
+from porter.emulate.sites import SITES
+
+#: bytes of shared memory that a block may have on the GPUs that exist
+MOST_SHARED = 232_448
+#: how many orders of a block's threads a launch goes through
+_ORDERS = 8
+
+
+@dataclass
+class Totals:
+    """What the launches of a process came to; seconds are the processor's, not the wall's."""
+
+    launches: int = 0
+    threads: int = 0
+    largest: int = 0
+    run_seconds: float = 0.0
+    compile_seconds: float = 0.0
+
+
+TOTALS = Totals()
+
+
+def points(dims: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    """All places of a block or grid as rows (x, y, z), x running fastest."""
+    x, y, z = dims
+    numbers = np.arange(x * y * z, dtype=np.int64)
+    columns = (numbers % x, numbers // x % y, numbers // (x * y))
+    return np.stack(columns, axis=1).astype(np.int32)
+
+
+def three(dims: Any) -> tuple[int, int, int]:
+    """A grid or block size with all its axes."""
+    given = (dims,) if isinstance(dims, int | np.integer) else tuple(dims)
+    x, y, z = (*(int(n) for n in given), 1, 1, 1)[:3]
+    return x, y, z
+
+
+def launch(
+    function: Callable[..., Any],
+    grid: Any,
+    block: Any,
+    args: tuple[Any, ...],
+    *,
+    dynamic: int = 0,
+    seed: int | None = 0,
+    names: dict[str, Any] | None = None,
+) -> None:
+    """Run a kernel, or its Python function, over a grid; `args` are NumPy arrays and numbers.
+
+    With `seed` None blocks and threads run in their own order, else in one that it decides.
+    Raises `Unsupported` before anything has run, and `OutOfBounds` or `BarrierError`.
+    """
+    kernel = program(python_function(function) or function, names)
+    args = tuple(map(_as_typed, args))
+    before = kernel.compile_seconds
+    kernel.runner(args)
+    TOTALS.compile_seconds += kernel.compile_seconds - before
+    started = time.process_time()
+    work = _Launch(kernel, three(grid), three(block), args, dynamic, seed)
+    try:
+        work.run()
+    finally:
+        TOTALS.run_seconds += time.process_time() - started
+        TOTALS.launches += 1
+        count = len(work.blocks) * len(work.threads)
+        TOTALS.threads += count
+        TOTALS.largest = max(TOTALS.largest, count)
+
+
+def _as_typed(value: Any) -> Any:
+    """Python numbers as a launch types them: int64, float64."""
+    if isinstance(value, bool):
+        return np.bool_(value)
+    return value
+
+
+class _Launch:
+    def __init__(
+        self,
+        kernel: Program,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        args: tuple[Any, ...],
+        dynamic: int,
+        seed: int | None,
+    ) -> None:
+        self.kernel, self.args, self.dynamic = kernel, args, dynamic
+        self.random = None if seed is None else np.random.default_rng(seed)
+        self.blocks = self._shuffled(points(grid))
+        self.threads = points(block)
+        every = np.arange(len(self.threads))
+        self.orders = np.stack([self._shuffled(every) for _ in range(_ORDERS)])
+        self.barriers = np.array([s.what == "syncthreads" for s in SITES], np.bool_)
+        self.grid_dim = ctx.Dim3(*map(np.int32, grid))
+        self.block_dim = ctx.Dim3(*map(np.int32, block))
+        self.report = np.zeros(ctx.REPORT_FIELDS, np.int64)
+        self.runner = kernel.runner(args)
+
+    def _shuffled(self, rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        return rows if self.random is None else self.random.permutation(rows)
+
+    def run(self) -> None:
+        try:
+            if self.kernel.pauses:
+                run_blocks(self)
+            else:
+                self._straight()
+        except Stopped:
+            raise self._said() from None
+
+    def _straight(self) -> None:
+        assert self.runner.launch is not None
+        memory = Block(self, 0)
+        rows = self._shuffled(self.threads)
+        self.runner.launch(
+            self.report.ctypes.data, memory.table.ctypes.data, memory.table,
+            self.blocks, rows, self.block_dim, self.grid_dim, *self.args,
+        )  # fmt: skip
+
+    def _said(self) -> Exception:
+        report = [int(n) for n in self.report]
+        place = SITES[report[ctx.SITE]]
+        axis, index, size = report[ctx.AXIS], report[ctx.INDEX], report[ctx.SIZE]
+        if axis == ARENA_FULL:
+            return LaunchError(f"`{place.function}` needs {index} bytes of shared memory a block")
+        thread = tuple(report[ctx.THREAD_AT : ctx.THREAD_AT + 3])
+        block = tuple(report[ctx.BLOCK_AT : ctx.BLOCK_AT + 3])
+        return OutOfBounds(
+            f"index {index} is out of bounds for axis {axis} of `{place.what}`, which has size"
+            f" {size}, at line {place.line} of `{place.function}`"
+            f" (thread {thread} of block {block})"
+        )

@@ -1,0 +1,66 @@
+"""Launches of a proof on the emulator, where the simulator would run them.
+
+Only the emulator's child imports this module.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from porter.emulate import errors
+from porter.emulate.errors import Unsupported
+from porter.emulate.launch import TOTALS, Totals, launch
+from porter.verify.scheduler import ORDER
+from porter.verify.simulator import LaunchError
+
+
+class Emulation:
+    """What the emulator runs for a proof, and what it has to leave to the simulator."""
+
+    def __init__(self) -> None:
+        self.skipped: dict[str, str] = {}
+        self.emulated: set[str] = set()
+
+    def clear(self) -> None:
+        """Forget everything, for the next function."""
+        self.__init__()  # type: ignore[misc]
+        vars(TOTALS).update(vars(Totals()))
+
+    def run(self, kernel: Any, args: tuple[Any, ...]) -> bool:
+        """Run one launch; False when the kernel is outside of what the emulator has."""
+        name = kernel.fn.__name__
+        if name in self.skipped:
+            return False
+        plain = tuple(getattr(a, "_ary", a) for a in args)
+        seed = ORDER.random.getrandbits(32)
+        try:
+            launch(
+                kernel.fn, kernel.grid_dim, kernel.block_dim, plain,
+                dynamic=kernel.dynshared_size, seed=seed,
+            )  # fmt: skip
+        except Unsupported as unsupported:
+            self.skipped[name] = str(unsupported)
+            return False
+        except errors.LaunchError as error:
+            raise LaunchError(str(error)) from None
+        except (errors.OutOfBounds, errors.BarrierError) as error:
+            error.in_kernel = True  # type: ignore[union-attr]
+            raise
+        self.emulated.add(name)
+        return True
+
+    def reason(self) -> str:
+        """Why this is no evidence of the emulator's; '' when every launch ran there."""
+        said = [f"`{name}` runs on the simulator instead: {r}" for name, r in self.skipped.items()]
+        return "; ".join(said)
+
+    def detail(self) -> dict[str, Any]:
+        """What the launches came to, for the evidence."""
+        seconds = TOTALS.run_seconds
+        return {
+            "threads": TOTALS.threads,
+            "largest": TOTALS.largest,
+            "compile_seconds": round(TOTALS.compile_seconds, 3),
+            "run_seconds": round(seconds, 3),
+            "threads_per_second": round(TOTALS.threads / seconds) if seconds else 0,
+        }

@@ -116,6 +116,11 @@ def test_notebook_lines_lead_back_to_their_cells(tmp_path: Path) -> None:
         ("cd ..\nx", "# cd ..\nx"),
         ("%%writefile a.py\nx = 1", "# %%writefile a.py\nx = 1"),
         ("%%bash\nls -l", "# %%bash\n# ls -l"),
+        (
+            "# @title Step 1\n%%writefile a.cu\n  int i;",
+            "# # @title Step 1\n# %%writefile a.cu\n#   int i;",
+        ),
+        ("# @title Timed\n%%time\nx = 1", "# @title Timed\n# %%time\nx = 1"),
         ("x = (5\n%3)", "x = (5\n%3)"),
     ],
 )

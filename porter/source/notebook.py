@@ -126,7 +126,8 @@ def _syntax_error(body: list[str]) -> SyntaxError | None:
 
 def _without_magics(body: list[str]) -> list[str]:
     """The cell with its magics commented out, each on the line where it stood."""
-    first = next((line for line in body if line.strip()), "")
+    # Colab's forms begin with a comment, which hides the magic from IPython and not from Colab
+    first = next((line for line in body if line.strip() and not line.startswith("#")), "")
     if first.startswith("%%") and not _PYTHON_CELL.match(first):
         return [f"# {line}" for line in body]
     if _syntax_error(body) is None:

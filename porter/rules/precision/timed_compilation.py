@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
 from porter.rules.base import Bad, Rule
 from porter.rules.model import Function, PyFile
-from porter.rules.precision.timers import compiled, timings
+from porter.rules.precision.timers import Timing, compiled, timings
+
+#: how code says that it measures the compilation on purpose
+_MEANT = re.compile(r"compil(?!ed)|warm.?up|prim(ed|ing)", re.IGNORECASE)
 
 
 class TimedCompilation(Rule):
@@ -33,8 +37,9 @@ class TimedCompilation(Rule):
 
     Call it once before, with arguments of the same types; or give the decorator a signature.
 
-    Functions that are called elsewhere in the file too, timings inside a loop, and functions
-    with `cache=True` are not reported.
+    Functions that are called elsewhere in the file too, timings inside a loop, functions with
+    `cache=True`, and timings that say that they mean the compilation (`compile_time = ...`,
+    `print("with compilation", ...)`) are not reported.
 
     ## Fix safety
 
@@ -113,6 +118,19 @@ class TimedCompilation(Rule):
         f(2)
         print(start)
         """,
+        """
+        import time
+        from numba import njit
+
+        @njit
+        def f(x):
+            return x + 1
+
+        start = time.time()
+        f(2)
+        end = time.time()
+        print("Elapsed (with compilation)", end - start)
+        """,
     )
     INVALID = (
         Bad(
@@ -155,7 +173,7 @@ class TimedCompilation(Rule):
         """The first such call of each function."""
         said: set[str] = set()
         for timing in timings(file):
-            for call in timing.calls:
+            for call in timing.calls if not _meant(file, timing) else ():
                 function = None if timing.repeated else compiled(file, call)
                 if function is None or function.name in said:
                     continue
@@ -169,6 +187,12 @@ class TimedCompilation(Rule):
                     "call it once before the clock starts, with arguments of the same types",
                     notes=[(timing.stop, "the clock stops here")],
                 )
+
+
+def _meant(file: PyFile, timing: Timing) -> bool:
+    """Whether the code where the clock stops, or the lines below it, speak of the compilation."""
+    stop = timing.stop
+    return any(map(_MEANT.search, file.lines[stop.lineno - 1 : (stop.end_lineno or 0) + 2]))
 
 
 def _first(file: PyFile, function: Function, call: ast.Call) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from porter.arrays.dtypes import SIBLINGS, DType
-from porter.arrays.sizes import Poly
+from porter.arrays.sizes import Poly, Sym, sym
 from porter.codegen.module import FunctionText, function_text
 from porter.diagnostics import Diagnostic, Refusal
 from porter.frontend.attempt import assumptions, front_end, method_apart
@@ -184,14 +184,13 @@ class _SizeNames:
         assert isinstance(size, Poly)
         if size.constant is not None:
             return str(size.constant)
-        atoms = list(size.names())
-        if len(atoms) != 1 or "." not in atoms[0] or size.coefficient(atoms[0]) != 1:
+        if any(not isinstance(a, Sym) or ".shape[" not in a.name for a in size.atoms()):
             return "*"
-        if atoms[0] not in self.names:
-            self.names[atoms[0]] = next(self._letters())
-        offset = size.offset
-        tail = "" if not offset else f"+{offset}" if offset > 0 else str(offset)
-        return self.names[atoms[0]] + tail
+        for atom in sorted(size.names()):
+            if atom not in self.names:
+                self.names[atom] = next(self._letters())
+        return str(size.replace({n: sym(new, True) for n, new in self.names.items()})).replace(
+            " ", "")  # fmt: skip
 
     def _letters(self) -> Iterator[str]:
         yield from (c for c in "nmklpqrstuvwabcdefgh" if c not in self.names.values())

@@ -44,7 +44,8 @@ def original(
         warnings.simplefilter("always" if casts else "ignore")
         state = np.errstate(invalid="warn") if casts else contextlib.nullcontext()
         try:
-            with state, _time_limit(patience):
+            # what neither function fills is the same then
+            with state, poisoned_host(), _time_limit(patience):
                 outcome = _call(function, made, {})
         except TooLong as error:
             # a second alarm, while the first was dealt with

@@ -243,14 +243,19 @@ def _names(node: ast.AST) -> Iterator[ast.Name]:
     return (n for n in ast.walk(node) if isinstance(n, ast.Name))
 
 
+#: the arguments of calls that count or point into arrays
+_POSITIONS = {"range": slice(None), "take": slice(None), "bincount": slice(1), "at": slice(1, 2),
+              "take_along_axis": slice(1, 2)}  # fmt: skip
+
+
 def _index_names(function: ast.FunctionDef) -> Iterator[str]:
     for node in ast.walk(function):
         if isinstance(node, ast.Subscript):
             yield from (n.id for n in _names(node.slice))
         elif isinstance(node, ast.Call):
             called = getattr(node.func, "id", getattr(node.func, "attr", ""))
-            if called in ("range", "take"):
-                yield from (n.id for a in node.args for n in _names(a))
+            if called in _POSITIONS:
+                yield from (n.id for a in node.args[_POSITIONS[called]] for n in _names(a))
 
 
 def _find(tree: ast.AST, path: list[str]) -> ast.FunctionDef | None:

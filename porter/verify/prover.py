@@ -35,6 +35,10 @@ MOST_WORK = 20_000
 SLOW = 0.1
 #: the same for the large cases that the emulator runs
 SLOW_LARGE = 0.5
+#: with an axis no longer than this, a plain ValueError where NumPy goes on is a refusal
+SHORT = 2
+#: the share of cases that may be refused for their sizes
+MOST_REFUSED = 0.5
 _REFUSALS = (ValueError, TypeError, IndexError)
 
 
@@ -75,8 +79,9 @@ class Proof:
 
     `counts` has the keys values, launched (those of them in which a kernel ran), exceptions,
     wrong_inputs, not_compared, out_of_bounds (a kernel raised what the original raises: a GPU
-    does not) and stricter (a wrong input that NumPy takes is refused).  With `observe` only the
-    launches matter, not the results; with `large` there are cases for the emulator too.
+    does not) and stricter (a wrong or very short input that NumPy takes is refused).  With
+    `observe` only the launches matter, not the results; with `large` there are cases for the
+    emulator too.
     """
 
     subject: Subject
@@ -92,6 +97,7 @@ class Proof:
     sample: tuple[Inputs, list[Parameter]] | None = None
     variants: list[list[Parameter]] = field(default_factory=list)
     worst: Worst = field(default_factory=Worst)
+    refusals: list[Found] = field(default_factory=list)
 
     def run(self, count: int, only: int | None = None) -> None:
         """Go through `count` cases and the wrong inputs; raises `Found` on a difference.
@@ -111,6 +117,8 @@ class Proof:
             except Found:
                 if not self.observe:
                     raise
+        if len(self.refusals) > MOST_REFUSED * count:
+            raise self.refusals[0]
         if self.sample is not None and not self.observe and only is None:
             self._wrong_inputs(*self.sample)
 
@@ -171,8 +179,9 @@ class Proof:
                 self._cheaper(spec)
                 return
             if expected.error is None:
-                self._values(spec, inputs, parameters, expected)
-                return
+                if self._values(spec, inputs, parameters, expected):
+                    return
+                continue  # refused because of its sizes
             self._note(f"{type(expected.error).__name__}: {expected.error}")
             if not said:
                 said = self._exceptions(spec, inputs, expected.error)
@@ -254,21 +263,27 @@ class Proof:
         inputs: Inputs,
         parameters: list[Parameter],
         expected: compare.Outcome,
-    ) -> None:
+    ) -> bool:
+        """Compare the results; False if the sizes are refused, and others should be tried."""
         before = LAUNCHES.count
         self.worst.case = spec.number
         actual = self._converted(spec, inputs)
         if isinstance(actual.error, TooCostly):
             self._cheaper(spec)
-            return
+            return True
         if self._refuses_readonly(spec, actual.error):
             self.counts["stricter"] += 1
             self.counts["cases"] += 1
-            return
+            return True
         if actual.error is not None:
             what = "launch" if isinstance(actual.error, LaunchError) else "exception"
             text = f"raises {_said(actual.error, actual.line)}; the original returns"
-            raise self._found(spec, inputs, what, text)
+            found = self._found(spec, inputs, what, text)
+            if not self._refuses_sizes(inputs, actual):
+                raise found
+            self.counts["stricter"] += 1
+            self.refusals.append(found)
+            return False
         difference = self.differ(inputs, expected, actual)
         if difference is not None:
             raise self._found(spec, inputs, difference.what, difference.message, difference)
@@ -279,6 +294,18 @@ class Proof:
         big = all(n > 1 for n in inputs.sizes.values())
         if self.sample is None and big and inputs.form == "host":
             self.sample = (inputs, parameters)
+        return True
+
+    @staticmethod
+    def _refuses_sizes(inputs: Inputs, actual: compare.Outcome) -> bool:
+        """A ValueError about arrays so short that NumPy broadcasts, or has nothing to do."""
+        same = not isinstance(actual.error, LaunchError) and not from_kernel(actual.error)
+        return (
+            same
+            and isinstance(actual.error, ValueError)
+            and inputs.smallest <= SHORT
+            and not (actual.arguments and _changed(actual, inputs))
+        )
 
     @staticmethod
     def _refuses_readonly(spec: CaseSpec, error: BaseException | None) -> bool:

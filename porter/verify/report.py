@@ -97,6 +97,9 @@ def warnings(evidence: Evidence) -> Iterator[str]:
     detail = evidence.detail
     if detail.get("f64"):
         yield f"{detail['f64']} float64 instructions in a float32 program ({detail['arch']})"
+    if detail.get("refused_sizes"):
+        times = f"{detail['refused_sizes']} times with an axis of 2 or less"
+        yield f"stricter than the original, {times}: {detail['refusal']}"
     if detail.get("source"):
         yield f"the source file has {detail['source']}"
     if detail.get("output_equals_input"):

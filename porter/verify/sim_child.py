@@ -174,6 +174,9 @@ class Session:
             detail |= self.emulation.detail()
             if status == PASSED and (left := self.emulation.reason()):
                 status, detail["reason"] = SKIPPED, left
+        if proof is not None and proof.refusals:
+            detail["refused_sizes"] = len(proof.refusals)
+            detail["refusal"] = proof.refusals[0].mismatch.message
         if reasons:
             detail["reasons"] = reasons
         if name in self.domains:

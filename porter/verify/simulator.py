@@ -146,7 +146,6 @@ def _device_array(*args: Any, **kwargs: Any) -> Any:
 
 _PLAIN_DEVICE_ARRAY = devicearray.device_array
 _PLAIN_CALL = sim_kernel.FakeCUDAKernel.__call__
-_PLAIN_EMPTY = np.empty
 #: the globals of the module whose kernel runs
 _ACTIVE: list[dict[str, Any] | None] = [None]
 #: what is asked first to run a launch; it says whether it did
@@ -220,17 +219,24 @@ def _device_math(namespace: dict[str, Any]) -> Iterator[None]:
 
 @contextmanager
 def poisoned_host() -> Iterator[None]:
-    """Let `np.empty` give poisoned arrays, as an allocation may."""
+    """Let `np.empty` and `np.empty_like` give poisoned arrays, as an allocation may."""
 
-    def empty(*args: Any, **kwargs: Any) -> Any:
-        made = _PLAIN_EMPTY(*args, **kwargs)
-        return poison(made) if made.dtype.kind in "fciub" else made
+    def filled(plain: Callable[..., Any]) -> Callable[..., Any]:
+        def empty(*args: Any, **kwargs: Any) -> Any:
+            made = plain(*args, **kwargs)
+            return poison(made) if made.dtype.kind in "fciub" else made
 
-    setattr(np, "empty", empty)  # noqa: B010 (a Final name, as far as mypy is concerned)
+        return empty
+
+    # set by name: they are Final as far as mypy is concerned
+    plain = {name: getattr(np, name) for name in ("empty", "empty_like")}
+    for name, function in plain.items():
+        setattr(np, name, filled(function))
     try:
         yield
     finally:
-        setattr(np, "empty", _PLAIN_EMPTY)  # noqa: B010
+        for name, function in plain.items():
+            setattr(np, name, function)
 
 
 def install() -> None:

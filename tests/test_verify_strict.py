@@ -1,0 +1,85 @@
+"""Inputs that a generated function refuses although NumPy takes them, and sizes that belong
+together."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = """
+import numpy as np
+
+
+def gates(x, W, b):
+    z = x @ W + b
+    n = x.shape[1]
+    return z[:, :n] * z[:, n : 2 * n] + z[:, 2 * n :]
+
+
+def lagged(x, lags):
+    out = np.zeros(lags)
+    for k in range(lags):
+        out[k] = np.sum(x[: x.size - k] * x[k:])
+    return out
+
+
+def partly_filled(x):
+    out = np.empty((x.shape[0], 3))
+    out[:, 1] = x * 2.0
+    return out
+"""
+
+
+def porter(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "porter", *arguments], cwd=folder, capture_output=True, text=True,
+        timeout=300,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("strict")
+    (folder / "work.py").write_text(SOURCE)
+    done = porter("convert", "work.py", "-o", ".", "--no-verify", folder=folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "work_cuda.py"
+
+
+def simulated(module: Path, *options: str) -> dict[str, dict[str, object]]:
+    """The simulator's evidence of every function."""
+    done = porter(
+        "verify", module.name, "--on", "simulator", "--output-format", "json", *options,
+        folder=module.parent,
+    )  # fmt: skip
+    functions = json.loads(done.stdout)["modules"][0]["functions"]
+    return {f["name"]: f["evidence"][0] | {"mismatch": f["mismatch"]} for f in functions}
+
+
+def test_multiples_of_a_size_stay_together(generated: Path) -> None:
+    assert "# porter: shapes gates: x[n, m] W[m, 3*m] b[3*m]" in generated.read_text()
+
+
+def test_short_inputs_that_are_refused_are_counted_and_told(generated: Path) -> None:
+    found = simulated(generated)
+    for name in ("gates", "lagged", "partly_filled"):
+        assert found[name]["status"] == "passed", found[name]
+        assert found[name]["detail"]["values"] >= 12
+    detail = found["lagged"]["detail"]
+    assert detail["refused_sizes"] > 0 and "slices of different lengths" in detail["refusal"]
+
+
+def test_a_function_that_refuses_longer_arrays_too_is_not_proved(generated: Path) -> None:
+    text = generated.read_text()
+    check = '    x = _array(x, "x", 1, "float32 float64")\n'
+    assert text.count(check) == 2
+    refusing = check + '    if x.shape[0] > 0:\n        raise ValueError("no")\n'
+    edited = generated.parent / "edited_cuda.py"
+    edited.write_text(text.replace(check, refusing))
+    found = simulated(edited, "-f", "partly_filled")
+    assert found["partly_filled"]["status"] == "failed"
+    assert "raises ValueError (no)" in found["partly_filled"]["mismatch"]["message"]

@@ -43,7 +43,8 @@ class Block:
         assert work.runner.begin is not None
         # the array of a size given by the launch lies at the start of the arena
         self.table[ctx.USED] = -(-work.dynamic // 16) * 16
-        self.table[ctx.FIRST_SHARED :] = 0
+        self.table[ctx.PHASE :] = 0
+        self.slots[:, ctx.CLOCK] = 0
         self.arena[: work.dynamic] = 0xFF
         self.place = (int(place[0]), int(place[1]), int(place[2]))
         work.runner.begin(
@@ -66,7 +67,7 @@ class Block:
         if work.random is not None:
             order = work.random.permutation(order)
         work.runner.advance(
-            self.memory, work.runner.size, order, work.orders, self.where, work.barriers
+            self.memory, work.runner.size, order, work.orders, self.where, work.barriers, self.table
         )
 
     def _released(self) -> Ints:
@@ -100,6 +101,7 @@ class Block:
             return warps.release(self.where, self.slots, self)
         assert kind == BARRIER
         self._count(SITES[site].what)
+        self.table[ctx.PHASE] += 1
         return np.arange(len(self.where))
 
     def _count(self, what: str) -> None:
@@ -135,11 +137,13 @@ def run_blocks(work: _Launch) -> None:
     count = len(work.threads)
     if not work.kernel.cooperative:
         block = Block(work, count)
+        work.watch([block])
         for place in work.blocks:
             block.begin(place)
             block.run()
         return
     blocks = [Block(work, count) for _ in work.blocks]
+    work.watch(blocks)
     for block, place in zip(blocks, work.blocks, strict=True):
         block.begin(place)
     while blocks:
@@ -152,6 +156,7 @@ def run_blocks(work: _Launch) -> None:
             _parted(blocks, sites)
         for block in blocks:
             block.ready = np.arange(count)
+            block.table[[ctx.PHASE, ctx.GRID_PHASE]] += 1
 
 
 def _parted(blocks: list[Block], sites: set[int]) -> None:

@@ -13,12 +13,14 @@ Dim3 = namedtuple("Dim3", "x y z")
 Context = namedtuple("Context", "thread block block_dim grid_dim never report head slots")
 THREAD, BLOCK, BLOCK_DIM, GRID_DIM, NEVER, REPORT, HEAD, SLOTS = range(8)
 
-#: fields of the report, all int64
-SITE, AXIS, INDEX, SIZE, THREAD_AT, BLOCK_AT, REPORT_FIELDS = 0, 1, 2, 3, 4, 7, 10
-#: fields of a block's head, before the addresses of its shared arrays
-ARENA, USED, LIMIT, DYNAMIC, FIRST_SHARED = 0, 1, 2, 3, 4
-#: fields of a thread's slots
-MASK, VALUE, OPERAND, RESULT, SLOT_FIELDS = 0, 1, 2, 3, 4
+#: fields of the report, all int64; the last is the address of the shadow memory's control
+SITE, AXIS, INDEX, SIZE, THREAD_AT, BLOCK_AT = 0, 1, 2, 3, 4, 7
+OTHER_SITE, OTHER_KIND, OTHER_THREAD, OTHER_BLOCK, SHADOW, REPORT_FIELDS = range(10, 16)
+#: fields of a block's head, before the addresses of its shared arrays; the phases count
+#: barriers of the block and of the grid
+ARENA, USED, LIMIT, DYNAMIC, PHASE, GRID_PHASE, FIRST_SHARED = range(7)
+#: fields of a thread's slots; the clock counts operations of its warp
+MASK, VALUE, OPERAND, RESULT, CLOCK, SLOT_FIELDS = range(6)
 
 
 def field(builder: Any, context: Any, number: int) -> Any:

@@ -23,5 +23,9 @@ class BarrierError(RuntimeError):
     """Threads wait for one another at places that not all of them reach."""
 
 
+class RaceError(RuntimeError):
+    """Two threads touch one element in no order, and one of them writes it."""
+
+
 class LaunchError(ValueError):
     """A launch needs more than a GPU has."""

@@ -18,7 +18,8 @@ def lane(c: Any) -> Any:
     return np.int32((thread.x + dim.x * (thread.y + dim.y * thread.z)) % 32)
 
 
-def _names(note: Any) -> dict[str, Any]:
+def names_with(note: Any) -> dict[str, Any]:
+    """The names, with a note of every access compiled in (see `races`) or with none."""
     names = {
         "load": accesses.make_load(note), "store": accesses.make_store(note),
         "atomic_cas": atomics.make_cas(note), "shared": arrays.shared, "local": arrays.local,
@@ -32,4 +33,5 @@ def _names(note: Any) -> dict[str, Any]:
     return {f"{PREFIX}_{name}": value for name, value in names.items()}
 
 
-PLAIN = _names(None)
+#: the names of kernels that only run
+PLAIN = names_with(None)

@@ -12,8 +12,10 @@ import numpy as np
 from porter.emulate import context as ctx
 from porter.emulate.arrays import ARENA_FULL
 from porter.emulate.blocks import Block, run_blocks
-from porter.emulate.errors import LaunchError, OutOfBounds, Stopped
+from porter.emulate.errors import LaunchError, OutOfBounds, RaceError, Stopped
+from porter.emulate.helpers import PLAIN
 from porter.emulate.program import Program, program
+from porter.emulate.races import DID, NOTED, RACE, Shadow
 from porter.emulate.scope import python_function
 from porter.emulate.sites import SITES
 
@@ -60,14 +62,15 @@ def launch(
     *,
     dynamic: int = 0,
     seed: int | None = 0,
-    names: dict[str, Any] | None = None,
+    races: bool = False,
 ) -> None:
     """Run a kernel, or its Python function, over a grid; `args` are NumPy arrays and numbers.
 
     With `seed` None blocks and threads run in their own order, else in one that it decides.
-    Raises `Unsupported` before anything has run, and `OutOfBounds` or `BarrierError`.
+    With `races`, every access is noted (see `porter.emulate.races`), which takes longer.
+    Raises `Unsupported` before anything has run, and `OutOfBounds`, `BarrierError` or `RaceError`.
     """
-    kernel = program(python_function(function) or function, names)
+    kernel = program(python_function(function) or function, NOTED if races else PLAIN)
     args = tuple(map(_as_typed, args))
     before = kernel.compile_seconds
     kernel.runner(args)
@@ -128,11 +131,20 @@ class _Launch:
     def _straight(self) -> None:
         assert self.runner.launch is not None
         memory = Block(self, 0)
+        self.watch([memory])
         rows = self._shuffled(self.threads)
         self.runner.launch(
             self.report.ctypes.data, memory.table.ctypes.data, memory.table,
             self.blocks, rows, self.block_dim, self.grid_dim, *self.args,
         )  # fmt: skip
+
+    def watch(self, blocks: list[Block]) -> None:
+        """Make the shadow memory of a launch whose accesses are noted."""
+        if self.kernel.names is NOTED:
+            arrays = [a for a in self.args if isinstance(a, np.ndarray)]
+            fences = self.kernel.fences
+            self.shadow = Shadow(arrays, [b.arena for b in blocks], fences=fences)
+            self.report[ctx.SHADOW] = self.shadow.control.ctypes.data
 
     def _said(self) -> Exception:
         report = [int(n) for n in self.report]
@@ -140,6 +152,8 @@ class _Launch:
         axis, index, size = report[ctx.AXIS], report[ctx.INDEX], report[ctx.SIZE]
         if axis == ARENA_FULL:
             return LaunchError(f"`{place.function}` needs {index} bytes of shared memory a block")
+        if axis == RACE:
+            return self._raced(report)
         thread = tuple(report[ctx.THREAD_AT : ctx.THREAD_AT + 3])
         block = tuple(report[ctx.BLOCK_AT : ctx.BLOCK_AT + 3])
         return OutOfBounds(
@@ -147,3 +161,25 @@ class _Launch:
             f" {size}, at line {place.line} of `{place.function}`"
             f" (thread {thread} of block {block})"
         )
+
+    def _raced(self, report: list[int]) -> RaceError:
+        one, other = SITES[report[ctx.SITE]], SITES[report[ctx.OTHER_SITE]]
+        thread = place(self.block_dim, report[ctx.OTHER_THREAD])
+        block = place(self.grid_dim, report[ctx.OTHER_BLOCK])
+        mine = place(self.block_dim, report[ctx.THREAD_AT])
+        here = place(self.grid_dim, report[ctx.BLOCK_AT])
+        named = f"`{other.what}`" + ("" if one.what == other.what else f" (here `{one.what}`)")
+        if report[ctx.SIZE] >= 0:
+            named = f"element {report[ctx.SIZE]} of {named}"
+        did, does = DID[report[ctx.OTHER_KIND]], DID[report[ctx.INDEX]]
+        return RaceError(
+            f"race on {named}: thread {thread} of block {block} {did} it at line {other.line} of"
+            f" `{other.function}`, thread {mine} of block {here} {does} it at line {one.line} of"
+            f" `{one.function}`, and nothing puts one after the other"
+        )
+
+
+def place(dims: Any, number: int) -> tuple[int, int, int]:
+    """Where in a block or grid a number is, x running fastest."""
+    x, y = int(dims.x), int(dims.y)
+    return number % x, number // x % y, number // (x * y)

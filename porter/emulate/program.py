@@ -14,7 +14,7 @@ from numba.core.errors import NumbaError
 
 from porter.emulate import helpers, threads
 from porter.emulate.arrays import bare
-from porter.emulate.context import FIRST_SHARED, USED, Context, Dim3
+from porter.emulate.context import FIRST_SHARED, PHASE, SLOT_FIELDS, USED, Context, Dim3
 from porter.emulate.errors import Unsupported
 from porter.emulate.expressions import PREFIX
 from porter.emulate.scope import Scope, definition
@@ -37,12 +37,12 @@ def begin(memory, size, slots, report, head, block, threads, block_dim, grid_dim
     {bare}
     for t in range(len(threads)):
         thread = Dim3(threads[t, 0], threads[t, 1], threads[t, 2])
-        at = slots + 32 * t
+        at = slots + SLOT_BYTES * t
         context = Context(thread, block, block_dim, grid_dim, False, report, head, at)
         start(memory + t * size, kernel, (context, {args}))
 """
 _ADVANCE = """
-def advance(memory, size, order, orders, where, plain):
+def advance(memory, size, order, orders, where, plain, table):
     turn = 0
     while True:
         for k in order:
@@ -53,12 +53,13 @@ def advance(memory, size, order, orders, where, plain):
         for k in range(1, len(where)):
             if where[k] != first:
                 return
+        table[PHASE] += 1
         order = orders[turn]
         turn = (turn + 1) % len(orders)
 """
 _NAMES = {
     "Dim3": Dim3, "Context": Context, "bare": bare, "start": threads.start,
-    "USED": USED, "FIRST_SHARED": FIRST_SHARED,
+    "USED": USED, "FIRST_SHARED": FIRST_SHARED, "PHASE": PHASE, "SLOT_BYTES": 8 * SLOT_FIELDS,
 }  # fmt: skip
 _OPTIONS = {"error_model": "numpy"}
 _DIM = Dim3(np.int32(1), np.int32(1), np.int32(1))
@@ -150,7 +151,8 @@ class Program:
         begin = self._njit(_BEGIN, "begin", len(kinds))
         begin.compile((*[integer] * 5, dim, grid, dim, dim, *kinds))
         advance = self._njit(_ADVANCE, "advance", 0, step=threads.make_step(state))
-        advance.compile((integer, integer, cells, typeof(table[None]), cells, typeof(_FLAGS)))
+        orders, flags = typeof(table[None]), typeof(_FLAGS)
+        advance.compile((integer, integer, cells, orders, cells, flags, cells))
         return Runner(begin=begin, advance=advance, size=threads.state_size(state))
 
     def _njit(self, text: str, name: str, count: int, **more: Any) -> Any:

@@ -57,6 +57,7 @@ def _whole(where: Ints, slots: Ints) -> bool:
     present = np.ones(warps.shape[:2], np.bool_)
     result = _results(what, warps[..., ctx.VALUE], warps[..., ctx.OPERAND], present)
     warps[..., ctx.RESULT] = result
+    warps[..., ctx.CLOCK] = warps[..., ctx.CLOCK].max(axis=1, keepdims=True) + 1
     return True
 
 
@@ -89,6 +90,8 @@ def _exchange(what: str, slots: Ints, group: Ints) -> None:
     present = np.zeros((1, LANES), np.bool_)
     present[0, group % LANES] = True
     slots[group, ctx.RESULT] = _results(what, rows[0], rows[1], present)[0, group % LANES]
+    # later than everything that any of them did before
+    slots[group, ctx.CLOCK] = slots[group, ctx.CLOCK].max() + 1
 
 
 def _results(what: str, values: Ints, operands: Ints, present: Bools) -> Ints:

@@ -79,6 +79,8 @@ class Session:
         self.small_blocks = {n: min(SMALL_BLOCKS[n], size) for n, size in own.items()}
         self.own = generated.load(self.path, self.text, {})
         self.small = generated.load(self.path, self.text, self.small_blocks) if own else self.own
+        if self.emulation:
+            self.emulation.watched = [vars(self.small)]
 
     def prove(self, name: str) -> dict[str, Any]:
         """The `done` line of one function."""

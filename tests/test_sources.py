@@ -111,6 +111,8 @@ def test_notebook_lines_lead_back_to_their_cells(tmp_path: Path) -> None:
         ("for i in y:\n    %timeit f(i)\n", "for i in y:\n    pass  # %timeit f(i)"),
         ("np.sin?\nx = 1", "# np.sin?\nx = 1"),
         ("files = !ls\nx = 1", "# files = !ls\nx = 1"),
+        ("!ls \\\n  -l \\\n  -a\nx = 1", "# !ls \\\n#   -l \\\n#   -a\nx = 1"),
+        ("!ls\nx = 1 + \\\n  2", "# !ls\nx = 1 + \\\n  2"),
         ("%%timeit\nx = 1", "# %%timeit\nx = 1"),
         ("pip install cuda-python\nx = 1", "# pip install cuda-python\nx = 1"),
         ("cd ..\nx", "# cd ..\nx"),

@@ -296,11 +296,14 @@ def _is_test(file: PyFile, function: Function) -> bool:
 
 
 def _is_typed(function: Function) -> bool:
-    """Whether hints say every parameter's type in full: `x: "float64[:, :]", n: int`."""
+    """Whether hints say every parameter's type in full, an array among them, as Numba writes
+    it: `x: "float64[:, :]", n: int`."""
     args = function.node.args
     hints = [a.annotation for a in (*args.posonlyargs, *args.args, *args.kwonlyargs)]
     said = ["" if h is None else ast.unparse(h).strip("'\"") for h in hints]
-    return bool(said) and all("[:" in h or h in ("float", "int", "bool", "complex") for h in said)
+    arrays = ["[:" in h for h in said]
+    plain = [h in ("float", "int", "bool", "complex") for h in said]
+    return any(arrays) and all(a or p for a, p in zip(arrays, plain, strict=True))
 
 
 def _was_given_arrays(traced: Mapping[str, Mapping[str, str]], function: Function) -> bool:

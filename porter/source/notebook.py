@@ -132,7 +132,12 @@ def _without_magics(body: list[str]) -> list[str]:
         return [f"# {line}" for line in body]
     if _syntax_error(body) is None:
         return body
-    return [_comment(line) for line in body]
+    plain: list[str] = []
+    for line, before in zip(body, ["", *body], strict=False):
+        # a command goes on below a backslash
+        goes_on = before.endswith("\\") and plain[-1].startswith("# ")
+        plain.append(f"# {line}" if goes_on else _comment(line))
+    return plain
 
 
 def _comment(line: str) -> str:

@@ -18,6 +18,9 @@ CASES: dict[str, Case] = {
     "numba_style:monte_carlo_inside": Case("float64[:], float64[:]", "n:unit n:unit"),
     # layers.py
     "layers:relu": Case("float64[:]", "n"),
+    "layers:conv2d_strided": Case(
+        "float64[:, :, :, :], float64[:, :, :, :], float64[:], int64", "2,3,7,6 4,3,2,3 4 =2"
+    ),
     "layers:linear": Case("float64[:, :], float64[:, :], float64[:]", "n,m k,m k"),
     "layers:dense_tanh": Case("float64[:, :], float64[:, :], float64[:]", "n,m m,k k"),
     "layers:normalize_weigh_activate": Case("float64[:], float64[:]", "n:pos n"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from porter.arrays.sizes import Apply, Data, Poly, apply, sym
+from porter.arrays.sizes import Apply, Data, Poly, Sym, apply, sym
 from porter.ir.nodes import Axis, Check
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def extents(b: Builder) -> tuple[Poly, ...]:
     """How often each loop around runs at most: the statement runs if all are positive."""
-    return tuple(highest(b, b.resolve(r.extent)) for r in b.ranges)
+    return tuple(_extreme(b, b.resolve(r.extent), low=False, facts=False) for r in b.ranges)
 
 
 def facts(b: Builder) -> Iterator[Poly]:
@@ -112,13 +112,49 @@ def _running(b: Builder) -> list[Axis]:
     return axes
 
 
-def _extreme(b: Builder, poly: Poly, low: bool) -> Poly:
+def _extreme(b: Builder, poly: Poly, low: bool, facts: bool = True) -> Poly:
     for axis in reversed(_running(b)):
-        factor = poly.coefficient(axis.name)
-        if factor:
-            at_low = (factor > 0) == low
+        sign = _direction(b, _factor(poly, axis.name), facts)
+        if sign:
+            at_low = (sign > 0) == low
             poly = poly.replace({axis.name: b.resolve(axis.lo if at_low else axis.hi - 1)})
     return poly
+
+
+def _factor(poly: Poly, name: str) -> Poly | None:
+    """What a loop's index is multiplied by, 0 if it is absent, None if it is not linear in it."""
+    total = Poly()
+    for monomial, c in poly.terms:
+        own = [a for a in monomial if name in Poly.atom(a).names()]
+        if not own:
+            continue
+        if len(own) > 1 or not isinstance(own[0], Sym):
+            return None
+        product = Poly.of(c)
+        for atom in monomial:
+            product *= Poly.of(1) if atom == own[0] else Poly.atom(atom)
+        total += product
+    return total
+
+
+def _direction(b: Builder, factor: Poly | None, facts: bool) -> int:
+    """1 or -1 as the expression grows or falls with the index, 0 where that is not known."""
+    if factor is None or factor == Poly() or factor.names() & {r.name for r in b.ranges}:
+        return 0
+    for sign in (1, -1):
+        p = factor * sign
+        if p.is_nonneg() or (facts and never_negative(b, p)):
+            return sign
+    return 0
+
+
+def _check_steps(b: Builder, bound: Poly) -> None:
+    """The host tests that a stride which an index is multiplied by is not negative."""
+    for r in b.ranges:
+        factor = _factor(bound, r.name)
+        step = None if factor is None else factor.symbol
+        if factor is not None and step and not _direction(b, factor, True):
+            b.check(Check("index", Poly(), factor, f"{step} must not be negative"))
 
 
 def unclamp(b: Builder, a: Poly, other: Poly) -> tuple[Poly, Poly] | None:
@@ -131,6 +167,7 @@ def unclamp(b: Builder, a: Poly, other: Poly) -> tuple[Poly, Poly] | None:
     if clamped is None or not _same_bound(a, other):
         return None
     bound, size = clamped.args
+    _check_steps(b, bound)
     low, top = lowest(b, bound), highest(b, bound)
     if (low.names() | top.names() | size.names()) & {r.name for r in b.ranges}:
         return None

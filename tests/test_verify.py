@@ -126,6 +126,36 @@ def test_a_mismatch_tells_where_and_how_to_repeat_it(tmp_path: Path) -> None:
     assert not none.proved and "case 9999" in none.evidence[0].detail["reason"]
 
 
+@pytest.mark.parametrize(
+    ("stem", "name", "old", "new", "inputs"),
+    [
+        ("maps", "difference", "x[i + 1] - x[i]", "x[i] - x[i - 1]", ("x: float64 2 = [0., 2.]",)),
+        ("maps", "grow", "amount * SCALE)", "amount)", ("x: float64 1 = [0.]", "amount = 1.0")),
+        (
+            "maps", "threshold", "x[i] > T(1)", "x[i] >= T(1)",
+            ("x: float64 1 = [1.]", "y: float64 1 = [0.]"),
+        ),
+        ("rows", "softmax", "largest = T(-math.inf)", "largest = T(0)", ("x: float64 1x1 = [[-",)),
+    ],
+)  # fmt: skip
+def test_the_first_difference_is_made_smaller(
+    tmp_path: Path, stem: str, name: str, old: str, new: str, inputs: tuple[str, ...]
+) -> None:
+    path = copy(tmp_path, stem, old, new)
+    mismatch = prove(path, name).mismatch
+    assert mismatch is not None and mismatch.shrunk
+    assert all(a.startswith(b) for a, b in zip(mismatch.inputs, inputs, strict=False))
+    assert prove(path, name, case=mismatch.case).mismatch == mismatch
+
+
+def test_a_smaller_input_may_make_a_kernel_loop(tmp_path: Path) -> None:
+    # wrong everywhere, and without an end where there is a zero
+    new = "        while x[i] == 0: pass\n        x[i] += amount + 1\n"
+    path = copy(tmp_path, "maps", "        x[i] += amount\n", new)
+    found = prove(path, "grow", timeout=8)
+    assert found.mismatch is not None and found.mismatch.what == "value"
+
+
 def test_ptx_for_three_architectures(tmp_path: Path) -> None:
     pytest.importorskip("cuda.bindings")
     found = verify_module(copy(tmp_path, "rows"), functions=("softmax",))[0]

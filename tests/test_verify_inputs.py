@@ -134,7 +134,7 @@ def test_a_trace_gives_further_cases(
     # only the recorded values tell that it is wrong
     assert found.failed is keep
     if keep:
-        assert found.mismatch is not None and "x: float64 1000" in found.mismatch.inputs
+        assert found.mismatch is not None and "mean = 0.25" in found.mismatch.inputs
         assert f"--trace {file}" in found.mismatch.command
         case = found.mismatch.case
         again = prove(wrong, "density", trace=file, cases=8, case=case).mismatch

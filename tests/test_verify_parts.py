@@ -294,7 +294,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert verify.run(options(wrong, functions=("grow",))) == 1
     said = capsys.readouterr().out
     assert "error[PRT911]: `grow`" in said and "help: repeat it with `porter verify" in said
-    assert re.search(r"case \d+, seed 0:", said)
+    assert re.search(r"case \d+, seed 0, made smaller:", said)
     assert verify.run(options(wrong, functions=("grow",), output_format="concise")) == 1
     assert capsys.readouterr().out.count("\n") == 1
     assert verify.run(options(wrong, functions=("grow",), output_format="json")) == 1

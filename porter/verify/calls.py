@@ -45,7 +45,7 @@ def original(
         state = np.errstate(invalid="warn") if casts else contextlib.nullcontext()
         try:
             # what neither function fills is the same then
-            with state, poisoned_host(), _time_limit(patience):
+            with state, poisoned_host(), time_limit(patience):
                 outcome = _call(function, made, {})
         except TooLong as error:
             # a second alarm, while the first was dealt with
@@ -186,24 +186,30 @@ def _line(error: BaseException, function: Callable[..., Any]) -> int | None:
 
 
 @contextlib.contextmanager
-def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise `TooLong` in the block after some seconds, where the system has such alarms."""
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise `TooLong` in the block after some seconds, where the system has such alarms.
+
+    A limit around another one holds on when the inner one is over.
+    """
     main = threading.current_thread() is threading.main_thread()
     if not main or not hasattr(signal, "setitimer"):
         yield
         return
 
     def ring(*_: Any) -> None:
-        raise TooLong(f"the original takes over {seconds:g} s")
+        raise TooLong(f"the original takes over {seconds:.2g} s")
 
-    before = signal.signal(signal.SIGALRM, ring)
+    before, begun = signal.signal(signal.SIGALRM, ring), time.monotonic()
     # again and again: a bare `except` catches the first
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
+    outer, _ = signal.setitimer(signal.ITIMER_REAL, seconds, 1.0)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+        if outer:
+            left = max(0.01, outer - (time.monotonic() - begun))
+            signal.setitimer(signal.ITIMER_REAL, left, 1.0)
 
 
 def has_special(inputs: Inputs) -> bool:

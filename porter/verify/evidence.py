@@ -32,7 +32,8 @@ class Mismatch:
 
     `what` is one of exception, results, kind, shape, dtype, aliasing, mutation, nan, value,
     launch, hang, memory, died and load; `index` is the first differing element; `inputs`
-    describes each argument; `command` repeats the verification.
+    describes each argument; `command` repeats the verification; `shrunk` says that the case's
+    input was made smaller.
     """
 
     what: str
@@ -45,6 +46,7 @@ class Mismatch:
     actual: str = ""
     inputs: tuple[str, ...] = ()
     command: str = ""
+    shrunk: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The mismatch as a JSON object."""

@@ -14,7 +14,7 @@ from porter.trace.place import INPUTS
 from porter.trace.record import Trace, TracedFunction, read_trace
 from porter.verify import narrowing, strategies
 from porter.verify.inputs import Inputs
-from porter.verify.prover import Proof
+from porter.verify.prover import Found, Proof
 from porter.verify.traced import TracedCases
 
 
@@ -47,7 +47,12 @@ class Further:
             drawn += 1
             # device arrays in turn; the same draws come again with the same seed
             form = "device" if drawn % 4 == 0 else "host"
-            proof.given(replace(inputs, form=_form(inputs, form)), parameters, number)
+            try:
+                proof.given(replace(inputs, form=_form(inputs, form)), parameters, number)
+            except Found as found:
+                # hypothesis makes it smaller, and stays within the strategy
+                found.spec = None
+                raise
 
         done = strategies.explore(
             strategy, parameters, self.count, self.seed, proof.deadline, check

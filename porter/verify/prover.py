@@ -22,6 +22,7 @@ from porter.verify.inputs import Inputs, Parameter, build
 from porter.verify.measure import Worst
 from porter.verify.scheduler import ORDER, from_kernel
 from porter.verify.shapes import complete, parse_shapes, symbols
+from porter.verify.shrinking import Shrinker, values_of
 from porter.verify.signatures import ArgType, parse_types
 from porter.verify.simulator import LAUNCHES, LaunchError, TooCostly
 
@@ -45,9 +46,11 @@ _REFUSALS = (ValueError, TypeError, IndexError)
 class Found(Exception):
     """Ends a proof: the functions differ."""
 
-    def __init__(self, mismatch: Mismatch) -> None:
+    def __init__(
+        self, mismatch: Mismatch, spec: CaseSpec | None = None, inputs: Inputs | None = None
+    ) -> None:
         super().__init__(mismatch.message)
-        self.mismatch = mismatch
+        self.mismatch, self.spec, self.inputs = mismatch, spec, inputs
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,7 @@ class Proof:
     variants: list[list[Parameter]] = field(default_factory=list)
     worst: Worst = field(default_factory=Worst)
     refusals: list[Found] = field(default_factory=list)
+    found: Found | None = None
 
     def run(self, count: int, only: int | None = None) -> None:
         """Go through `count` cases and the wrong inputs; raises `Found` on a difference.
@@ -374,6 +378,51 @@ class Proof:
                 outcome.moved = changed is runs[-1][1]
                 yield outcome
 
+    # -- smaller inputs ------------------------------------------------------------------
+
+    def shrunk(self, found: Found) -> Mismatch:
+        """The same difference on a smaller input, if there is one."""
+        if found.inputs is None or found.spec is None or found.mismatch.case < 0:
+            return found.mismatch
+        # casts that C leaves open are errors: they must not become the difference
+        spec, last = replace(found.spec, domain="special"), found
+        counts = self.counts.copy()
+
+        def differs(inputs: Inputs) -> bool:
+            nonlocal last
+            if not narrowing.holds(self.subject.domain, inputs):
+                return False
+            other = self._again(spec, inputs)
+            if other is None or other.inputs is not inputs:
+                return False
+            if other.mismatch.what != found.mismatch.what:
+                return False
+            last = other
+            return True
+
+        parameters = self.variants[spec.variant % len(self.variants)]
+        smallest = Shrinker(parameters, differs).smallest(found.inputs)
+        self.counts = counts
+        blocks = found.mismatch.inputs[len(found.inputs.describe()) :]
+        lines = (*values_of(smallest), *blocks)
+        return replace(last.mismatch, inputs=lines, shrunk=last is not found)
+
+    def _again(self, spec: CaseSpec, inputs: Inputs) -> Found | None:
+        """The difference on an input, if there is one and the time suffices to find it."""
+        self._order(spec.number)
+        try:
+            with calls.time_limit(2.0):
+                expected = self._original(inputs, spec)
+                if expected is not None and expected.error is None:
+                    self._values(spec, inputs, [], expected)
+                elif expected is not None and expected.error is not None:
+                    self._exceptions(spec, inputs, expected.error)
+        except Found as found:
+            return found
+        except calls.TooLong:
+            return None
+        return None
+
     # -- wrong inputs --------------------------------------------------------------------
 
     def _wrong_inputs(self, inputs: Inputs, parameters: list[Parameter]) -> None:
@@ -436,11 +485,10 @@ class Proof:
         blocks = self._version(spec).blocks
         if blocks:
             given += (" ".join(f"{name} = {n}" for name, n in blocks.items()),)
-        return Found(
-            Mismatch(
-                what, message, spec.number, self.seed, d.place, d.index, d.expected, d.actual, given
-            )
+        mismatch = Mismatch(
+            what, message, spec.number, self.seed, d.place, d.index, d.expected, d.actual, given
         )
+        return Found(mismatch, spec, inputs)
 
 
 def _changed(outcome: compare.Outcome, inputs: Inputs) -> bool:

@@ -122,7 +122,8 @@ def mismatch_lines(path: str, name: str, mismatch: Mismatch) -> Iterator[str]:
     yield f"  --> {path}"
     if mismatch.inputs:
         where = f"case {mismatch.case}" if mismatch.case >= 0 else "wrong input"
-        yield f"   | {where}, seed {mismatch.seed}:"
+        smaller = ", made smaller" if mismatch.shrunk else ""
+        yield f"   | {where}, seed {mismatch.seed}{smaller}:"
         yield from (f"   |   {line}" for line in mismatch.inputs)
     if mismatch.command:
         yield f"help: repeat it with `{mismatch.command}`"

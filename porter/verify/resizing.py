@@ -30,9 +30,11 @@ def sizes_of(inputs: Inputs, parameters: Sequence[Parameter]) -> dict[str, int] 
 
 
 def resized(
-    inputs: Inputs, parameters: Sequence[Parameter], sizes: dict[str, int]
+    inputs: Inputs, parameters: Sequence[Parameter], sizes: dict[str, int], *, last: bool = False
 ) -> Inputs | None:
-    """The leading part of every array, as large as `sizes` says; None where it is not there.
+    """The leading part of every array, or the last, as large as `sizes` says.
+
+    None where an array is not that large.
 
     Integers that are the size of a dimension of their name become its new size.
     """
@@ -44,7 +46,9 @@ def resized(
             shape = [evaluate(e, sizes) for e in dims[argument.name]]
             if any(n < 0 or n > m for n, m in zip(shape, value.shape, strict=True)):
                 return None
-            value = value[tuple(slice(n) for n in shape)].copy()
+            starts = [m - n if last else 0 for n, m in zip(shape, value.shape, strict=True)]
+            part = tuple(slice(s, s + n) for s, n in zip(starts, shape, strict=True))
+            value = value[part].copy()
         elif argument.name in sizes and value == inputs.sizes.get(argument.name):
             value = type(value)(sizes[argument.name])
         made.append(replace(argument, value=value))

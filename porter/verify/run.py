@@ -218,13 +218,17 @@ class _Job:
     ) -> dict[str, Any]:
         """A failed proof: which case the child was at, and how many it had finished."""
         starts = [k for k, line in enumerate(lines) if "start" in line]
-        own = [line for line in lines[starts[-1] :] if "case" in line] if starts else []
-        last: dict[str, Any] = own[-1] if own else {}
-        finished = len({line["case"] for line in own} - {last.get("case")})
+        own = lines[starts[-1] :] if starts else []
+        cases = [line for line in own if "case" in line]
+        last: dict[str, Any] = cases[-1] if cases else {}
+        finished = len({line["case"] for line in cases} - {last.get("case")})
         what, text = fate
         if finished:
             text += f"; {finished} cases were right before"
+        found = next((line["found"] for line in own if "found" in line), None)
         failed = _failed(name, what, text, last, self.seed)
+        if found is not None:
+            failed |= {"mismatch": found, "detail": {"reason": found["message"]}}
         failed["detail"]["finished"] = finished
         return failed
 

@@ -93,6 +93,10 @@ class Session:
         if mismatch is not None and self.small_blocks and is_edited(self.text):
             # a kernel edited by hand may rely on its own block sizes: they decide
             proof, mismatch = self._proof(record, small=False)
+        if mismatch is not None and proof is not None and proof.found is not None:
+            # should a smaller input make the kernel loop, this is known already
+            self.reply.write(found=mismatch.to_json())
+            mismatch = self._explained(proof.shrunk(proof.found))
         return self._result(name, proof, mismatch)
 
     def _proof(
@@ -114,7 +118,8 @@ class Session:
             if not self.observe:
                 self.further.run(proof, str(self.source), self.only)
         except Found as found:
-            return proof, self._explained(found.mismatch)
+            proof.found = found
+            return proof, found.mismatch
         except ValueError as error:
             return proof, Mismatch("load", str(error))
         return proof, None

@@ -347,6 +347,10 @@ def verify(
         str | None,
         typer.Option("--trace", metavar="FILE", help="Trace with recorded shapes to try too."),
     ] = None,
+    archs: Annotated[
+        list[str] | None,
+        typer.Option("--arch", metavar="sm_NN", help="Compile for it (repeatable), or for all."),
+    ] = None,
 ) -> None:
     """Prove a generated module against the originals."""
     from porter.commands.options import VerifyOptions
@@ -363,6 +367,7 @@ def verify(
         case=case,
         inputs=inputs,
         trace=trace,
+        archs=tuple(archs or ()),
     )
     raise typer.Exit(run(options))
 

@@ -14,6 +14,7 @@ from porter.codegen.header import body_of, parse, render, text_hash
 from porter.diagnostics import UsageError
 from porter.verify.evidence import FunctionEvidence
 from porter.verify.generated import kernels_of
+from porter.verify.occupancy import ARCHITECTURES, occupancy
 from porter.verify.run import verify_module
 
 HERE = Path(__file__).parent / "verify_modules"
@@ -165,6 +166,22 @@ def test_ptx_for_three_architectures(tmp_path: Path) -> None:
     assert all(e.detail["registers"] > 8 and e.detail["spill_bytes"] == 0 for e in compiled)
     assert all(e.detail["shared_bytes"] >= 1024 for e in compiled)
     assert found.summary() == ("simulator 24 cases", "ptx sm_75 sm_80 sm_90")
+    # blocks of 256 threads, though most cases had blocks of eight
+    for e in compiled:
+        one = occupancy(e.detail["arch"], 256, e.detail["registers"], e.detail["shared_bytes"])
+        assert 0 < e.detail["occupancy"] == one <= 1
+
+
+def test_ptx_for_other_architectures(tmp_path: Path) -> None:
+    pytest.importorskip("cuda.bindings")
+    path = copy(tmp_path, "rows")
+    found = verify_module(path, on=("ptx",), functions=("softmax",), archs=("all",))[0]
+    archs = [e.detail["arch"] for e in found.evidence]
+    assert archs == list(ARCHITECTURES) and found.proved
+    # an older or newer compiler may not know some of them
+    assert {e.status for e in found.evidence} <= {"passed", "skipped"}
+    with pytest.raises(UsageError, match="--arch sm_33 is none that porter knows"):
+        verify_module(path, on=("ptx",), archs=("sm_33",))
 
 
 def test_ptx_sees_float64_and_what_does_not_compile(tmp_path: Path) -> None:

@@ -362,3 +362,15 @@ def test_errors_are_measured_in_last_places_and_of_the_budget() -> None:
     assert Worst().to_json() == {}
     equal = Evidence("simulator", "passed", 24, Worst(floats=1).to_json())
     assert report.simulator_line(equal).endswith("all equal to the last bit")
+
+
+def test_an_architecture_that_the_compiler_does_not_know() -> None:
+    good = {"arch": "sm_80", "registers": 24, "spill_bytes": 0, "f64": None, "occupancy": 0.5}
+    evidence = [
+        Evidence("ptx", "passed", 1, good),
+        Evidence("ptx", "skipped", 0, {"arch": "sm_121", "reason": "no sm_121 here"}),
+    ]
+    assert report.ptx_line(evidence) == (
+        "sm_80: 24 registers, no bytes spilled, occupancy 50 %; skipped: no sm_121 here"
+    )
+    assert report.ptx_line(evidence[1:]) == "skipped: no sm_121 here"

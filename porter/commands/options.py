@@ -95,7 +95,8 @@ class VerifyOptions:
     `on` holds simulator and ptx in any combination, empty for both; `seed` and `cases` are
     None for the verifier's own choice; `timeout` is in seconds, for each function and kind
     of evidence, None for the verifier's own limit.  `case` runs only the case of that number;
-    `inputs` is a file of hypothesis strategies, `trace` one that `porter trace` wrote.
+    `inputs` is a file of hypothesis strategies, `trace` one that `porter trace` wrote; `archs`
+    are the architectures to compile for, empty for the usual ones.
     """
 
     paths: tuple[str, ...]
@@ -108,6 +109,7 @@ class VerifyOptions:
     case: int | None = None
     inputs: str | None = None
     trace: str | None = None
+    archs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,7 @@ def _prove(path: str, options: VerifyOptions) -> list[FunctionEvidence]:
             case=options.case,
             inputs=inputs,
             trace=Path(options.trace) if options.trace else None,
+            archs=options.archs,
         )
     except UsageError as error:
         # the path as the user wrote it, not as it was resolved

@@ -37,13 +37,14 @@ def _kernel(counts: Any) -> None:
 
 
 def _ptx() -> dict[str, Any]:
-    from porter.verify.ptx_child import ARCHITECTURES, prepare
+    from porter.verify.occupancy import USUAL
+    from porter.verify.ptx_child import prepare
 
     reason = prepare()
     import numba.cuda as target
 
     origin = getattr(target, "implementation", "Built-in")
-    return {"ok": not reason, "detail": reason or f"{' '.join(ARCHITECTURES)} by {origin}"}
+    return {"ok": not reason, "detail": reason or f"{' '.join(USUAL)} by {origin}"}
 
 
 def _gpu() -> dict[str, Any]:

@@ -16,9 +16,11 @@ from typing import Any
 
 from porter.verify.evidence import FAILED, PASSED, SKIPPED
 from porter.verify.limits import restrict
+from porter.verify.occupancy import ARCHITECTURES, occupancy
 from porter.verify.ptx_report import double_instructions, resources
 
-ARCHITECTURES = {"sm_75": (7, 5), "sm_80": (8, 0), "sm_90": (9, 0)}
+#: what compilers say of an architecture that they do not know, or no longer
+_UNKNOWN = ("CCSupportError", "UNSUPPORTED_ARCH")
 INSTALL = 'pip install "porter[cuda]"'
 _OPTIONS = ("fastmath", "opt", "debug", "lineinfo")
 
@@ -118,12 +120,14 @@ class Module:
         options = getattr(kernel, "targetoptions", {})
         given = {name: options[name] for name in _OPTIONS if options.get(name) is not None}
         signature = types.void(*(numba_type(t) for t in launch["types"]))
-        text = cuda.compile_ptx(kernel.py_func, signature, cc=ARCHITECTURES[arch], **given)[0]
+        text = cuda.compile_ptx(
+            kernel.py_func, signature, cc=ARCHITECTURES[arch].capability, **given
+        )[0]
         return text.decode() if isinstance(text, bytes) else str(text)
 
     def target(self, arch: str) -> None:
         """Compile for another architecture from now on, device functions included."""
-        Device.compute_capability = ARCHITECTURES[arch]
+        Device.compute_capability = ARCHITECTURES[arch].capability
         for value in vars(self.module).values():
             overloads = getattr(value, "overloads", None)
             if isinstance(overloads, dict):
@@ -148,25 +152,37 @@ def link_log(ptx: str, arch: str) -> str:
     return log.decode("utf-8", "replace")
 
 
-def prove(module: Module, launches: list[dict[str, Any]], arch: str) -> dict[str, Any]:
-    """The evidence of one function for one architecture."""
+def prove(
+    module: Module, launches: list[dict[str, Any]], arch: str, blocks: dict[str, int]
+) -> dict[str, Any]:
+    """The evidence of one function for one architecture.
+
+    `blocks` gives the threads of a kernel's blocks, as far as they are known.
+    """
     detail: dict[str, Any] = {"arch": arch}
     worst: dict[str, int | None] = {"registers": None, "spill_bytes": None, "shared_bytes": None}
     doubles: int | None = None
+    shares: list[float] = []
     module.target(arch)
     for done, launch in enumerate(launches):
         try:
             ptx = module.ptx(launch, arch)
             log = link_log(ptx, arch)
         except Exception as error:
-            text = f"{launch['kernel']}: {type(error).__name__}: {error}"
-            failure = detail | worst | {"f64": doubles, "error": _short(text)}
+            text = _short(f"{launch['kernel']}: {type(error).__name__}: {error}")
+            if any(word in text for word in _UNKNOWN):
+                return _skipped(f"the installed compiler does not know {arch}", arch)
+            failure = detail | worst | {"f64": doubles, "error": text}
             return {"on": "ptx", "status": FAILED, "cases": done, "detail": failure}
-        for name, value in resources(log).items():
+        used = resources(log)
+        for name, value in used.items():
             worst[name] = _worse(worst[name], value)
+        threads, registers = blocks.get(launch["kernel"]), used["registers"]
+        if threads and registers is not None:
+            shares.append(occupancy(arch, threads, registers, used["shared_bytes"] or 0))
         if single(launch):
             doubles = (doubles or 0) + double_instructions(ptx)
-    detail |= worst | {"f64": doubles}
+    detail |= worst | {"f64": doubles, "occupancy": min(shares, default=None)}
     return {"on": "ptx", "status": PASSED, "cases": len(launches), "detail": detail}
 
 
@@ -196,12 +212,14 @@ def answer(request: dict[str, Any], reason: str) -> Iterable[dict[str, Any]]:
             evidence = [_skipped("no kernel was launched on the simulator")]
         else:
             picked = chosen(launches)
-            evidence = [prove(module, picked, arch) for arch in ARCHITECTURES]
+            blocks = request["blocks"].get(name, {})
+            evidence = [prove(module, picked, arch, blocks) for arch in request["archs"]]
         yield {"done": name, "evidence": evidence}
 
 
-def _skipped(reason: str) -> dict[str, Any]:
-    return {"on": "ptx", "status": SKIPPED, "cases": 0, "detail": {"reason": reason}}
+def _skipped(reason: str, arch: str = "") -> dict[str, Any]:
+    detail = {"reason": reason} | ({"arch": arch} if arch else {})
+    return {"on": "ptx", "status": SKIPPED, "cases": 0, "detail": detail}
 
 
 def main() -> None:

@@ -75,21 +75,26 @@ def _ulps(ulp: float) -> str:
 
 
 def ptx_line(compiled: list[Evidence]) -> str:
-    """`sm_75 sm_80 sm_90: 24 registers, nothing spilled, no float64`."""
-    bad = next((e for e in compiled if e.status != PASSED), None)
-    if bad is not None and bad.status == FAILED:
+    """`sm_75 sm_80 sm_90: 24 registers, nothing spilled, occupancy 75 %, no float64`."""
+    bad = next((e for e in compiled if e.status == FAILED), None)
+    if bad is not None:
         arch = bad.detail.get("arch", "")
         return f"failed {arch}: {bad.detail.get('error') or bad.detail.get('reason', '')}".strip()
-    if bad is not None:
-        return f"skipped: {bad.detail.get('reason', '')}"
-    text = " ".join(str(e.detail["arch"]) for e in compiled)
-    registers = [e.detail["registers"] for e in compiled if e.detail["registers"] is not None]
+    skipped = [e.detail.get("reason", "") for e in compiled if e.status != PASSED]
+    done = [e for e in compiled if e.status == PASSED]
+    if not done:
+        return f"skipped: {skipped[0]}"
+    text = " ".join(str(e.detail["arch"]) for e in done)
+    registers = [e.detail["registers"] for e in done if e.detail["registers"] is not None]
     if registers:
-        spilled = max(e.detail["spill_bytes"] or 0 for e in compiled)
+        spilled = max(e.detail["spill_bytes"] or 0 for e in done)
         text += f": {max(registers)} registers, {spilled or 'no'} bytes spilled"
-    if any(e.detail["f64"] == 0 for e in compiled):
+    shares = [e.detail["occupancy"] for e in done if e.detail.get("occupancy") is not None]
+    if shares:
+        text += f", occupancy {100 * min(shares):.0f} %"
+    if any(e.detail["f64"] == 0 for e in done):
         text += ", no float64 in float32 programs"
-    return text
+    return "; ".join((text, *(f"skipped: {reason}" for reason in skipped)))
 
 
 def warnings(evidence: Evidence) -> Iterator[str]:

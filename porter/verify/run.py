@@ -19,6 +19,7 @@ from porter.trace.record import read_trace
 from porter.verify.domains import read_domains
 from porter.verify.evidence import FAILED, SKIPPED, Evidence, FunctionEvidence, Mismatch
 from porter.verify.limits import memory
+from porter.verify.occupancy import ARCHITECTURES, USUAL
 from porter.verify.process import Child
 
 KINDS = ("simulator", "emulator", "ptx")
@@ -40,6 +41,7 @@ def verify_module(
     case: int | None = None,
     inputs: Path | None = None,
     trace: Path | None = None,
+    archs: tuple[str, ...] = (),
 ) -> list[FunctionEvidence]:
     """Prove the functions of a generated module against its source file.
 
@@ -49,7 +51,8 @@ def verify_module(
     its source cannot be read, or has no header.
 
     `case` runs only the case of that number.  `inputs` is a file of hypothesis strategies, run
-    in the child; `trace` one that `porter trace` wrote: both give further cases.
+    in the child; `trace` one that `porter trace` wrote: both give further cases.  `archs` are
+    the architectures of ptx, such as sm_120; none for the usual ones.
 
     With `text`, that text is proved as if it stood in the file, which need not exist: the
     header's source is looked for relative to the file's folder.
@@ -61,6 +64,7 @@ def verify_module(
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
         job = _Job(path, Path(folder), names, cases, seed, timeout)
         job.case, job.inputs, job.trace = case, _inputs(inputs), _trace(trace)
+        job.archs = _archs(archs)
         job.module.write_text(text, "utf-8")
         compiler = _Compiler(job) if "ptx" in on else None
         try:
@@ -141,6 +145,16 @@ def _trace(path: Path | None) -> Path | None:
     return path.resolve() if path else None
 
 
+def _archs(given: tuple[str, ...]) -> tuple[str, ...]:
+    """The architectures to compile for, in order; `all` are those that porter knows."""
+    for arch in given:
+        if arch != "all" and arch not in ARCHITECTURES:
+            known = ", ".join(ARCHITECTURES)
+            raise UsageError(f"--arch {arch} is none that porter knows ({known}, all)")
+    wanted = ARCHITECTURES if "all" in given else given or USUAL
+    return tuple(arch for arch in ARCHITECTURES if arch in wanted)
+
+
 class _Job:
     """One verification: what is asked, and a folder for requests and replies."""
 
@@ -153,6 +167,7 @@ class _Job:
         self.case: int | None = None
         self.inputs: Path | None = None
         self.trace: Path | None = None
+        self.archs: tuple[str, ...] = USUAL
         (folder / "module").mkdir()
         self.module = folder / "module" / path.name
 
@@ -160,7 +175,8 @@ class _Job:
         """The `done` line of every function; a child that dies costs only its function."""
         proofs: dict[str, dict[str, Any]] = {}
         self.kind, self.observe = kind, observe
-        count = min(self.cases, 12) if observe else self.cases
+        # among them one with the module's own blocks
+        count = min(self.cases, 16) if observe else self.cases
         pending = list(self.names)
         while pending:
             lines, fate, said = self._child(pending, count, len(proofs))
@@ -278,7 +294,8 @@ class _Compiler:
         launches = {name: proof["launches"] for name, proof in proofs.items()}
         request = {
             "module": str(self.job.module), "place": str(self.job.path),
-            "reply": str(self.reply), "launches": launches,
+            "reply": str(self.reply), "launches": launches, "archs": self.job.archs,
+            "blocks": {name: proof.get("blocks", {}) for name, proof in proofs.items()},
         }  # fmt: skip
         self.child.send(str(self.job.write("ptx.json", request)))
         ended = self.child.wait(self.job.timeout * max(1, len(launches)))

@@ -203,6 +203,7 @@ class Session:
             "detail": detail,
             "mismatch": mismatch.to_json() if mismatch else None,
             "launches": list(LAUNCHES.seen.values()),
+            "blocks": {n: size for (m, n), size in LAUNCHES.blocks.items() if m == self.path.stem},
         }
 
     def _nothing(self, name: str, counts: dict[str, int], reasons: list[str]) -> str:

@@ -38,6 +38,7 @@ class Launches:
     def __init__(self) -> None:
         self.seen: dict[str, dict[str, Any]] = {}
         self.barriers: set[str] = set()
+        self.blocks: dict[tuple[str, str], int] = {}
         self.count = 0
         self.left = math.inf
 
@@ -48,6 +49,11 @@ class Launches:
     def allow(self, work: float) -> None:
         """How many threads may be simulated from now on; one with barriers counts as ten."""
         self.left = work
+
+    def shape(self, kernel: Any) -> None:
+        """Keep the largest block of a kernel, by the name of its version of the module."""
+        key = kernel.fn.__globals__["__name__"], kernel.fn.__name__
+        self.blocks[key] = max(math.prod(kernel.block_dim), self.blocks.get(key, 0))
 
     def spend(self, kernel: Any) -> None:
         """Count the threads of a launch that is to be simulated; raises `TooCostly`."""
@@ -160,6 +166,7 @@ def _call(self: Any, *args: Any) -> Any:
             return self.fn(*args)
         return _PLAIN_CALL(self, *args)
     _check(self)
+    LAUNCHES.shape(self)
     typed = tuple(map(_scalar, args))
     if EMULATED[-1] is not None and EMULATED[-1](self, typed):
         LAUNCHES.note(self, args)

@@ -10,6 +10,7 @@ from porter.arrays.sizes import Poly
 from porter.frontend import methods
 from porter.frontend.calculus import as_array, astype, normal_axis
 from porter.frontend.compaction import length, unselected, whole
+from porter.frontend.comprehension import argument
 from porter.frontend.facts import lowest
 from porter.frontend.functions import FUNCTIONS
 from porter.frontend.functions.creation import shape_of
@@ -40,7 +41,7 @@ def call(ev: Evaluator, node: cst.Call) -> Value:
     positional: list[Any] = []
     for a in node.args:
         if a.keyword is None:
-            value = ev(a.value)
+            value = argument(ev, getattr(callee, "name", ""), a.value)
             positional += value if a.star == "*" and isinstance(value, tuple) else [value]
     keywords = {a.keyword.value: ev(a.value) for a in node.args if a.keyword is not None}
     if any(a.star == "**" for a in node.args):

@@ -7,12 +7,23 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from porter.arrays.sizes import Poly, sym
+from porter.frontend.calculus import as_array
+from porter.frontend.compaction import whole
+from porter.frontend.methods import positive
+from porter.frontend.mixed import arms_of, is_mixed
 from porter.frontend.scalars import constant_of, integer, truth
 from porter.frontend.values import Array, Listed, Range, Value
+from porter.ir.nodes import Axis, Check
+from porter.ir.walk import substitute
 
 if TYPE_CHECKING:
     from porter.frontend.evaluate import Evaluator
 
+#: functions that take a list as they take an array, whatever its length
+TAKERS = {f"numpy.{n}" for n in ("array", "asarray", "sum", "mean", "prod", "max", "min", "amax",
+                                 "amin", "median", "any", "all", "std", "var")}  # fmt: skip
+TAKERS |= {f"builtins.{n}" for n in ("sum", "any", "all", "max", "min")}
 #: a comprehension has at most so many items
 MAX_ITEMS = 32
 
@@ -23,6 +34,70 @@ def listed(ev: Evaluator, node: cst.ListComp | cst.GeneratorExp) -> Listed:
     if len(found) > MAX_ITEMS:
         raise _too_long(ev)
     return found
+
+
+def argument(ev: Evaluator, name: str, node: cst.BaseExpression) -> Value:
+    """An argument of a function: a long list is an array, a function of its index."""
+    lists = isinstance(node, cst.ListComp) or (
+        isinstance(node, cst.GeneratorExp) and not name.startswith("numpy.")
+    )
+    if name not in TAKERS or not isinstance(node, (cst.ListComp, cst.GeneratorExp)) or not lists:
+        return ev(node)
+    items = ev(node.for_in.iter)
+    return ev(node) if _is_short(items) else array_of(ev, node, items)
+
+
+def _is_short(items: Value) -> bool:
+    if not isinstance(items, Range):
+        return isinstance(items, tuple)
+    first, last = items.start.constant, items.stop.constant
+    if first is None or last is None:
+        return False
+    return len(range(first, last, items.step)) <= MAX_ITEMS
+
+
+def array_of(ev: Evaluator, node: cst.ListComp | cst.GeneratorExp, items: Value) -> Array:
+    """`[f(i) for i in range(n)]` as the array whose element i is f(i)."""
+    from porter.frontend.calls import iterate, trips
+
+    b, loop = ev.b, iterate(ev, items, node)
+    if node.for_in.ifs or node.for_in.inner_for_in is not None:
+        raise b.refuse("PRT902", "a comprehension with `if`, or over two things, is not an array",
+                       "fill an array in a loop")  # fmt: skip
+    count = positive(b.resolve(trips(loop.range)))
+    axis = Axis(b.fresh("c_"), count)
+    here = sym(axis.name, True)
+    item = loop.item(loop.range.start + here * loop.range.step)
+    inner = type(ev)(b, ev.scope, ev.env | dict(_bound(ev, node.for_in.target, item)))
+    b.ranges.append(axis)
+    try:
+        with b.block() as emitted:
+            element = _element(inner, node.elt)
+    finally:
+        b.ranges.pop()
+    if emitted or any(axis.name in n.names() for n in element.shape):
+        raise b.refuse("PRT902", "an element of a comprehension needs statements of its own",
+                       "fill an array in a loop")  # fmt: skip
+    if element.ndim:
+        # of an empty list NumPy makes an array of one dimension, whatever its items would have been
+        b.check(Check("index", Poly.of(1), count, "a list without items", "ValueError"))
+    return Array(
+        (count, *element.shape),
+        element.dtype,
+        lambda idx: substitute(element.at(idx[1:]), {axis.name: idx[0]}),
+    )
+
+
+def _element(ev: Evaluator, node: cst.BaseExpression) -> Array:
+    if isinstance(node, cst.ListComp) and not _is_short(items := ev(node.for_in.iter)):
+        return array_of(ev, node, items)
+    value = ev.as_numeric(ev(node), node)
+    if isinstance(value, Array):
+        return whole(ev.b, value)
+    if is_mixed(arms_of(ev.b, value)):
+        raise ev.b.refuse("PRT908", "the data decides the dtype of an element of this list",
+                          "give both one dtype, for instance `x.dtype.type(2)`")  # fmt: skip
+    return as_array(value)
 
 
 def _runs(ev: Evaluator, loop: cst.CompFor) -> Iterator[Evaluator]:

@@ -44,11 +44,13 @@ class Usage:
 
 def settle(uses: dict[str, Usage]) -> None:
     """Draw the conclusions that need the evidence about all parameters."""
-    products = [use for use in uses.values() if use.in_product]
-    stacked = max((use.ndim for use in products), default=0)
-    for use in products:
+    products = {name: use for name, use in uses.items() if use.in_product}
+    stacked = max((use.ndim for use in products.values()), default=0)
+    for name, use in products.items():
         if use.is_vector:
             use.ndim = use.ndim or 1
+        elif name[0].isupper():
+            use.ndim = max(use.ndim, 2)
         else:
             # matrices, or stacks of them if one is a stack
             use.ndim = stacked if stacked > 2 else max(use.ndim, 0 if use.ndim else 2)

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 
 
 def extents(b: Builder) -> tuple[Poly, ...]:
-    """How often each loop around runs at most: the statement runs if all are positive."""
-    return tuple(_extreme(b, b.resolve(r.extent), low=False, facts=False) for r in b.ranges)
+    """How often each loop around runs at most: the statement runs if all are positive.
+
+    A loop that data bounds may not run either; the host cannot tell, and tests what it needs.
+    """
+    counted = [r for r in b.ranges if not any(isinstance(a, Data) for a in r.extent.atoms())]
+    return tuple(_extreme(b, b.resolve(r.extent), low=False, facts=False) for r in counted)
 
 
 def facts(b: Builder) -> Iterator[Poly]:

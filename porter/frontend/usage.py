@@ -32,7 +32,7 @@ _BITS = {"BitAnd", "BitOr", "BitXor", "LeftShift", "RightShift"}
 
 #: the nodes that say something of the names in them
 _TELLING = (cst.Subscript, cst.Attribute, cst.BinaryOperation, cst.Call, cst.Assign, cst.AugAssign,
-            cst.For, cst.If, cst.While)  # fmt: skip
+            cst.For, cst.CompFor, cst.If, cst.While)  # fmt: skip
 
 
 class _Visitor:
@@ -68,7 +68,7 @@ class _Visitor:
                     self.visit_Assign(node)
                 case cst.AugAssign():
                     self.visit_AugAssign(node)
-                case cst.For():
+                case cst.For() | cst.CompFor():
                     self.visit_For(node)
                 case cst.If(test=test) | cst.While(test=test):
                     self._compared(test)
@@ -267,7 +267,7 @@ class _Visitor:
         if use is not None and use.default is None:
             use.is_array = True
 
-    def visit_For(self, node: cst.For) -> None:
+    def visit_For(self, node: cst.For | cst.CompFor) -> None:
         use = self.use(node.iter)
         if use is not None:
             use.array()
@@ -304,9 +304,11 @@ class _Visitor:
         if use is not None and isinstance(node.value, cst.BinaryOperation) and not use.is_scalar:
             use.is_array |= self._has_array(node.value)  # `v = v - k * x` changes v to an array
         source = node.value.value if isinstance(node.value, cst.Subscript) else None
-        if isinstance(target, cst.Name) and isinstance(source, cst.Name):
-            if source.value in self.uses:
-                self.sliced[target.value] = source.value
+        if isinstance(source, cst.Name) and source.value in self.uses:
+            parts = (
+                [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
+            )
+            self.sliced |= {t.value: source.value for t in parts if isinstance(t, cst.Name)}
 
     def visit_Call(self, node: cst.Call) -> None:
         name = _called(node.func)

@@ -312,7 +312,7 @@ def _nest(
         return axes, body
     axis, change = loop_axis(inner)
     moved = tuple(rename_axes(s, change) for s in inner.body) if change else inner.body
-    if axis.hi.names() & {a.name for a in axes} or axis.lo.names() & {a.name for a in axes}:
+    if ragged(axis, {a.name for a in axes}):
         return axes, body
     return _nest([*axes, axis], (*lets, *moved), context)
 

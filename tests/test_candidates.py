@@ -58,6 +58,18 @@ def test_who_asks_for_a_function_is_told() -> None:
     assert because == [""]
 
 
+@pytest.mark.parametrize(
+    ("hints", "found"),
+    [("x: 'float64[:]', n: int", ["PRT902"]), ("x: int, n: int", []), ("x: 'np.ndarray', n", [])],
+)
+def test_hints_that_say_every_type_count_if_an_array_is_among_them(
+    hints: str, found: list[str]
+) -> None:
+    codes, because = said(f"def f({hints}):\n    table = {{n: x}}\n    return np.sum(table[n])\n")
+    assert codes == found
+    assert bool(because[0]) is not bool(found)
+
+
 def test_the_text_of_a_foreign_decorator_is_no_signature() -> None:
     body = "@mine.deprecated('use `g` (it is faster)')\ndef f(x):\n    return np.sin(x) * 2\n"
     result = analyze(SourceFile("a.py", HEAD + body))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from porter.diagnostics import Refusal
 from porter.frontend.evaluate import is_expr
 from porter.frontend.liveness import exposed
 from porter.frontend.values import Array, Unsettled, Value
@@ -50,12 +51,20 @@ def after_loop(body: Body, settled: Env, loop: cst.For | cst.While) -> None:
         if new is None or not _differ(old, new):
             continue
         if is_expr(old) and name in again:
-            what = "an array" if isinstance(new, Array) else "something else"
-            raise body.b.refuse(
-                "PRT908", f"`{name}` is a number before the loop and {what} after an iteration",
-                f"let `{name}` be of one kind from the start")  # fmt: skip
+            raise _unlike(body, name, new)
         missed = "is of another kind if the loop does not run"
         body.env[name] = Unsettled(name, missed) if is_expr(old) else Unsettled(name)
+
+
+def _unlike(body: Body, name: str, new: Value) -> Refusal:
+    """The refusal of a number that an iteration makes something else of."""
+    what, cure = "something else", f"let `{name}` be of one kind from the start"
+    if isinstance(new, Array):
+        shape = ", ".join(str(body.b.resolve(n)) for n in new.shape)
+        what, cure = "an array", f"let `{name}` be an array of shape ({shape}) from the start"
+    return body.b.refuse(
+        "PRT908", f"`{name}` is a number before the loop and {what} after an iteration", cure
+    )
 
 
 def after_branches(

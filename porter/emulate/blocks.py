@@ -77,11 +77,11 @@ class Block:
         if first != ENDED and (where == first).all():
             return self._together(first)
         waiting = np.flatnonzero(where != ENDED)
+        if not len(waiting):
+            return waiting
         kinds = {int(s): SITES[int(s)].kind for s in np.unique(where[waiting])}
         if WARP in kinds.values():
             return warps.release(self.where, self.slots, self)
-        if not kinds:
-            return waiting
         if len(kinds) > 1:
             self._diverged(sorted(kinds, key=lambda s: SITES[s].line))
         site = next(iter(kinds))

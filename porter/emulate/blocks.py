@@ -10,7 +10,7 @@ from porter.emulate import context as ctx
 from porter.emulate import warps
 from porter.emulate.errors import BarrierError
 from porter.emulate.sites import BARRIER, GRID, SITES, WARP
-from porter.emulate.threads import ENDED
+from porter.emulate.threads import ENDED, advance
 
 if TYPE_CHECKING:
     from porter.emulate.launch import _Launch
@@ -63,12 +63,12 @@ class Block:
     def _advance(self, order: Ints) -> None:
         """Run these threads to their next wait, and all of them on from one barrier to another."""
         work = self.work
-        assert work.runner.advance is not None
         if work.random is not None:
             order = work.random.permutation(order)
-        work.runner.advance(
-            self.memory, work.runner.size, order, work.orders, self.where, work.barriers, self.table
-        )
+        advance(
+            work.runner.step, self.memory, work.runner.size, order, work.orders,
+            self.where, work.barriers, self.table,
+        )  # fmt: skip
 
     def _released(self) -> Ints:
         """The threads that can go on: those of complete exchanges, else all at a barrier."""

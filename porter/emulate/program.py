@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit, typeof
-from numba.core.errors import NumbaError
 
 from porter.emulate import helpers, threads
 from porter.emulate.arrays import bare
-from porter.emulate.context import FIRST_SHARED, PHASE, SLOT_FIELDS, USED, Context, Dim3
+from porter.emulate.context import FIRST_SHARED, SLOT_FIELDS, USED, Context, Dim3
 from porter.emulate.errors import Unsupported
 from porter.emulate.expressions import PREFIX
 from porter.emulate.scope import Scope, definition
@@ -30,7 +29,7 @@ def launch(report, head, table, blocks, threads, block_dim, grid_dim, {args}):
         table[FIRST_SHARED:] = 0
         for t in range(len(threads)):
             thread = Dim3(threads[t, 0], threads[t, 1], threads[t, 2])
-            kernel(Context(thread, block, block_dim, grid_dim, False, report, head, 0), {args})
+            run((Context(thread, block, block_dim, grid_dim, False, report, head, 0), {args}))
 """
 _BEGIN = """
 def begin(memory, size, slots, report, head, block, threads, block_dim, grid_dim, {args}):
@@ -39,41 +38,25 @@ def begin(memory, size, slots, report, head, block, threads, block_dim, grid_dim
         thread = Dim3(threads[t, 0], threads[t, 1], threads[t, 2])
         at = slots + SLOT_BYTES * t
         context = Context(thread, block, block_dim, grid_dim, False, report, head, at)
-        start(memory + t * size, kernel, (context, {args}))
-"""
-_ADVANCE = """
-def advance(memory, size, order, orders, where, plain, table):
-    turn = 0
-    while True:
-        for k in order:
-            where[k] = step(memory + k * size)
-        first = where[0]
-        if first < 0 or not plain[first]:
-            return
-        for k in range(1, len(where)):
-            if where[k] != first:
-                return
-        table[PHASE] += 1
-        order = orders[turn]
-        turn = (turn + 1) % len(orders)
+        start(memory + t * size, (context, {args}))
 """
 _NAMES = {
-    "Dim3": Dim3, "Context": Context, "bare": bare, "start": threads.start,
-    "USED": USED, "FIRST_SHARED": FIRST_SHARED, "PHASE": PHASE, "SLOT_BYTES": 8 * SLOT_FIELDS,
+    "Dim3": Dim3, "Context": Context, "bare": bare,
+    "USED": USED, "FIRST_SHARED": FIRST_SHARED, "SLOT_BYTES": 8 * SLOT_FIELDS,
 }  # fmt: skip
 _OPTIONS = {"error_model": "numpy"}
 _DIM = Dim3(np.int32(1), np.int32(1), np.int32(1))
-_FLAGS = np.zeros(1, np.bool_)
 _CONTEXT = Context(_DIM, _DIM, _DIM, _DIM, False, 0, 0, 0)
 
 
 @dataclass
 class Runner:
-    """A kernel compiled for some argument types; `size` is that of a thread's state."""
+    """A kernel compiled for some argument types; `size` is that of a thread's state, `step` the
+    address of the code that runs it."""
 
     launch: Callable[..., None] | None = None
     begin: Callable[..., None] | None = None
-    advance: Callable[..., None] | None = None
+    step: int = 0
     size: int = 0
 
 
@@ -94,13 +77,11 @@ class Program:
         thread, names = self._parts(self.function)
         self.pauses = thread.pauses or any(p for _, p in self.compiled.values())
         self.cooperative = any(SITES[s].kind == GRID for s in self.sites)
-        options: dict[str, Any] = {}
         if self.pauses:
             # never reached: it makes the function a generator
             first = ast.parse(f"if {PREFIX}_c.never: yield 0").body[0]
             thread.tree.body.insert(0, first)
-            options["pipeline_class"] = threads.Pausing
-        self.kernel = njit(**_OPTIONS, **options)(_define(thread.tree, names, self.function))
+        self.kernel = _define(thread.tree, names, self.function)
 
     def _parts(self, function: Callable[..., Any]) -> tuple[Thread, dict[str, Any]]:
         scope = Scope(function)
@@ -118,7 +99,9 @@ class Program:
             thread, names = self._parts(function)
             pauses = thread.pauses or any(self.compiled[f][1] for f in thread.calls.values())
             inline = {"inline": "always"} if pauses else {}
-            made = njit(**_OPTIONS, **inline)(_define(thread.tree, names, function))
+            made = njit(**_OPTIONS, **inline, no_cfunc_wrapper=True)(
+                _define(thread.tree, names, function)
+            )
             self.compiled[function] = (made, pauses)
         if self.compiled[function][0] is None:
             raise Unsupported(f"`{function.__name__}` calls itself", 0)
@@ -131,36 +114,38 @@ class Program:
             started = time.process_time()
             try:
                 self.runners[kinds] = self._compile(kinds)
-            except NumbaError as error:
+            except Exception as error:
+                # not every failure of Numba's is one of its own errors
                 raise Unsupported(_reason(error)) from error
             finally:
                 self.compile_seconds += time.process_time() - started
         return self.runners[kinds]
 
     def _compile(self, kinds: tuple[Any, ...]) -> Runner:
-        self.kernel.compile((typeof(_CONTEXT), *kinds))
+        kernel = threads.compiled(self.kernel, (typeof(_CONTEXT), *kinds), pausing=self.pauses)
         one, table = np.zeros((1, 3), np.int32), np.zeros(1, np.int64)
         integer, grid, dim = typeof(0), typeof(one), typeof(_DIM)
-        cells = typeof(table)
         if not self.pauses:
-            launch = self._njit(_STRAIGHT, "launch", len(kinds))
-            launch.compile((integer, integer, cells, grid, grid, dim, dim, *kinds))
+            launch = _runner(_STRAIGHT, "launch", len(kinds), run=threads.make_run(kernel))
+            launch.compile((integer, integer, typeof(table), grid, grid, dim, dim, *kinds))
             return Runner(launch=launch)
-        (overload,) = [o for o in self.kernel.overloads.values() if o.signature.args[1:] == kinds]
-        state = overload.signature.return_type
-        begin = self._njit(_BEGIN, "begin", len(kinds))
+        begin = _runner(_BEGIN, "begin", len(kinds), start=threads.make_start(kernel))
         begin.compile((*[integer] * 5, dim, grid, dim, dim, *kinds))
-        advance = self._njit(_ADVANCE, "advance", 0, step=threads.make_step(state))
-        orders, flags = typeof(table[None]), typeof(_FLAGS)
-        advance.compile((integer, integer, cells, orders, cells, flags, cells))
-        return Runner(begin=begin, advance=advance, size=threads.state_size(state))
+        # shared by all kernels; compiled here so that its time counts as compilation
+        orders, flags = typeof(table[None]), typeof(np.zeros(1, np.bool_))
+        cells = typeof(table)
+        threads.advance.compile((*[integer] * 3, cells, orders, cells, flags, cells))
+        size = threads.state_size(kernel.signature.return_type)
+        return Runner(begin=begin, size=size, step=threads.step_address(kernel))
 
-    def _njit(self, text: str, name: str, count: int, **more: Any) -> Any:
-        args = [f"a{k}" for k in range(count)]
-        bared = "\n    ".join(f"{a} = bare({a})" for a in args) or "pass"
-        namespace = _NAMES | {"kernel": self.kernel} | more
-        exec(text.format(args=", ".join(args), bare=bared), namespace)
-        return njit(**_OPTIONS)(namespace[name])
+
+def _runner(text: str, name: str, count: int, **more: Any) -> Any:
+    """One of the texts above as a dispatcher, for a kernel with so many arguments."""
+    args = [f"a{k}" for k in range(count)]
+    bared = "\n    ".join(f"{a} = bare({a})" for a in args) or "pass"
+    namespace = _NAMES | more
+    exec(text.format(args=", ".join(args), bare=bared), namespace)
+    return njit(**_OPTIONS, no_cfunc_wrapper=True)(namespace[name])
 
 
 def _define(tree: ast.FunctionDef, names: dict[str, Any], function: Callable[..., Any]) -> Any:
@@ -170,7 +155,7 @@ def _define(tree: ast.FunctionDef, names: dict[str, Any], function: Callable[...
     return namespace[tree.name]
 
 
-def _reason(error: NumbaError) -> str:
+def _reason(error: Exception) -> str:
     """The first line of what Numba says that is not about where it was."""
     lines = [line.strip(" -") for line in str(error).splitlines()]
     said = [

@@ -2,7 +2,7 @@
 
 A call of `pause(site)` in a kernel, or in a device function inlined into it, becomes a `yield`
 of that place's number; Numba keeps the thread's variables.  `start` puts a new thread's
-state into memory of the launch, `make_step` runs a thread to its next pause.
+state into memory of the launch, `step` runs a thread to its next pause.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir as llvm
-from numba import types
+from numba import njit, types
 from numba.core import cgutils, ir, postproc
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.untyped_passes import InlineInlinables
 from numba.extending import intrinsic
@@ -70,19 +70,59 @@ class Pausing(CompilerBase):  # type: ignore[misc]
         return [manager]
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def start(typing: Any, address: Any, kernel: Any, arguments: Any) -> Any:
-    """Make the state of a thread at an address; the kernel's first argument is its context."""
-    inner = typing.resolve_function_type(kernel, tuple(arguments), {})
+def compiled(function: Any, kinds: tuple[Any, ...], *, pausing: bool) -> Any:
+    """A function compiled for some types, to be called by intrinsics only.
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        call = context.get_function(kernel, inner)
-        context.add_linking_libs(getattr(call, "libs", ()))
-        state = call(builder, cgutils.unpack_tuple(builder, args[2]))
-        builder.store(builder.load(state), builder.inttoptr(args[0], state.type))
-        return context.get_dummy_value()
+    Without the wrappers that Python would call it by, which take half of a compilation.  One
+    that does not pause is left to the compilation of its caller.
+    """
+    from numba.core.compiler import Flags, compile_extra
+    from numba.core.registry import cpu_target
 
-    return types.void(address, kernel, arguments), codegen
+    flags = Flags()
+    cpu_target.options.parse_as_flags(flags, {"error_model": "numpy", "nopython": True})
+    flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+    flags.no_compile = not pausing
+    contexts = cpu_target.typing_context, cpu_target.target_context
+    pipeline = Pausing if pausing else Compiler
+    return compile_extra(*contexts, function, kinds, None, flags, {}, pipeline_class=pipeline)
+
+
+def _call(context: Any, builder: Any, kernel: Any, arguments: Any) -> Any:
+    called = context.call_internal(
+        builder, kernel.fndesc, kernel.signature, cgutils.unpack_tuple(builder, arguments)
+    )
+    context.active_code_library.add_linking_library(kernel.library)
+    return called
+
+
+def make_run(kernel: Any) -> Any:
+    """The intrinsic `run(arguments)`: a thread of a compiled kernel from start to end."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def run(typing: Any, arguments: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            _call(context, builder, kernel, args[0])
+            return context.get_dummy_value()
+
+        return types.void(arguments), codegen
+
+    return run
+
+
+def make_start(kernel: Any) -> Any:
+    """The intrinsic `start(address, arguments)`: make the state of a thread at an address."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def start(typing: Any, address: Any, arguments: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            state = _call(context, builder, kernel, args[1])
+            builder.store(builder.load(state), builder.inttoptr(args[0], state.type))
+            return context.get_dummy_value()
+
+        return types.void(address, arguments), codegen
+
+    return start
 
 
 def state_size(kind: Any) -> int:
@@ -94,27 +134,58 @@ def state_size(kind: Any) -> int:
     return -(-size // 16) * 16
 
 
-def make_step(kind: Any) -> Any:
-    """The intrinsic `step(address)`: run a thread to its next pause, and say which it is."""
+def step_address(kernel: Any) -> int:
+    """Where the machine code is that runs a thread of a kernel to its next pause."""
+    from numba.core.registry import cpu_target
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def step(typing: Any, address: Any) -> Any:
-        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            resume = context.get_generator_impl(kind)
-            state = builder.inttoptr(args[0], context.get_value_type(kind))
-            status, site = resume(context, builder, types.int64(kind), (state,))
-            context.add_linking_libs(getattr(resume, "libs", ()))
-            result = cgutils.alloca_once_value(builder, llvm.Constant(_I64, ENDED))
-            with cgutils.if_likely(builder, status.is_ok):
-                builder.store(site, result)
-            failed = builder.and_(status.is_error, builder.not_(status.is_stop_iteration))
-            with cgutils.if_unlikely(builder, failed):
-                context.call_conv.return_status_propagate(builder, status)
-            return builder.load(result)
+    found = cpu_target.target_context.get_generator_desc(kernel.signature.return_type)
+    return int(kernel.library.get_pointer_to_function(found.llvm_func_name))
 
-        return types.int64(address), codegen
 
-    return step
+@intrinsic  # type: ignore[untyped-decorator]
+def step(typing: Any, code: Any, address: Any) -> Any:
+    """Run the thread whose state is at an address to its next pause, and say which it is."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        # all states are called by the address of their bytes
+        kind = context.call_conv.get_function_type(types.int64, (types.voidptr,))
+        function = builder.inttoptr(args[0], kind.as_pointer())
+        state = builder.inttoptr(args[1], llvm.IntType(8).as_pointer())
+        status, site = context.call_conv.call_function(
+            builder, function, types.int64, (types.voidptr,), (state,)
+        )
+        result = cgutils.alloca_once_value(builder, llvm.Constant(_I64, ENDED))
+        with cgutils.if_likely(builder, status.is_ok):
+            builder.store(site, result)
+        failed = builder.and_(status.is_error, builder.not_(status.is_stop_iteration))
+        with cgutils.if_unlikely(builder, failed):
+            context.call_conv.return_status_propagate(builder, status)
+        return builder.load(result)
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@njit(error_model="numpy")  # type: ignore[untyped-decorator]
+def advance(
+    code: int, memory: int, size: int, order: Any, orders: Any, where: Any, plain: Any, table: Any
+) -> None:
+    """Run the threads of `order` to their next pause, and all from one barrier to another.
+
+    `where` keeps the place of each; it ends when not all are at the same plain barrier.
+    """
+    turn = 0
+    while True:
+        for k in order:
+            where[k] = step(code, memory + k * size)
+        first = where[0]
+        if first < 0 or not plain[first]:
+            return
+        for k in range(1, len(where)):
+            if where[k] != first:
+                return
+        table[ctx.PHASE] += 1
+        order = orders[turn]
+        turn = (turn + 1) % len(orders)
 
 
 def _raw(context: Any, builder: Any, kind: Any, value: Any) -> Any:

@@ -110,7 +110,7 @@ def large_specs(dimensions: int) -> list[CaseSpec]:
 
 def smaller(spec: CaseSpec) -> CaseSpec | None:
     """A large case with a tenth of its sizes; None when it is no longer large."""
-    if spec.points < 10 * MOST_POINTS:
+    if spec.points <= MOST_POINTS:
         return None
     sizes = tuple(str(-(-int(word) // 10)) for word in spec.sizes)
     return replace(spec, sizes=sizes, points=spec.points // 10)

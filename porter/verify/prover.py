@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import math
 import time
 import zlib
@@ -14,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from porter.codegen.header import FunctionRecord
-from porter.verify import calls, compare, narrowing, rounding, variations
+from porter.verify import calls, compare, large, narrowing, rounding, variations
 from porter.verify.cases import MOST_POINTS, CaseSpec, large_specs, retries, smaller, specs
 from porter.verify.domains import Domain
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import Inputs, Parameter, build
+from porter.verify.large import affordable, bytes_of
 from porter.verify.measure import Worst
 from porter.verify.scheduler import ORDER, from_kernel
 from porter.verify.shapes import complete, parse_shapes, symbols
@@ -34,8 +36,6 @@ _ARITHMETIC_TEXTS = ("math domain", "math range", "cannot convert float", "negat
 MOST_WORK = 20_000
 #: seconds: an original that takes longer makes a case with the module's own blocks too costly
 SLOW = 0.1
-#: the same for the large cases that the emulator runs
-SLOW_LARGE = 0.5
 #: with an axis no longer than this, a plain ValueError where NumPy goes on is a refusal
 SHORT = 2
 #: the share of cases that may be refused for their sizes
@@ -110,7 +110,7 @@ class Proof:
         """
         self.variants = [self._parameters(t) for t in self._signatures()]
         self._check_parameters()
-        for spec in (*specs(count), *self._large()):
+        for spec in itertools.chain(specs(count), self._large(only)):
             if only not in (None, spec.number):
                 continue
             if time.monotonic() > self.deadline:
@@ -126,10 +126,18 @@ class Proof:
         if self.sample is not None and not self.observe and only is None:
             self._wrong_inputs(*self.sample)
 
-    def _large(self) -> list[CaseSpec]:
-        if not self.large:
-            return []
-        return large_specs(len(symbols(e for p in self.variants[0] for e in p.dims)))
+    def _large(self, only: int | None) -> Iterator[CaseSpec]:
+        """The cases that only the emulator can run, as large as they can be here."""
+        names = symbols(e for p in self.variants[0] for e in p.dims)
+        wanted = large_specs(len(names)) if self.large else []
+        for spec in wanted:
+            if only in (None, spec.number):
+                found = affordable(spec, self._cost)
+                yield from [found] if found else []
+
+    def _cost(self, spec: CaseSpec) -> float | None:
+        inputs = self._inputs(spec, self.variants[spec.variant % len(self.variants)], 0)
+        return None if inputs is None else bytes_of(self.subject.original, inputs)
 
     def _signatures(self) -> list[tuple[ArgType, ...]]:
         record = self.subject.record
@@ -178,7 +186,7 @@ class Proof:
             expected = self._original(inputs, version)
             if expected is None:
                 continue
-            patience = SLOW_LARGE if spec.points > MOST_POINTS else SLOW
+            patience = large.SLOW if spec.points > MOST_POINTS else SLOW
             if expected.error is None and spec.own and expected.seconds > patience:
                 self._cheaper(spec)
                 return

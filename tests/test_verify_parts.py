@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +65,8 @@ def test_the_table_has_what_is_promised() -> None:
     assert len(TABLE) >= 20 and [s.number for s in specs(30)] == list(range(30))
     words = {word for row in TABLE for word in row.sizes}
     assert {"0", "1", "2", "7", "B-1", "B", "B+1", "3B+7"} <= words
-    assert {row.layout for row in TABLE} >= {"C", "F", "strided", "reversed", "offset", "readonly"}
+    layouts = {"C", "F", "strided", "reversed", "offset", "broadcast", "readonly"}
+    assert {row.layout for row in TABLE} == layouts
     assert {row.form for row in TABLE} >= {"host", "alias", "list", "device", "device-view"}
     assert {row.domain for row in TABLE} >= {"positive", "normal", "special", "wide", "round"}
     assert sum(row.domain == "positive" for row in TABLE) >= len(TABLE) // 3
@@ -97,6 +99,27 @@ def test_layouts_keep_the_values(layout: str, shape: tuple[int, ...]) -> None:
     if layout in ("strided", "reversed") and values.size > 1:
         assert not laid.flags.c_contiguous
     assert laid.flags.writeable == (layout != "readonly")
+
+
+def test_a_broadcast_array_has_one_row_in_memory() -> None:
+    spec = replace(TABLE[0], layout="broadcast", domain="special")
+    (type_,) = parse_types("float64[:, :]")
+    parameters = [Parameter("x", type_, ("n", "m"))]
+    inputs = build(parameters, spec, SMALL_BLOCKS, np.random.default_rng(0))
+    (x,) = inputs.make()
+    assert x.shape == (5, 7) and x.strides[0] == 0 and not x.flags.writeable
+    assert np.array_equal(x, inputs.arguments[0].value, equal_nan=True)
+
+
+def test_denormal_numbers_are_among_the_special_ones() -> None:
+    seen = set()
+    for dtype, tiny in (("float64", 2.2e-308), ("float32", 1.1e-38)):
+        (type_,) = parse_types(f"{dtype}[:]")
+        spec = replace(TABLE[0], sizes=("900",), domain="special")
+        inputs = build([Parameter("x", type_, ("n",))], spec, {}, np.random.default_rng(0))
+        x = inputs.arguments[0].value
+        seen |= {dtype} if ((x != 0) & (abs(x) < tiny)).any() else set()
+    assert seen == {"float64", "float32"}
 
 
 def test_only_constants_imports_and_definitions_are_loaded(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ class CaseSpec:
     """One case.
 
     `sizes` are size words, `block` the constant that B stands for; `variant` counts through
-    the signatures; `layout` is C, F, strided, reversed, offset or readonly; `domain` of
-    floats is positive, normal, wide, negative (far below zero), round (ties, and
+    the signatures; `layout` is C, F, strided, reversed, offset, broadcast or readonly; `domain`
+    of floats is positive, normal, wide, negative (far below zero), round (ties, and
     numbers that the source mentions) or special; `ints` is index, wrap (negative indices too),
     beyond (also out of range), sorted, any or extreme;
     `most` is the largest integer scalar (often a count of
@@ -74,7 +74,7 @@ TABLE: tuple[CaseSpec, ...] = (
     _row("1 6 4", ints="extreme", form="device-view"),
     _row("6 4 5", form="list"),
     _row("3 B+1 17", "TILE", own=True, variant=1),
-    _row("2 B-1 3", domain="special", variant=1, layout="strided", ints="wrap"),
+    _row("2 B-1 3", domain="special", variant=1, layout="broadcast", ints="wrap"),
     _row("B 3B+7 B", "TILE", domain="normal", ints="any", layout="readonly"),
     _row("3B+7 2", ints="sorted", layout="strided", form="alias", domain="round"),
     _row("3 B+1", own=True, domain="normal", layout="F"),

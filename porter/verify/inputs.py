@@ -16,6 +16,8 @@ from porter.verify.signatures import ArgType
 Array = np.ndarray[Any, Any]
 #: between the elements of a strided view, where nothing may be written
 GAP = 77
+#: special floats, among them denormal numbers of double and of single precision
+_ODD = (math.nan, math.inf, -math.inf, 0.0, -0.0, 5e-324, -1e-310, 1e-42)
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,10 @@ def host(argument: Argument) -> Any:
 
 
 def lay_out(values: Array, layout: str) -> Array:
-    """A fresh array with these values: C, F, strided, reversed, offset or readonly."""
+    """A fresh array with these values: C, F, strided, reversed, offset, broadcast or readonly.
+
+    Of a broadcast array, whose rows are one and the same in memory, the first row counts.
+    """
     if layout == "F" and values.ndim > 1:
         return np.array(values, order="F")
     if layout in ("strided", "F") and values.ndim:
@@ -109,6 +114,8 @@ def lay_out(values: Array, layout: str) -> Array:
     elif layout == "offset" and values.ndim:
         base = np.full([n + 3 for n in values.shape], GAP, values.dtype)
         view = base[tuple(slice(2, n + 2) for n in values.shape)]
+    elif layout == "broadcast" and values.ndim and len(values):
+        return np.broadcast_to(values[:1].copy(), values.shape)
     else:
         copy = np.array(values, order="C")
         copy.setflags(write=layout != "readonly")
@@ -134,6 +141,8 @@ def build(
     for parameter in parameters:
         value = _value(parameter, spec, sizes, smallest, rng)
         layout = spec.layout if parameter.type.kind == "array" else "C"
+        if layout == "broadcast" and value.ndim and len(value):
+            value = np.repeat(value[:1], len(value), axis=0)
         arguments.append(Argument(parameter.name, value, layout))
     if spec.form == "alias":
         arguments = _alias(parameters, arguments)
@@ -281,6 +290,6 @@ def _reals(
         return rng.uniform(-3000.0, -800.0, shape)
     values = np.asarray(rng.normal(0.0, 300.0 if domain == "wide" else 1.5, shape))
     if domain == "special":
-        odd = rng.choice([math.nan, math.inf, -math.inf, 0.0, -0.0], shape)
+        odd = rng.choice(_ODD, shape)
         values = np.where(rng.random(shape) < 0.3, odd, values)
     return values

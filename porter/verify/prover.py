@@ -323,7 +323,8 @@ class Proof:
     def _refuses_readonly(spec: CaseSpec, error: BaseException | None) -> bool:
         """A read-only array may be refused although this time nothing would be stored."""
         refused = isinstance(error, (ValueError, TypeError)) and not isinstance(error, LaunchError)
-        return spec.layout == "readonly" and refused and not from_kernel(error)
+        fixed = spec.layout in ("readonly", "broadcast")
+        return fixed and refused and not from_kernel(error)
 
     def _cheaper(self, spec: CaseSpec) -> None:
         """A case with the module's own blocks would take minutes: turn its sizes round."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from porter.arrays.sizes import Apply, Data, Poly, Sym, apply, sym
+from porter.arrays.sizes import Apply, Atom, Data, Poly, Sym, apply, sym
 from porter.ir.nodes import Axis, Check
 
 if TYPE_CHECKING:
@@ -45,10 +45,54 @@ def _passed(b: Builder, c: Check, running: set[Poly]) -> bool:
 
 def never_negative(b: Builder, poly: Poly) -> bool:
     """Whether `poly >= 0` follows from the facts, used one at a time."""
-    for p in dict.fromkeys((b.resolve(poly), _without_max(b, b.resolve(poly)))):
-        if p.is_nonneg() or any((p - f).is_nonneg() for f in facts(b)):
-            return True
-    return False
+    p = b.resolve(poly)
+    least = [_least(b, p, counts) for counts in (False, True)]
+    lower_bounds = dict.fromkeys((p, _without_max(b, p), *least))
+    return any(_follows(b, bound) for bound in lower_bounds)
+
+
+def _follows(b: Builder, p: Poly) -> bool:
+    return p.is_nonneg() or any((p - f).is_nonneg() for f in facts(b))
+
+
+def _least(b: Builder, poly: Poly, counts: bool) -> Poly:
+    """Something not greater: n for `n // s * s`, and with `counts` without products of counts.
+
+    With s >= 1, n - (s - 1) <= n // s * s <= n.
+    """
+    total = Poly()
+    for monomial, c in poly.terms:
+        whole = _multiple(b, monomial)
+        if whole is not None and c < 0:
+            total += whole[0] * c
+        elif not (counts and c > 0 and monomial and all(_is_count(b, a) for a in monomial)):
+            total += (whole[0] - whole[1] + 1) * c if whole is not None else _product(monomial) * c
+    return total
+
+
+def _product(monomial: tuple[Atom, ...]) -> Poly:
+    product = Poly.of(1)
+    for atom in monomial:
+        product *= Poly.atom(atom)
+    return product
+
+
+def _multiple(b: Builder, monomial: tuple[Atom, ...]) -> tuple[Poly, Poly] | None:
+    """(n, s) of `n // s * s` where s is at least 1."""
+    for atom in monomial:
+        if isinstance(atom, Apply) and atom.op == "//" and len(monomial) == 2:
+            n, s = atom.args
+            if _product(monomial) == Poly.atom(atom) * s and _follows(b, s - 1):
+                return n, s
+    return None
+
+
+def _is_count(b: Builder, atom: Atom) -> bool:
+    """Whether an atom is not negative, as far as the facts tell."""
+    if isinstance(atom, Apply) and atom.op in ("//", "%"):
+        positive = _follows(b, atom.args[1] - 1)
+        return positive and (atom.op == "%" or _follows(b, atom.args[0]))
+    return _follows(b, Poly.atom(atom))
 
 
 def _without_max(b: Builder, poly: Poly) -> Poly:

@@ -8,6 +8,7 @@ from typing import Any
 
 from porter.arrays.dtypes import INT64, WEAK_INT
 from porter.arrays.sizes import (
+    Apply,
     Data,
     Poly,
     Sym,
@@ -60,12 +61,16 @@ def _never_above(b: Builder, bound: Poly, size: Poly) -> bool:
     return never_negative(b, size - highest(b, bound))
 
 
-def slice_positions(b: Builder, s: Slice, size: Poly) -> tuple[Poly, Poly, int]:
+def slice_positions(b: Builder, s: Slice, size: Poly) -> tuple[Poly, Poly, Poly | int]:
     """(start, length, step) of a slice over a dimension of `size` elements."""
     step = 1 if s.step is None else s.step.constant
-    if step is None or step == 0:
-        raise b.refuse("PRT905", "the step of a slice must be a nonzero constant")
     size = b.resolve(size)
+    if s.step is not None and step is None:
+        step_there = _positive_step(b, b.resolve(s.step))
+        start, stop = bounded(b, s.start, size, False), bounded(b, s.stop, size, True)
+        return start, _steps(b, stop - start, step_there), step_there
+    if not step:
+        raise b.refuse("PRT905", "the step of a slice must be a nonzero constant")
     if step > 0:
         start = bounded(b, s.start, size, False)
         stop = bounded(b, s.stop, size, True)
@@ -76,6 +81,29 @@ def slice_positions(b: Builder, s: Slice, size: Poly) -> tuple[Poly, Poly, int]:
         span = start - stop
     length = span if abs(step) == 1 else (span + (abs(step) - 1)) // abs(step)
     return start, length, step
+
+
+def _positive_step(b: Builder, step: Poly) -> Poly:
+    """A step that is known at run time only: the host tests that it is positive."""
+    low = lowest(b, step)
+    if never_negative(b, low - 1):
+        return step
+    inner = {r.name for r in b.ranges}
+    if low.names() & inner or any(isinstance(a, Data) for a in low.atoms()):
+        raise b.refuse("PRT905", f"the step `{step}` of a slice has an unknown sign")
+    message = "the step of a slice is not positive"
+    b.check(Check("index", Poly.of(1), low, message, "ValueError"))
+    return step
+
+
+def _steps(b: Builder, span: Poly, step: Poly) -> Poly:
+    """How many steps fit into a span, rounded up: q for `q * step - i` with i in range(step)."""
+    q, rest = Poly(), span
+    for atom in {a for a in span.atoms() if isinstance(a, Apply)}:
+        if (whole := Poly.atom(atom) * step).terms[0] in span.terms:
+            q, rest = q + Poly.atom(atom), rest - whole
+    below = never_negative(b, lowest(b, rest) + step - 1) and never_negative(b, lowest(b, -rest))
+    return q if below and q != Poly() else (span + step - 1) // step
 
 
 def _reverse_bound(b: Builder, bound: Poly | None, size: Poly, is_stop: bool) -> Poly:

@@ -54,6 +54,7 @@ class Context:
     allow_serial: bool = False
     notes: list[Diagnostic] = field(default_factory=list)
     bound: set[str] = field(default_factory=set)  # variables that have a value by now
+    flags: set[str] = field(default_factory=set)  # 0-d arrays that `plan/flags.py` made
     around: tuple[Any, ...] = ()  # the ranges of the host loops around a statement
 
     @staticmethod

@@ -65,7 +65,7 @@ def set_in_place(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     body = tuple(map_blocks(s, lambda b: set_in_place(b, context)) for s in body)
     for first, s in enumerate(body):
         match s:
-            case Def(name=held, axes=(), body=Load(buffer=name)):
+            case Def(name=held, axes=(), body=Load(buffer=name)) if held in context.flags:
                 back = [k for k, t in enumerate(body) if k > first and _copies(t, held, name)]
                 between = body[first + 1 : back[0]] if back else ()
                 if back and not any(a.buffer == name for a in accesses(between)):

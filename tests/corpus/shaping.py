@@ -257,3 +257,48 @@ def only_axis(x):
 def both_halves(x):
     """A list is returned as a list."""
     return [part.sum() for part in np.array_split(x, 2)]
+
+
+def every_kth(x, k):
+    return x[::k] * 2
+
+
+def clear_every_kth(x, k):
+    x[1::k] = 0
+    return x
+
+
+def pooled(x, size):
+    """Maxima of tiles, tile size from the caller."""
+    rows, columns = x.shape[0] // size, x.shape[1] // size
+    out = np.full((rows, columns), -np.inf)
+    for i in range(size):
+        for j in range(size):
+            out = np.maximum(out, x[i : rows * size : size, j : columns * size : size])
+    return out
+
+
+def phases(x, k):
+    total = 0.0
+    for i in range(k):
+        total += x[i::k].sum()
+    return total
+
+
+def sieve_of(n):
+    flags = np.ones(n + 1, dtype=np.bool_)
+    flags[:2] = False
+    for i in range(2, int(n**0.5) + 1):
+        if flags[i]:
+            flags[i * i :: i] = False
+    return np.nonzero(flags)[0]
+
+
+def local_maxima(x, radius):
+    """Windows that the borders cut."""
+    n = x.size
+    out = np.zeros(n, dtype=np.bool_)
+    for i in range(n):
+        low, high = max(0, i - radius), min(n, i + radius + 1)
+        out[i] = x[i] == x[low:high].max() and x[i] > 0
+    return out

@@ -63,4 +63,10 @@ CASES: dict[str, Case] = {
     "both_halves": Case("float64[:]", "n"),
     "helper_names": Case("float64[:], int64[:]", "n m:idx:n"),
     "insert_and_delete": Case("float64[:], float64", "n s", least=2),
+    "every_kth": Case("float64[:], int64", "n =3"),
+    "clear_every_kth": Case("float64[:], int64", "n =2"),
+    "pooled": Case("float32[:, :], int64", "n,m =2"),
+    "phases": Case("float64[:], int64", "n =4"),
+    "sieve_of": Case("int64", "=n+5"),
+    "local_maxima": Case("float64[:], int64", "n =2"),
 }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from porter.arrays.dtypes import BOOL, INT64, RANK, WEAK_BOOL, DType, promote, strengthen
 from porter.arrays.sizes import Apply, Poly
 from porter.frontend import mixed
+from porter.frontend.builder import Builder
 from porter.frontend.calculus import (
     ONE,
     Operand,
@@ -23,6 +24,7 @@ from porter.frontend.calculus import (
     reduce,
 )
 from porter.frontend.compaction import whole
+from porter.frontend.facts import lowest
 from porter.frontend.functions.registry import Call, function
 from porter.frontend.scalars import cast, cast_bool, choose, constant_of, integer, number, operate
 from porter.frontend.values import NONE, Array, Value
@@ -183,17 +185,27 @@ def nonempty(fold: Fold) -> None:
     call, array = fold.call, fold.array
     message = f"zero-size array to reduction operation {call.name.split('.')[-1]}"
     for d in range(array.ndim) if fold.axes is None else fold.axes:
-        for n in at_least(call.b.resolve(array.shape[d])):
+        for n in at_least(call.b, call.b.resolve(array.shape[d])):
             if not n.is_positive():
                 call.b.check(Check("index", ONE, n, message + " which has no identity"))
 
 
-def at_least(n: Poly) -> list[Poly]:
-    """The sizes that must be positive for n to be: a minimum's are its parts'."""
+def at_least(b: Builder, n: Poly) -> list[Poly]:
+    """The sizes that must be positive for n to be, in every iteration of the loops around.
+
+    Those of a minimum are its parts'; `min(p, q) - max(r, s)` is positive if p - r, p - s, q - r
+    and q - s are, and each of these where it is smallest.
+    """
     for atom in n.atoms():
-        if isinstance(atom, Apply) and atom.op == "min" and Poly.atom(atom) == n:
-            return [part for arg in atom.args for part in at_least(arg)]
-    return [n]
+        if not isinstance(atom, Apply) or atom.op not in ("min", "max", "bound"):
+            continue
+        sign = -1 if atom.op == "max" else 1
+        rest = n - sign * Poly.atom(atom)
+        if atom not in rest.atoms():
+            parts = [part for arg in atom.args for part in at_least(b, rest + sign * arg)]
+            # a bound that is not counted from the end is a minimum
+            return parts + (at_least(b, atom.args[0] + 1) if atom.op == "bound" else [])
+    return [lowest(b, n)]
 
 
 def ordered(fold: Fold, masks: bool = False) -> None:

@@ -8,7 +8,7 @@ CASES: dict[str, Case] = {
     "row_sums": Case("int64[:], float64[:]", "=np.array([0,2,2,5]) =np.arange(5.0)"),
     "squares_and_places": Case("float64[:]", "n"),
     "row_ranges": Case("float64[:, :]", "n,m"),
-    "outer_list": Case("float64[:], int64, int64", "n =2 =3"),
+    "outer_list": Case("float64[:], int64, int64", "n+1 =2 =3"),
     "mean_distance": Case("float64[:], float64[:]", "n n"),
     "window_means": Case("float64[:], int64", "n+3 =3"),
     "largest_gap": Case("float64[:], float64[:]", "n n"),

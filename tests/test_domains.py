@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from porter.commands.options import VerifyOptions
+from porter.commands.verify import run as verify
 from porter.diagnostics import UsageError
 from porter.verify.cases import SMALL_BLOCKS, specs
 from porter.verify.domains import read_domains
@@ -189,3 +191,26 @@ def test_a_domain_that_no_input_meets(tmp_path: Path) -> None:
     assert found.evidence[0].detail["reason"] == (
         "no case ran `density_kernel`: nothing is proved of the kernels"
     )
+
+
+def test_verify_refuses_a_comment_that_it_does_not_understand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = copy(tmp_path, "maps")
+    source = tmp_path / "maps.py"
+    source.write_text(source.read_text() + "# porter: domain x > 0\n")
+    line = len(source.read_text().splitlines())
+    assert verify(VerifyOptions((str(path),))) == 2
+    said = capsys.readouterr().err
+    assert f"maps.py:{line}: domain comment: it stands neither in a function nor" in said
+
+
+def test_the_domain_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = copy(tmp_path, "maps")
+    source = tmp_path / "maps.py"
+    source.write_text(source.read_text() + "\n\ndef other(x):\n    return x\n")
+    text = source.read_text()
+    source.write_text(text.replace("def grow", "# porter: domain finite\ndef grow"))
+    options = VerifyOptions((str(path),), on=("simulator",), functions=("grow",), cases=6)
+    assert verify(options) == 0
+    assert "; domain: finite" in capsys.readouterr().out

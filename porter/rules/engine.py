@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from porter.config import Config
 from porter.diagnostics import Diagnostic, Severity, Span
+from porter.rules.domains import domain_comments
 from porter.rules.model import PyFile
 from porter.rules.registry import all_rules, checkers
 from porter.rules.suppress import ignores, suppress, unused
@@ -91,6 +92,7 @@ def _analyze(
         found = [d for rule in checkers() for d in rule.check(file)]
     verdicts = judge(source, file, found, config, names)
     found += _new(list(verdicts.diagnostics), found)
+    found += domain_comments(source.text, file.path)
     comments = ignores(source.text)
     kept = [*broken, *suppress(found, comments)]
     if names:

@@ -6,6 +6,7 @@ The comments are read from the source file, without NumPy; `narrowing` makes arg
 from __future__ import annotations
 
 import ast
+import contextlib
 import difflib
 import io
 import math
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from porter.diagnostics import UsageError
-from porter.frontend.attributes import PREFIX
+from porter.source.text import split_lines
 
 _COMMENT = re.compile(r"#\s*porter:\s*(?P<word>\w+)\b(?P<text>.*)$", re.IGNORECASE)
 _OPERATORS: dict[type[ast.cmpop], str] = {
@@ -113,29 +114,65 @@ def read_domains(text: str, path: str) -> dict[str, Domain]:
     Raises `UsageError` naming the line of a comment that is malformed, names something that is
     no parameter, or stands at no function.
     """
-    if "porter:" not in text.lower():
-        return {}
-    functions = list(_functions(ast.parse(text), ""))
     found: dict[str, Domain] = {}
-    lines = text.splitlines()
-    for line, comment in _comments(text):
-        try:
-            name, node = _owner(functions, lines, line)
-            conditions, texts = _conditions(comment, node)
-        except _Malformed as error:
-            raise UsageError(f"{path}:{line}: domain comment: {error}") from error
+    for comment, name, part in _read(text):
+        if isinstance(part, str):
+            raise UsageError(f"{path}:{comment.line}: domain comment: {part}")
         before = found.get(name, Domain())
-        found[name] = Domain((*before.conditions, *conditions), (*before.texts, *texts))
+        found[name] = Domain((*before.conditions, *part.conditions), (*before.texts, *part.texts))
     return found
 
 
-def _comments(text: str) -> Iterator[tuple[int, str]]:
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+def problems(text: str) -> Iterator[tuple[Comment, str, str]]:
+    """The comments of a source file that cannot be served, each with its function and why."""
+    for comment, name, part in _read(text):
+        if isinstance(part, str):
+            yield comment, name, part
+
+
+@dataclass(frozen=True)
+class Comment:
+    """Where a comment is, in lines from 1 and columns from 0, and what follows `domain`."""
+
+    line: int
+    start: int
+    end: int
+    text: str
+
+
+def _read(text: str) -> Iterator[tuple[Comment, str, Domain | str]]:
+    """Every comment with the name of its function and its domain, or what is wrong with it."""
+    if "porter:" not in text.lower():
+        return
+    functions: list[tuple[str, _Function]] | None = None
+    lines = split_lines(text)
+    for comment in _comments(text):
+        functions = functions or list(_functions(ast.parse(text), ""))
+        name = ""
+        try:
+            name, node = _owner(functions, lines, comment.line)
+            conditions, texts = _conditions(comment.text, node)
+        except _Malformed as error:
+            yield comment, name, str(error)
+        else:
+            yield comment, name, Domain(tuple(conditions), tuple(texts))
+
+
+def _comments(text: str) -> Iterator[Comment]:
+    for token in _tokens(text):
         if token.type == tokenize.COMMENT and (match := _COMMENT.search(token.string)):
             word = match["word"].lower()
             # a typing error must not leave the inputs as wide as they were
-            if word == "domain" or difflib.get_close_matches(word, ["domain"], cutoff=0.75):
-                yield token.start[0], match["text"] if word == "domain" else f"\0{word}"
+            if word == "domain" or difflib.get_close_matches(word, ["domain"], cutoff=0.82):
+                said = match["text"] if word == "domain" else f"\0{word}"
+                start = token.start[1] + match.start()
+                yield Comment(token.start[0], start, token.end[1], said)
+
+
+def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
+    # the parser takes a little more than the tokenizer of the library
+    with contextlib.suppress(tokenize.TokenError, SyntaxError):
+        yield from tokenize.generate_tokens(io.StringIO(text).readline)
 
 
 def _functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, _Function]]:
@@ -189,11 +226,15 @@ class _Parser:
     """Reads the conditions of one function."""
 
     def __init__(self, node: _Function) -> None:
+        # imports libcst, which a file without such comments need not wait for
+        from porter.frontend.attributes import PREFIX
+
         a = node.args
         names = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
         # the attributes that a method reads are its parameters too
         own = {n.attr for n in ast.walk(node) if _is_self(n) and isinstance(n, ast.Attribute)}
         self.function = node.name
+        self.prefix = PREFIX
         self.names = [*names, *sorted(PREFIX + attribute for attribute in own)]
 
     def condition(self, node: ast.expr) -> Iterator[Condition]:
@@ -257,7 +298,7 @@ class _Parser:
         """The parameter that a name or `self.name` stands for."""
         if _is_self(node):
             assert isinstance(node, ast.Attribute)
-            found = PREFIX + node.attr
+            found = self.prefix + node.attr
         elif isinstance(node, ast.Name):
             found = node.id
         else:

@@ -50,7 +50,7 @@ def simulator_line(evidence: Evidence) -> str:
     if extra:
         text += f"; {' and '.join(extra)} among them"
     if detail.get("domain"):
-        text += f" (domain: {detail['domain']})"
+        text += f"; domain: {detail['domain']}"
     if detail.get("largest"):
         text += f", up to {detail['largest']:,} threads in a launch"
     if detail.get("library"):

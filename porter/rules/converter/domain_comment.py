@@ -1,0 +1,89 @@
+"""PRT913: a comment about a function's domain that says nothing."""
+
+from __future__ import annotations
+
+from porter.diagnostics import Severity
+from porter.rules.base import Bad, ConverterRule
+
+
+class DomainComment(ConverterRule):
+    """
+    ## What it does
+
+    Reports `# porter: domain ...` comments that cannot be read, that name something which is
+    no parameter, or that stand at no function.
+
+    ## Why is this bad?
+
+    `porter verify` narrows the inputs of a proof to such a domain, and refuses to work with a
+    comment that it does not understand: what would be proved is not what the comment looks
+    like.
+
+    ## Example
+
+    ```python
+    def growth(x, rate):
+        # porter: domain speed > 0  (PRT913: `speed` is not a parameter of `growth`)
+        return x * (1 + rate)
+    ```
+
+    Write conditions such as `rate > 0`, `0 <= k < len(x)`, `mask in (0, 1)`, `finite` or
+    `sorted(x)`, separated by commas, in the function or directly above it.
+
+    ## Fix safety
+
+    There is no automatic fix.
+    """
+
+    code = "PRT913"
+    name = "domain-comment"
+    severity = Severity.ERROR
+    VALID = (
+        """
+        # porter: domain x > 0, finite
+        def f(x, n):
+            # porter: domain 1 <= n < len(x)
+            return x * n
+        """,
+        """
+        class C:
+            def step(self, x):
+                return x * self.dt  # porter: domain self.dt > 0
+        """,
+        "text = '# porter: domain of discourse'\n",
+        "# porter: main loop\nx = 1\n",
+    )
+    INVALID = (
+        Bad(
+            """
+            def f(x):
+                # porter: domain y > 0
+                return x
+            """,
+            "2:5",
+        ),
+        Bad(
+            """
+            # porter: domain x > 0
+
+            def f(x):
+                return x
+            """,
+            "1:1",
+        ),
+        Bad(
+            """
+            def f(x):
+                return x  # porter: domains x > 0
+            """,
+            "2:15",
+        ),
+        Bad(
+            """
+            def f(x):
+                # porter: domain x is positive
+                return x
+            """,
+            "2:5",
+        ),
+    )

@@ -1,0 +1,27 @@
+"""PRT913 for `# porter: domain` comments that cannot be served."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from porter.diagnostics import Diagnostic, Severity, Span
+
+
+def domain_comments(text: str, path: str) -> Iterator[Diagnostic]:
+    """One finding for each such comment of a source file that `ast` can parse."""
+    if "porter:" not in text.lower():
+        return
+    # most files have no such comments and need not wait for the import
+    from porter.verify.domains import problems
+
+    for comment, function, problem in problems(text):
+        yield Diagnostic(
+            code="PRT913",
+            name="domain-comment",
+            message=problem,
+            span=Span(comment.line, comment.start + 1, comment.line, comment.end + 1),
+            path=path,
+            severity=Severity.ERROR,
+            help="write conditions of parameters, such as `x > 0` or `0 <= k < len(x)`",
+            function=function,
+        )

@@ -3,7 +3,7 @@
     python benchmarks/emulator.py [--threads 1000000] [--simulated 4096] [--write]
 
 Every kernel runs on Numba's own simulator (as it is, and with the block runner of `porter
-verify`) with few threads, and on the emulator with many; what counts is time per thread.
+verify`) with few threads, and on the emulator with many; processor time per thread counts.
 Compilation is counted apart.  `--write` puts the table into docs/emulator.md.
 """
 
@@ -128,9 +128,9 @@ def simulated(kernel: Any, expected: Any, threads: int, manager: Any) -> float:
     x, y, out = inputs(threads)
     before, simulator.BlockManager = simulator.BlockManager, manager
     try:
-        started = time.perf_counter()
+        started = time.process_time()
         kernel[-(-threads // BLOCK), BLOCK](x, y, out)
-        seconds = time.perf_counter() - started
+        seconds = time.process_time() - started
     finally:
         simulator.BlockManager = before
     check(kernel, expected(x, y), out)
@@ -144,11 +144,11 @@ def emulated(kernel: Any, expected: Any, threads: int) -> tuple[float, float, fl
     for _ in range(3):
         out = np.zeros(max(threads, 64))
         before = emulator.TOTALS.compile_seconds
-        started = time.perf_counter()
+        started = time.process_time()
         emulator.launch(kernel, blocks, BLOCK, (x, y, out))
         spent = emulator.TOTALS.compile_seconds - before
         compiled = max(compiled, spent)
-        best = min(best, time.perf_counter() - started if spent == 0 else math.inf)
+        best = min(best, time.process_time() - started if spent == 0 else math.inf)
         check(kernel, expected(x, y), out)
     return best / threads, compiled, best
 

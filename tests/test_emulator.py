@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +216,20 @@ def test_every_golden_module_is_proved(path: Path) -> None:
         assert (evidence.on, evidence.status) == ("emulator", "passed"), found.to_json()
         assert evidence.cases == 4 + 4
         assert evidence.detail["largest"] > 10_000
+
+
+def test_a_module_for_numba_cuda_mlir_is_proved(tmp_path: Path) -> None:
+    """Its package, which has no simulator, need not be installed."""
+    source = GOLDEN[0].parents[2] / "examples" / "softmax.py"
+    shutil.copy(source, tmp_path)
+    command = [sys.executable, "-m", "porter", "convert", "softmax.py", "--no-verify"]
+    run = [*command, "--backend", "numba-cuda-mlir"]
+    subprocess.run(run, cwd=tmp_path, check=True, capture_output=True)
+    path = tmp_path / "softmax_cuda.py"
+    assert "from numba_cuda_mlir import cuda" in path.read_text()
+    (found,) = verify_module(path, on=("emulator",), cases=4)
+    assert found.evidence[0].status == "passed", found.to_json()
+    assert "numba-cuda-mlir" in found.evidence[0].detail["library"]
 
 
 MUTANTS = [

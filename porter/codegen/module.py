@@ -102,7 +102,8 @@ def linked_module(
     parts = [p for f in functions for p in f.parts]
     helpers = set(re.findall(r"^def (\w+)\(", f"{device}\n{host}", re.MULTILINE))
     parts = _apart([p for p in (_trim(device), *parts, _trim(host)) if p], helpers)
-    simulated = _simulated("\n".join(parts))
+    # numba-cuda-mlir has no simulator, and no `config` to ask
+    simulated = "" if backend == "numba-cuda-mlir" else _simulated("\n".join(parts))
     if not simulated:
         parts = [p.replace(f"{HOST_MATH}.", "math.") for p in parts]
     text = "\n".join(parts)

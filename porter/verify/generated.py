@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from porter.emulate.scope import TEXT
-from porter.verify import cupy_stand_in
+from porter.verify import cupy_stand_in, mlir_stand_in
 from porter.verify.device_arithmetic import NAMES, rewrite_kernels
 from porter.verify.original import targets, wanted
 
@@ -74,6 +74,8 @@ def load(path: Path, text: str, blocks: Mapping[str, int]) -> types.ModuleType:
     """
     if cupy_stand_in.needed(text):
         cupy_stand_in.install()
+    if mlir_stand_in.needed(text):
+        mlir_stand_in.install()
     tree, _ = definitions(text, path)
     for statement in tree.body:
         name, _ = _constant(statement)

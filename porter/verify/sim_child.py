@@ -19,7 +19,7 @@ from typing import Any
 from porter.codegen.header import FunctionRecord, Header, is_edited, parse
 from porter.frontend.attributes import PREFIX
 from porter.source.files import read
-from porter.verify import cupy_stand_in, generated
+from porter.verify import cupy_stand_in, generated, mlir_stand_in
 from porter.verify.cases import SMALL_BLOCKS
 from porter.verify.domains import Domain, read_domains
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
@@ -188,8 +188,9 @@ class Session:
             detail["reasons"] = reasons
         if name in self.domains:
             detail["domain"] = self.domains[name].text
-        if cupy_stand_in.needed(self.text):
-            detail["library"] = cupy_stand_in.SAID
+        stand_ins = [s.SAID for s in (cupy_stand_in, mlir_stand_in) if s.needed(self.text)]
+        if stand_ins:
+            detail["library"] = "; ".join(stand_ins)
         if proof is not None and values:
             detail |= proof.worst.to_json()
         if stopped or nothing:

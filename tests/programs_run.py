@@ -2,6 +2,8 @@
 
     python tests/programs_run.py --count 20000 --seed N [--simulator 500] [--jobs 2] [--out DIR]
 
+With --emulator 500 the sample runs on the emulator instead.
+
 Prints how many programs were right, refused (by code) and wrong.  Each wrong one is made
 smaller by leaving out statements and written to DIR.  Exit code 1 when anything is wrong.
 """
@@ -77,10 +79,24 @@ def _still(program: Program, word: str, judge: Any) -> bool:
         return False
 
 
-def worker(count: int, number: int, simulate: int, out: Path) -> None:
+def _judges(options: argparse.Namespace) -> Iterator[tuple[str, Any]]:
+    """What a sample of generated modules runs on, by name."""
+    if options.simulator:
+        from programs_simulator import on_simulator
+
+        yield "simulator", on_simulator
+    elif options.emulator:
+        from programs_emulator import on_emulator
+
+        yield "emulator", on_emulator
+
+
+def worker(options: argparse.Namespace) -> None:
     """In a child process: one JSON line per program that is not simply right, then the counts."""
     warnings.simplefilter("ignore")
     counts: collections.Counter[str] = collections.Counter()
+    count, number, out = options.count, options.seed, options.out
+    sample = options.simulator or options.emulator
     for k, program in enumerate(generate(count, number)):
         outcome = check(program)
         counts[outcome.word] += 1
@@ -88,16 +104,15 @@ def worker(count: int, number: int, simulate: int, out: Path) -> None:
             counts[f"{outcome.word} {_kind(outcome.detail)}"] += 1
         if outcome.word in ("wrong", "crashed"):
             report(program, outcome, out / f"{outcome.word}_{number + k}.py", check)
-        elif outcome.word == "ok" and simulate > 0:
-            simulate -= 1
-            from programs_simulator import on_simulator
-
-            outcome = on_simulator(program)
-            counts[f"simulator {outcome.word}"] += 1
-            if outcome.word != "ok" and outcome.word != "refused":
-                report(program, outcome, out / f"simulator_{number + k}.py", on_simulator)
-            elif outcome.word == "refused":
-                counts[f"refused {_kind(outcome.detail)}"] += 1
+        elif outcome.word == "ok" and sample > 0:
+            sample -= 1
+            for name, judge in _judges(options):
+                outcome = judge(program)
+                counts[f"{name} {outcome.word}"] += 1
+                if outcome.word not in ("ok", "refused"):
+                    report(program, outcome, out / f"{name}_{number + k}.py", judge)
+                elif outcome.word == "refused":
+                    counts[f"refused {_kind(outcome.detail)}"] += 1
     print(json.dumps(counts), flush=True)
 
 
@@ -118,14 +133,15 @@ def children(options: argparse.Namespace) -> collections.Counter[str]:
     total: collections.Counter[str] = collections.Counter()
     chunks = [(min(CHUNK, options.count - k), options.seed * 1_000_000 + k)
               for k in range(0, options.count, CHUNK)]  # fmt: skip
-    each = -(-options.simulator // max(1, len(chunks)))
+    sample = "--simulator" if options.simulator else "--emulator"
+    each = -(-(options.simulator or options.emulator) // max(1, len(chunks)))
     running: list[subprocess.Popen[str]] = []
-    environment = os.environ | ({"NUMBA_ENABLE_CUDASIM": "1"} if options.simulator else {})
+    environment = os.environ | ({"NUMBA_ENABLE_CUDASIM": "1"} if each else {})
     while chunks or running:
         while chunks and len(running) < options.jobs:
             count, number = chunks.pop(0)
             command = [sys.executable, __file__, "--worker", "--count", str(count)]
-            command += ["--seed", str(number), "--simulator", str(each), "--out", str(options.out)]
+            command += ["--seed", str(number), sample, str(each), "--out", str(options.out)]
             child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
             running.append(child)
         done = [p for p in running if p.poll() is not None]
@@ -134,7 +150,11 @@ def children(options: argparse.Namespace) -> collections.Counter[str]:
             text = process.stdout.read() if process.stdout else ""
             last = text.strip().splitlines()[-1:] or ["{}"]
             total.update(json.loads(last[0]) if process.returncode == 0 else {"died": 1})
-            words = {k: n for k, n in total.items() if " " not in k or k.startswith("simulator")}
+            words = {
+                k: n
+                for k, n in total.items()
+                if not k.startswith(("refused ", "stricter ", "unraised "))
+            }
             print(f"so far: {words}", file=sys.stderr, flush=True)
         time.sleep(0.2)
     return total
@@ -146,6 +166,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--simulator", type=int, default=0)
+    parser.add_argument("--emulator", type=int, default=0, help="instead of the simulator")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--worker", action="store_true")
@@ -158,7 +179,7 @@ def main() -> int:
             print(program, check(program), sep="\n")
         return 0
     if options.worker:
-        worker(options.count, options.seed, options.simulator, options.out)
+        worker(options)
         return 0
     total = children(options)
     for word, count in sorted(total.items(), key=lambda item: -item[1]):

@@ -18,6 +18,7 @@ from programs_check import Outcome, casts_beyond, undefined
 from porter.codegen.module import module_text
 from porter.convert import convert_function
 from porter.diagnostics import Refusal
+from porter.emulate.scope import TEXT
 from porter.frontend.globals import Globals
 from porter.source.module import SourceModule
 
@@ -40,7 +41,7 @@ def converted(program: Program) -> Callable[..., Any]:
     text = module_text([made.text], "")
     for name, size in SMALL.items():
         text = re.sub(rf"^{name} = \d+", f"{name} = {size}", text, flags=re.M)
-    scope: dict[str, Any] = {"__name__": "generated"}
+    scope: dict[str, Any] = {"__name__": "generated", TEXT: text}
     exec(compile(text, "<generated>", "exec"), scope)
     found: Callable[..., Any] = scope["f"]
     return found
@@ -76,6 +77,11 @@ def on_simulator(program: Program) -> Outcome:
         return Outcome("refused", f"{refusal.diagnostic.code} {refusal.diagnostic.message}")
     except Exception as error:
         return Outcome("crashed", f"{type(error).__name__}: {error}")
+    return compared(program, function)
+
+
+def compared(program: Program, function: Callable[..., Any]) -> Outcome:
+    """Whether a generated function does what the program does, however arrays are laid out."""
     original = program.function()
     for arguments in program.calls:
         for number, given in enumerate(layouts(arguments)):

@@ -157,10 +157,10 @@ def test_shared_memory_of_a_size_that_the_launch_gives() -> None:
 
 
 def test_types_are_the_compilers() -> None:
-    out = np.zeros(5)
+    out = np.zeros(6)
     launch(kernels.types, 1, 1, (np.ones(1, np.float32), np.int32(2**31 - 1), out))
     # float32 * float64, int32 + int32, float32, integers by zero, one rounding
-    assert out.tolist() == [2.0 + 1e-9, 2**32 - 2, np.sqrt(np.float32(2)), math.inf, 2**-54]
+    assert out.tolist() == [2.0 + 1e-9, 2**32 - 2, np.sqrt(np.float32(2)), math.inf, 2**-54, -1.5]
 
 
 def test_memory_starts_poisoned() -> None:

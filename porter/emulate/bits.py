@@ -55,6 +55,18 @@ def fma(typing: Any, a: Any, b: Any, c: Any) -> Any:
     return kind(kind, kind, kind), codegen
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def fmod(typing: Any, a: Any, b: Any) -> Any:
+    """`math.fmod`, which Numba has for GPUs only."""
+    single = all(types.unliteral(t) == types.float32 for t in (a, b))
+    kind = types.float32 if single else types.float64
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.frem(*args)
+
+    return kind(kind, kind), codegen
+
+
 @njit(error_model="numpy")  # type: ignore[untyped-decorator]
 def selp(condition: Any, a: Any, b: Any) -> Any:
     """`a` where the condition holds, else `b`."""

@@ -24,8 +24,8 @@ def names_with(note: Any) -> dict[str, Any]:
         "load": accesses.make_load(note), "store": accesses.make_store(note),
         "atomic_cas": atomics.make_cas(note), "shared": arrays.shared, "local": arrays.local,
         "pause": threads.pause, "post": threads.post, "collect": threads.collect,
-        "bits": threads.bits, "pair": bits.pair, "fma": bits.fma, "popc": bits.popc,
-        "brev": bits.brev, "clz": bits.clz, "ffs": bits.ffs, "cbrt": bits.cbrt,
+        "bits": threads.bits, "pair": bits.pair, "fma": bits.fma, "fmod": bits.fmod,
+        "popc": bits.popc, "brev": bits.brev, "clz": bits.clz, "ffs": bits.ffs, "cbrt": bits.cbrt,
         "selp": bits.selp, "floor": bits.floor, "ceil": bits.ceil, "trunc": bits.trunc,
         "lane": lane, "int32": np.int32, "int64": np.int64,
     }  # fmt: skip

@@ -164,6 +164,11 @@ def _reason(error: Exception) -> str:
     return " ".join((said[0] if said else type(error).__name__).split())[:200]
 
 
+def forget() -> None:
+    """Let go of all programs: whoever compiles many of them has no memory for all."""
+    _PROGRAMS.clear()
+
+
 _PROGRAMS: dict[tuple[Callable[..., Any], int], Program] = {}
 
 

@@ -29,8 +29,10 @@ from porter.emulate.expressions import (
 from porter.emulate.scope import Cuda, Scope, is_device, python_function
 from porter.emulate.sites import GRID, SITES, site
 
-#: functions of `math` that give another type on a GPU
-_ROUNDING = {math.floor: "_floor", math.ceil: "_ceil", math.trunc: "_trunc"}
+#: functions of `math` that give another type on a GPU, or that Numba has only there
+_MATH = {
+    math.floor: "_floor", math.ceil: "_ceil", math.trunc: "_trunc", math.fmod: "_fmod",
+}  # fmt: skip
 _SHAPES = ("shape", "strides")
 
 
@@ -116,9 +118,9 @@ class _Change(ast.NodeTransformer):
         found = self.scope.meaning(node.func)
         if isinstance(found, Cuda):
             return self._cuda_call(found.name, node)
-        rounding = next((text for f, text in _ROUNDING.items() if f is found), None)
-        if rounding is not None:
-            return expression(rounding + "({0})", node, [self._visit(node.args[0])])
+        own = next((name for f, name in _MATH.items() if f is found), None)
+        if own is not None:
+            return expression(own + "({all})", node, [self._visit(a) for a in node.args])
         below = python_function(found) if is_device(found) else None
         if below is not None:
             return self._device_call(below, node)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 from numba import cuda, float32, int32
+from numba.cuda.random import xoroshiro128p_uniform_float32
 
 BINS = 16
 TABLE = np.array([1.0, 10.0, 100.0])
@@ -185,6 +186,18 @@ def dynamic(x, out):
     held[t] = x[t]
     cuda.syncthreads()
     out[t] = held[cuda.blockDim.x - 1 - t]
+
+
+@cuda.jit
+def share_of_circle(states, tries, out):
+    i = cuda.grid(1)
+    hits = 0
+    for _ in range(tries):
+        x = xoroshiro128p_uniform_float32(states, i)
+        y = xoroshiro128p_uniform_float32(states, i)
+        if x * x + y * y <= 1:
+            hits += 1
+    out[i] = 4.0 * hits / tries
 
 
 @cuda.jit

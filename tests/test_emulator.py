@@ -156,6 +156,15 @@ def test_shared_memory_of_a_size_that_the_launch_gives() -> None:
         launch(kernels.dynamic, 1, 48, (x, out), dynamic=47 * 4)
 
 
+def test_random_numbers_come_from_numbas_own_generator() -> None:
+    from numba.cuda.random import init_xoroshiro128p_states_cpu, xoroshiro128p_dtype
+
+    states, out = np.zeros(256, xoroshiro128p_dtype), np.zeros(256)
+    init_xoroshiro128p_states_cpu(states, 1, 0)
+    launch(kernels.share_of_circle, 4, 64, (states, 1000, out))
+    assert abs(out.mean() - math.pi) < 0.02 and out.std() > 0.01
+
+
 def test_types_are_the_compilers() -> None:
     out = np.zeros(6)
     launch(kernels.types, 1, 1, (np.ones(1, np.float32), np.int32(2**31 - 1), out))

@@ -208,7 +208,8 @@ class _Change(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         """A checked load."""
-        if isinstance(node.value, ast.Attribute) and node.value.attr in _SHAPES:
+        of_shape = isinstance(node.value, ast.Attribute) and node.value.attr in _SHAPES
+        if of_shape or _is_field(node):
             return self.generic_visit(node)
         if not isinstance(node.ctx, ast.Load):
             raise Unsupported("this use of a subscript", node.lineno)
@@ -227,8 +228,12 @@ class _Change(ast.NodeTransformer):
             self.grids |= {t.id for t in node.targets if isinstance(t, ast.Name)}
             return ast.copy_location(ast.Pass(), node)
         value = self._visit(node.value)
-        if len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
-            return [self._store(node.targets[0], value)]
+        first = node.targets[0]
+        if len(node.targets) == 1 and isinstance(first, ast.Subscript):
+            if not _is_field(first):
+                return [self._store(first, value)]
+            node.value, first.value = value, self._visit(first.value)
+            return node
         if not any(isinstance(n, ast.Subscript) for t in node.targets for n in ast.walk(t)):
             node.value = value
             return node
@@ -298,6 +303,11 @@ class _Change(ast.NodeTransformer):
     def _temporary(self) -> str:
         self.temporaries += 1
         return f"{PREFIX}_t{self.temporaries}"
+
+
+def _is_field(node: ast.Subscript) -> bool:
+    """Whether a subscript is a field of a record."""
+    return isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str)
 
 
 def _is_type(name: str) -> bool:

@@ -73,6 +73,12 @@ def test_short_inputs_that_are_refused_are_counted_and_told(generated: Path) -> 
     assert detail["refused_sizes"] > 0 and "slices of different lengths" in detail["refusal"]
 
 
+def test_what_numpy_searches_is_sorted(generated: Path) -> None:
+    found = simulated(generated, "-f", "binned")["binned"]
+    assert found["status"] == "passed", found
+    assert found["detail"]["domain"] == "sorted(edges)"
+
+
 def test_a_function_that_refuses_longer_arrays_too_is_not_proved(generated: Path) -> None:
     text = generated.read_text()
     check = '    x = _array(x, "x", 1, "float32 float64")\n'

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from porter.codegen.elementwise import items_of
 from porter.codegen.hostbase import HostBase
 from porter.codegen.kernels import kernel_expressions
-from porter.ir.nodes import Cast, Check, Parameter, Value
+from porter.ir.nodes import Cast, Check, Parameter, Return, Value
 from porter.ir.ops import OPS
 from porter.ir.walk import walk
 from porter.plan.nodes import Launch
@@ -134,12 +134,14 @@ class Prologue(HostBase):
         self._needs("_flat")
         self._common_shape(names)
         self.pending = [c for c in self.pending if c.kind != "broadcast"]
+        returned = {v for i in items_of(self.plan.items) if isinstance(i, Return) for v in i.values}
         for n in names:
             if n in self.written:
                 self.emit(f"if {n}.shape != shape:")
                 self.emit(
                     f'    raise ValueError(f"cannot broadcast to the shape {{{n}.shape}} of {n}")'
                 )
+            if n in self.written or n in returned:
                 self.emit(f"whole_{n} = {n}")
         for n in names:
             self.emit(f"{n} = _flat({n}, shape)")

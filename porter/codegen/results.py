@@ -30,7 +30,6 @@ class Results(HostBase):
                 self.emit(f"_copy_back(d_{p.name}, {target}, stream)")
 
     def _return(self, item: Return) -> None:
-        self.comment(item.origin) if False else None
         self._epilogue()
         values = [self._result(v) for v in item.values]
         if item.single:
@@ -45,7 +44,7 @@ class Results(HostBase):
             return "None"
         if isinstance(value, str):
             if value in self.device:
-                return f"whole_{value}" if self.elementwise and value in self.written else value
+                return f"whole_{value}" if self.elementwise else value
             made = self._array_result(value)
             for p in sorted(self._may_mean(value)):
                 made = f"{p} if {value} is d_{p} else {made}"

@@ -219,6 +219,22 @@ def index_parameters(text: str, name: str) -> frozenset[str]:
     return frozenset(a.arg for a in arguments if a.arg in used)
 
 
+def sorted_parameters(text: str, name: str) -> list[str]:
+    """The parameters that NumPy requires to be sorted: what it searches, bins, interpolates."""
+    function = _find(ast.parse(text), name.split("."))
+    if function is None:
+        return []
+    own = {a.arg for a in (*function.args.posonlyargs, *function.args.args)}
+    calls = [n for n in ast.walk(function) if isinstance(n, ast.Call)]
+    found: dict[str, None] = {}
+    for node in calls:
+        position = _SORTED.get(getattr(node.func, "id", getattr(node.func, "attr", "")))
+        if position is not None and len(node.args) > position:
+            value = node.args[position]
+            found |= {value.id: None} if isinstance(value, ast.Name) and value.id in own else {}
+    return list(found)
+
+
 def literals(text: str, name: str, namespace: dict[str, Any]) -> tuple[float, ...]:
     """The numbers that a function mentions, directly or as constants of its module.
 
@@ -243,6 +259,8 @@ def _names(node: ast.AST) -> Iterator[ast.Name]:
     return (n for n in ast.walk(node) if isinstance(n, ast.Name))
 
 
+#: where these functions take what must be sorted
+_SORTED = {"searchsorted": 0, "digitize": 1, "interp": 1}
 #: the arguments of calls that count or point into arrays
 _POSITIONS = {"range": slice(None), "take": slice(None), "bincount": slice(1), "at": slice(1, 2),
               "take_along_axis": slice(1, 2)}  # fmt: skip

@@ -37,7 +37,7 @@ MOST_WORK = 20_000
 #: seconds: an original that takes longer makes a case with the module's own blocks too costly
 SLOW = 0.1
 #: with an axis no longer than this, a plain ValueError where NumPy goes on is a refusal
-SHORT = 2
+SHORT = 3
 #: the share of cases that may be refused for their sizes
 MOST_REFUSED = 0.5
 _REFUSALS = (ValueError, TypeError, IndexError)

@@ -21,12 +21,18 @@ from porter.frontend.attributes import PREFIX
 from porter.source.files import read
 from porter.verify import cupy_stand_in, generated, mlir_stand_in
 from porter.verify.cases import SMALL_BLOCKS
-from porter.verify.domains import Domain, read_domains
+from porter.verify.domains import Domain, Property, read_domains
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
 from porter.verify.further import Further
 from porter.verify.instances import by_attributes
 from porter.verify.limits import restrict
-from porter.verify.original import Original, index_parameters, literals, load
+from porter.verify.original import (
+    Original,
+    index_parameters,
+    literals,
+    load,
+    sorted_parameters,
+)
 from porter.verify.prover import Found, Proof, Subject, Version
 from porter.verify.shapes import parse_shapes
 from porter.verify.simulator import EMULATED, LAUNCHES, install
@@ -151,8 +157,16 @@ class Session:
             own,
             index_parameters(self.source_text, name),
             literals(self.source_text, name, self.original.namespace),
-            self.domains.get(name, Domain()),
+            self.domain(name),
         )
+
+    def domain(self, name: str) -> Domain:
+        """What the comments say, and NumPy of what it searches."""
+        said = self.domains.get(name, Domain())
+        ordered = [Property("sorted", n) for n in sorted_parameters(self.source_text, name)]
+        ordered = [p for p in ordered if p not in said.conditions]
+        texts = tuple(f"sorted({p.name})" for p in ordered)
+        return Domain((*said.conditions, *ordered), (*said.texts, *texts))
 
     def _plain(self, record: FunctionRecord, function: Any) -> Any:
         """A method as a function of the attributes that it reads."""
@@ -186,8 +200,8 @@ class Session:
             detail["refusal"] = proof.refusals[0].mismatch.message
         if reasons:
             detail["reasons"] = reasons
-        if name in self.domains:
-            detail["domain"] = self.domains[name].text
+        if text := self.domain(name).text:
+            detail["domain"] = text
         stand_ins = [s.SAID for s in (cupy_stand_in, mlir_stand_in) if s.needed(self.text)]
         if stand_ins:
             detail["library"] = "; ".join(stand_ins)

@@ -497,3 +497,10 @@ def mask_is_a_view_of_the_target(y, z):
     """NumPy reads the mask while it stores."""
     y[y[::-1]] = z[y[::-1]]
     return y
+
+
+def argument_given_back_early(x, mask, p, training=True):
+    """The argument itself, in its own shape, although the kernels see arrays of one dimension."""
+    if not training:
+        return x
+    return x * mask / (1.0 - p)

@@ -79,8 +79,6 @@ CASES = {
     "literal_that_is_rounded": refused("float32[:]", "PRT908", "n"),
     "numbers_of_either_dtype": Case("int64[:], int32[:], float32[:]", "n n n"),
     "mask_is_a_view_of_the_target": refused("bool[:], bool[:]", "PRT905", "n n"),
-    "argument_given_back_early": Case(
-        "float64[:], float64[:], float64[:], boolean", "n n n =False"
-    ),
+    "argument_given_back_early": Case("float64[:], float64[:], float64[:], bool", "n n n =False"),
     "sizes_met_in_a_branch": Case("int64[:], float64[:]", "=np.array([3,0,5,7]) n+1"),
 }

@@ -351,6 +351,9 @@ def verify(
         list[str] | None,
         typer.Option("--arch", metavar="sm_NN", help="Compile for it (repeatable), or for all."),
     ] = None,
+    trace_values: Annotated[
+        bool, typer.Option("--trace-values", help="Show the first source line that differs.")
+    ] = False,
 ) -> None:
     """Prove a generated module against the originals."""
     from porter.commands.options import VerifyOptions
@@ -368,6 +371,7 @@ def verify(
         inputs=inputs,
         trace=trace,
         archs=tuple(archs or ()),
+        trace_values=trace_values,
     )
     raise typer.Exit(run(options))
 

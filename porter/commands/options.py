@@ -96,7 +96,8 @@ class VerifyOptions:
     None for the verifier's own choice; `timeout` is in seconds, for each function and kind
     of evidence, None for the verifier's own limit.  `case` runs only the case of that number;
     `inputs` is a file of hypothesis strategies, `trace` one that `porter trace` wrote; `archs`
-    are the architectures to compile for, empty for the usual ones.
+    are the architectures to compile for, empty for the usual ones; with `trace_values` a mismatch
+    tells the first source line whose value differs.
     """
 
     paths: tuple[str, ...]
@@ -110,6 +111,7 @@ class VerifyOptions:
     inputs: str | None = None
     trace: str | None = None
     archs: tuple[str, ...] = ()
+    trace_values: bool = False
 
 
 @dataclass(frozen=True)

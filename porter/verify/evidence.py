@@ -33,7 +33,7 @@ class Mismatch:
     `what` is one of exception, results, kind, shape, dtype, aliasing, mutation, nan, value,
     launch, hang, memory, died and load; `index` is the first differing element; `inputs`
     describes each argument; `command` repeats the verification; `shrunk` says that the case's
-    input was made smaller.
+    input was made smaller; `values` are lines about the first value that differs, if asked for.
     """
 
     what: str
@@ -47,11 +47,13 @@ class Mismatch:
     inputs: tuple[str, ...] = ()
     command: str = ""
     shrunk: bool = False
+    values: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The mismatch as a JSON object."""
         index = None if self.index is None else list(self.index)
-        return {**vars(self), "index": index, "inputs": list(self.inputs)}
+        lists = {"inputs": list(self.inputs), "values": list(self.values)}
+        return {**vars(self), "index": index, **lists}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Mismatch:
@@ -60,6 +62,7 @@ class Mismatch:
         known = {k: v for k, v in data.items() if k in cls.__dataclass_fields__}
         known["index"] = None if index is None else tuple(index)
         known["inputs"] = tuple(data.get("inputs", ()))
+        known["values"] = tuple(data.get("values", ()))
         return cls(**known)
 
 

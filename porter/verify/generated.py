@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from porter.emulate.scope import TEXT
 from porter.verify import cupy_stand_in, mlir_stand_in
@@ -65,12 +66,19 @@ def _is_choice(statement: ast.stmt) -> bool:
     return all(wanted(s, _CALLS) for s in (*statement.body, *statement.orelse))
 
 
-def load(path: Path, text: str, blocks: Mapping[str, int]) -> types.ModuleType:
+def load(
+    path: Path,
+    text: str,
+    blocks: Mapping[str, int],
+    change: Callable[[ast.Module], None] | None = None,
+    names: Mapping[str, object] = MappingProxyType({}),
+) -> types.ModuleType:
     """Import a module's text with some constants replaced.
 
     They are replaced where they are assigned, so that constants computed from them follow.
     Arithmetic in kernels gets the device's meaning (see `device_arithmetic`).
     Whatever the module raises on import is passed on; only `definitions` are executed.
+    `change` may alter the tree before, and `names` are what it needs among the globals.
     """
     if cupy_stand_in.needed(text):
         cupy_stand_in.install()
@@ -81,11 +89,13 @@ def load(path: Path, text: str, blocks: Mapping[str, int]) -> types.ModuleType:
         name, _ = _constant(statement)
         if name in blocks and isinstance(statement, (ast.Assign, ast.AnnAssign)):
             statement.value = ast.copy_location(ast.Constant(blocks[name]), statement)
+    if change is not None:
+        change(tree)
     rewrite_kernels(tree)
     suffix = "".join(f"_{name}{value}" for name, value in blocks.items())
     module = types.ModuleType(path.stem + suffix)
     module.__file__ = str(path)
-    module.__dict__.update(NAMES)
+    module.__dict__.update(NAMES, **names)
     # the emulator reads kernels as they were written
     module.__dict__[TEXT] = text
     sys.modules[module.__name__] = module

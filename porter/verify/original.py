@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from porter.verify import rounding
+from porter.verify.values import Values, watch_source
 
 #: calls that a constant may be made with
 _PURE = frozenset(
@@ -65,21 +66,29 @@ class Original:
 
 
 def load(
-    path: Path, text: str, *, rough: bool = False, jitted: ast.Module | None = None
+    path: Path,
+    text: str,
+    *,
+    rough: bool = False,
+    jitted: ast.Module | None = None,
+    watch: Values | None = None,
 ) -> Original:
     """Load the definitions of a source file; raises `SyntaxError`.
 
     With `rough`, the functions round at random (see `rounding`).  `jitted` is a tree of the
-    text whose decorators of Numba stay.
+    text whose decorators of Numba stay.  `watch` keeps the values of all assignments.
     """
     tree = jitted or ast.parse(text, str(path))
     if rough:
         tree = rounding.roughened(tree)
+    if watch is not None:
+        watch_source(tree)
     module = types.ModuleType(path.stem)
     module.__file__ = str(path)
     # dataclasses and pickling look a class's module up
     sys.modules.setdefault(path.stem, module)
     module.__dict__.update(rounding.NAMES if rough else {})
+    module.__dict__.update(watch.names if watch else {})
     _place(module, path, tree)
     original = Original(module.__dict__)
     for statement in tree.body:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import math
@@ -102,6 +103,7 @@ class Proof:
     worst: Worst = field(default_factory=Worst)
     refusals: list[Found] = field(default_factory=list)
     found: Found | None = None
+    smallest: Inputs | None = None
 
     def run(self, count: int, only: int | None = None) -> None:
         """Go through `count` cases and the wrong inputs; raises `Found` on a difference.
@@ -214,6 +216,17 @@ class Proof:
         self._note(f"{type(expected.error).__name__}: {expected.error}")
         said = self._exceptions(spec, inputs, expected.error)
         self.counts["cases" if said else "not_compared"] += 1
+
+    def again(self, found: Found, original: Callable[..., Any], version: Version) -> None:
+        """Call other versions of both functions on the smallest input that differs."""
+        inputs = self.smallest or found.inputs
+        if inputs is not None:
+            self._order(found.mismatch.case)
+            LAUNCHES.allow(math.inf)
+            calls.original(original, replace(inputs, form="host"))
+            # what was assigned before the time is over is known
+            with contextlib.suppress(calls.TooLong), calls.time_limit(calls.PATIENCE):
+                calls.converted(version.function, inputs, streams=False)
 
     def _order(self, number: int) -> None:
         name = zlib.crc32(self.subject.record.name.encode())
@@ -411,7 +424,7 @@ class Proof:
 
         parameters = self.variants[spec.variant % len(self.variants)]
         smallest = Shrinker(parameters, differs).smallest(found.inputs)
-        self.counts = counts
+        self.counts, self.smallest = counts, smallest
         blocks = found.mismatch.inputs[len(found.inputs.describe()) :]
         lines = (*values_of(smallest), *blocks)
         return replace(last.mismatch, inputs=lines, shrunk=last is not found)

@@ -130,5 +130,8 @@ def mismatch_lines(path: str, name: str, mismatch: Mismatch) -> Iterator[str]:
         smaller = ", made smaller" if mismatch.shrunk else ""
         yield f"   | {where}, seed {mismatch.seed}{smaller}:"
         yield from (f"   |   {line}" for line in mismatch.inputs)
+    if mismatch.values:
+        yield "   | the first value that differs:"
+        yield from (f"   |   {line}" for line in mismatch.values)
     if mismatch.command:
         yield f"help: repeat it with `{mismatch.command}`"

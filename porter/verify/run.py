@@ -42,6 +42,7 @@ def verify_module(
     inputs: Path | None = None,
     trace: Path | None = None,
     archs: tuple[str, ...] = (),
+    values: bool = False,
 ) -> list[FunctionEvidence]:
     """Prove the functions of a generated module against its source file.
 
@@ -52,7 +53,8 @@ def verify_module(
 
     `case` runs only the case of that number.  `inputs` is a file of hypothesis strategies, run
     in the child; `trace` one that `porter trace` wrote: both give further cases.  `archs` are
-    the architectures of ptx, such as sm_120; none for the usual ones.
+    the architectures of ptx, such as sm_120; none for the usual ones.  With `values`, a
+    mismatch tells the first source line whose value differs.
 
     With `text`, that text is proved as if it stood in the file, which need not exist: the
     header's source is looked for relative to the file's folder.
@@ -64,7 +66,7 @@ def verify_module(
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
         job = _Job(path, Path(folder), names, cases, seed, timeout)
         job.case, job.inputs, job.trace = case, _inputs(inputs), _trace(trace)
-        job.archs = _archs(archs)
+        job.archs, job.values = _archs(archs), values
         job.module.write_text(text, "utf-8")
         compiler = _Compiler(job) if "ptx" in on else None
         try:
@@ -168,6 +170,7 @@ class _Job:
         self.inputs: Path | None = None
         self.trace: Path | None = None
         self.archs: tuple[str, ...] = USUAL
+        self.values = False
         (folder / "module").mkdir()
         self.module = folder / "module" / path.name
 
@@ -202,7 +205,7 @@ class _Job:
             "module": str(self.module), "place": str(self.path), "functions": names,
             "cases": count, "seed": self.seed,
             "seconds": self.timeout * _SOFT, "limit": self.timeout * (2 * len(names) + 1),
-            "reply": str(reply), "observe": self.observe, "case": self.case,
+            "reply": str(reply), "observe": self.observe, "case": self.case, "values": self.values,
             "on": self.kind,
             "inputs": self.inputs and str(self.inputs), "trace": self.trace and str(self.trace),
         }  # fmt: skip

@@ -37,6 +37,7 @@ from porter.verify.prover import Found, Proof, Subject, Version
 from porter.verify.shapes import parse_shapes
 from porter.verify.simulator import EMULATED, LAUNCHES, install
 from porter.verify.strategies import BadInputs
+from porter.verify.values import Values, first_difference, watch_kernels
 
 #: with fewer cases than this the time limit leaves nothing proved
 FEWEST_CASES = 8
@@ -64,6 +65,7 @@ class Session:
         self.emulation = _emulation() if request["on"] == "emulator" else None
         self.reply = reply
         self.only: int | None = request.get("case")
+        self.values = bool(request.get("values"))
         self.further = Further(request, self.cases, self.seed)
         # the text may not be in its place yet
         self.path = Path(request["place"])
@@ -103,6 +105,8 @@ class Session:
             # should a smaller input make the kernel loop, this is known already
             self.reply.write(found=mismatch.to_json())
             mismatch = self._explained(proof.shrunk(proof.found))
+            if self.values:
+                mismatch = replace(mismatch, values=self._traced_values(record, proof))
         return self._result(name, proof, mismatch)
 
     def _proof(
@@ -129,6 +133,31 @@ class Session:
         except ValueError as error:
             return proof, Mismatch("load", str(error))
         return proof, None
+
+    def _traced_values(self, record: FunctionRecord, proof: Proof) -> tuple[str, ...]:
+        try:
+            return self._values(record, proof)
+        except Exception as error:
+            return (f"values cannot be traced here ({type(error).__name__})",)
+
+    def _values(self, record: FunctionRecord, proof: Proof) -> tuple[str, ...]:
+        """The first source line whose value the kernels get wrong, on the smallest input."""
+        theirs, own = Values(), Values()
+        name, host = record.name, record.name.rsplit(".", 1)[-1]
+        change = watch_kernels(self.text, self.source_text)
+        assert proof.found is not None
+        spec = proof.found.spec
+        blocks = self.own_blocks if spec is not None and spec.own else self.small_blocks
+        module = generated.load(self.path, self.text, blocks, change, own.names)
+        original = load(self.source, self.source_text, watch=theirs)
+        # the emulator compiles kernels: values are kept on the simulator
+        EMULATED.append(None)
+        try:
+            version = Version(self._plain(record, getattr(module, host)), blocks)
+            proof.again(proof.found, self._plain(record, original.function(name)), version)
+        finally:
+            EMULATED.pop()
+        return first_difference(theirs, own, self.source_text, name)
 
     def _explained(self, mismatch: Mismatch) -> Mismatch:
         """A difference for want of a name that was not loaded says so."""

@@ -175,7 +175,11 @@ def test_comparison_goes_by_kind_shape_dtype_nan_value() -> None:
 
 
 def test_a_python_number_of_a_loop_that_did_not_run() -> None:
-    for one, other, same in ((0.0, np.float32(0), True), (0, np.float32(0), False)):
+    numbers = [
+        (0.0, np.float32(0), True), (0, np.float32(0), True), (0, np.float32(1), False),
+        (0.5, np.int64(0), False), (True, np.float64(1), False),
+    ]  # fmt: skip
+    for one, other, same in numbers:
         pair = Outcome(result=(one,)), Outcome(result=(other,))
         assert (compare.compare(*pair, [], plain=True) is None) == same
         assert compare.compare(*pair, []) is not None

@@ -94,7 +94,7 @@ def compare(
     """The first difference in anything but values, which `values` compares.
 
     With `loose_scalars` a 0-d array may stand for a scalar (results left on the device).
-    With `plain` a NumPy scalar may stand for a Python number of the same kind: the `0.0` of
+    With `plain` a NumPy scalar may stand for the same Python number: the `0.0`, or the `0`, of
     a loop that added nothing has no dtype yet.
     """
     if plain:
@@ -125,7 +125,8 @@ def _typed(expected: Any, actual: Any) -> Any:
     plain = isinstance(expected, (int, float, complex)) and not isinstance(expected, np.generic)
     if plain and isinstance(actual, np.generic):
         own = np.asarray(expected)
-        return own.astype(actual.dtype)[()] if own.dtype.kind == actual.dtype.kind else expected
+        same = own.dtype.kind == actual.dtype.kind or (own.dtype.kind == "i" and own == actual)
+        return own.astype(actual.dtype)[()] if same else expected
     return expected
 
 

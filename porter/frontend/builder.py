@@ -74,6 +74,14 @@ class Unspecialised(Exception):
         self.name = name
 
 
+class Grown(Exception):
+    """A number that a loop adds arrays to: evaluate again with an array from the loop on."""
+
+    def __init__(self, name: str, shape: tuple[Poly, ...], dtype: DType) -> None:
+        super().__init__(name)
+        self.name, self.shape, self.dtype = name, shape, dtype
+
+
 @dataclass
 class Builder:
     """The state of one symbolic evaluation of one function."""
@@ -88,6 +96,8 @@ class Builder:
     local_arms: dict[str, frozenset[Expr]] = field(default_factory=dict)  # see `mixed`
     arms: dict[Expr, frozenset[Expr]] = field(default_factory=dict)
     retype: bool = False
+    grown: dict[str, Grown] = field(default_factory=dict)
+    literal_starts: set[str] = field(default_factory=set)  # literals before the loop that has them
     reads_shape: bool = False
     sized: set[str] = field(default_factory=set)
     strict_shapes: bool = False

@@ -17,7 +17,7 @@ from porter.frontend.evaluate import is_expr
 from porter.frontend.liveness import exposed
 from porter.frontend.names import assigned_names, contains
 from porter.frontend.scalars import choose, integer, number, on_host, operate
-from porter.frontend.statics import after_loop, before_loop
+from porter.frontend.statics import after_loop, before_loop, grow
 from porter.frontend.values import Grid, Iteration, Range, Value
 from porter.ir.nodes import Axis, Check, Const, Expr, For, Host, Jump, Local, Select, While
 from porter.ir.nodes import Value as IndexValue
@@ -124,6 +124,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     reassigned = {n for n in assigned_names(statements) if n == target}
     names = [n for n in assigned_names(statements) if n != target]
     dead = set(names) - set(names := forget_dead(body, names, node))
+    grow(body, names, trips(r))
     frame.arrays = carry(body, names)
     settled = before_loop(body, names)
     variables = set(names) | reassigned | ({target} if kept else set())

@@ -14,7 +14,7 @@ from porter.arrays.sizes import Poly, sym
 from porter.diagnostics import Refusal, Span
 from porter.frontend.arguments import conversions
 from porter.frontend.attributes import PREFIX
-from porter.frontend.builder import Builder, Contradiction, Unspecialised, refusal
+from porter.frontend.builder import Builder, Contradiction, Grown, Unspecialised, refusal
 from porter.frontend.calculus import ONE
 from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.globals import Globals
@@ -66,12 +66,13 @@ def _build(
     """The array program with some axes of arguments taken to have length 1."""
     local_types: dict[str, DType] = {}
     local_arms: dict[str, frozenset[Expr]] = {}
+    grown: dict[str, Grown] = {}
     pinned: set[str] = set()
     fixed: set[str] = set()
     for _ in range(MAX_RESTARTS):
         builder = Builder(
             function.module, local_types=local_types, local_arms=local_arms, pinned=pinned,
-            partial=partial, ones=ones,
+            partial=partial, ones=ones, grown=grown,
         )  # fmt: skip
         env, parameters = _environment(builder, function, types, scope, fixed)
         body = Body(builder, scope, env)
@@ -82,6 +83,9 @@ def _build(
             body.run(statements)
         except Unspecialised as needed:
             fixed.add(needed.name)
+            continue
+        except Grown as found:
+            grown[found.name] = found
             continue
         if not builder.retype:
             program = _finish(builder, function, parameters)

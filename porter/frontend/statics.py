@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from porter.arrays.sizes import Poly
 from porter.diagnostics import Refusal
+from porter.frontend.builder import Grown
+from porter.frontend.calculus import full
 from porter.frontend.evaluate import is_expr
 from porter.frontend.liveness import exposed
+from porter.frontend.scalars import constant_of
 from porter.frontend.values import Array, Unsettled, Value
-from porter.ir.nodes import Host, Return, Stmt
+from porter.ir.nodes import Check, Host, Return, Stmt
 
 if TYPE_CHECKING:
     from porter.frontend.statements import Body
@@ -51,9 +55,33 @@ def after_loop(body: Body, settled: Env, loop: cst.For | cst.While) -> None:
         if new is None or not _differ(old, new):
             continue
         if is_expr(old) and name in again:
+            grows = isinstance(new, Array) and _may_grow(body, name, new)
+            if isinstance(loop, cst.For) and isinstance(new, Array) and grows:
+                raise Grown(name, tuple(map(body.b.resolve, new.shape)), new.dtype)
             raise _unlike(body, name, new)
         missed = "is of another kind if the loop does not run"
         body.env[name] = Unsettled(name, missed) if is_expr(old) else Unsettled(name)
+
+
+def _may_grow(body: Body, name: str, new: Array) -> bool:
+    """Whether the number can be an array of its copies: `total = 0` before `total += row`."""
+    known = name in body.b.literal_starts and name not in body.b.grown and not body.helper
+    sizes = {n for p in new.shape for n in body.b.resolve(p).names()}
+    return known and all(".shape[" in n for n in sizes)
+
+
+def grow(body: Body, names: Iterable[str], count: Poly) -> None:
+    """Before a loop: numbers that it adds arrays to are arrays. Without iterations they are not."""
+    for name in names:
+        found, old = body.b.grown.get(name), body.env.get(name)
+        if not is_expr(old) or constant_of(old) is None:
+            continue
+        body.b.literal_starts.add(name)
+        if found is None:
+            continue
+        message = f"{name} is a number where the loop does not run"
+        body.b.check(Check("index", Poly.of(1), count, message, "ValueError"))
+        body.env[name] = body.b.define(name, full(found.shape, old, found.dtype))
 
 
 def _unlike(body: Body, name: str, new: Value) -> Refusal:

@@ -209,6 +209,8 @@ def types(x, n, out):
     out[2] = math.sqrt(float32(2.0))
     out[3] = n / 0
     out[4] = cuda.fma(0.1, 10.0, -1.0)
+    pair = (n, 2.5, x)
+    out[6] = pair[1] + pair[-1][i] + pair[0] * 0
     out[5] = math.fmod(-x[i] * 7, 4) + math.fmod(float32(5.5), float32(2))
 
 

@@ -166,10 +166,18 @@ def test_random_numbers_come_from_numbas_own_generator() -> None:
 
 
 def test_types_are_the_compilers() -> None:
-    out = np.zeros(6)
+    out = np.zeros(7)
     launch(kernels.types, 1, 1, (np.ones(1, np.float32), np.int32(2**31 - 1), out))
     # float32 * float64, int32 + int32, float32, integers by zero, one rounding
-    assert out.tolist() == [2.0 + 1e-9, 2**32 - 2, np.sqrt(np.float32(2)), math.inf, 2**-54, -1.5]
+    assert out.tolist() == [
+        2.0 + 1e-9,
+        2**32 - 2,
+        np.sqrt(np.float32(2)),
+        math.inf,
+        2**-54,
+        -1.5,
+        3.5,
+    ]
 
 
 def test_memory_starts_poisoned() -> None:

@@ -15,6 +15,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
+from numba.core.imputils import impl_ret_borrowed
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
@@ -132,6 +133,8 @@ def make_load(note: Callable[..., None] | None = None) -> Any:
 
     @intrinsic  # type: ignore[untyped-decorator]
     def load(typing: Any, array: Any, index: Any, site: Any, thread: Any) -> Any:
+        if isinstance(array, types.BaseTuple) and isinstance(index, types.IntegerLiteral):
+            return _item(array, index, site, thread)
         if not isinstance(array, types.Array):
             return _delegate(typing, operator.getitem, (array, index), (site, thread))
         _refuse_fancy(array, index)
@@ -177,6 +180,21 @@ def make_store(note: Callable[..., None] | None = None) -> Any:
         return sig, codegen
 
     return store
+
+
+def _item(array: Any, index: Any, site: Any, thread: Any) -> Any:
+    """An item of a tuple whose items may have different types."""
+    number = index.literal_value
+    if not -len(array) <= number < len(array):
+        raise TypingError(f"item {number} of a tuple of {len(array)}")
+    number %= len(array)
+    kind = tuple(array)[number]
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        value = builder.extract_value(args[0], number)
+        return impl_ret_borrowed(context, builder, kind, value)
+
+    return kind(array, index, site, thread), codegen
 
 
 def _delegate(typing: Any, function: Any, given: tuple[Any, ...], rest: tuple[Any, ...]) -> Any:

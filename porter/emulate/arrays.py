@@ -120,14 +120,24 @@ def local(typing: Any, shape: Any, dtype: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def bare(typing: Any, value: Any) -> Any:
-    """An array without its owner: threads need no reference counts; other values as they are."""
+    """An array without its owner, alone or in a tuple: threads need no reference counts."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        if not isinstance(value, types.Array):
-            return args[0]
-        made = arrayobj.make_array(value)(context, builder, args[0])
+        return _bare(context, builder, value, args[0])
+
+    return value(value), codegen
+
+
+def _bare(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    if isinstance(kind, types.BaseTuple):
+        items = zip(kind, cgutils.unpack_tuple(builder, value), strict=True)
+        bared = [_bare(context, builder, k, item) for k, item in items]
+        return context.make_tuple(builder, kind, bared)
+    if isinstance(kind, types.Array):
+        made = arrayobj.make_array(kind)(context, builder, value)
         made.meminfo = cgutils.get_null_value(made.meminfo.type)
         made.parent = cgutils.get_null_value(made.parent.type)
         return made._getvalue()
-
-    return value(value), codegen
+    # what else owns memory keeps it
+    context.nrt.incref(builder, kind, value)
+    return value

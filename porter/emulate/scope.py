@@ -80,11 +80,12 @@ def _device_math(name: str, value: Any) -> Any:
 
 def python_function(value: Any) -> Callable[..., Any] | None:
     """The Python function below a kernel, a device function or a CPU dispatcher."""
-    for name in ("fn", "py_func"):
-        below = getattr(value, name, None)
-        if inspect.isfunction(below):
-            return below
-    return value if inspect.isfunction(value) else None
+    # one may lie around another: a kernel made of an `@njit` function
+    while not inspect.isfunction(value):
+        value = getattr(value, "fn", None) or getattr(value, "py_func", None)
+        if value is None:
+            return None
+    return value
 
 
 def is_device(value: Any) -> bool:

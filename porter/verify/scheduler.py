@@ -262,6 +262,7 @@ def barriers(function: Any) -> bool:
 
 def _search(function: Any, seen: set[Any]) -> bool:
     function = getattr(function, "fn", function)
+    function = getattr(function, "py_func", function)
     code = getattr(function, "__code__", None)
     if code is None or code in seen:
         return False

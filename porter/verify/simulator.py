@@ -52,7 +52,7 @@ class Launches:
 
     def shape(self, kernel: Any) -> None:
         """Keep the largest block of a kernel, by the name of its version of the module."""
-        key = kernel.fn.__globals__["__name__"], kernel.fn.__name__
+        key = kernel.fn.__globals__.get("__name__", ""), kernel.fn.__name__
         self.blocks[key] = max(math.prod(kernel.block_dim), self.blocks.get(key, 0))
 
     def spend(self, kernel: Any) -> None:

@@ -249,6 +249,19 @@ def test_a_module_for_numba_cuda_mlir_is_proved(tmp_path: Path) -> None:
     assert "numba-cuda-mlir" in found.evidence[0].detail["library"]
 
 
+def test_what_it_lacks_runs_on_the_simulator_and_is_said(tmp_path: Path) -> None:
+    folder = Path(__file__).parent / "verify_modules"
+    shutil.copy(folder / "maps.py", tmp_path)
+    text = (folder / "maps_cuda.py").read_text()
+    path = tmp_path / "maps_cuda.py"
+    path.write_text(text.replace("T(-0.5) * z", "T(-0.5) * T(math.cbrt(1.0)) * z"))
+    (found,) = verify_module(path, on=("emulator",), cases=4, functions=("density",))
+    (evidence,) = found.evidence
+    assert evidence.status == "skipped" and found.mismatch is None
+    assert "runs on the simulator instead" in evidence.detail["reason"]
+    assert "cbrt" in evidence.detail["reason"]
+
+
 MUTANTS = [
     ("maps", "difference", "if i < out.shape[0]:", "if i <= out.shape[0]:"),
     ("rows", "softmax", "    cuda.syncthreads()\n    width = THREADS", "    width = THREADS"),

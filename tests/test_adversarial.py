@@ -32,7 +32,7 @@ def attacked(folder: Path, old: str, new: str, source: str = "", **options: obje
     """What is found about `grow`, and the seconds that it took."""
     path = edited(folder, old, new, source)
     begun = time.monotonic()
-    found = prove(path, "grow", **{"timeout": 5, **options})
+    found = prove(path, "grow", **{"timeout": 8, **options})
     return found, time.monotonic() - begun
 
 
@@ -44,8 +44,8 @@ def message(found: FunctionEvidence) -> str:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        (KERNEL, "        while True: pass\n", "hang: no end after 5 s"),
-        (HOST, HOST + "    while True: print('again')\n", "hang: no end after 5 s"),
+        (KERNEL, "        while True: pass\n", "hang: no end after 8 s"),
+        (HOST, HOST + "    while True: print('again')\n", "hang: no end after 8 s"),
         (HOST, HOST + "    raise SystemExit(0)\n", "exception: raises SystemExit (0)"),
         (HOST, HOST + "    import os; os._exit(0)\n", "died: the simulator's process ended with"),
         (HOST, HOST + "    import os; os.abort()\n", "ended by SIGABRT"),
@@ -58,7 +58,7 @@ def message(found: FunctionEvidence) -> str:
 def test_generated_modules(tmp_path: Path, old: str, new: str, said: str) -> None:
     found, seconds = attacked(tmp_path, old, new)
     assert said in message(found)
-    assert seconds < 30
+    assert seconds < 60
 
 
 def test_output_without_end_fills_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,8 +92,8 @@ def test_memory_without_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 )
 def test_sources_that_do_not_end(tmp_path: Path, body: str, said: str) -> None:
     source = f"\ndef grow(x, amount):\n    {body}\n"
-    found, seconds = attacked(tmp_path, HOST, HOST, source, timeout=8)
-    assert not found.proved and seconds < 40
+    found, seconds = attacked(tmp_path, HOST, HOST, source, timeout=10)
+    assert not found.proved and seconds < 60
     assert said in found.evidence[0].detail["reason"]
 
 
@@ -182,7 +182,7 @@ def test_a_proof_that_cannot_finish_says_how_far_it_came(tmp_path: Path) -> None
     # only NaN and infinities make this kernel loop: they come late
     new = "        while x[i] - x[i] != 0: pass\n" + KERNEL
     found, _ = attacked(tmp_path, KERNEL, new)
-    assert "hang: no end after 5 s" in message(found)
+    assert "hang: no end after 8 s" in message(found)
     assert found.mismatch is not None and found.mismatch.case == 10
     assert "10 cases were right before" in message(found)
     assert found.evidence[0].detail["finished"] == 10

@@ -231,7 +231,7 @@ def test_a_changed_source_is_reported(tmp_path: Path) -> None:
 
 def test_a_kernel_that_does_not_end(tmp_path: Path) -> None:
     path = copy(tmp_path, "maps", "mask = x[i]", "while i >= 0: pass\n        mask = x[i]")
-    found = verify_module(path, on=("simulator",), functions=("threshold", "grow"), timeout=4)
+    found = verify_module(path, on=("simulator",), functions=("threshold", "grow"), timeout=8)
     status = {f.name: f.evidence[0].status for f in found}
     assert status == {"threshold": "failed", "grow": "passed"}
     mismatch = found[1].mismatch

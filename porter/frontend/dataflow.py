@@ -42,8 +42,9 @@ def _pairs(
 
 def elements_of(target: cst.BaseExpression, items: cst.BaseExpression) -> Iterator[tuple[str, str]]:
     """(variable, array) of `for i, (t, p) in enumerate(zip(a, b))` and its parts."""
-    if isinstance(target, cst.Name) and isinstance(items, cst.Name):
-        yield target.value, items.value
+    if isinstance(items, cst.Name):
+        parts = [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
+        yield from ((t.value, items.value) for t in parts if isinstance(t, cst.Name))
     if not (isinstance(items, cst.Call) and isinstance(items.func, cst.Name)):
         return
     inner = list(target.elements) if isinstance(target, cst.Tuple) else []

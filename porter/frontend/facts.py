@@ -223,7 +223,18 @@ def unclamp(b: Builder, a: Poly, other: Poly) -> tuple[Poly, Poly] | None:
         b.check(Check("index", Poly(), low, "slices of different lengths meet"))
     if not never_negative(b, size - top):
         b.check(Check("index", top, size, "slices of different lengths meet"))
-    return _swap(a, clamped, bound), _swap(other, clamped, bound)
+    sides = (_put(b.resolve(p), clamped, bound) for p in (a, other))
+    first, second = (_without_zero(b, p) for p in sides)
+    return first, second
+
+
+def _without_zero(b: Builder, p: Poly) -> Poly:
+    """With q for `max(q, 0)` where q is not negative."""
+    for atom in [a for a in p.atoms() if isinstance(a, Apply) and a.op == "max"]:
+        inner = [q for q in atom.args if q != Poly()]
+        if len(inner) == 1 and never_negative(b, lowest(b, inner[0])):
+            p = _put(p, atom, inner[0])
+    return p
 
 
 def both_whole(b: Builder, a: Poly, other: Poly) -> Poly | None:
@@ -236,8 +247,8 @@ def both_whole(b: Builder, a: Poly, other: Poly) -> Poly | None:
     if cut is None or cut.op != "min" or (second and second.args[1:] != cut.args[1:]):
         return None
     bounds = [c.args[0] for c in (cut, second) if c is not None]
-    whole = _swap(a, cut, cut.args[0])
-    rest = other if second is None else _swap(other, second, second.args[0])
+    whole = _put(a, cut, cut.args[0])
+    rest = other if second is None else _put(other, second, second.args[0])
     if b.resolve(whole) != b.resolve(rest):
         return None
     top = bounds[0] if (bounds[0] - bounds[-1]).is_nonneg() else bounds[-1]
@@ -250,25 +261,13 @@ def both_whole(b: Builder, a: Poly, other: Poly) -> Poly | None:
 
 
 def _clamped(p: Poly) -> Apply | None:
-    for monomial, _ in p.terms:
-        for atom in monomial:
-            if isinstance(atom, Apply) and atom.op in ("min", "bound"):
-                if not any(isinstance(x, Data) for x in atom.args[0].atoms()):
-                    return atom
+    for atom in p.atoms():
+        if isinstance(atom, Apply) and atom.op in ("min", "bound"):
+            if not any(isinstance(x, Data) for x in atom.args[0].atoms()):
+                return atom
     return None
 
 
 def _same_bound(a: Poly, other: Poly) -> bool:
     left, right = _clamped(a), _clamped(other)
     return left is None or right is None or left.args[0] == right.args[0]
-
-
-def _swap(p: Poly, clamped: Apply, bound: Poly) -> Poly:
-    """With `bound` for the atom `clamped`."""
-    total = Poly()
-    for monomial, c in p.terms:
-        product = Poly.of(c)
-        for atom in monomial:
-            product *= bound if atom == clamped else Poly.atom(atom)
-        total += product
-    return total

@@ -330,6 +330,9 @@ class _Visitor:
                 continue
             if position == _POSITIONS.get(name) and not keyword:
                 self._positions(a.value)
+            if name == "reshape" and not keyword and (position or not _is_np(node.func)):
+                self._sizes(a.value)
+                continue
             if name in ("min", "max") and not is_numpy and len(node.args) > 1:
                 self._number(a.value)
             if name == "array" and position == 0 and has_number(a.value):
@@ -513,6 +516,12 @@ def _has_product(value: cst.BaseExpression) -> bool:
         case cst.BinaryOperation(left=left, operator=cst.Add() | cst.Subtract(), right=right):
             return _has_product(left) or _has_product(right)
     return False
+
+
+def _is_np(node: cst.BaseExpression) -> bool:
+    return isinstance(node, cst.Attribute) and (
+        isinstance(node.value, cst.Name) and node.value.value in ("np", "numpy")
+    )
 
 
 def _is_math(node: cst.BaseExpression) -> bool:

@@ -285,6 +285,12 @@ def too_much(x):
 
 
 @cuda.jit
+def quotients(x, y, out):
+    i = cuda.grid(1)
+    out[i] = x[i] / y[i]
+
+
+@cuda.jit
 def unwritten(out):
     held = cuda.shared.array(4, float32)
     own = cuda.local.array(2, int32)

@@ -180,6 +180,15 @@ def test_types_are_the_compilers() -> None:
     ]
 
 
+def test_a_complex_division_by_zero_ends_a_thread() -> None:
+    x = np.ones(4, np.complex128)
+    out = np.zeros_like(x)
+    launch(kernels.quotients, 1, 4, (x, 2 * x, out))
+    assert (out == 0.5).all()
+    with pytest.raises(ZeroDivisionError, match="in `quotients`: on a GPU the thread ends"):
+        launch(kernels.quotients, 1, 4, (x, 0 * x, out))
+
+
 def test_memory_starts_poisoned() -> None:
     out = np.zeros(2)
     launch(kernels.unwritten, 1, 1, (out,))

@@ -127,6 +127,11 @@ class _Launch:
                 self._straight()
         except Stopped:
             raise self._said() from None
+        except ZeroDivisionError as error:
+            # Numba's division of complex numbers raises on a GPU too, where nobody hears of it
+            name = self.kernel.function.__name__
+            text = f"{error} in `{name}`: on a GPU the thread ends there and stores nothing"
+            raise ZeroDivisionError(text) from None
 
     def _straight(self) -> None:
         assert self.runner.launch is not None

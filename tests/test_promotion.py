@@ -20,6 +20,8 @@ from porter.arrays.dtypes import (
     promote,
     strengthen,
 )
+from porter.frontend.scalars import DTypeError, number, operate
+from porter.ir.nodes import Local
 
 NAMES = make_promotion.NAMES
 PAIRS = list(itertools.product(NAMES, NAMES))
@@ -95,3 +97,18 @@ def test_two_variables_of_one_kind_keep_one_of_them() -> None:
 def test_strengthen() -> None:
     assert strengthen(WEAK_FLOAT) == DType("float64")
     assert strengthen(DType("int8", var="x")) == DType("int8", var="x")
+
+
+@pytest.mark.parametrize("op", ["hypot", "arctan2", "copysign", "logaddexp"])
+def test_the_floating_loop_of_two_operands(op: str) -> None:
+    real = [n for n in NAMES if not n.startswith(("complex", "float16"))]
+    operands = [*((np.ones(1, n), Local("x", DType(n))) for n in real),
+                (2, number(2)), (2.0, number(2.0))]  # fmt: skip
+    for (a, x), (b, y) in itertools.product(operands, repeat=2):
+        wanted = getattr(np, op)(a, b).dtype.name
+        if not (isinstance(a, np.ndarray) or isinstance(b, np.ndarray)):
+            continue
+        try:
+            assert operate(op, x, y).dtype.name == wanted
+        except DTypeError:
+            assert wanted == "float16"  # which kernels do not compute

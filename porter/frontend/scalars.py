@@ -99,6 +99,21 @@ def _float_for(dtype: DType) -> DType:
     return DType({1: "float16", 2: "float32"}.get(dtype.itemsize, "float64"))
 
 
+def _float_loop(args: list[Expr]) -> DType:
+    """The first floating loop of a ufunc into which each operand can be cast safely.
+
+    int16 beside uint16 is float32 there, although their common dtype is int32.
+    """
+    strong = [a.dtype for a in args if not a.dtype.weak]
+    highest = max((RANK[d.kind] for d in strong), default=-1)
+    if any(RANK[a.dtype.kind] > highest for a in args):
+        return _float_for(_common(args))
+    dtype = _float_for(strong[0])
+    for other in strong[1:]:
+        dtype = promote(dtype, _float_for(other))
+    return dtype
+
+
 def as_float(expr: Expr) -> Expr:
     """The value in the dtype that NumPy's floating functions compute it in."""
     return cast(expr, _float_for(expr.dtype))
@@ -132,7 +147,7 @@ def types_of(op: str, args: list[Expr]) -> tuple[DType, DType]:
         kind = common if common.kind in "fc" else WEAK_FLOAT if common.weak else FLOAT64
         return kind, kind
     if rule in ("float", "real_float"):
-        common = _float_for(common)
+        common = _float_loop(args)
         if rule == "real_float" and common.kind == "c":
             raise DTypeError(f"`{OPS[op].numpy}` of complex numbers")
         return common, common

@@ -286,6 +286,7 @@ CASES: dict[str, Case] = (
         "integers:max_of_ints": Case("int32[:, :]", "n,m:wide"),
         "integers:prod_of_ints": Case("int64[:, :]", "n,k"),
         # complex_numbers.py
+        "complex_numbers:quotients": Case("complex128[:], complex128[:]", "n n"),
         "complex_numbers:magnitude_squared": Case("complex128[:]", "n"),
         "complex_numbers:conjugate_product": Case("complex128[:], complex128[:]", "n n"),
         "complex_numbers:phase_shift": Case("complex128[:], float64", "n s"),

@@ -342,6 +342,8 @@ class ExpressionWriter:
             if dtype.kind == "f":
                 self.needs.math.add("pow")
                 return f"math.pow({self.expr(e.args[0])}, {self.expr(e.args[1])})", ATOM
+        if op == "truediv" and dtype.kind == "c" and not _is_nonzero(e.args[1]):
+            return self._quotient(e)
         if op in INFIX:
             return self._infix(e)
         if op in HELPERS:
@@ -354,6 +356,13 @@ class ExpressionWriter:
     def _helper(self, name: str, args: Sequence[Expr]) -> tuple[str, int]:
         self.needs.helpers.add(name)
         return f"{name}({', '.join(map(self.expr, args))})", ATOM
+
+    def _quotient(self, e: Op) -> tuple[str, int]:
+        """A division of complex numbers: by zero, Numba's own ends the thread."""
+        text, binds = self._helper("quotient", e.args)
+        if e.dtype.name == "complex128" and e.dtype.var is None:
+            return text, binds
+        return f"{self.type_of(e.dtype)}({text})", ATOM
 
     def _math(self, e: Op) -> tuple[str, int]:
         module = "cmath" if e.args[0].dtype.kind == "c" else "math"
@@ -505,3 +514,7 @@ def _bound_name(p: Poly) -> str:
 
 def _typed(value: float, dtype: DType) -> Const:
     return Const(value if dtype.kind == "f" else int(value), dtype)
+
+
+def _is_nonzero(e: Expr) -> bool:
+    return isinstance(e, Const) and bool(e.value)

@@ -72,3 +72,9 @@ def complex_sum(z):
 
 def complex_mean_rows(z):
     return z.mean(axis=1)
+
+
+def quotients(x, y):
+    """By zero too, where Numba's own division ends the thread."""
+    y[::2] = 0
+    return x / y, 1 / y

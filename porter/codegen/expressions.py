@@ -84,6 +84,8 @@ class ExpressionWriter:
         self.lines: list[str] = []
         self.indent = 1
         self._bounds: dict[Atom, str] = {}
+        self._results: dict[Reduce, str] = {}  # folds that the current statement has made
+        self._keeps = False  # whether what is written is one statement, so that they hold
         self._shown: set[tuple[int, str]] = set()
         self._in_array_comment: Origin | None = None
 

@@ -69,9 +69,14 @@ class Writer(ExpressionWriter):
         return _FOLD[r.op].format(a=name, v=value)
 
     def reduction(self, r: Reduce) -> str:
-        """A fold by this thread alone: its loop, then the name of the result."""
+        """A fold by this thread alone: its loop (once in a statement), and its result's name."""
+        known = self._results.get(r)
+        if known is not None:
+            return known
         name = self.fresh(_RESULT[r.op])
         self.accumulate(name, r)
+        if self._keeps:
+            self._results[r] = name
         return name
 
     def accumulate(self, name: str, r: Reduce) -> None:
@@ -81,6 +86,7 @@ class Writer(ExpressionWriter):
         with self.inside(r.axes[0]):
             for a in r.axes:
                 self.loop(a.name, a.lo, a.hi)
+            self._keeps = True
             self.emit(self.fold(r, name, self.expr(r.body)))
         self.indent = depth
 
@@ -92,9 +98,10 @@ class Writer(ExpressionWriter):
         """
         if first is not None:
             self.poly(first.lo), self.poly(first.hi)
-        outer = dict(self._bounds)
+        outer, results, keeps = dict(self._bounds), self._results, self._keeps
+        self._results, self._keeps = {}, False
         yield
-        self._bounds = outer
+        self._bounds, self._results, self._keeps = outer, results, keeps
 
     def loop(self, name: str, lo: Poly, hi: Poly, step: int = 1) -> None:
         """Open a `for` loop; the caller sets the indentation back."""
@@ -127,6 +134,11 @@ class Writer(ExpressionWriter):
 
     def statement(self, s: Stmt) -> None:
         """One statement of a thread."""
+        keeps, self._results, self._keeps = self._keeps, {}, True
+        self._statement(s)
+        self._results, self._keeps = {}, keeps
+
+    def _statement(self, s: Stmt) -> None:
         match s:
             case Let(name, Reduce() as value, origin):
                 self.comment(origin)

@@ -91,10 +91,12 @@ def _array_variable(body: Body, name: str, value: Array) -> str:
     if value.view is not None and not whole_view(value):
         raise b.refuse("PRT908", f"`{name}` is a view before the block that rebinds it",
                        f"copy it first: {name} = {name}.copy()")  # fmt: skip
+    shown = value
     if value.view is None:
         value = b.define(name, value)
     assert value.view is not None
     source = b.buffers[value.view.buffer]
+    _snapshots(body, name, shown, source.name)
     if not source.parameter and not _is_shared(body, name, source.name):
         body.env[name] = b.stored(source)
         return source.name
@@ -102,6 +104,12 @@ def _array_variable(body: Body, name: str, value: Array) -> str:
     b.emit(Bind((variable.name,), (source.name,), b.origin))
     body.env[name] = b.stored(variable)
     return variable.name
+
+
+def _snapshots(body: Body, name: str, value: Array, variable: str) -> None:
+    """What NumPy may show by a view must not be stored into once a variable holds a copy."""
+    for buffer in (*value.shown_of.split(), *([variable] if value.shown_of else ())):
+        body.b.snapshot(buffer, name)
 
 
 def _is_shared(body: Body, name: str, buffer: str) -> bool:
@@ -131,6 +139,7 @@ def move(body: Body, arrays: dict[str, str]) -> None:
         if value.view is not None and not whole_view(value):
             b.snapshot(value.view.buffer, name)
             b.snapshot(variable, name)
+        _snapshots(body, name, value, variable)
         if value.view is None or not whole_view(value):
             value = b.define(name, Array(value.shape, value.dtype, value.at))
         assert value.view is not None

@@ -23,7 +23,7 @@ from porter.ir.nodes import (
     Stmt,
     Value,
 )
-from porter.ir.walk import free_names, statements
+from porter.ir.walk import free_names, rewrite, statements
 from porter.plan.accesses import exposed_locals
 from porter.plan.common import locals_of, map_exprs
 
@@ -104,24 +104,30 @@ def _folded_body(body: Sequence[Stmt], after: set[str]) -> list[Let] | None:
         return temporary.get(e.name) if isinstance(e, Local) else None
 
     exposed = exposed_locals(body) | after
+
+    def take(s: Let) -> None:
+        """An accumulation if the iteration before matters, else a value of this one."""
+        s = replace(s, value=rewrite(s.value, change))
+        if s.name in exposed:
+            flat.append(s)
+        else:
+            temporary[s.name] = s.value
+
     for k, s in enumerate(body):
         if isinstance(s, For):
             inner = fold_loop(s, exposed_locals(body[k + 1 :]) | after)
             if inner is None:
                 return None
-            flat += [s2 for s2 in inner if isinstance(s2, Let)]
+            for s2 in inner:
+                take(s2) if isinstance(s2, Let) else None
         elif isinstance(s, If) and not s.orelse:
             guarded = [_guarded(map_exprs(s, change), n) for n in range(len(s.body))]
-            if any(g is None for g in guarded):
-                return None
-            flat += [g for g in guarded if g is not None]
+            for g in guarded:
+                if g is None:
+                    return None
+                take(g)
         elif isinstance(s, Let):
-            s = map_exprs(s, change)
-            assert isinstance(s, Let)
-            if s.name in exposed:
-                flat.append(s)
-            else:
-                temporary[s.name] = s.value
+            take(s)
         else:
             return None
     return flat

@@ -32,7 +32,8 @@ from porter.verify.simulator import LAUNCHES, LaunchError, TooCostly
 #: what Python's scalar arithmetic raises where a GPU gives NaN or infinity
 _ARITHMETIC = (ZeroDivisionError, OverflowError, FloatingPointError, UnboundLocalError)
 _ARITHMETIC += (MemoryError, RecursionError, calls.TooLong, calls.UndefinedCast)  # type: ignore[assignment]
-_ARITHMETIC_TEXTS = ("math domain", "math range", "cannot convert float", "negative integer power")
+_ARITHMETIC_TEXTS = ("math domain", "math range", "cannot convert float", "negative integer power",
+                     "Singular matrix", "not positive definite")  # fmt: skip
 #: how much a case with the module's own blocks may simulate (see `Launches.allow`)
 MOST_WORK = 20_000
 #: seconds: an original that takes longer makes a case with the module's own blocks too costly

@@ -504,3 +504,35 @@ def argument_given_back_early(x, mask, p, training=True):
     if not training:
         return x
     return x * mask / (1.0 - p)
+
+
+def array_or_argument_in_a_branch(y, z, n):
+    """The store would have to reach z where y is z."""
+    if n % 2 == 0:
+        z[-1] = y[-1]
+    else:
+        y = (y - y[::-1]) if n > 1 else z
+    y[0] = n
+    return z, y + 1.0
+
+
+def energy_of_pairs(pos, eps):
+    """What an inner loop adds up in a variable of each pair."""
+    n = pos.shape[0]
+    e = 0.0
+    for i in range(n):
+        for j in range(i + 1, n):
+            r2 = 0.0
+            for d in range(pos.shape[1]):
+                r2 += (pos[i, d] - pos[j, d]) ** 2
+            far = 1.0
+            if r2 > 2.0:
+                far = 0.5
+            s = 1.0 / (r2 + eps)
+            e += (s * s - s) * far
+    return e
+
+
+def unsigned_and_signed_angles(x, y):
+    """The loop of float32 takes both, although their common dtype is int32."""
+    return np.hypot(x, y), np.arctan2(y, x)

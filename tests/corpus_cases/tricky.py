@@ -81,4 +81,7 @@ CASES = {
     "mask_is_a_view_of_the_target": refused("bool[:], bool[:]", "PRT905", "n n"),
     "argument_given_back_early": Case("float64[:], float64[:], float64[:], bool", "n n n =False"),
     "sizes_met_in_a_branch": Case("int64[:], float64[:]", "=np.array([3,0,5,7]) n+1"),
+    "array_or_argument_in_a_branch": refused("float64[:], float64[:], int64", "PRT905", "n n =3"),
+    "energy_of_pairs": Case("float64[:, :], float64", "n+1,m s"),
+    "unsigned_and_signed_angles": Case("uint16[:], int16[:]", "n n"),
 }

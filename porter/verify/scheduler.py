@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from porter.verify import writes
+
 _STACK = 512 * 1024
 
 
@@ -63,6 +65,8 @@ class Lane(threading.Thread):
         self.stopped = False
         self.error: BaseException | None = None
         self.point: tuple[int, ...] = ()
+        # how many barriers it has passed
+        self.phase = 0
 
     def run(self) -> None:
         """Play one CUDA thread for every baton until the process ends."""
@@ -89,6 +93,7 @@ class Lane(threading.Thread):
         self._pass_on()
         self.go.acquire()
         self.waiting = False
+        self.phase += 1
         if self.stopped:
             raise _Stop
 
@@ -154,6 +159,8 @@ class Block:
         context._shared._allocations.clear()
         points = list(np.ndindex(*self._dim))
         ORDER.random.shuffle(points)
+        if not orders(self._f):
+            writes.watch(self._f, args)
         if barriers(self._f):
             self._run_lanes(Dim3(*point), points, Dim3, args)
         else:
@@ -180,7 +187,7 @@ class Block:
         for lane, point in zip(lanes, points, strict=True):
             thread: Any = lane
             thread.blockIdx, lane.block, lane.point = block, self, point
-            lane.stopped, lane.error = False, None
+            lane.stopped, lane.error, lane.phase = False, None, 0
             self._place(thread, point, dim3)
             lane.job = lambda: self._f(*args)
         alive = list(lanes)
@@ -249,18 +256,27 @@ def _shuffled(context: Any, grid: tuple[int, ...], point: tuple[int, ...]) -> tu
     return order[tuple(point)]
 
 
-_BARRIERS: dict[Any, bool] = {}
-
-
 def barriers(function: Any) -> bool:
     """Whether a kernel, or a function that it calls by a global name, has a barrier."""
-    code = function.__code__
-    if code not in _BARRIERS:
-        _BARRIERS[code] = _search(function, set())
-    return _BARRIERS[code]
+    return _mentions(function, ("sync", "this_grid"))
 
 
-def _search(function: Any, seen: set[Any]) -> bool:
+def orders(function: Any) -> bool:
+    """Whether a kernel may order its stores by other means than barriers."""
+    return _mentions(function, writes.ORDERS)
+
+
+_MENTIONS: dict[tuple[Any, tuple[str, ...]], bool] = {}
+
+
+def _mentions(function: Any, prefixes: tuple[str, ...]) -> bool:
+    key = function.__code__, prefixes
+    if key not in _MENTIONS:
+        _MENTIONS[key] = _search(function, prefixes, set())
+    return _MENTIONS[key]
+
+
+def _search(function: Any, prefixes: tuple[str, ...], seen: set[Any]) -> bool:
     function = getattr(function, "fn", function)
     function = getattr(function, "py_func", function)
     code = getattr(function, "__code__", None)
@@ -268,11 +284,11 @@ def _search(function: Any, seen: set[Any]) -> bool:
         return False
     seen.add(code)
     names = set(_names(code))
-    if any(name.startswith(("sync", "this_grid")) for name in names):
+    if any(name.startswith(prefixes) for name in names):
         return True
     cells = [c.cell_contents for c in function.__closure__ or ()]
     called = [function.__globals__.get(name) for name in names] + cells
-    return any(_search(f, seen) for f in called if callable(f))
+    return any(_search(f, prefixes, seen) for f in called if callable(f))
 
 
 def _names(code: Any) -> set[str]:

@@ -17,6 +17,7 @@ from numba.cuda.simulator import kernel as sim_kernel
 from numba.cuda.simulator import kernelapi
 from numba.cuda.simulator.cudadrv import devicearray
 
+from porter.verify import writes
 from porter.verify.device_math import DEVICE_MATH
 from porter.verify.scheduler import Block, barriers
 
@@ -250,6 +251,7 @@ def install() -> None:
     """Put the verifier's parts into Numba's simulator."""
     # what the simulator still does with operating-system threads, do quickly
     sys.setswitchinterval(5e-5)
+    writes.install()
     sim_kernel.BlockManager = Block
     sim_kernel.FakeCUDAKernel.__call__ = _call
     kernelapi.FakeCUDAShared = _Shared

@@ -14,6 +14,8 @@ SMALL_BLOCKS = {
     "THREADS": 8, "TILE": 4, "BLOCK_X": 4, "BLOCK_Y": 2, "BLOCK_Z": 2,
     "MOST_PARTIALS": 3, "MAX_BLOCKS": 3,
 }  # fmt: skip
+#: those of them that limit a grid: a kernel whose grid is cut loops over the rest
+GRID_LIMITS = ("MOST_PARTIALS", "MAX_BLOCKS")
 #: no case makes more grid points than this (the product of all distinct dimensions)
 MOST_POINTS = 8000
 #: what a dimension is cut to when a case is too large

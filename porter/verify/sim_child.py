@@ -20,7 +20,7 @@ from porter.codegen.header import FunctionRecord, Header, is_edited, parse
 from porter.frontend.attributes import PREFIX
 from porter.source.files import read
 from porter.verify import cupy_stand_in, generated, mlir_stand_in
-from porter.verify.cases import SMALL_BLOCKS
+from porter.verify.cases import GRID_LIMITS, SMALL_BLOCKS
 from porter.verify.domains import Domain, Property, read_domains
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
 from porter.verify.further import Further
@@ -87,8 +87,13 @@ class Session:
         self.small_blocks = {n: min(SMALL_BLOCKS[n], size) for n, size in own.items()}
         self.own = generated.load(self.path, self.text, {})
         self.small = generated.load(self.path, self.text, self.small_blocks) if own else self.own
+        # an edited kernel may rely on its own blocks, but not on grids without a limit
+        limits = {n: size for n, size in self.small_blocks.items() if n in GRID_LIMITS}
+        cut = bool(limits) and is_edited(self.text)
+        self.limited_blocks = own | (limits if cut else {})
+        self.limited = generated.load(self.path, self.text, limits) if cut else self.own
         if self.emulation:
-            self.emulation.watched = [vars(self.small)]
+            self.emulation.watched = [vars(self.small), vars(self.limited)]
 
     def prove(self, name: str) -> dict[str, Any]:
         """The `done` line of one function."""
@@ -99,7 +104,7 @@ class Session:
         assert record is not None, "the parent asks only for functions in the header"
         proof, mismatch = self._proof(record, small=True)
         if mismatch is not None and self.small_blocks and is_edited(self.text):
-            # a kernel edited by hand may rely on its own block sizes: they decide
+            # a kernel edited by hand may rely on its own block sizes: they decide, in small grids
             proof, mismatch = self._proof(record, small=False)
         if mismatch is not None and proof is not None and proof.found is not None:
             # should a smaller input make the kernel loop, this is known already
@@ -173,16 +178,19 @@ class Session:
     def _subject(self, record: FunctionRecord, small: bool) -> Subject:
         name = record.name
         host = name.rsplit(".", 1)[-1]
-        for module in (self.own, self.small):
+        for module in (self.own, self.small, self.limited):
             if not callable(getattr(module, host, None)):
                 raise LookupError(f"the module defines no function `{host}`")
         own = Version(self._plain(record, getattr(self.own, host)), self.own_blocks)
-        tiny = Version(self._plain(record, getattr(self.small, host)), self.small_blocks)
+        chosen, blocks = (
+            (self.small, self.small_blocks) if small else (self.limited, self.limited_blocks)
+        )
+        tiny = Version(self._plain(record, getattr(chosen, host)), blocks)
         return Subject(
             record,
             self._plain(record, self.original.function(name)),
             self._plain(record, self.rough.function(name)),
-            tiny if small else own,
+            tiny,
             own,
             index_parameters(self.source_text, name),
             literals(self.source_text, name, self.original.namespace),

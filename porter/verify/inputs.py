@@ -231,7 +231,17 @@ def _array(
     values.real = _reals(parameter.marks, shape, spec.domain, rng)
     if letter == "c":
         values.imag = _reals(parameter.marks, shape, spec.domain, rng)
+    elif spec.ends and values.size:
+        _put_at_ends(values, spec.ends)
     return values.astype(dtype)
+
+
+def _put_at_ends(values: Array, which: str) -> None:
+    """Make the last element along every axis the largest or the smallest one."""
+    ends = np.zeros(values.shape, bool)
+    for axis in range(values.ndim):
+        np.moveaxis(ends, axis, 0)[-1] = True
+    values[ends] += (1 if which == "largest" else -1) * (np.ptp(values) + 1)
 
 
 def _integers(

@@ -5,7 +5,51 @@ from __future__ import annotations
 import re
 
 #: module, kind, what `function: line before => line after` matches, and why it is right
-REVIEWED: list[tuple[str, str, str, str]] = []
+REVIEWED: list[tuple[str, str, str, str]] = [
+    (
+        "l2_norms", "guard dropped", r"cuda.threadIdx.x == 0: => if True:",
+        "every thread of the block has the same sum and stores the same number",
+    ),
+    (
+        "mutant_sources", "syncthreads dropped", r"^block_sum\+12: ",
+        "scratch is not used again, or the sum counts in thread 0 only, which reads it before it"
+        " stores there (the emulator calls it a race)",
+    ),
+    (
+        ".*", "syncthreads moved", r"syncthreads\(\) width //= 2 => width //= 2 cuda.sync",
+        "width is a variable of the thread: the barrier stands between the same accesses",
+    ),
+    (
+        "mutant_sources", "NaN rule lost", r"smallest = minimum\(",
+        "the largest keeps the NaN, and the difference of both is all that is returned",
+    ),
+    (
+        "softmax", "NaN rule lost", r"= max\(largest, x\[i, j\]\)|^block_max.*max\(scr",
+        "the sum over the row has the NaN in any case, and every element is divided by it",
+    ),
+    (
+        "csr_matvec", "< for <=", r"return n if k > n else k", "where k equals n both give n",
+    ),
+    (
+        ".*", "wrong grid", r"_blocks\(.*, THREADS\), THREADS // 2, stream",
+        "the kernel loops over what a smaller grid leaves",
+    ),
+    (
+        "row_normalize", "float64 to float32", r"total / np.float32\(x.shape\[1\]\)",
+        "a length is exact in float32 up to 2**24 columns",
+    ),
+    (
+        "mutant_sources", "strides swapped", r"range\(first_j, a.shape\[0\], step_i\)",
+        "the shorter stride leaves nothing out: elements are stored twice, alike",
+    ),
+    (
+        "gaussian", "operands swapped", r"z = \(\(mean - \(x\[i\]\)\)\) / sigma", "z is squared",
+    ),
+    (
+        "black_scholes", "abs or sign dropped", r"abs\(-d\d\)\) => .*abs\(d\d\)\)$",
+        "the absolute value is the same",
+    ),
+]  # fmt: skip
 
 
 def equivalent(module: str, kind: str, before: str, after: str, *, doubles: bool) -> str:

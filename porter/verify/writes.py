@@ -17,8 +17,8 @@ from typing import Any
 from numba.cuda.simulator import kernelapi
 from numba.cuda.simulator.cudadrv.devicearray import FakeWithinKernelCUDAArray as DeviceArray
 
-#: in a kernel with one of these an order may come from more than barriers
-ORDERS = ("threadfence", "cas", "exch", "compare_and_swap")
+#: in a kernel with one of these (beginnings of names) an order may come from more than barriers
+ORDERS = ("threadfence", "syncwarp", "cas", "exch", "compare_and_swap")
 _KEY = "porter_writes"
 #: how many atomic operations are under way: their stores are in order
 _ATOMIC = [0]

@@ -412,6 +412,52 @@ def fold_loop(w: Writer) -> None:
         mark(w, out, elements.exact, keep=True)
 
 
+def nested_fold(w: Writer) -> None:
+    """A fold whose terms are made of an inner fold, started anew for each row."""
+    name, out = w.choice.pick(arrays_of(w, 2, 2) or [""]), w.choice.pick(arrays_of(w, 1, 1) or [""])
+    if not name or not out:
+        return
+    heads, elements = _loop_heads(w, name)
+    acc, row = w.fresh(), w.fresh()
+    inner = w.choice.pick(
+        [f"{row} += {elements.term(1)}", f"{row} = max({row}, {elements.term(1)})"]
+    )
+    whole = w.choice.pick([f"{row}", f"{row} * 2 - {row}", f"({row} - 1) * {row}"])
+    lines = [f"{acc} = {w.choice.pick(['0.0', '0', '1.0'])}", heads[0],
+             f"    {row} = {w.choice.pick(['0.0', '1.0', '0.5'])}", f"    {heads[1]}",
+             f"        {inner}"]  # fmt: skip
+    if w.choice.chance(30) and elements.exact:
+        lines += [f"    if {row} > 2:", f"        {row} = {row} + 1"]
+    lines += [f"    {acc} += {whole}", f"{out}[0] = {acc}"]
+    if w.run(lines):
+        for gone in ("i", "j", acc, row):
+            w.scope.values.pop(gone, None)
+        mark(w, out, False, keep=True)
+
+
+def flag_loop(w: Writer) -> None:
+    """A loop that sets a variable to one value, and may store beside."""
+    name, out = w.choice.pick(arrays_of(w, 1, 2) or [""]), w.choice.pick(arrays_of(w, 1, 1) or [""])
+    if not name or not out:
+        return
+    heads, elements = _loop_heads(w, name)
+    test, value, flag = elements.term(1), elements.term(1), w.fresh()
+    if not elements.exact:
+        return
+    start, after = w.choice.pick([("0", "1"), ("1", "0"), ("False", "True"), ("2", "5")])
+    pad = "    " * len(heads)
+    lines = [f"{flag} = {start}", *(f"{'    ' * d}{h}" for d, h in enumerate(heads))]
+    lines += [f"{pad}if {test} > 0:"]
+    if w.choice.chance(40):
+        lines += [f"{pad}    {name}[{', '.join(elements.axes)}] = {value}"]
+    lines += [f"{pad}    {flag} = {after}", f"{out}[0] = {flag}"]
+    if w.run(lines):
+        for gone in ("i", "j", flag):
+            w.scope.values.pop(gone, None)
+        mark(w, name, elements.exact, keep=True)
+        mark(w, out, elements.exact, keep=True)
+
+
 def _run_loop(w: Writer, heads: list[str], body: list[str], name: str, exact: bool) -> None:
     lines = [f"{'    ' * d}{head}" for d, head in enumerate(heads)]
     lines += [f"{'    ' * len(heads)}{line}" for line in body]

@@ -157,6 +157,7 @@ def _unravel(b: Builder, array: Array, k: Poly) -> list[Poly]:
     index: list[Poly] = []
     for n in reversed(array.shape[1 : array.lead]):
         n = b.resolve(n)
+        n = Poly.of(1) if n.constant == 0 else n  # an array of nothing has no element k
         index.append(k % n)
         k = k // n
     return [k, *reversed(index)]

@@ -84,4 +84,5 @@ CASES = {
     "array_or_argument_in_a_branch": refused("float64[:], float64[:], int64", "PRT905", "n n =3"),
     "energy_of_pairs": Case("float64[:, :], float64", "n+1,m s"),
     "unsigned_and_signed_angles": Case("uint16[:], int16[:]", "n n"),
+    "positions_in_nothing": Case("int64[:, :]", "n+3,m+3"),
 }

@@ -32,6 +32,10 @@ GUESSES = {
     "def f(x, v, k):\n for _ in range(3):\n  v = v - k * x[:]\n return v":
         "float64[:], float64[:], float64",
     "def f(img):\n return img[..., 0] * 0.5": "float64[:, :, :]",
+    "def f(b):\n p = np.pad(b, 1)\n return p[1:, 1:] | p[:-1, 1:]": "int64[:]",
+    "def f(x, i):\n return np.take_along_axis(x, i[..., None], axis=-1)": "float64[:], int64[:]",
+    "def f(e, A):\n for u, v in e:\n  A[u, v] = 1": "int64[:], float64[:, :]",
+    "def f(x, g):\n return x.reshape(g, -1)": "float64[:], int64",
     "def f(x, dt):\n return x[1:] * np.sqrt(dt)": "float64[:], float64",
     "def f(x, idx):\n return x[idx].sum()": "float64[:], int64[:]",
     "def f(x, bias):\n return x[1:] + bias": "float64[:], float64[:]",

@@ -258,6 +258,9 @@ class _Visitor:
         use = self.use(side)
         if use is None and isinstance(side, cst.Name):
             use = self.uses.get(self.elements.get(side.value, ""))
+            for e in self._assigned(side.value, "bits"):
+                if isinstance(e, cst.Call) and e.args:  # `np.pad(b, 1)`
+                    self._bits(e.args[0].value)
         if use is not None:
             use.has_bits = True
 
@@ -392,7 +395,7 @@ class _Visitor:
         return True
 
     def _positions(self, value: cst.BaseExpression) -> None:
-        use = self.use(value)
+        use = self.use(value.value if isinstance(value, cst.Subscript) else value)
         if use is not None:
             use.is_index = True
             use.array()

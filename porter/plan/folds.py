@@ -46,6 +46,7 @@ def fold_loop(loop: For, after: set[str]) -> list[Stmt] | None:
     body = _folded_body(loop.body, after)
     if body is None or loop.step != 1:
         return None
+    body = _merged(body)
     lets = {s.name for s in body}
     if {s.name for s in statements((loop,)) if isinstance(s, Let)} & after - lets:
         return None
@@ -69,6 +70,23 @@ def fold_loop(loop: For, after: set[str]) -> list[Stmt] | None:
             continue
         total = Reduce(_FOLDS[op], (axis,), cast(term, s.value.dtype), s.value.dtype)
         result.append(Let(s.name, Op(op, (old, total), s.value.dtype), s.origin))
+    return result
+
+
+def _merged(body: list[Let]) -> list[Let]:
+    """What several statements add to one variable is added up in one sum."""
+    result: list[Let] = []
+    for s in body:
+        place = next((k for k, t in enumerate(result) if t.name == s.name), None)
+        one = _accumulation(s)
+        other = None if place is None else _accumulation(result[place])
+        if place is None or one is None or other is None or {one[0], other[0]} - {"add", "sub"}:
+            result.append(s)
+            continue
+        dtype = s.value.dtype
+        op = "add" if one[0] == other[0] else "sub"
+        term = Op(op, (cast(other[1], dtype), cast(one[1], dtype)), dtype)
+        result[place] = replace(s, value=Op(other[0], (Local(s.name, dtype), term), dtype))
     return result
 
 
@@ -104,6 +122,7 @@ def _folded_body(body: Sequence[Stmt], after: set[str]) -> list[Let] | None:
         return temporary.get(e.name) if isinstance(e, Local) else None
 
     exposed = exposed_locals(body) | after
+    body = [x for s in body for x in _alternatives(s)]
 
     def take(s: Let) -> None:
         """An accumulation if the iteration before matters, else a value of this one."""
@@ -131,6 +150,26 @@ def _folded_body(body: Sequence[Stmt], after: set[str]) -> list[Let] | None:
         else:
             return None
     return flat
+
+
+def _alternatives(s: Stmt) -> list[Stmt]:
+    """`if c: A else: B` as `if c: A` and `if not c: B`, where A does not change c."""
+    if not isinstance(s, If) or not s.orelse:
+        return [s]
+    changed = {x.name for x in statements(s.body) if isinstance(x, Let)}
+    if locals_of(s.cond) & changed or not all(isinstance(x, (Let, If)) for x in s.orelse):
+        return [s]
+    other = Op("not", (s.cond,), s.cond.dtype)
+    result: list[Stmt] = [replace(s, orelse=())]
+    for x in s.orelse:
+        for part in _alternatives(x):
+            if isinstance(part, If) and not part.orelse:
+                result.append(replace(part, cond=Op("and", (other, part.cond), BOOL)))
+            elif isinstance(part, Let):
+                result.append(If(other, (part,), (), x.origin))
+            else:
+                return [s]
+    return result
 
 
 def _guarded(s: Stmt, k: int) -> Let | None:

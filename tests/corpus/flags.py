@@ -89,3 +89,30 @@ def read_where_it_is_set(x, y):
         if x[i] > 0:
             seen = True
     return seen
+
+
+def wins_and_draws(a, b):
+    """Alternatives that add to one variable."""
+    u = 0.0
+    for x in a:
+        for y in b:
+            if x > y:
+                u += 1.0
+            elif x == y:
+                u += 0.5
+            else:
+                u -= 0.25
+    return u
+
+
+def below_and_above(x, t):
+    low = 0
+    high = 0
+    total = 0.0
+    for i in range(x.shape[0]):
+        if x[i] < t:
+            low += 1
+        else:
+            high += 1
+            total += x[i]
+    return low, high, total

@@ -15,4 +15,6 @@ CASES: dict[str, Case] = {
     "state_of_several": Case("float64[:], float64, float64", "n =0.1 =0.7"),
     "set_to_what_is_stored": refused("float64[:], float64[:]", "PRT904", "n n"),
     "read_where_it_is_set": refused("float64[:], float64[:]", "PRT904", "n n"),
+    "wins_and_draws": Case("float64[:], float64[:]", "n+1 m+1"),
+    "below_and_above": Case("float64[:], float64", "n+1 =0.2"),
 }

@@ -6,8 +6,12 @@ The names' moves are run through, loops until their state repeats.
 
 from __future__ import annotations
 
-from porter.ir.nodes import Alloc, Bind, For, Host, If, Stage, Stmt, While, Write
+from dataclasses import replace
+
+from porter.ir.nodes import Alloc, Bind, Def, Expr, For, Host, If, Load, Stage, Stmt, While, Write
 from porter.ir.walk import blocks, statements
+from porter.plan.accesses import accesses
+from porter.plan.common import map_blocks, map_exprs
 
 Pairs = set[frozenset[str]]
 MAX_ROUNDS = 24
@@ -46,12 +50,15 @@ class _Names:
         )
 
 
-def aliases(body: tuple[Stmt, ...]) -> Pairs:
-    """Pairs of names that may mean one array at some launch."""
+def aliases(body: tuple[Stmt, ...], branches: bool = True) -> Pairs:
+    """Pairs of names that may mean one array at some launch.
+
+    With `branches`, all that one branch binds counts as one array, whichever way it goes.
+    """
     names = _Names()
     _run(body, names)
     for s in statements(body):
-        if isinstance(s, If):
+        if branches and isinstance(s, If):
             bound = [
                 b for x in statements((s,)) if isinstance(x, Bind) for b in (*x.names, *x.buffers)
             ]
@@ -64,6 +71,8 @@ def _run(body: tuple[Stmt, ...], names: _Names) -> None:
         match s:
             case Alloc(buffer=buffer):
                 names.allocate(buffer.name)
+            case Def(name=name):
+                names.allocate(name)
             case Host(makes=makes):
                 for name in makes:
                     names.allocate(name)
@@ -92,3 +101,28 @@ def _run(body: tuple[Stmt, ...], names: _Names) -> None:
 def with_others(names: set[str], pairs: Pairs) -> set[str]:
     """The names, and those that may mean the same arrays."""
     return names.union(*(p for p in pairs if p & names))
+
+
+def under_one_name(loop: For, program: tuple[Stmt, ...]) -> For:
+    """The loop with one name for the arrays that may be the same in it, for dependence tests."""
+    touched = {a.buffer for a in accesses((loop,))}
+    names: dict[str, str] = {}
+    for pair in aliases(program, branches=False):
+        one, other = sorted(pair)
+        if pair <= touched:
+            names[other] = names.get(one, one)
+    renamed = _renamed(loop, names) if names else loop
+    assert isinstance(renamed, For)
+    return renamed
+
+
+def _renamed(s: Stmt, names: dict[str, str]) -> Stmt:
+    def change(e: Expr) -> Expr | None:
+        if isinstance(e, Load) and e.buffer in names:
+            return replace(e, buffer=names[e.buffer])
+        return None
+
+    s = map_exprs(map_blocks(s, lambda b: tuple(_renamed(t, names) for t in b)), change)
+    if isinstance(s, Write) and s.buffer in names:
+        return replace(s, buffer=names[s.buffer])
+    return s

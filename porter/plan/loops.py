@@ -39,6 +39,7 @@ from porter.plan.accesses import (
     exposed_locals,
     expressions,
 )
+from porter.plan.aliases import under_one_name
 from porter.plan.common import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
 from porter.plan.dependence import Range
 from porter.plan.flags import flags
@@ -94,6 +95,9 @@ def _while(loop: While, after: set[str], context: Context) -> list[Stmt]:
 def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
     reason = obstacle(loop, after, context)
     if reason is None:
+        met = obstacle(under_one_name(loop, context.program.body), after, context)
+        if met is not None:
+            raise met
         return _threads_or_steps(loop, after, context)
     folded = fold_loop(loop, after)
     if folded is not None:

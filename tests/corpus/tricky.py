@@ -542,3 +542,14 @@ def positions_in_nothing(x):
     """The axis of length 0 has no element whose subscripts were asked for."""
     pairs = np.stack([x[:, 1:], x[:, :-1]], axis=-1)
     return np.nonzero(pairs[1:-1, 1:-1, 2:] > 0)[0], pairs
+
+
+def row_seen_through_a_view(x, y, steps):
+    """The branch gives `x` a second name; the view of its first row is the same memory."""
+    first = x[0]
+    if steps > 1:
+        x *= y
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            x[i, j] += first[j]
+    return x

@@ -85,4 +85,7 @@ CASES = {
     "energy_of_pairs": Case("float64[:, :], float64", "n+1,m s"),
     "unsigned_and_signed_angles": Case("uint16[:], int16[:]", "n n"),
     "positions_in_nothing": Case("int64[:, :]", "n+3,m+3"),
+    "row_seen_through_a_view": refused(
+        "float64[:, :], float64[:, :], int64", "PRT904", "n,m n,m =2"
+    ),
 }

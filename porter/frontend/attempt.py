@@ -54,18 +54,27 @@ def method_apart(function: FunctionSource, scope: Globals) -> tuple[FunctionSour
 def _first_candidate(
     function: FunctionSource, signature: str | None, scope: Globals, partial: bool
 ) -> tuple[tuple[ParameterType, ...], Program, Plan]:
-    """The first signature that converts; with `partial`, some statements may stay on the host."""
+    """The first signature that converts; with `partial`, some statements may stay on the host.
+
+    Numbers that become arrays (`total = 0; total += row`) come second: with other types they may
+    be numbers that stay numbers.
+    """
     best: Refusal | None = None
-    for types in candidates(function, signature):
-        try:
-            program = build(function, types, scope, partial)
-            return _settled(types, program), program, _planned(function, program)
-        except Refusal as e:
-            # the types that took porter furthest are the likeliest, and their refusal the reason
-            if best is None or e.diagnostic.code == "PRT909" or _reached(e) > _reached(best):
-                best = e
-            if e.diagnostic.code in _FINAL:
-                break
+    unlike = False
+    for grow in (False, True):
+        for types in candidates(function, signature):
+            try:
+                program = build(function, types, scope, partial, grow)
+                return _settled(types, program), program, _planned(function, program)
+            except Refusal as e:
+                unlike |= e.diagnostic.code == "PRT908"
+                # the types that took porter furthest are the likeliest, their refusal the reason
+                if best is None or e.diagnostic.code == "PRT909" or _reached(e) > _reached(best):
+                    best = e
+                if e.diagnostic.code in _FINAL:
+                    break
+        if not unlike:
+            break
     assert best is not None
     raise best
 

@@ -96,6 +96,7 @@ class Builder:
     local_arms: dict[str, frozenset[Expr]] = field(default_factory=dict)  # see `mixed`
     arms: dict[Expr, frozenset[Expr]] = field(default_factory=dict)
     retype: bool = False
+    may_grow: bool = True
     grown: dict[str, Grown] = field(default_factory=dict)
     literal_starts: set[str] = field(default_factory=set)  # literals before the loop that has them
     reads_shape: bool = False

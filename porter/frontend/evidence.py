@@ -36,6 +36,11 @@ class Usage:
     ndim: int = 0
     default: DType | None = None
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether it can only be an array: dimensions of it are used, or it is multiplied."""
+        return self.is_array and (self.ndim > 0 or self.in_product)
+
     def array(self, ndim: int = 1) -> None:
         """Note that it is an array of at least `ndim` dimensions."""
         self.is_array = True

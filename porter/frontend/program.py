@@ -43,25 +43,27 @@ MAX_RESTARTS = 6
 
 
 def build(
-    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool = False
-) -> Program:
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool = False,
+    grow: bool = True,
+) -> Program:  # fmt: skip
     """The array program. Raises Refusal where a statement cannot be converted.
 
-    With `partial`, such a statement stays on the host where that is possible.
+    With `partial`, such a statement stays on the host where that is possible; with `grow`, a
+    number that a loop adds arrays to is an array from there on.
     """
     _check_definition(function)
     try:
-        return _build(function, types, scope, partial, frozenset())
+        return _build(function, types, scope, partial, frozenset(), grow)
     except Contradiction as contradiction:
         for axis in contradiction.axes:
             with suppress(Refusal):
-                return _build(function, types, scope, partial, frozenset({axis}))
+                return _build(function, types, scope, partial, frozenset({axis}), grow)
         raise
 
 
 def _build(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool,
-    ones: frozenset[str],
+    ones: frozenset[str], grow: bool,
 ) -> Program:  # fmt: skip
     """The array program with some axes of arguments taken to have length 1."""
     local_types: dict[str, DType] = {}
@@ -72,7 +74,7 @@ def _build(
     for _ in range(MAX_RESTARTS):
         builder = Builder(
             function.module, local_types=local_types, local_arms=local_arms, pinned=pinned,
-            partial=partial, ones=ones, grown=grown,
+            partial=partial, ones=ones, grown=grown, may_grow=grow,
         )  # fmt: skip
         env, parameters = _environment(builder, function, types, scope, fixed)
         body = Body(builder, scope, env)

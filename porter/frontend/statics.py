@@ -55,18 +55,20 @@ def after_loop(body: Body, settled: Env, loop: cst.For | cst.While) -> None:
         if new is None or not _differ(old, new):
             continue
         if is_expr(old) and name in again:
-            grows = isinstance(new, Array) and _may_grow(body, name, new)
-            if isinstance(loop, cst.For) and isinstance(new, Array) and grows:
+            if isinstance(new, Array) and _may_grow(body, name, new, loop):
                 raise Grown(name, tuple(map(body.b.resolve, new.shape)), new.dtype)
             raise _unlike(body, name, new)
         missed = "is of another kind if the loop does not run"
         body.env[name] = Unsettled(name, missed) if is_expr(old) else Unsettled(name)
 
 
-def _may_grow(body: Body, name: str, new: Array) -> bool:
+def _may_grow(body: Body, name: str, new: Array, loop: cst.For | cst.While) -> bool:
     """Whether the number can be an array of its copies: `total = 0` before `total += row`."""
-    known = name in body.b.literal_starts and name not in body.b.grown and not body.helper
-    sizes = {n for p in new.shape for n in body.b.resolve(p).names()}
+    b = body.b
+    if not b.may_grow or not isinstance(loop, cst.For) or body.helper:
+        return False
+    known = name in b.literal_starts and name not in b.grown
+    sizes = {n for p in new.shape for n in b.resolve(p).names()}
     return known and all(".shape[" in n for n in sizes)
 
 

@@ -15,6 +15,7 @@ from porter.ir.nodes import (
     Expr,
     For,
     If,
+    Jump,
     Let,
     Local,
     Op,
@@ -122,7 +123,7 @@ def _folded_body(body: Sequence[Stmt], after: set[str]) -> list[Let] | None:
         return temporary.get(e.name) if isinstance(e, Local) else None
 
     exposed = exposed_locals(body) | after
-    body = [x for s in body for x in _alternatives(s)]
+    body = [x for s in _without_continue(body) for x in _alternatives(s)]
 
     def take(s: Let) -> None:
         """An accumulation if the iteration before matters, else a value of this one."""
@@ -140,6 +141,10 @@ def _folded_body(body: Sequence[Stmt], after: set[str]) -> list[Let] | None:
             for s2 in inner:
                 take(s2) if isinstance(s2, Let) else None
         elif isinstance(s, If) and not s.orelse:
+            branch = _inlined(s, exposed | exposed_locals(body[k + 1 :]) | temporary.keys())
+            if branch is None:
+                return None
+            s = branch
             guarded = [_guarded(map_exprs(s, change), n) for n in range(len(s.body))]
             for g in guarded:
                 if g is None:
@@ -152,6 +157,47 @@ def _folded_body(body: Sequence[Stmt], after: set[str]) -> list[Let] | None:
     return flat
 
 
+def _without_continue(body: Sequence[Stmt]) -> list[Stmt]:
+    """`if c: continue` as a branch around what follows."""
+    for k, s in enumerate(body):
+        match s:
+            case If(cond=cond, body=(Jump(kind="continue"),), orelse=()):
+                rest = tuple(_without_continue(body[k + 1 :]))
+                return [*body[:k], If(_negated(cond), rest, (), s.origin)]
+    return list(body)
+
+
+def _negated(cond: Expr) -> Expr:
+    if isinstance(cond, Op) and cond.op in ("eq", "ne"):
+        return replace(cond, op="ne" if cond.op == "eq" else "eq")
+    return Op("not", (cond,), cond.dtype)
+
+
+def _inlined(s: If, needed: set[str]) -> If | None:
+    """A branch whose values are those of the variables in front of it: each is assigned once.
+
+    Plain variables that nothing outside reads are gone.  None if a value needs what another one
+    was before the branch: they are assigned one after the other.
+    """
+    now: dict[str, Expr] = {}
+    kept: dict[str, Let] = {}
+
+    def change(e: Expr) -> Expr | None:
+        return now.get(e.name) if isinstance(e, Local) else None
+
+    for x in s.body:
+        if not isinstance(x, Let):
+            return None
+        x = replace(x, value=rewrite(x.value, change))
+        now[x.name] = x.value
+        if x.name in needed:
+            kept.pop(x.name, None)
+            if locals_of(x.value) & kept.keys():
+                return None
+            kept[x.name] = x
+    return replace(s, body=tuple(kept.values()))
+
+
 def _alternatives(s: Stmt) -> list[Stmt]:
     """`if c: A else: B` as `if c: A` and `if not c: B`, where A does not change c."""
     if not isinstance(s, If) or not s.orelse:
@@ -159,7 +205,7 @@ def _alternatives(s: Stmt) -> list[Stmt]:
     changed = {x.name for x in statements(s.body) if isinstance(x, Let)}
     if locals_of(s.cond) & changed or not all(isinstance(x, (Let, If)) for x in s.orelse):
         return [s]
-    other = Op("not", (s.cond,), s.cond.dtype)
+    other = _negated(s.cond)
     result: list[Stmt] = [replace(s, orelse=())]
     for x in s.orelse:
         for part in _alternatives(x):

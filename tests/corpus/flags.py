@@ -116,3 +116,30 @@ def below_and_above(x, t):
             high += 1
             total += x[i]
     return low, high, total
+
+
+def weights_of_pairs(values, coords, bandwidth):
+    """`continue` around what the pairs add to two variables."""
+    num = 0.0
+    total = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[0]):
+            if i == j:
+                continue
+            d2 = (coords[i, 0] - coords[j, 0]) ** 2 + (coords[i, 1] - coords[j, 1]) ** 2
+            w = np.exp(-d2 / (2 * bandwidth**2))
+            num += w * values[i] * values[j]
+            total += w
+    return num, total
+
+
+def remembered_in_a_branch(x, t):
+    """A variable of a branch that is read behind it is no variable of the branch alone."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        w = 1.0
+        if x[i] > t:
+            w = x[i] * 2.0
+            total += w
+        total += w
+    return total

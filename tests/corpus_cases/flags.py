@@ -17,4 +17,6 @@ CASES: dict[str, Case] = {
     "read_where_it_is_set": refused("float64[:], float64[:]", "PRT904", "n n"),
     "wins_and_draws": Case("float64[:], float64[:]", "n+1 m+1"),
     "below_and_above": Case("float64[:], float64", "n+1 =0.2"),
+    "weights_of_pairs": Case("float64[:], float64[:, :], float64", "n+1 n+1,2 =0.7"),
+    "remembered_in_a_branch": Case("float64[:], float64", "n+1 =0.2"),
 }

@@ -10,7 +10,6 @@ from porter.cost.amounts import Amount
 from porter.cost.scopes import Scope, data_lengths
 from porter.ir.nodes import (
     Buffer,
-    Cast,
     Expr,
     For,
     If,
@@ -20,12 +19,11 @@ from porter.ir.nodes import (
     Select,
     Stage,
     Stmt,
-    Value,
     While,
     Write,
 )
 from porter.ir.ops import UPDATES
-from porter.ir.walk import data_of, statements, substitute
+from porter.ir.walk import children, statements, substitute
 from porter.plan.accesses import expressions
 from porter.plan.common import op_weight
 from porter.plan.nodes import BlockLoop, BlockStep, Fold, Kernel
@@ -93,10 +91,10 @@ def _threads(kernel: Kernel, scope: Scope) -> tuple[int, tuple[Poly, ...]]:
     if kernel.kind == "total":
         fold = next(s for s in kernel.parts if isinstance(s, Fold))
         return 1, scope.within(fold.reductions[0][1].axes).domain
-    if kernel.kind in ("rows", "scan"):
-        rows = kernel.axes[:-1] if kernel.kind == "scan" and len(kernel.axes) > 1 else kernel.axes
-        each = 1 if kernel.kind == "scan" and len(kernel.axes) == 1 else BLOCK
-        return each, scope.within(rows).domain
+    if kernel.kind == "rows":
+        return BLOCK, scope.within(kernel.axes).domain
+    if kernel.kind == "scan" and len(kernel.axes) > 1:
+        return BLOCK, scope.within(kernel.axes[:-1]).domain
     return 1, scope.within(kernel.axes).domain
 
 
@@ -186,13 +184,9 @@ class _Counter:
                 self.operations(op_weight(op), wide.name, scope)
             case Load(buffer, index):
                 self.site(self.reads, buffer, index, scope)
-                for p in index:
-                    for inner_e in data_of(p):
-                        self.expression(inner_e, scope)
-                return
             case Select(dtype=dtype):
                 self.operations(1, dtype.name, scope)
-        for child in _operands(e):
+        for child in children(e):
             self.expression(child, scope)
 
     def operations(self, weight: int, dtype: str, scope: Scope) -> None:
@@ -220,16 +214,3 @@ class _Counter:
         touched = scope.touched(index)
         if known is None or len(touched) > len(known[1]):
             sites[key] = (buffer, touched)
-
-
-def _operands(e: Expr) -> tuple[Expr, ...]:
-    match e:
-        case Op(args=args):
-            return args
-        case Cast(arg=arg):
-            return (arg,)
-        case Select(cond, then, other):
-            return (cond, then, other)
-        case Value(poly=poly):
-            return tuple(data_of(poly))
-    return ()

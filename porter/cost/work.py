@@ -18,7 +18,7 @@ from porter.cost.kernels import KernelWork, kernel_expressions, kernel_work
 from porter.cost.scopes import Scope
 from porter.ir.nodes import Expr, Fetch, Host, Let, Load, Return, Stage, Value
 from porter.ir.walk import walk
-from porter.plan.accesses import Access, accesses, reads
+from porter.plan.accesses import Access, accesses, expressions, reads
 from porter.plan.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
 
 #: what a `while` of the host is taken to run, a name for what no size tells
@@ -161,16 +161,8 @@ def _host_expressions(item: object) -> Iterator[Expr]:
     match item:
         case HostIf(cond=cond) | HostWhile(cond=cond):
             yield cond
-        case Let(value=value):
-            yield value
-        case Fetch(buffer=buffer):
-            from porter.arrays.dtypes import INT64
-
-            yield Load(buffer, (), INT64)
-        case Host(values=values):
-            yield from (e for _, e in values)
-        case Return(values=values):
-            yield from (v for v in values if v is not None and not isinstance(v, str))
+        case Let() | Fetch() | Host() | Return():
+            yield from expressions(item)
 
 
 def _accesses(kernel: Kernel) -> Iterator[Access]:

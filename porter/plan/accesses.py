@@ -65,16 +65,13 @@ def expressions(stmt: Stmt) -> Iterator[Expr]:
         case Stage(axes=axes):
             yield from _bounds(axes)
         case For(lo=lo, hi=hi):
-            yield from (Value(p, _INT) for p in (lo, hi))
+            yield from (Value(p, INT64) for p in (lo, hi))
         case While(cond=cond) | If(cond=cond):
             yield cond
         case Host(values=values):
             yield from (e for _, e in values)
         case Return(values=values):
             yield from (v for v in values if v is not None and not isinstance(v, str))
-
-
-_INT = INT64
 
 
 def _bounds(axes: Sequence[Axis]) -> Iterator[Expr]:

@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from porter.numba_report.events import Event, compiled_of, read_events
-from porter.numba_report.model import Compiled, Failure
+from porter.numba_report.events import Event, compiled_of, is_of, read_events
+from porter.numba_report.model import ON_GPU, Compiled, Failure
 from porter.numba_report.script import Ended, run
 
 #: seconds for a script, or for all functions of a file
 TIMEOUT = 60.0
-ON_GPU = ("kernel", "device", "vectorize cuda", "guvectorize cuda")
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ def _split(
 
 def _answers(events: list[Event], done: list[Question], path: str, full: str) -> Iterable[Compiled]:
     for question in done:
-        mine = [e for e in events if _is_of(e, question)]
+        mine = [e for e in events if is_of(e, question.name, question.line)]
         called = [e for e in mine if e.get("asked", question.name) != question.name]
         if called and question.known == "inferred":
             # how the file's own functions call it tells more about its types
@@ -105,11 +104,6 @@ def _answers(events: list[Event], done: list[Question], path: str, full: str) ->
                     assumed=known == "inferred",
                     decorated=question.kind != "plain",
                 )
-
-
-def _is_of(event: Event, question: Question) -> bool:
-    here = event.get("line", 0) <= question.line <= event.get("end_line", 0)
-    return bool(event["event"] == "compiled" and here and event["name"] == question.name)
 
 
 def _late(question: Question, stuck: Question | None, seconds: float) -> str:

@@ -18,16 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from porter.diagnostics import UsageError
+from porter.numba_report.events import is_of
 from porter.numba_report.failures import Code, failure
 from porter.numba_report.lazy import lazy
-from porter.numba_report.model import Compiled, Failure, to_record
+from porter.numba_report.model import ON_GPU, Compiled, Failure, to_record
 from porter.numba_report.recorder import Recorder
 from porter.numba_report.sources import end_of
 from porter.numba_report.typeparse import given_types, omitted, parsed_types, recorded_types
 from porter.verify import original
 from porter.verify.ptx_child import prepare
-
-_GPU = ("kernel", "device", "vectorize cuda", "guvectorize cuda")
 
 
 class NotCompiled(Exception):
@@ -46,7 +45,7 @@ class Child:
             Path(request["reply"]), lambda f: f == self.path, lambda _: self.text, request["raw"]
         )
         self.no_cuda = ""
-        if any(f["kind"] in _GPU for f in request["functions"]):
+        if any(f["kind"] in ON_GPU for f in request["functions"]):
             self.no_cuda = prepare()
         self.recorder.watch()
         tree, self.signatures = lazy(self.text, self.path)
@@ -64,7 +63,7 @@ class Child:
             if not self._compiled_on_load(asked):
                 self._unknown(asked, str(error))
             return
-        if asked["kind"] in _GPU and self.no_cuda:
+        if asked["kind"] in ON_GPU and self.no_cuda:
             self._unknown(asked, self.no_cuda)
             return
         if self._compiled_on_load(asked):
@@ -110,7 +109,7 @@ class Child:
 
     def _compiled_on_load(self, asked: dict[str, Any]) -> bool:
         """Whether loading the file compiled the function, as ufuncs with signatures do."""
-        mine = [e for e in self.loaded or [] if _is_of(e, asked)]
+        mine = [e for e in self.loaded or [] if is_of(e, asked["name"], asked["line"])]
         for event in mine:
             self.recorder.write({**event, "known": "decorator"})
         return bool(mine)
@@ -159,7 +158,7 @@ class Child:
         if not isinstance(python, python_types.FunctionType):
             raise NotCompiled(f"a {type(function).__name__} object is compiled when it is called")
         args = omitted(args, python)
-        if asked["kind"] in _GPU:
+        if asked["kind"] in ON_GPU:
             self._compile_cuda(asked, function, python, args)
             return
         if not hasattr(function, "compile"):
@@ -183,7 +182,7 @@ class Child:
     def _explain(self, asked: dict[str, Any], error: Exception, choice: Any) -> None:
         """An event for an error that was raised before Numba's compiler ran."""
         held = self.recorder.held or []
-        if not any(_is_of(e, asked) and e["mode"] == "failed" for e in held):
+        if not any(is_of(e, asked["name"], asked["line"]) and e["mode"] == "failed" for e in held):
             code = Code(self.path, self.text, asked["line"], end_of(self.text, asked["line"]))
             self._write(asked, "failed", failure(error, code), str(choice))
 
@@ -191,18 +190,13 @@ class Child:
         self._write(asked, "unknown", Failure(asked["line"], reason))
 
     def _write(self, asked: dict[str, Any], mode: str, error: Any, signature: str = "") -> None:
-        target = "cuda" if asked["kind"] in _GPU else "cpu"
+        target = "cuda" if asked["kind"] in ON_GPU else "cpu"
         end = end_of(self.text, asked["line"])
         compiled = Compiled(
             self.path, asked["name"], asked["line"], end, target, signature,
             mode=mode, error=error,
         )  # fmt: skip
         self.recorder.write({"event": "compiled", **to_record(compiled)})
-
-
-def _is_of(event: dict[str, Any], asked: dict[str, Any]) -> bool:
-    here = event.get("line", 0) <= asked["line"] <= event.get("end_line", 0)
-    return bool(event["event"] == "compiled" and here and event["name"] == asked["name"])
 
 
 def _copied(function: Any, namespace: dict[str, Any]) -> Any:

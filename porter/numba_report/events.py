@@ -29,6 +29,12 @@ def read_events(reply: Path) -> list[Event]:
     return found
 
 
+def is_of(event: Event, name: str, line: int) -> bool:
+    """Whether an event is a compilation of the function of that name, defined on that line."""
+    here = event.get("line", 0) <= line <= event.get("end_line", 0)
+    return bool(event["event"] == "compiled" and here and event["name"] == name)
+
+
 def compiled_of(events: Iterable[Event], path: str) -> list[Compiled]:
     """What was compiled from a file, each function and signature once, by line."""
     events = list(events)

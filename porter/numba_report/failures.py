@@ -16,7 +16,6 @@ from porter.numba_report.sentences import callee, is_certain, sentence
 
 #: statements that Numba rejects without saying where, by words of its message
 _PLACES: tuple[tuple[str, tuple[type[ast.AST], ...]], ...] = (
-    ("with (context manager)", (ast.With, ast.AsyncWith)),
     ("context manager", (ast.With, ast.AsyncWith)),
     ("LOAD_BUILD_CLASS", (ast.ClassDef,)),
     ("STORE_GLOBAL", (ast.Global,)),

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-#: `Compiled.mode`: machine code without Python; Python objects; Python objects around lifted
-#: loops; rejected by Numba; not compiled at all (`error` says why)
-MODES = ("nopython", "object", "lifted", "failed", "unknown")
+#: kinds of functions that run on the device
+ON_GPU = ("kernel", "device", "vectorize cuda", "guvectorize cuda")
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,10 @@ class LiftedLoop:
 class Compiled:
     """A function compiled for one signature.
 
-    `target` is cpu or cuda, `mode` one of `MODES`; `signature` holds the arguments' types;
-    `assumed` says that porter chose them, `known` where they came from; a function that is not
+    `target` is cpu or cuda. `mode` is nopython (machine code without Python), object (Python
+    objects), lifted (Python objects around lifted loops), failed (rejected by Numba) or unknown
+    (not compiled at all; `error` says why). `signature` holds the arguments' types; `assumed`
+    says that porter chose them, `known` where they came from; a function that is not
     `decorated` was compiled as if it had `@njit`. `types` holds for each line readable texts
     such as `total: float64`, `object_lines` the lines that run as Python objects, `raw` Numba's
     own annotation.

@@ -170,7 +170,7 @@ def _filled(text: str, match: re.Match[str], message: str) -> str:
 
 
 def callee(message: str) -> str:
-    """The function that an error about a call speaks of, by its bare name; may be empty."""
+    """The function that an error about a call speaks of, by its bare name if it gives one."""
     match = re.search(r">>> ([\w.]+)\(", message)
     return match[1] if match else "the function"
 

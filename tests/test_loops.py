@@ -69,6 +69,15 @@ def test_one_thread_runs_it_when_allowed(name: str) -> None:
     assert made.plan.notes
 
 
+@pytest.mark.parametrize("name", ["stores_and_says_so", "spread_largest"])
+def test_a_flag_on_the_device_is_stored_into_without_a_copy(name: str) -> None:
+    module = SourceModule((SOURCE.parent / "flags.py").read_text(), "flags.py")
+    function = next(f for f in module.functions if f.name == name)
+    made = convert_function(function, CASES[f"flags:{name}"].signature)
+    text = "".join(made.text.parts)
+    assert "changed[()] = True" in text and "changed_set" not in text
+
+
 # -- random nests -------------------------------------------------------------------------
 
 ROWS = ("range(1, n - 1)", "range(n - 2, 0, -1)")

@@ -49,6 +49,7 @@ def flags(
         context.buffers.clear()
         context.buffers.update(known)
         return None
+    context.flags |= {b.name for b in held.values()}
     first = [Def(b.name, (), b.dtype, Local(n, b.dtype), loop.origin) for n, b in held.items()]
     last = [Let(n, Load(b.name, (), b.dtype), loop.origin) for n, b in held.items()]
     return [*first, *place(new, after - names), *last]

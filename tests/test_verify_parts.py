@@ -351,10 +351,10 @@ def test_the_command_on_what_it_cannot_read(
 def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
     assert doctor.run(DoctorOptions()) == 0
     said = capsys.readouterr().out
-    assert "simulator  available" in said and "numpy" in said
+    assert "simulator  available" in said and "emulator   available" in said and "numpy" in said
     assert doctor.run(DoctorOptions(output_format="json")) == 0
     report = json.loads(capsys.readouterr().out)
-    assert [e["on"] for e in report["evidence"]] == ["simulator", "ptx", "gpu"]
+    assert [e["on"] for e in report["evidence"]] == ["simulator", "emulator", "ptx", "gpu"]
     assert all(e["status"] in ("available", "missing") for e in report["evidence"])
     assert all((e["install"] is None) == (e["status"] == "available") for e in report["evidence"])
 

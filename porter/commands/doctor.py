@@ -17,6 +17,7 @@ from porter.output.records import to_json
 from porter.verify.process import Child
 
 SECONDS = 60.0
+KINDS = ("simulator", "emulator", "ptx", "gpu")
 CUDA_EXTRA = 'pip install "porter[cuda]"'
 PACKAGES = ("numba", "numpy", "numba-cuda", "numba-cuda-mlir", "cupy")
 #: prefixes of the wheels that hold CUDA's compilers
@@ -36,7 +37,7 @@ def run(options: DoctorOptions) -> int:
 def inspect() -> dict[str, Any]:
     """Versions and, per kind of evidence, whether it is available and what to install."""
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
-        probes = {kind: _probe(kind, Path(folder)) for kind in ("simulator", "ptx", "gpu")}
+        probes = {kind: _probe(kind, Path(folder)) for kind in KINDS}
     return {
         "porter": __version__,
         "python": platform.python_version(),
@@ -52,7 +53,7 @@ def inspect() -> dict[str, Any]:
 def _probe(kind: str, folder: Path) -> dict[str, Any]:
     """What a child process found; it is ended after a minute."""
     reply = folder / f"{kind}.json"
-    extra = {"NUMBA_ENABLE_CUDASIM": "1"} if kind == "simulator" else {}
+    extra = {"NUMBA_ENABLE_CUDASIM": "1"} if kind in ("simulator", "emulator") else {}
     args = [kind, str(reply)]
     child = Child("porter.verify.probe_child", args, extra, folder / f"{kind}.log")
     try:
@@ -71,6 +72,7 @@ def _probe(kind: str, folder: Path) -> dict[str, Any]:
 def _evidence(kind: str, probe: dict[str, Any]) -> dict[str, Any]:
     cures = {
         "simulator": 'pip install "porter"',
+        "emulator": 'pip install "porter"',
         "ptx": CUDA_EXTRA,
         "gpu": f"an NVIDIA GPU with its driver, and {CUDA_EXTRA}",
     }

@@ -1,7 +1,7 @@
 """The child process of `porter doctor`: tries one kind of evidence and writes what happened.
 
-`python -m porter.verify.probe_child simulator|ptx|gpu REPLY`; the reply is a JSON object
-with `ok`, `detail` and, for gpu, `gpus`.
+`python -m porter.verify.probe_child simulator|emulator|ptx|gpu REPLY`; the reply is a JSON
+object with `ok`, `detail` and, for gpu, `gpus`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,20 @@ def _simulator() -> dict[str, Any]:
     cuda.jit(_kernel)[5, 8](counts)
     right = counts.copy_to_host().tolist() == list(range(40))
     return {"ok": right, "detail": "" if right else "the simulator computes wrong results"}
+
+
+def _emulator() -> dict[str, Any]:
+    import numba.cuda
+    import numpy as np
+
+    from porter.emulate.launch import launch
+
+    global cuda
+    cuda = numba.cuda
+    counts = np.zeros(40, np.int64)
+    launch(cuda.jit(_kernel), 5, 8, (counts,))
+    right = counts.tolist() == list(range(40))
+    return {"ok": right, "detail": "" if right else "the emulator computes wrong results"}
 
 
 def _kernel(counts: Any) -> None:
@@ -60,7 +74,7 @@ def _gpu() -> dict[str, Any]:
     return {"ok": bool(gpus), "detail": ", ".join(gpus), "gpus": gpus}
 
 
-PROBES = {"simulator": _simulator, "ptx": _ptx, "gpu": _gpu}
+PROBES = {"simulator": _simulator, "emulator": _emulator, "ptx": _ptx, "gpu": _gpu}
 
 
 def main() -> None:

@@ -77,12 +77,9 @@ class Evidence(StrEnum):
     ptx = "ptx"
 
 
-#: options and commands of the design that this version does not have
-LATER = (
-    "--html", "--library", "--opt", "--pipeline", "--profile",
-    "--sanitize", "bench", "cupy", "gpu", "gufunc", "loops",
-    "ufunc",
-)  # fmt: skip
+#: options, commands and values of the design that this version does not have
+LATER = ("--html", "--opt", "--pipeline", "--profile", "--sanitize", "bench", "gpu")
+LATER_TARGETS = ("cupy", "gufunc", "loops", "ufunc")
 
 Paths = Annotated[
     list[str],
@@ -206,7 +203,7 @@ def analyze(
     raw: Raw = False,
     timeout: Timeout = None,
 ) -> None:
-    """Say what stands between the code and a GPU, without running it unless asked to."""
+    """Say what stands between the code and a GPU. Only --compile and --run execute any of it."""
     from porter.commands.analyze import run
     from porter.commands.options import AnalyzeOptions
 
@@ -291,8 +288,7 @@ def convert(
     ] = False,
 ) -> None:
     """Write a CUDA module for each file and prove it."""
-    if target != "cuda":
-        raise UsageError(_not_yet(f"--target {target}", target))
+    _check_target(target)
     from porter.commands.convert import run
     from porter.commands.options import ConvertOptions
 
@@ -323,16 +319,19 @@ def verify(
     paths: Annotated[list[str], typer.Argument(metavar="MODULE...", help="Generated modules.")],
     on: Annotated[
         list[Evidence] | None,
-        typer.Option("--on", help="Where to prove it (repeatable; default: all there are)."),
+        typer.Option("--on", help="Where to prove it (repeatable; default: simulator, ptx)."),
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the random inputs.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", help="Seed of the random inputs (0).")
+    ] = None,
     cases: Annotated[
-        int | None, typer.Option("--cases", min=1, help="Cases for each function.")
+        int | None, typer.Option("--cases", min=1, help="Cases for each function (24).")
     ] = None,
     functions: Functions = None,
     output_format: OutputFormat = Format.full,
     timeout: Annotated[
-        float | None, typer.Option("--timeout", help="Seconds for each proof of a function.")
+        float | None,
+        typer.Option("--timeout", metavar="SECONDS", help="Time for each proof (300 s)."),
     ] = None,
     case: Annotated[
         int | None, typer.Option("--case", min=0, help="Run only the case of this number.")
@@ -392,7 +391,7 @@ def trace(
         typer.Option("--record-inputs", help="Keep values of arguments too, up to 1 MiB a call."),
     ] = False,
 ) -> None:
-    """Run a script and record the types, sizes and time of its functions."""
+    """Run a script and record its functions: types, sizes and time."""
     from porter.commands.options import TraceOptions
     from porter.commands.trace import run
 
@@ -428,10 +427,11 @@ def doctor(output_format: OutputFormat = Format.full) -> None:
     raise typer.Exit(run(DoctorOptions(output_format=output_format.value)))
 
 
-def _not_yet(what: str, name: str) -> str:
-    if name in LATER:
-        return f"{what} is not in this version of porter"
-    return f"{what} is not something porter knows"
+def _check_target(target: str) -> None:
+    if target != "cuda":
+        later = target in LATER_TARGETS
+        where = "in this version of porter" if later else "something porter knows"
+        raise UsageError(f"--target {target} is not {where}")
 
 
 def _usage(message: str) -> str:

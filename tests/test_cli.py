@@ -41,7 +41,9 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["convert", "a.py", "--target", "loops"], "--target loops is not in this version"),
         (["convert", "a.py", "--target", "fortran"], "not something porter knows"),
-        (["convert", "a.py", "--library"], "--library is not in this version"),
+        (["convert", "a.py", "--target", "cupy"], "--target cupy is not in this version"),
+        (["convert", "a.py", "--library"], "option '--library' requires an argument"),
+        (["convert", "a.py", "--library", "jax"], "invalid value for '--library'"),
         (["convert"], "missing argument"),
         (["convert", "a.py", "--emit", "ptx"], "--emit"),
         (["analyze", "a.py", "--raw"], "--raw goes with --compile or --run"),

@@ -92,12 +92,12 @@ class ConvertOptions:
 class VerifyOptions:
     """Arguments of `porter verify`.
 
-    `on` holds simulator and ptx in any combination, empty for both; `seed` and `cases` are
-    None for the verifier's own choice; `timeout` is in seconds, for each function and kind
-    of evidence, None for the verifier's own limit.  `case` runs only the case of that number;
-    `inputs` is a file of hypothesis strategies, `trace` one that `porter trace` wrote; `archs`
-    are the architectures to compile for, empty for the usual ones; with `trace_values` a mismatch
-    tells the first source line whose value differs.
+    `on` holds simulator, emulator and ptx in any combination, empty for the first and the last;
+    `seed` and `cases` are None for the verifier's own choice; `timeout` is in seconds, for each
+    function and kind of evidence, None for the settings' or the verifier's own limit.  `case`
+    runs only the case of that number; `inputs` is a file of hypothesis strategies, `trace` one
+    that `porter trace` wrote; `archs` are the architectures to compile for, empty for the usual
+    ones; with `trace_values` a mismatch tells the first source line whose value differs.
     """
 
     paths: tuple[str, ...]

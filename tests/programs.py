@@ -192,9 +192,10 @@ class Writer:
 
     def statement(self) -> None:
         """One statement of a random kind; nothing if it came to nothing."""
+        from programs_loops import LOOPS
         from programs_statements import STATEMENTS
 
-        weights = [kind for kind, weight in STATEMENTS for _ in range(weight)]
+        weights = [kind for kind, weight in STATEMENTS + LOOPS for _ in range(weight)]
         self.choice.pick(weights)(self)
 
     def result(self) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from porter.arrays.dtypes import DType
-from porter.arrays.sizes import BORDERS, Atom, Data, Poly, Sym, unchecked
+from porter.arrays.sizes import BORDERS, Atom, Data, Poly, Sym, sym, unchecked
 from porter.ir import nodes as ir
 from porter.ir.check import IRError
 from porter.ir.nodes import Expr, Load, Program, Stmt, Write
@@ -43,6 +43,13 @@ _COMBINE: dict[str | None, Any] = {
 _START = {"sum": 0, "prod": 1, "max": -math.inf, "min": math.inf, "any": False, "all": True}
 #: what an array holds whose content is not defined: nothing that a result could be made of
 _JUNK = {"f": math.nan, "c": math.nan, "i": 99, "u": 99, "b": True}
+
+
+def _is_running(e: ir.Reduce) -> bool:
+    """Whether it is a float fold of everything up to an index, of at least one element."""
+    hi = e.axes[0].hi
+    ups = [n for n in hi.names() if hi == sym(n, True) + 1]
+    return e.dtype.kind == "f" and len(e.axes) == 1 and bool(ups)
 
 
 def run(
@@ -210,8 +217,11 @@ class Machine:
         return self.checked(getattr(np, OPS[e.op].numpy)(*args), e)
 
     def reduce(self, e: ir.Reduce) -> Number:
-        """The fold from left to right. Raises ValueError for an extreme of no integers."""
-        start = _START[e.op]
+        """The fold from left to right. Raises ValueError for an extreme of no integers.
+
+        A float sum up to an index keeps the sign of -0.0, as `np.cumsum` does and `plan/scans.py`.
+        """
+        start = -0.0 if e.op == "sum" and _is_running(e) else _START[e.op]
         known = e.dtype.kind == "f" or not math.isinf(start)
         total = self.typed(start, e.dtype) if known else None
         for _ in self.domain(e.axes):

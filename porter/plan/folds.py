@@ -51,6 +51,8 @@ def fold_loop(loop: For, after: set[str]) -> list[Stmt] | None:
     lets = {s.name for s in body}
     if {s.name for s in statements((loop,)) if isinstance(s, Let)} & after - lets:
         return None
+    if not all(_one_kind([s for s in body if s.name == name]) for name in lets):
+        return None
     result: list[Stmt] = []
     axis = Axis(loop.index, loop.hi, loop.lo)
     for s in body:
@@ -72,6 +74,12 @@ def fold_loop(loop: For, after: set[str]) -> list[Stmt] | None:
         total = Reduce(_FOLDS[op], (axis,), cast(term, s.value.dtype), s.value.dtype)
         result.append(Let(s.name, Op(op, (old, total), s.value.dtype), s.origin))
     return result
+
+
+def _one_kind(body: list[Let]) -> bool:
+    """Whether the first statement may run in all iterations before the second does in one."""
+    kinds = {None if parts is None else parts[0] for parts in map(_accumulation, body)}
+    return len(body) == 1 or (len(kinds) == 1 and None not in kinds)
 
 
 def _merged(body: list[Let]) -> list[Let]:

@@ -112,7 +112,7 @@ def _folded(e: Expr) -> Expr:
 
 def exact(b: Builder, arms: Arms, have: DType, want: DType) -> None:
     """Refuse a Python float that was rounded to the dtype beside it and is needed as it was."""
-    if not is_mixed(arms) or have.kind != "f":
+    if not is_mixed(arms) or have.kind != "f" or have.weak:
         return
     for e in arms:
         if not e.dtype.weak or e.dtype.kind != "f" or want == have or _is_exact(e, have):

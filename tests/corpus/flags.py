@@ -143,3 +143,32 @@ def remembered_in_a_branch(x, t):
             total += w
         total += w
     return total
+
+
+def raised_and_added(x, y):
+    """Neither a maximum nor a sum: the order of the iterations decides."""
+    level = 1.0
+    for i in range(x.shape[0]):
+        level = max(level, x[i])
+        level += y[i]
+    return level
+
+
+def last_of_two_flags(x):
+    """The last iteration that sets it decides, so it is no flag."""
+    state = 0
+    for i in range(x.shape[0]):
+        if x[i] > 0.5:
+            state = 1
+        if x[i] < -0.5:
+            state = 2
+    return state
+
+
+def largest_of_two(x, y):
+    """Two maxima of one variable are one."""
+    level = 1.0
+    for i in range(x.shape[0]):
+        level = max(level, x[i])
+        level = max(level, y[i] * 2.0)
+    return level

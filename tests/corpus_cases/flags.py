@@ -19,4 +19,7 @@ CASES: dict[str, Case] = {
     "below_and_above": Case("float64[:], float64", "n+1 =0.2"),
     "weights_of_pairs": Case("float64[:], float64[:, :], float64", "n+1 n+1,2 =0.7"),
     "remembered_in_a_branch": Case("float64[:], float64", "n+1 =0.2"),
+    "raised_and_added": refused("float64[:], float64[:]", "PRT904", "n n"),
+    "last_of_two_flags": refused("float64[:]", "PRT904"),
+    "largest_of_two": Case("float64[:], float64[:]", "n n"),
 }

@@ -37,7 +37,6 @@ DTYPES = {
 REAL, SIGNED, UNSIGNED, COMPLEX = "f4 f8", "i1 i2 i4 i8", "u1 u2 u4 u8", "c8 c16"
 INTEGER = f"{SIGNED} {UNSIGNED}"
 NUMBER, ANY = f"{INTEGER} {REAL}", f"b1 {INTEGER} {REAL} {COMPLEX}"
-NAN = {"f": (np.nan, np.inf, -np.inf, 0.0, -0.0)}
 #: nothing, one, a prime; and a block (of 32 here) and one more, less for more than two axes
 SIZES = (0, 1, 7)
 

@@ -21,9 +21,9 @@ CC = (9, 0)
 # functions that Numba implements by calling a compiled helper ask which device there is
 numba.cuda.dispatcher.get_current_device = lambda: type("Device", (), {"compute_capability": CC})
 
-F4, F8, I8, B1 = types.float32, types.float64, types.int64, types.boolean
+F8, I8, B1 = types.float64, types.int64, types.boolean
 VECTOR, MATRIX = types.Array(F8, 1, "C"), types.Array(F8, 2, "C")
-INTEGERS, BOOLS = types.Array(I8, 1, "C"), types.Array(B1, 1, "C")
+BOOLS = types.Array(B1, 1, "C")
 SCALARS = [(F8,), (I8,), (F8, F8), (I8, I8), (F8, I8), (F8, F8, F8), ()]
 ARRAYS = [(VECTOR,), (MATRIX,), (BOOLS,), (VECTOR, F8), (VECTOR, VECTOR), (VECTOR, I8)]
 CALLS = ("()", "(0)", "(x)", "(np.int64)", "(0, 1)")

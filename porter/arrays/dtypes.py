@@ -55,7 +55,7 @@ class DType:
         return DType(self.name)
 
 
-BOOL, INT64, INT32 = DType("bool"), DType("int64"), DType("int32")
+BOOL, INT64 = DType("bool"), DType("int64")
 FLOAT32, FLOAT64, COMPLEX128 = DType("float32"), DType("float64"), DType("complex128")
 WEAK_BOOL, WEAK_INT = DType("bool", weak=True), DType("int64", weak=True)
 WEAK_FLOAT, WEAK_COMPLEX = DType("float64", weak=True), DType("complex128", weak=True)

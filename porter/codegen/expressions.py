@@ -34,7 +34,6 @@ from porter.ir.nodes import (
     Local,
     Object,
     Op,
-    Origin,
     Reduce,
     Scalar,
     Select,
@@ -51,7 +50,6 @@ class Needs:
     helpers: set[str] = field(default_factory=set)
     math: set[str] = field(default_factory=set)
     numpy: bool = False
-    cmath: bool = False
     numba_types: set[str] = field(default_factory=set)
     constants: set[str] = field(default_factory=set)
     imports: set[str] = field(default_factory=set)
@@ -87,7 +85,6 @@ class ExpressionWriter:
         self._results: dict[Reduce, str] = {}  # folds that the current statement has made
         self._keeps = False  # whether what is written is one statement, so that they hold
         self._shown: set[tuple[int, str]] = set()
-        self._in_array_comment: Origin | None = None
 
     # -- names -----------------------------------------------------------------------
 
@@ -375,8 +372,6 @@ class ExpressionWriter:
             self.needs.math.add(name)
         elif e.op in ("isnan", "isinf", "isfinite"):
             return self._complex_test(e, name)
-        else:
-            self.needs.cmath = True
         text = f"{module}.{name}({', '.join(map(self.expr, e.args))})"
         if module == "cmath" and e.dtype.name == "complex64":
             return f"np.complex64({text})", ATOM

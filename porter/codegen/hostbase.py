@@ -30,7 +30,6 @@ class HostBase:
         self.lines: list[str] = []
         self.indent = 1
         self.kernels: list[Written] = []
-        self.parameters_of_launch: set[str] = set()
         self.uses_error = False
         self.launched: set[str] = set()
         self.shown: set[tuple[int, str]] = set()

@@ -343,6 +343,3 @@ class Program:
     indexed: bool = False  # shapes or positions are used: the number of dimensions matters
     strict: bool = False  # arrays are stored into: shapes must match, not just broadcast
     sized: frozenset[str] = frozenset()  # the sizes that the function asks for
-
-
-TRUE = Const(True, BOOL)

@@ -114,7 +114,7 @@ class NumbaRule(ConverterRule):
     Without them nothing is said, whatever the code: those are its cases.
     """
 
-    SILENT = (
+    VALID = (
         """
         from numba import njit
 
@@ -131,11 +131,6 @@ class NumbaRule(ConverterRule):
         """,
         "raise SystemExit(7)\n",
     )
-
-
-def url(code: str) -> str:
-    """Where the page of a code is, in the repository."""
-    return f"docs/rules/{code}.md"
 
 
 def source(case: str) -> str:

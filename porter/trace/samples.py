@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from porter.trace.values import _NUMBERS
+from porter.trace.values import NUMBERS
 
 #: bytes that one call's arguments may take, and all together
 EACH, ALL = 1 << 20, 64 << 20
@@ -60,7 +60,7 @@ def _size(value: Any) -> int | None:
     """Bytes of a value that can be kept, None for all others."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and (type(value) is numpy.ndarray or isinstance(value, numpy.generic)):
-        plain = value.dtype.kind in _NUMBERS and value.dtype.isnative and not value.dtype.fields
+        plain = value.dtype.kind in NUMBERS and value.dtype.isnative and not value.dtype.fields
         return int(value.nbytes) if plain else None
     if value is None or type(value) in _PLAIN:
         return None if type(value) is int and not -_WHOLE <= value < _WHOLE else 8

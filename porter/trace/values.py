@@ -13,7 +13,7 @@ _PLAIN = {
     bool: "boolean", int: "int64", float: "float64", complex: "complex128", str: "unicode_type",
     type(None): "none",
 }  # fmt: skip
-_NUMBERS = "biufc"
+NUMBERS = "biufc"
 #: integers beyond this say nothing about how much work there is
 _LARGE = 1 << 62
 
@@ -52,7 +52,7 @@ def type_name(key: Any, size: Size) -> str:
     if isinstance(key, type):
         return _PLAIN.get(key, UNKNOWN)
     dtype, contiguous = key
-    if dtype.kind not in _NUMBERS or dtype.itemsize > 16 or dtype.fields:
+    if dtype.kind not in NUMBERS or dtype.itemsize > 16 or dtype.fields:
         return UNKNOWN
     name = "boolean" if dtype.kind == "b" else str(dtype.name)
     if contiguous is None:

@@ -22,8 +22,6 @@ from porter.frontend.scalars import cast, choose, integer, number
 from porter.frontend.values import NONE, Array, Value
 from porter.ir.nodes import Check, Expr, Op
 
-EMPTY = "empty"
-
 
 def shape_of(call: Call, value: Any) -> tuple[Poly, ...]:
     """A shape argument: an integer or a tuple of them."""

@@ -35,4 +35,3 @@ class NothingCompiled(NumbaRule):
     code = "PRT922"
     name = "nothing-compiled"
     severity = Severity.WARNING
-    VALID = NumbaRule.SILENT

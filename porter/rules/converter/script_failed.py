@@ -32,4 +32,3 @@ class ScriptFailed(NumbaRule):
     code = "PRT920"
     name = "script-failed"
     severity = Severity.ERROR
-    VALID = NumbaRule.SILENT

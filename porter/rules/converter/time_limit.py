@@ -35,4 +35,3 @@ class TimeLimit(NumbaRule):
     code = "PRT921"
     name = "time-limit"
     severity = Severity.ERROR
-    VALID = NumbaRule.SILENT

@@ -38,4 +38,3 @@ class TargetRejects(NumbaRule):
     code = "PRT390"
     name = "cuda-target-rejects"
     severity = Severity.ERROR
-    VALID = NumbaRule.SILENT

@@ -37,4 +37,3 @@ class FellBack(NumbaRule):
     code = "PRT291"
     name = "loop-not-lifted"
     severity = Severity.WARNING
-    VALID = NumbaRule.SILENT

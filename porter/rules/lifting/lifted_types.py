@@ -37,4 +37,3 @@ class LiftedTypes(NumbaRule):
     code = "PRT290"
     name = "loop-was-lifted"
     severity = Severity.ADVICE
-    VALID = NumbaRule.SILENT

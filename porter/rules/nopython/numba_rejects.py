@@ -41,4 +41,3 @@ class NumbaRejects(NumbaRule):
     code = "PRT190"
     name = "numba-rejects"
     severity = Severity.ERROR
-    VALID = NumbaRule.SILENT

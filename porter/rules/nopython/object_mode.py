@@ -36,4 +36,3 @@ class ObjectMode(NumbaRule):
     code = "PRT191"
     name = "runs-as-python-objects"
     severity = Severity.WARNING
-    VALID = NumbaRule.SILENT

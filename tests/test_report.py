@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,8 +86,10 @@ def write(
     folder: Path, text: str, *files: tuple[str, str], compiled: tuple[Compiled, ...] = ()
 ) -> Path:
     """A report on files with these texts."""
-    analyses = [analyze(SourceFile(name, source)) for name, source in files]
-    (folder / f"{text}.html").write_text(as_html(analyses, {}, compiled), "utf-8")
+    analyses = [
+        replace(analyze(SourceFile(name, source)), numba=compiled) for name, source in files
+    ]
+    (folder / f"{text}.html").write_text(as_html(analyses, {}), "utf-8")
     return folder / f"{text}.html"
 
 

@@ -144,7 +144,7 @@ def _text(
     if options.output_format == "json":
         return as_json(analyses, options.statistics)
     if options.output_format in FORMATS:
-        return FORMATS[options.output_format](analyses, config.signatures, ())
+        return FORMATS[options.output_format](analyses, config.signatures)
     if options.statistics:
         return statistics([d for a in analyses for d in a.diagnostics])
     raw = ""

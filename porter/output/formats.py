@@ -3,41 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from porter.rules.engine import Analysis
 
-if TYPE_CHECKING:
-    from porter.numba_report.model import Compiled
-
-#: analyses, signatures of the configuration, what Numba made of the functions
-Format = Callable[[Sequence[Analysis], Mapping[str, str], Sequence["Compiled"]], str]
+#: of analyses and the signatures of the configuration
+Format = Callable[[Sequence[Analysis], Mapping[str, str]], str]
 
 
-def _json(analyses: Sequence[Analysis], *_: object) -> str:
+def _json(analyses: Sequence[Analysis], _: Mapping[str, str]) -> str:
     from porter.output.analysis import as_json
 
     return as_json(analyses)
 
 
-def _github(analyses: Sequence[Analysis], *_: object) -> str:
+def _github(analyses: Sequence[Analysis], _: Mapping[str, str]) -> str:
     from porter.output.github import as_github
 
     return as_github(analyses)
 
 
-def _sarif(analyses: Sequence[Analysis], *_: object) -> str:
+def _sarif(analyses: Sequence[Analysis], _: Mapping[str, str]) -> str:
     from porter.output.sarif import as_sarif
 
     return as_sarif(analyses)
 
 
-def _html(
-    analyses: Sequence[Analysis], signatures: Mapping[str, str], compiled: Sequence[Compiled]
-) -> str:
+def _html(analyses: Sequence[Analysis], signatures: Mapping[str, str]) -> str:
     from porter.output.report.page import as_html
 
-    return as_html(analyses, signatures, compiled)
+    return as_html(analyses, signatures)
 
 
 #: what says everything, whatever else is asked for

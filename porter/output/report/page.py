@@ -17,7 +17,6 @@ from markupsafe import Markup
 import porter
 from porter.codegen.templates import template_folder
 from porter.diagnostics import Diagnostic, Fix
-from porter.numba_report.model import Compiled
 from porter.output.changes import changes
 from porter.output.report.generated import Generated, generate
 from porter.output.report.lines import LABELS, first_lines, kinds, parsed, statements
@@ -36,14 +35,11 @@ VERDICTS = ("convertible", "partly", "refused", "kernel")
 def as_html(
     analyses: Sequence[Analysis],
     signatures: Mapping[str, str] | None = None,
-    compiled: Sequence[Compiled] = (),
 ) -> str:
-    """The report on all files; `compiled` is what Numba said of their functions."""
+    """The report on all files, with kernels for the `signatures` of the configuration."""
     shown = [a for a in analyses if a.diagnostics or a.functions or a.numba]
     shown = shown or list(analyses)[:1]
-    # what --compile and --run found out comes with the analyses
-    compiled = [*compiled, *(c for a in analyses for c in a.numba)]
-    files = [_file(a, signatures or {}, compiled) for a in shown]
+    files = [_file(a, signatures or {}) for a in shown]
     found = [d for a in analyses for d in a.diagnostics]
     folder = template_folder()
     style, script = ((folder / f"report.{end}").read_text("utf-8") for end in ("css", "js"))
@@ -93,7 +89,7 @@ def _pages(codes: set[str]) -> list[tuple[str, str, Markup]]:
 # -- one file ---------------------------------------------------------------------------------
 
 
-def _file(analysis: Analysis, signatures: Mapping[str, str], compiled: Sequence[Compiled]) -> Json:
+def _file(analysis: Analysis, signatures: Mapping[str, str]) -> Json:
     source = analysis.source
     generated = generate(source, analysis.functions, signatures)
     tree = parsed(source.text)
@@ -109,7 +105,7 @@ def _file(analysis: Analysis, signatures: Mapping[str, str], compiled: Sequence[
         "findings": [_finding(d, source) for d in analysis.diagnostics],
         "problems": list(analysis.problems),
         "module": _module(generated),
-        "numba": numba_record([c for c in compiled if c.path == source.path], source),
+        "numba": numba_record(analysis.numba, source),
     }
 
 

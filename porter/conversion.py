@@ -155,7 +155,7 @@ def _refused(function: FunctionSource, found: Diagnostic, file: SourceFile) -> F
 
     own = [found]
     if found.code in ("PRT901", "PRT902"):
-        analysis = analyze(file, Selection(("PRT201",), ()), {}, (function.name,))
+        analysis = analyze(file, Selection(("PRT201",), ()), (function.name,))
         own += [d for d in analysis.diagnostics if d.code == "PRT201"]
     return FunctionOutcome(function.name, "refused", diagnostics=tuple(own))
 

@@ -29,7 +29,7 @@ CASES = {
 
 
 def analysis(file: SourceFile, config: Config) -> Analysis:
-    return analyze(file, Selection(), None, (), config)
+    return analyze(file, Selection(), (), config)
 
 
 def converted(file: SourceFile, config: Config, names: tuple[str, ...] = ()) -> dict[str, str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from porter.config import Config
 from porter.diagnostics import UsageError
 from porter.rules.engine import analyze
 from porter.source.files import read
@@ -294,7 +295,7 @@ def typed(tmp_path: Path) -> Path:
 
 
 def verdicts(file: Path, settings: dict[str, str] | None = None) -> dict[str, tuple[str, ...]]:
-    found = analyze(read(str(file)), None, settings or {})
+    found = analyze(read(str(file)), config=Config(signatures=settings or {}))
     return {v.name: (v.signature, *v.assumed) for v in found.functions}
 
 

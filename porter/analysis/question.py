@@ -58,7 +58,7 @@ def ask(source: SourceFile, question: Question) -> Answer:
             allow_serial=question.allow_serial,
             cost=question.cost,
         )
-        found = analyze(source, None, None, question.names, config)
+        found = analyze(source, None, question.names, config)
     return Answer(
         found.diagnostics, found.functions, found.problems, found.names, frozenset(others)
     )

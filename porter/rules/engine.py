@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -59,7 +58,6 @@ def selected(analysis: Analysis, selection: Selection) -> Analysis:
 def analyze(
     source: SourceFile,
     selection: Selection | None = None,
-    signatures: Mapping[str, str] | None = None,
     names: tuple[str, ...] = (),
     config: Config | None = None,
 ) -> Analysis:
@@ -73,8 +71,6 @@ def analyze(
     except (RecursionError, MemoryError):
         broken.append(_broken(source, 1, 1, "nested too deeply to be parsed"))
     else:
-        if signatures is not None:
-            config = replace(config or Config(), signatures=signatures)
         return _analyze(source, file, broken, selection, config or Config(), names)
     return Analysis(source, tuple(d for d in broken if selection.has(d.code)))
 

@@ -91,17 +91,12 @@ def _is_lists(value: Any) -> bool:
     return isinstance(value, dict) and all(_is_list(v) for v in value.values())
 
 
-def _is_seconds(value: Any) -> bool:
+def _is_positive(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value > 0
 
 
-_LIST = (_is_list, "a list of strings")
-
-
-def _is_rates(value: object) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(v, (int, float)) and not isinstance(v, bool) and v > 0 for v in value.values()
-    )
+def _is_rates(value: Any) -> bool:
+    return isinstance(value, dict) and all(_is_positive(v) for v in value.values())
 
 
 def _check_cost(file: Path, names: Iterable[str]) -> None:
@@ -114,6 +109,7 @@ def _check_cost(file: Path, names: Iterable[str]) -> None:
             raise UsageError(f"{file}: [tool.porter.cost] has no `{name}`; it has {known}")
 
 
+_LIST = (_is_list, "a list of strings")
 _KINDS = {
     "select": _LIST,
     "ignore": _LIST,
@@ -122,7 +118,7 @@ _KINDS = {
     "signatures": (_is_table, "a table of strings"),
     "allow-serial": (lambda value: isinstance(value, bool), "true or false"),
     "cache-folder": (lambda value: isinstance(value, str), "a string"),
-    "timeout": (_is_seconds, "a number of seconds"),
+    "timeout": (_is_positive, "a number of seconds"),
     "cost": (_is_rates, "a table of positive numbers"),
     "inputs": (lambda value: isinstance(value, str), "a string"),
 }

@@ -180,7 +180,7 @@ class _SizeNames:
         self.names: dict[str, str] = {}
 
     def name(self, size: object) -> str:
-        """The name of a size, or an affine expression of names; `*` for anything else."""
+        """The name of a size, or an expression of names; `*` for what is more than arithmetic."""
         assert isinstance(size, Poly)
         if size.constant is not None:
             return str(size.constant)
@@ -189,8 +189,8 @@ class _SizeNames:
         for atom in sorted(size.names()):
             if atom not in self.names:
                 self.names[atom] = next(self._letters())
-        return str(size.replace({n: sym(new, True) for n, new in self.names.items()})).replace(
-            " ", "")  # fmt: skip
+        short = size.replace({n: sym(new, True) for n, new in self.names.items()})
+        return str(short).replace(" ", "")
 
     def _letters(self) -> Iterator[str]:
         yield from (c for c in "nmklpqrstuvwabcdefgh" if c not in self.names.values())

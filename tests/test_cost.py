@@ -121,7 +121,7 @@ def test_numbers_by_hand() -> None:
     assert found.transfer_seconds == pytest.approx(found.transferred / 10e9)
     # 48 GFLOP at 1 TFLOP/s is more than 208 MB at 1 TB/s
     assert found.kernel_seconds == pytest.approx(48e9 / 1e12)
-    assert found.intensity == pytest.approx(48e9 / found.device_bytes)
+    assert found.operations == pytest.approx(48e9)
 
 
 def test_few_threads_get_their_share() -> None:

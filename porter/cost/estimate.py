@@ -44,11 +44,6 @@ class Estimate:
         """Bytes both ways."""
         return self.to_device + self.to_host
 
-    @property
-    def intensity(self) -> float:
-        """Operations for each byte of device memory."""
-        return self.operations / self.device_bytes if self.device_bytes else 0.0
-
 
 def estimate(work: Work, sizes: Mapping[str, int], machine: Machine) -> Estimate | None:
     """A call for these sizes; None where an amount depends on what no size tells."""

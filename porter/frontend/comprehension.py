@@ -1,4 +1,5 @@
-"""List comprehensions and generator expressions over few things that are known here."""
+"""List comprehensions and generator expressions: their items one by one, where these are few and
+known here, or an array whose element is a function of its index."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 TAKERS = {f"numpy.{n}" for n in ("array", "asarray", "sum", "mean", "prod", "max", "min", "amax",
                                  "amin", "median", "any", "all", "std", "var")}  # fmt: skip
 TAKERS |= {f"builtins.{n}" for n in ("sum", "any", "all", "max", "min")}
-#: a comprehension has at most so many items
+#: a comprehension that is no array has at most so many items
 MAX_ITEMS = 32
 
 
@@ -38,10 +39,11 @@ def listed(ev: Evaluator, node: cst.ListComp | cst.GeneratorExp) -> Listed:
 
 def argument(ev: Evaluator, name: str, node: cst.BaseExpression) -> Value:
     """An argument of a function: a long list is an array, a function of its index."""
-    lists = isinstance(node, cst.ListComp) or (
-        isinstance(node, cst.GeneratorExp) and not name.startswith("numpy.")
-    )
-    if name not in TAKERS or not isinstance(node, (cst.ListComp, cst.GeneratorExp)) or not lists:
+    if name not in TAKERS or not (
+        isinstance(node, cst.ListComp)
+        # NumPy makes an array of no dimensions of a generator
+        or (isinstance(node, cst.GeneratorExp) and not name.startswith("numpy."))
+    ):
         return ev(node)
     items = ev(node.for_in.iter)
     return ev(node) if _is_short(items) else array_of(ev, node, items)

@@ -33,6 +33,7 @@ _PYTHON_OPS: dict[str, Callable[..., Any]] = {
     "neg": operator.neg,
 }
 _FORMATS = {"float16": "e", "float32": "f"}
+_PYTHON = {"b": "bool", "i": "int", "f": "float", "c": "complex"}
 
 
 def arms_of(b: Builder, e: Expr) -> Arms:
@@ -177,7 +178,3 @@ def _refused(b: Builder, one: DType, other: DType) -> Refusal:
     return b.refuse("PRT908", f"a number here is {names[0]} or {names[1]}, as the data decides, "
                     "and so is what is computed from it",
                     "give both one dtype, for instance `x.dtype.type(2)`")  # fmt: skip
-
-
-_PYTHON = {"b": "bool", "i": "int", "f": "float", "c": "complex"}
-__all__ = ["arms_of", "assigned", "decide", "exact", "is_mixed", "meet"]

@@ -39,7 +39,7 @@ _FOLDS = {
 }
 
 
-def fold_loop(loop: For, after: set[str]) -> list[Stmt] | None:
+def fold_loop(loop: For, after: set[str]) -> list[Let] | None:
     """`for i: s += f(i)` as `s = s + Reduce(f)`, if the loop does nothing else.
 
     `after` are the variables read when it is over: each must be one that is folded.
@@ -53,7 +53,7 @@ def fold_loop(loop: For, after: set[str]) -> list[Stmt] | None:
         return None
     if not all(_one_kind([s for s in body if s.name == name]) for name in lets):
         return None
-    result: list[Stmt] = []
+    result: list[Let] = []
     axis = Axis(loop.index, loop.hi, loop.lo)
     for s in body:
         flag = _flag(s, axis, lets)
@@ -146,8 +146,8 @@ def _folded_body(body: Sequence[Stmt], after: set[str]) -> list[Let] | None:
             inner = fold_loop(s, exposed_locals(body[k + 1 :]) | after)
             if inner is None:
                 return None
-            for s2 in inner:
-                take(s2) if isinstance(s2, Let) else None
+            for x in inner:
+                take(x)
         elif isinstance(s, If) and not s.orelse:
             branch = _inlined(s, exposed | exposed_locals(body[k + 1 :]) | temporary.keys())
             if branch is None:

@@ -101,7 +101,7 @@ def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
         return _threads_or_steps(loop, after, context)
     folded = fold_loop(loop, after)
     if folded is not None:
-        return folded
+        return [*folded]
     flagged = flags(loop, after, context, lambda new, rest: _place(new, rest, context))
     if flagged is not None:
         return flagged

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from porter.commands.options import TraceOptions
 from porter.diagnostics import UsageError
 from porter.output.records import to_json
 from porter.trace.place import trace_file
+from porter.trace.process import Ran, run_child
 from porter.trace.record import Trace, TracedFunction, read_trace
-from porter.user_child import Ran, run_child
 
 FINE, FAILED = 0, 1
 #: how many functions are listed
@@ -26,7 +27,7 @@ def run(options: TraceOptions) -> int:
     before = _stamp(file)
     keep = "1" if options.record_inputs else "0"
     args = [str(folder), str(options.timeout), keep, options.script, *options.args]
-    ran = run_child("porter.trace.child", args, options.timeout, grace=5.0)
+    ran = run_child(args, options.timeout)
     if ran.hidden:
         print(f"note: {ran.hidden:,} more bytes of output are not shown", file=sys.stderr)
     if _stamp(file) == before:
@@ -35,7 +36,7 @@ def run(options: TraceOptions) -> int:
         return FAILED
     trace = read_trace(file)
     if options.output_format == "json":
-        print(to_json(_record(trace)), end="")
+        print(to_json(asdict(trace)), end="")
     else:
         print(_text(trace), end="")
     if trace.ended != "finished":
@@ -59,12 +60,6 @@ def _killed(ran: Ran, options: TraceOptions) -> str:
     if ran.code < 0:
         return f"was ended by signal {-ran.code}"
     return f"ended with exit code {ran.code} before Python could finish"
-
-
-def _record(trace: Trace) -> dict[str, object]:
-    from dataclasses import asdict
-
-    return asdict(trace)
 
 
 def _text(trace: Trace) -> str:

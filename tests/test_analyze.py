@@ -134,6 +134,18 @@ def test_full_output_shows_the_source(project: Project) -> None:
     assert lines[-1] == "1 error; functions: 1 kernel"
 
 
+def test_the_readme_shows_what_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = Path(__file__).resolve().parent.parent
+    monkeypatch.chdir(root)
+    command = ["analyze", "examples/md5_blocks.py", "examples/heat.py"]
+    with pytest.raises(SystemExit):
+        main([*command, "--no-cache"])
+    shown = f"$ porter {' '.join(command)}\n{capsys.readouterr().out}```"
+    assert shown in (root / "README.md").read_text("utf-8")
+
+
 def test_notes_stand_under_what_they_speak_of() -> None:
     text = "\n".join(
         ["def f(out, a):", *["    pass"] * 8, "    out[i - 1] = a * out[i]", "    x = y"]

@@ -94,6 +94,8 @@ def test_the_first_150_names_have_a_status() -> None:
 
 def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run `python tests/numpy_page.py`"
+    readme = (PAGE.parent.parent / "README.md").read_text(encoding="utf-8")
+    assert f"lists {len(TABLE)} NumPy names" in readme
 
 
 def test_a_wrong_conversion_is_found() -> None:

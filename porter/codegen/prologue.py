@@ -102,21 +102,25 @@ class Prologue(HostBase):
             self.emit(f"if {name}.shape[{axis}] == 1:")
             self.emit(f"    {name} = _widened({name}, {axis}, {length})")
 
-    def _common_shape(self, names: Sequence[str]) -> None:
-        """Broadcasting where only expressions meet; a store or a `zeros_like` fixes the shape."""
+    def _common_shape(self, names: Sequence[str]) -> str:
+        """Broadcasting where only expressions meet; a store or a `zeros_like` fixes the shape.
+
+        The array whose shape it is then, '' where they are broadcast.
+        """
         target = next((n for n in names if n in self.written), None)
         if target is not None and not self.plan.strict:
             self.emit(f"shape = {target}.shape")
-            return
+            return target
         if len(names) == 1 or self.plan.strict:
             self.emit(f"shape = {names[0]}.shape")
             for n in names[1:]:
                 self.emit(f"if {n}.shape != shape:")
                 text = f"operands could not be broadcast together: {{shape}} and {{{n}.shape}}"
                 self.emit(f'    raise ValueError(f"{text}")')
-            return
+            return names[0]
         self.needs.numpy = True
         self.emit(f"shape = np.broadcast_shapes({', '.join(f'{n}.shape' for n in names)})")
+        return ""
 
     def _met_by(self, name: str) -> str:
         """The dtype of an array that an integer argument is combined with."""
@@ -132,11 +136,11 @@ class Prologue(HostBase):
         """An elementwise function takes any number of dimensions: its kernels see one."""
         names = [p.name for p in self.arrays]
         self._needs("_flat")
-        self._common_shape(names)
+        whole = self._common_shape(names)
         self.pending = [c for c in self.pending if c.kind != "broadcast"]
         returned = {v for i in items_of(self.plan.items) if isinstance(i, Return) for v in i.values}
         for n in names:
-            if n in self.written:
+            if n in self.written and n != whole:
                 self.emit(f"if {n}.shape != shape:")
                 self.emit(
                     f'    raise ValueError(f"cannot broadcast to the shape {{{n}.shape}} of {n}")'

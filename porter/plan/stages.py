@@ -420,7 +420,8 @@ def _overwritten(s: Stmt, rest: Sequence[Stmt]) -> bool:
     if not isinstance(s, Write) or s.checked:
         return False
     for r in rest:
-        if any(isinstance(x, Jump) for x in statements((r,))):
+        # one inside of a loop only leaves that loop
+        if any(isinstance(x, Jump) for x in own_level((r,))):
             return False
         touching = [a for a in accesses((r,)) if a.buffer == s.buffer]
         if not touching:

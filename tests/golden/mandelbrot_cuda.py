@@ -6,7 +6,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:debe0554d0a43240f7a7107ac843e548a5edbd0a9864d3905e3690d9dec9586e
+# porter: output sha256:103c2ccd65e6652a8e78f3aba82b767b80af8c1d96e6c272e3fa8fa46d4da875
 
 """CUDA kernels for the NumPy functions of mandelbrot.py."""
 
@@ -27,8 +27,6 @@ def mandelbrot_kernel(re, im, max_iterations, escape):
     step_j, step_i = cuda.gridsize(2)
     for i in range(first_i, im.shape[0], step_i):
         for j in range(first_j, re.shape[0], step_j):
-            # escape = np.zeros((im.shape[0], re.shape[0]), dtype=np.int64)
-            escape[i, j] = 0
             # a = re[col]
             a = re[j]
             # b = im[row]

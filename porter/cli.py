@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import signal
 import sys
 from contextlib import suppress
 from enum import StrEnum
@@ -67,6 +68,15 @@ class Backend(StrEnum):
 
     numba = "numba"
     mlir = "numba-cuda-mlir"
+
+
+class Compiler(StrEnum):
+    """The packages that `verify` compiles with."""
+
+    numba = "numba"
+    numba_cuda = "numba-cuda"
+    mlir = "numba-cuda-mlir"
+    all = "all"
 
 
 class Evidence(StrEnum):
@@ -350,6 +360,10 @@ def verify(
         list[str] | None,
         typer.Option("--arch", metavar="sm_NN", help="Compile for it (repeatable), or for all."),
     ] = None,
+    backends: Annotated[
+        list[Compiler] | None,
+        typer.Option("--backend", help="Compile with it (repeatable), or with all installed."),
+    ] = None,
     trace_values: Annotated[
         bool, typer.Option("--trace-values", help="Show the first source line that differs.")
     ] = False,
@@ -370,6 +384,7 @@ def verify(
         inputs=inputs,
         trace=trace,
         archs=tuple(archs or ()),
+        backends=tuple(b.value for b in backends or ()),
         trace_values=trace_values,
     )
     raise typer.Exit(run(options))
@@ -474,6 +489,9 @@ def main(argv: list[str] | None = None) -> NoReturn:
     # takes a quarter of the time of a short run
     gc.set_threshold(200_000, 20, 20)
     atexit.register(gc.freeze)
+    if argv is None:
+        # a build machine's time limit: child processes must not outlive this one
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         code = app(args=argv, prog_name="porter", standalone_mode=False)
     except UsageError as error:

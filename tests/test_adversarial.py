@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -186,3 +188,21 @@ def test_a_proof_that_cannot_finish_says_how_far_it_came(tmp_path: Path) -> None
     assert found.mismatch is not None and found.mismatch.case == 10
     assert "10 cases were right before" in message(found)
     assert found.evidence[0].detail["finished"] == 10
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads Linux's /proc")
+def test_children_end_with_a_verify_that_is_terminated(tmp_path: Path) -> None:
+    """A build machine that stops the command does not keep its children."""
+    path = edited(tmp_path, KERNEL, "        while True:\n            x[i] += amount\n")
+    command = [sys.executable, "-m", "porter", "verify", str(path)]
+    verify = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    children: list[str] = []
+    until = time.monotonic() + 60
+    while len(children) < 2 and time.monotonic() < until:
+        time.sleep(0.1)
+        tasks = Path(f"/proc/{verify.pid}/task").glob("*/children")
+        children = [child for task in tasks for child in task.read_text().split()]
+    verify.terminate()
+    assert verify.wait(20) == 143
+    assert len(children) == 2
+    assert not [child for child in children if Path(f"/proc/{child}").exists()]

@@ -97,7 +97,8 @@ class VerifyOptions:
     function and kind of evidence, None for the settings' or the verifier's own limit.  `case`
     runs only the case of that number; `inputs` is a file of hypothesis strategies, `trace` one
     that `porter trace` wrote; `archs` are the architectures to compile for, empty for the usual
-    ones; with `trace_values` a mismatch tells the first source line whose value differs.
+    ones, `backends` the packages to compile with, empty for the module's own; with
+    `trace_values` a mismatch tells the first source line whose value differs.
     """
 
     paths: tuple[str, ...]
@@ -111,6 +112,7 @@ class VerifyOptions:
     inputs: str | None = None
     trace: str | None = None
     archs: tuple[str, ...] = ()
+    backends: tuple[str, ...] = ()
     trace_values: bool = False
 
 

@@ -100,6 +100,7 @@ def _prove(path: str, options: VerifyOptions) -> list[FunctionEvidence]:
             inputs=inputs,
             trace=Path(options.trace) if options.trace else None,
             archs=options.archs,
+            backends=options.backends,
             values=options.trace_values,
         )
     except UsageError as error:

@@ -92,7 +92,7 @@ class FunctionEvidence:
             if e.status == PASSED and e.on != "ptx"
         ]
         archs = [e.detail["arch"] for e in self.evidence if e.on == "ptx" and e.status == PASSED]
-        return (*lines, "ptx " + " ".join(archs)) if archs else tuple(lines)
+        return (*lines, "ptx " + " ".join(dict.fromkeys(archs))) if archs else tuple(lines)
 
     def to_json(self) -> dict[str, Any]:
         """The evidence as the contract's JSON object."""

@@ -1,7 +1,8 @@
 """The child process that compiles kernels to PTX, without a GPU.
 
-It imports Numba at once, then waits for a line on standard input: the path of a JSON
-request with, for each function, the kernels and argument types that the simulator saw.
+It imports the compiler at once (see `backends`), then waits for a line on standard input: the
+path of a JSON request with, for each function, the kernels and argument types that the simulator
+saw.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from porter.verify.backends import BACKENDS, Numba, backend, version
 from porter.verify.evidence import FAILED, PASSED, SKIPPED
 from porter.verify.limits import restrict
 from porter.verify.occupancy import ARCHITECTURES, occupancy
@@ -21,57 +23,33 @@ from porter.verify.ptx_report import double_instructions, resources
 
 #: what compilers say of an architecture that they do not know, or no longer
 _UNKNOWN = ("CCSupportError", "UNSUPPORTED_ARCH")
-INSTALL = 'pip install "porter[cuda]"'
 _OPTIONS = ("fastmath", "opt", "debug", "lineinfo")
 
 
-class Device:
-    """Stands in for the current GPU: calls to device functions ask for one."""
+def prepare(name: str = "numba-cuda") -> str:
+    """Import a CUDA target; the reason why nothing can be compiled, or ''."""
+    return _prepared(name)[1]
 
-    compute_capability = (9, 0)
 
-
-def prepare() -> str:
-    """Import Numba's CUDA target; the reason why nothing can be compiled, or ''."""
+def _prepared(name: str) -> tuple[Numba | None, str]:
     try:
-        import numba.cuda.dispatcher as dispatcher
-        from numba import cuda, types
-
-        dispatcher.get_current_device = Device
-        cuda.compile_ptx(_probe, types.void(types.float32[::1]), cc=(9, 0))
+        return backend(name), ""
     except Exception as error:
-        return _reason(error)
-    return ""
+        return None, _reason(name, error)
 
 
-def _probe(x: Any) -> None:
-    x[0] = x[0] + x[0]
-
-
-def _reason(error: Exception) -> str:
+def _reason(name: str, error: Exception) -> str:
     import numpy
 
     said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-    version = tuple(int(n) for n in numpy.__version__.split(".")[:2])
-    if version >= (2, 5) and "numpy" in said:
-        return f"numba-cuda cannot work with NumPy {numpy.__version__}; install: {INSTALL}"
-    return f"no CUDA compiler found ({said}); install: {INSTALL}"
-
-
-def numba_type(description: dict[str, Any]) -> Any:
-    """The Numba type of a launch argument."""
-    from numba import types
-    from numba.np.numpy_support import from_dtype
-    from numpy import dtype
-
-    if "array" in description:
-        element = from_dtype(dtype(description["array"]))
-        return types.Array(element, description["ndim"], description["layout"])
-    if "tuple" in description:
-        return types.Tuple([numba_type(d) for d in description["tuple"]])
-    if "none" in description:
-        return types.none
-    return from_dtype(dtype(description["scalar"]))
+    newer = tuple(int(n) for n in numpy.__version__.split(".")[:2]) >= (2, 5)
+    if not version(name):
+        said = f"no CUDA compiler found ({name} is not installed)"
+    elif newer and "numpy" in said and name == "numba-cuda":
+        said = f"numba-cuda cannot work with NumPy {numpy.__version__}"
+    else:
+        said = f"no CUDA compiler found ({said})"
+    return f"{said}; install: {BACKENDS[name]}"
 
 
 def chosen(launches: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -97,7 +75,8 @@ def single(launch: dict[str, Any]) -> bool:
 class Module:
     """The generated module with its own block sizes; only its definitions are executed."""
 
-    def __init__(self, path: Path, place: Path) -> None:
+    def __init__(self, path: Path, place: Path, compiler: Numba) -> None:
+        self.compiler = compiler
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None and spec.loader is not None
         self.module = importlib.util.module_from_spec(spec)
@@ -109,25 +88,21 @@ class Module:
         text = path.read_text("utf-8")
         if cupy_stand_in.needed(text):
             cupy_stand_in.install()
+        compiler.install(text)
         tree, _ = generated.definitions(text, path)
         exec(compile(tree, str(path), "exec", dont_inherit=True), vars(self.module))
 
     def ptx(self, launch: dict[str, Any], arch: str) -> str:
         """The PTX of a kernel for a launch's types; raises what the compiler raises."""
-        from numba import cuda, types
-
         kernel = getattr(self.module, launch["kernel"])
         options = getattr(kernel, "targetoptions", {})
         given = {name: options[name] for name in _OPTIONS if options.get(name) is not None}
-        signature = types.void(*(numba_type(t) for t in launch["types"]))
-        text = cuda.compile_ptx(
-            kernel.py_func, signature, cc=ARCHITECTURES[arch].capability, **given
-        )[0]
-        return text.decode() if isinstance(text, bytes) else str(text)
+        capability = ARCHITECTURES[arch].capability
+        return self.compiler.ptx(kernel.py_func, launch["types"], capability, **given)
 
     def target(self, arch: str) -> None:
         """Compile for another architecture from now on, device functions included."""
-        Device.compute_capability = ARCHITECTURES[arch].capability
+        self.compiler.target(ARCHITECTURES[arch].capability)
         for value in vars(self.module).values():
             overloads = getattr(value, "overloads", None)
             if isinstance(overloads, dict):
@@ -197,12 +172,14 @@ def _short(text: str) -> str:
     return " ".join(" ".join(lines).split())[:600]
 
 
-def answer(request: dict[str, Any], reason: str) -> Iterable[dict[str, Any]]:
-    """One reply line per function."""
+def answer(
+    request: dict[str, Any], compiler: Numba | None, reason: str
+) -> Iterable[dict[str, Any]]:
+    """One reply line per function; `reason` says why there is no compiler."""
     module: Module | None = None
-    if not reason:
+    if compiler is not None:
         try:
-            module = Module(Path(request["module"]), Path(request["place"]))
+            module = Module(Path(request["module"]), Path(request["place"]), compiler)
         except Exception as error:
             reason = f"the module cannot be imported: {type(error).__name__}: {error}"
     for name, launches in request["launches"].items():
@@ -225,7 +202,8 @@ def _skipped(reason: str, arch: str = "") -> dict[str, Any]:
 def main() -> None:
     """Warm up, wait for the request, answer it."""
     faulthandler.dump_traceback_later(float(sys.argv[1]), exit=True)
-    reason = prepare()
+    name = sys.argv[2]
+    compiler, reason = _prepared(name)
     line = sys.stdin.readline().strip()
     # a driver may be there and reserve terabytes: the parent watches the memory
     restrict(address_space=False)
@@ -233,7 +211,9 @@ def main() -> None:
         return
     request = json.loads(Path(line).read_text("utf-8"))
     with Path(request["reply"]).open("a", encoding="utf-8") as reply:
-        for result in answer(request, reason):
+        for result in answer(request, compiler, reason):
+            for evidence in result["evidence"]:
+                evidence["detail"]["backend"] = f"{name} {version(name) or ''}".strip()
             reply.write(json.dumps(result) + "\n")
             reply.flush()
 

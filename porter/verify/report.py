@@ -17,9 +17,8 @@ def lines(found: FunctionEvidence) -> Iterator[str]:
     for evidence in found.evidence:
         if evidence.on != "ptx":
             yield f"  {evidence.on:<10} {simulator_line(evidence)}"
-    compiled = [e for e in found.evidence if e.on == "ptx"]
-    if compiled:
-        yield f"  {'ptx':<10} {ptx_line(compiled)}"
+    for line in ptx_lines(found):
+        yield f"  {'ptx':<10} {line}"
     yield from (f"  {'warning:':<10} {w}" for e in found.evidence for w in warnings(e))
 
 
@@ -28,9 +27,7 @@ def brief(found: FunctionEvidence) -> str:
     if found.mismatch is not None:
         return f"{found.name}: failed: {found.mismatch.message}"
     parts = [f"{e.on} {simulator_line(e)}" for e in found.evidence if e.on != "ptx"]
-    compiled = [e for e in found.evidence if e.on == "ptx"]
-    if compiled:
-        parts.append(f"ptx {ptx_line(compiled)}")
+    parts += [f"ptx {line}" for line in ptx_lines(found)]
     return f"{found.name}: {'; '.join(parts)}"
 
 
@@ -72,6 +69,17 @@ def _error(detail: dict[str, Any]) -> str:
 
 def _ulps(ulp: float) -> str:
     return f"{ulp:.2g}" if ulp < 1 else f"{ulp:.0f}" if ulp < 1e6 else f"{ulp:.1e}"
+
+
+def ptx_lines(found: FunctionEvidence) -> Iterator[str]:
+    """A line for each compiler, which is named if it is not numba-cuda alone."""
+    compiled = [e for e in found.evidence if e.on == "ptx"]
+    names = list(dict.fromkeys(e.detail.get("backend", "") for e in compiled))
+    for name in names:
+        usual = len(names) == 1 and name.split(" ")[0] in ("", "numba-cuda")
+        yield ("" if usual else f"{name}: ") + ptx_line(
+            [e for e in compiled if e.detail.get("backend", "") == name]
+        )
 
 
 def ptx_line(compiled: list[Evidence]) -> str:

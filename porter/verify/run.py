@@ -16,6 +16,7 @@ from typing import Any
 from porter.codegen.header import Header, parse, text_hash
 from porter.diagnostics import UsageError
 from porter.trace.record import read_trace
+from porter.verify.backends import chosen
 from porter.verify.domains import read_domains
 from porter.verify.evidence import FAILED, SKIPPED, Evidence, FunctionEvidence, Mismatch
 from porter.verify.limits import memory
@@ -42,6 +43,7 @@ def verify_module(
     inputs: Path | None = None,
     trace: Path | None = None,
     archs: tuple[str, ...] = (),
+    backends: tuple[str, ...] = (),
     values: bool = False,
 ) -> list[FunctionEvidence]:
     """Prove the functions of a generated module against its source file.
@@ -53,8 +55,9 @@ def verify_module(
 
     `case` runs only the case of that number.  `inputs` is a file of hypothesis strategies, run
     in the child; `trace` one that `porter trace` wrote: both give further cases.  `archs` are
-    the architectures of ptx, such as sm_120; none for the usual ones.  With `values`, a
-    mismatch tells the first source line whose value differs.
+    the architectures of ptx, such as sm_120; none for the usual ones.  `backends` are names of
+    `backends.BACKENDS`, or `all` that are installed; none for the one that the module gets when
+    it is imported.  With `values`, a mismatch tells the first source line whose value differs.
 
     With `text`, that text is proved as if it stood in the file, which need not exist: the
     header's source is looked for relative to the file's folder.
@@ -68,16 +71,18 @@ def verify_module(
         job.case, job.inputs, job.trace = case, _inputs(inputs), _trace(trace)
         job.archs, job.values = _archs(archs), values
         job.module.write_text(text, "utf-8")
-        compiler = _Compiler(job) if "ptx" in on else None
+        names_of_compilers = chosen(backends, text) if "ptx" in on else ()
+        compilers = [_Compiler(job, name) for name in names_of_compilers]
         try:
             # the compiler's child warms up while the simulator works
             ran = {kind: job.simulate(kind) for kind in on if kind != "ptx"}
             # ptx needs the argument types of real launches: a few cases tell them
             observed = next(iter(ran.values()), None) or job.simulate("simulator", observe=True)
-            compiled = compiler.evidence(observed) if compiler else {}
+            found = [compiler.evidence(observed) for compiler in compilers]
         finally:
-            if compiler:
+            for compiler in compilers:
                 compiler.child.stop()
+    compiled = {name: [e for each in found for e in each[name]] for name in names}
     stale = text_hash(_source_text(path, header)) != header.source_hash
     if not ran:
         compiled = {name: _observed(proof, compiled[name]) for name, proof in observed.items()}
@@ -284,15 +289,17 @@ def _failed(
 
 
 class _Compiler:
-    """The child that compiles to PTX; it imports Numba while the simulator works."""
+    """A child that compiles to PTX; it imports its compiler while the simulator works."""
 
-    def __init__(self, job: _Job) -> None:
-        self.job = job
-        self.reply = job.folder / "ptx.jsonl"
+    def __init__(self, job: _Job, backend: str) -> None:
+        self.job, self.backend = job, backend
+        self.reply = job.folder / f"ptx-{backend}.jsonl"
         self.reply.touch()
-        extra = {"NUMBA_CACHE_DIR": str(job.folder / "cache")}
-        limit = str(job.timeout * (2 * len(job.names) + 2))
-        self.child = Child("porter.verify.ptx_child", [limit], extra, job.folder / "ptx.log")
+        # numba-cuda-mlir writes a file about every error into the folder for such
+        extra = {"NUMBA_CACHE_DIR": str(job.folder / "cache"), "TMPDIR": str(job.folder)}
+        args = [str(job.timeout * (2 * len(job.names) + 2)), backend]
+        log = job.folder / f"ptx-{backend}.log"
+        self.child = Child("porter.verify.ptx_child", args, extra, log)
 
     def evidence(self, proofs: dict[str, dict[str, Any]]) -> dict[str, list[Evidence]]:
         """The ptx evidence of every function."""
@@ -302,14 +309,15 @@ class _Compiler:
             "reply": str(self.reply), "launches": launches, "archs": self.job.archs,
             "blocks": {name: proof.get("blocks", {}) for name, proof in proofs.items()},
         }  # fmt: skip
-        self.child.send(str(self.job.write("ptx.json", request)))
+        self.child.send(str(self.job.write(f"ptx-{self.backend}.json", request)))
         ended = self.child.wait(self.job.timeout * max(1, len(launches)))
         self.child.stop()
         lines = {line["done"]: line["evidence"] for line in read_lines(self.reply)}
         said = f"{self.child.ended()} {self.child.said()}".strip()
         why = said if ended else f"no end after {self.job.timeout:g} s"
         why = "too much memory" if self.child.large else why
-        lost = [Evidence("ptx", FAILED, 0, {"reason": f"the compiler's process died: {why}"})]
+        reason = {"reason": f"the compiler's process died: {why}", "backend": self.backend}
+        lost = [Evidence("ptx", FAILED, 0, reason)]
         return {
             name: [Evidence(**e) for e in lines[name]] if name in lines else lost
             for name in launches

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -280,11 +281,8 @@ def test_constants_can_be_set(tmp_path: Path) -> None:
 )
 def test_wrong_constants_are_errors_of_usage(tmp_path: Path, table: str, said: str) -> None:
     (tmp_path / "pyproject.toml").write_text(table)
-    with pytest.raises(UsageError, match="porter"):
+    with pytest.raises(UsageError, match=re.escape(said)):
         load_config(str(tmp_path))
-    with pytest.raises(UsageError) as error:
-        load_config(str(tmp_path))
-    assert said in str(error.value)
 
 
 # -- effort ----------------------------------------------------------------------------------------

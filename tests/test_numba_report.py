@@ -77,8 +77,7 @@ class Folder:
         return loaded
 
     def word(self, found: dict[str, Any], name: str) -> list[dict[str, Any]]:
-        words = [w for f in found["functions"] for w in f["numba"] if f["name"] == name]
-        return words + [w for w in found["numba"] if w["name"] == name]
+        return word_on(found, name) + [w for w in found["numba"] if w["name"] == name]
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ def extents(b: Builder) -> tuple[Poly, ...]:
     A loop that data bounds may not run either; the host cannot tell, and tests what it needs.
     """
     counted = [r for r in b.ranges if not any(isinstance(a, Data) for a in r.extent.atoms())]
-    return tuple(_extreme(b, b.resolve(r.extent), low=False, facts=False) for r in counted)
+    return tuple(_extreme(b, b.resolve(r.extent), low=False, by_facts=False) for r in counted)
 
 
 def facts(b: Builder) -> Iterator[Poly]:
@@ -160,9 +160,9 @@ def _running(b: Builder) -> list[Axis]:
     return axes
 
 
-def _extreme(b: Builder, poly: Poly, low: bool, facts: bool = True) -> Poly:
+def _extreme(b: Builder, poly: Poly, low: bool, by_facts: bool = True) -> Poly:
     for axis in reversed(_running(b)):
-        sign = _direction(b, _factor(poly, axis.name), facts)
+        sign = _direction(b, _factor(poly, axis.name), by_facts)
         if sign:
             at_low = (sign > 0) == low
             poly = poly.replace({axis.name: b.resolve(axis.lo if at_low else axis.hi - 1)})
@@ -185,13 +185,13 @@ def _factor(poly: Poly, name: str) -> Poly | None:
     return total
 
 
-def _direction(b: Builder, factor: Poly | None, facts: bool) -> int:
+def _direction(b: Builder, factor: Poly | None, by_facts: bool) -> int:
     """1 or -1 as the expression grows or falls with the index, 0 where that is not known."""
     if factor is None or factor == Poly() or factor.names() & {r.name for r in b.ranges}:
         return 0
     for sign in (1, -1):
         p = factor * sign
-        if p.is_nonneg() or (facts and never_negative(b, p)):
+        if p.is_nonneg() or (by_facts and never_negative(b, p)):
             return sign
     return 0
 

@@ -83,15 +83,16 @@ def as_raw(analyses: Sequence[Analysis]) -> str:
 
 def records(analysis: Analysis, name: str, line: int) -> list[dict[str, Any]]:
     """Numba's word on one function, its lines counted as the rest of the JSON counts them."""
-    return [record(analysis, c) for c in analysis.numba if (c.name, c.line) == (name, line)]
+    return [_record(analysis, c) for c in analysis.numba if (c.name, c.line) == (name, line)]
 
 
-def record(analysis: Analysis, compiled: Compiled) -> dict[str, Any]:
+def _record(analysis: Analysis, compiled: Compiled) -> dict[str, Any]:
     """One signature; in a notebook lines count within the cell."""
-    cell = analysis.source.cell_of(compiled.line)
-    shift = cell.start - 1 if cell is not None else 0
+    # most runs do not ask Numba
     from porter.numba_report.model import to_record
 
+    cell = analysis.source.cell_of(compiled.line)
+    shift = cell.start - 1 if cell is not None else 0
     found = to_record(compiled)
     for one in [found, *found["loops"]]:
         one["line"] -= shift
@@ -106,7 +107,7 @@ def record(analysis: Analysis, compiled: Compiled) -> dict[str, Any]:
 def others(analyses: Sequence[Analysis]) -> list[dict[str, Any]]:
     """What Numba compiled of functions that have no verdict, such as ufuncs."""
     return [
-        record(a, c)
+        _record(a, c)
         for a in analyses
         for c in a.numba
         if not any((v.name, v.line) == (c.name, c.line) for v in a.functions)

@@ -258,6 +258,19 @@ def test_a_module_for_numba_cuda_mlir_is_proved(tmp_path: Path) -> None:
     assert "numba-cuda-mlir" in found.evidence[0].detail["library"]
 
 
+def test_whole_numbers_over_complex_ones(tmp_path: Path) -> None:
+    """To Numba the imaginary part of the constant 1 is 1; the simulator knows better."""
+    (tmp_path / "over.py").write_text(
+        "def over(x):\n    return 1 / x, True / x, -2 / x, x.reshape(-1, 1).shape[1] / x\n"
+    )
+    command = [sys.executable, "-m", "porter", "convert", "over.py", "--no-verify"]
+    for dtype in ("complex64", "complex128"):
+        given = ["--signature", f"{dtype}[:]", "--force"]
+        subprocess.run([*command, *given], cwd=tmp_path, check=True, capture_output=True)
+        (found,) = verify_module(tmp_path / "over_cuda.py", on=("emulator",), cases=6)
+        assert found.evidence[0].status == "passed", found.to_json()
+
+
 def test_what_it_lacks_runs_on_the_simulator_and_is_said(tmp_path: Path) -> None:
     folder = Path(__file__).parent / "verify_modules"
     shutil.copy(folder / "maps.py", tmp_path)

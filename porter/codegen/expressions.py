@@ -358,7 +358,8 @@ class ExpressionWriter:
 
     def _quotient(self, e: Op) -> tuple[str, int]:
         """A division of complex numbers: by zero, Numba's own ends the thread."""
-        text, binds = self._helper("quotient", e.args)
+        args = [_as_float(a, e.dtype) for a in e.args]
+        text, binds = self._helper("quotient", args)
         if e.dtype.name == "complex128" and e.dtype.var is None:
             return text, binds
         return f"{self.type_of(e.dtype)}({text})", ATOM
@@ -515,3 +516,10 @@ def _typed(value: float, dtype: DType) -> Const:
 
 def _is_nonzero(e: Expr) -> bool:
     return isinstance(e, Const) and bool(e.value)
+
+
+def _as_float(e: Expr, dtype: DType) -> Expr:
+    """A constant that is not an integer: of those, Numba gives themselves as imaginary parts."""
+    if isinstance(e, Const) and isinstance(e.value, int):
+        return Const(float(e.value), dtype)
+    return e

@@ -44,16 +44,20 @@ def convert_function(
     signature: str | None = None,
     scope: Globals | None = None,
     templates: Path | None = None,
+    *,
+    siblings: bool = True,
 ) -> Converted:
-    """Convert one function. Raises Refusal with the diagnostic, UsageError for a bad signature."""
+    """Convert one function. Raises Refusal with the diagnostic, UsageError for a bad signature.
+
+    Without `siblings` the module takes the signature's dtypes only.
+    """
     scope = scope or Globals(function.module)
     try:
         function, scope = method_apart(function, scope)
         types, program, planned = front_end(function, signature, scope)
         text = function_text(planned, templates)
-        also, allowed = _siblings(
-            function, types, planned, text, _Again(scope, templates, bool(program.kept))
-        )
+        again = _Again(scope, templates, bool(program.kept)) if siblings else None
+        also, allowed = _siblings(function, types, planned, text, again)
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
     filled = tuple(_filled(part, allowed) for part in text.parts)
@@ -99,7 +103,7 @@ class _Again:
 
 def _siblings(
     function: FunctionSource, types: Sequence[ParameterType], planned: Plan, text: FunctionText,
-    again: _Again,
+    again: _Again | None,
 ) -> tuple[tuple[tuple[ParameterType, ...], ...], dict[str, str]]:  # fmt: skip
     """Other dtypes of the same kind that the very same text serves."""
     names = [p.name.value for p in parameters_of(function)]
@@ -114,7 +118,7 @@ def _siblings(
     served = [tuple(types)]
     for members in groups.values():
         own = types[members[0]].dtype
-        if planned.buffers[names[members[0]]].dtype.var is None:
+        if again is None or planned.buffers[names[members[0]]].dtype.var is None:
             continue
         for other in SIBLINGS[own.kind]:
             if other == own.name:

@@ -33,7 +33,7 @@ def on_emulator(program: Program) -> Outcome:
     emulation.clear()
     programs.forget()
     try:
-        function = converted(program)
+        function = converted(program, siblings=False)
     except Refusal as refusal:
         return Outcome("refused", f"{refusal.diagnostic.code} {refusal.diagnostic.message}")
     except Exception as error:

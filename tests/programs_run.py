@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import gc
 import json
 import os
 import random
@@ -94,6 +95,7 @@ def _judges(options: argparse.Namespace) -> Iterator[tuple[str, Any]]:
 def worker(options: argparse.Namespace) -> None:
     """In a child process: one JSON line per program that is not simply right, then the counts."""
     warnings.simplefilter("ignore")
+    gc.set_threshold(100_000, 50, 100)
     counts: collections.Counter[str] = collections.Counter()
     count, number, out = options.count, options.seed, options.out
     sample = options.simulator or options.emulator
@@ -136,7 +138,9 @@ def children(options: argparse.Namespace) -> collections.Counter[str]:
     sample = "--simulator" if options.simulator else "--emulator"
     each = -(-(options.simulator or options.emulator) // max(1, len(chunks)))
     running: list[subprocess.Popen[str]] = []
-    environment = os.environ | ({"NUMBA_ENABLE_CUDASIM": "1"} if each else {})
+    # kernels of a few threads are compiled longer than they run
+    quick = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_OPT": "0"}
+    environment = os.environ | (quick if each else {})
     while chunks or running:
         while chunks and len(running) < options.jobs:
             count, number = chunks.pop(0)

@@ -21,6 +21,7 @@ from numba.np import arrayobj
 
 from porter.emulate import context as ctx
 from porter.emulate.errors import Stopped
+from porter.emulate.native import Native, poke
 
 _I64 = ir.IntType(64)
 #: kinds of access, for the record of who touched what
@@ -61,71 +62,86 @@ def _refuse_fancy(array: Any, index: Any) -> None:
         raise TypingError("too many indices")
 
 
-def _report(builder: Any, context: Any, values: list[Any]) -> None:
-    """Write what went wrong, and which thread of which block it was."""
-    address = ctx.field(builder, context, ctx.REPORT)
-    for k, value in enumerate(values):
-        builder.store(value, ctx.cell(builder, address, k))
-    for at, where in ((ctx.THREAD_AT, ctx.THREAD), (ctx.BLOCK_AT, ctx.BLOCK)):
-        place = ctx.field(builder, context, where)
-        for k in range(3):
-            number = builder.sext(builder.extract_value(place, k), _I64)
-            builder.store(number, ctx.cell(builder, address, at + k))
+def _stopped(
+    report: int, site: int, axis: int, index: int, size: int, thread: int, block: int
+) -> None:
+    """Say what went wrong and which thread it was, and leave the kernel."""
+    poke(report, ctx.SITE, site)
+    poke(report, ctx.AXIS, axis)
+    poke(report, ctx.INDEX, index)
+    poke(report, ctx.SIZE, size)
+    poke(report, ctx.THREAD_AT, thread)
+    poke(report, ctx.BLOCK_AT, block)
+    raise Stopped("the kernel is stopped")
+
+
+_STOPPED = Native(_stopped)
 
 
 def stop(context: Any, builder: Any, thread: Any, values: list[Any]) -> None:
     """Leave the compiled function with `Stopped`; the report says why."""
-    _report(builder, thread, values)
-    context.call_conv.return_user_exc(builder, Stopped, ("the kernel is stopped",))
+    report = ctx.field(builder, thread, ctx.REPORT)
+    who = [ctx.field(builder, thread, k) for k in (ctx.NUMBER, ctx.BLOCK_NUMBER)]
+    builder.ret(_STOPPED.call(context, builder, [report, *values, *who]))
 
 
-def _position(
-    context: Any, builder: Any, kind: Any, value: Any, size: Any, fail: Callable[[Any], None]
-) -> Any:
+def _position(builder: Any, kind: Any, value: Any, size: Any) -> Any:
     """An index as a position: negative ones wrap once, as Numba compiles them."""
-    signed = isinstance(kind, types.Integer) and kind.signed
-    value = context.cast(builder, value, kind, types.intp)
-    if signed:
-        negative = builder.icmp_signed("<", value, ir.Constant(_I64, 0))
-        wrapped = builder.select(negative, builder.add(value, size), value)
-    else:
-        wrapped = value
-    with cgutils.if_unlikely(builder, builder.icmp_unsigned(">=", wrapped, size)):
-        fail(value)
-    return wrapped
+    if not (isinstance(kind, types.Integer) and kind.signed):
+        return value
+    negative = builder.icmp_signed("<", value, ir.Constant(_I64, 0))
+    return builder.select(negative, builder.add(value, size), value)
 
 
 def _checked(
-    context: Any, builder: Any, sig: Any, array: Any, index: Any, site: Any, thread: Any
+    context: Any, builder: Any, sig: Any, shape: list[Any], index: Any, site: Any, thread: Any
 ) -> list[Any]:
     """The positions of an index's integers, each tested against its axis."""
     array_type, index_type = sig
-    shape = cgutils.unpack_tuple(builder, array.shape, array_type.ndim)
     parts = _parts(index_type)
     is_tuple = isinstance(index_type, types.BaseTuple)
     values = cgutils.unpack_tuple(builder, index, len(parts)) if is_tuple else [index]
-    positions = []
+    positions, tests = [], []
     for k, axis in _axes(index_type, array_type.ndim):
-
-        def fail(value: Any, axis: int = axis) -> None:
-            said = [site, ir.Constant(_I64, axis), value, shape[axis]]
-            stop(context, builder, thread, said)
-
-        positions.append(_position(context, builder, parts[k], values[k], shape[axis], fail))
+        value = context.cast(builder, values[k], parts[k], types.intp)
+        positions.append(_position(builder, parts[k], value, shape[axis]))
+        beyond = builder.icmp_unsigned(">=", positions[-1], shape[axis])
+        tests.append((beyond, [ir.Constant(_I64, axis), value, shape[axis]]))
+    if not tests:
+        return []
+    # one test for all axes, and what is said is about the first
+    wrong, said = tests[-1]
+    for beyond, these in reversed(tests[:-1]):
+        wrong = builder.or_(beyond, wrong)
+        said = [builder.select(beyond, a, b) for a, b in zip(these, said, strict=True)]
+    with cgutils.if_unlikely(builder, wrong):
+        stop(context, builder, thread, [site, *said])
     return positions
+
+
+def _fields(context: Any, builder: Any, kind: Any, array: Any) -> tuple[Any, list[Any], list[Any]]:
+    """An array's data, shape and strides, without a copy of its structure in memory."""
+    model = context.data_model_manager[kind]
+    data, shape, strides = (
+        builder.extract_value(array, model.get_field_position(name))
+        for name in ("data", "shape", "strides")
+    )
+    axes = range(kind.ndim)
+    return (
+        data,
+        [builder.extract_value(shape, k) for k in axes],
+        [builder.extract_value(strides, k) for k in axes],
+    )
 
 
 def _element(
     context: Any, builder: Any, sig: Any, args: tuple[Any, ...], site: Any, thread: Any
-) -> tuple[Any, Any]:
-    """The array's structure and a pointer to the element that an index names."""
-    array_type = sig[0]
-    array = arrayobj.make_array(array_type)(context, builder, args[0])
-    positions = _checked(context, builder, sig, array, args[1], site, thread)
-    pointer = cgutils.get_item_pointer(
-        context, builder, array_type, array, positions, wraparound=False, boundscheck=False
-    )
-    return array, pointer
+) -> Any:
+    """A pointer to the element that an index names."""
+    kind = sig[0]
+    data, shape, strides = _fields(context, builder, kind, args[0])
+    positions = _checked(context, builder, sig, shape, args[1], site, thread)
+    return cgutils.get_item_pointer2(context, builder, data, shape, strides, kind.layout, positions)
 
 
 def make_load(note: Callable[..., None] | None = None) -> Any:
@@ -143,7 +159,7 @@ def make_load(note: Callable[..., None] | None = None) -> Any:
         sig = array.dtype(array, index, site, thread)
 
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            _, pointer = _element(context, builder, sig.args[:2], args, args[2], args[3])
+            pointer = _element(context, builder, sig.args[:2], args, args[2], args[3])
             if note is not None:
                 note(context, builder, array, pointer, READ, args[2], args[3], None)
             return arrayobj.load_item(context, builder, array, pointer)
@@ -170,7 +186,7 @@ def make_store(note: Callable[..., None] | None = None) -> Any:
         sig = types.void(value, array, index, site, thread)
 
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            _, pointer = _element(context, builder, sig.args[1:3], args[1:], args[3], args[4])
+            pointer = _element(context, builder, sig.args[1:3], args[1:], args[3], args[4])
             item = context.cast(builder, args[0], sig.args[0], array.dtype)
             if note is not None:
                 note(context, builder, array, pointer, WRITE, args[3], args[4], item)
@@ -210,9 +226,9 @@ def _delegate(typing: Any, function: Any, given: tuple[Any, ...], rest: tuple[An
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         value, pair = args[: len(first)], args[len(first) : len(first) + 2]
         if isinstance(array_type, types.Array):
-            array = arrayobj.make_array(array_type)(context, builder, pair[0])
+            _, shape, _ = _fields(context, builder, array_type, pair[0])
             site, thread = args[len(first) + 2 :]
-            _checked(context, builder, inner.args[:2], array, pair[1], site, thread)
+            _checked(context, builder, inner.args[:2], shape, pair[1], site, thread)
         return context.get_function(function, inner)(builder, [*pair, *value])
 
     return sig, codegen

@@ -116,28 +116,3 @@ def local(typing: Any, shape: Any, dtype: Any) -> Any:
         return made._getvalue()
 
     return kind(shape, dtype), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def bare(typing: Any, value: Any) -> Any:
-    """An array without its owner, alone or in a tuple: threads need no reference counts."""
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _bare(context, builder, value, args[0])
-
-    return value(value), codegen
-
-
-def _bare(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    if isinstance(kind, types.BaseTuple):
-        items = zip(kind, cgutils.unpack_tuple(builder, value), strict=True)
-        bared = [_bare(context, builder, k, item) for k, item in items]
-        return context.make_tuple(builder, kind, bared)
-    if isinstance(kind, types.Array):
-        made = arrayobj.make_array(kind)(context, builder, value)
-        made.meminfo = cgutils.get_null_value(made.meminfo.type)
-        made.parent = cgutils.get_null_value(made.parent.type)
-        return made._getvalue()
-    # what else owns memory keeps it
-    context.nrt.incref(builder, kind, value)
-    return value

@@ -99,7 +99,7 @@ def make_atomic(operation: str, note: Callable[..., None] | None = None) -> Any:
             raise TypingError(f"atomic.{operation} of {value} in an array of {array.dtype}")
 
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            _, pointer = _element(context, builder, sig.args[:2], args, args[3], args[4])
+            pointer = _element(context, builder, sig.args[:2], args, args[3], args[4])
             value = context.cast(builder, args[2], sig.args[2], array.dtype)
             old = arrayobj.load_item(context, builder, array, pointer)
             if note is not None:
@@ -121,7 +121,7 @@ def make_cas(note: Callable[..., None] | None = None) -> Any:
         _test("cas", array)
 
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            _, pointer = _element(context, builder, sig.args[:2], args, args[4], args[5])
+            pointer = _element(context, builder, sig.args[:2], args, args[4], args[5])
             expected = context.cast(builder, args[2], sig.args[2], array.dtype)
             value = context.cast(builder, args[3], sig.args[3], array.dtype)
             found = arrayobj.load_item(context, builder, array, pointer)

@@ -40,19 +40,25 @@ class Block:
     def begin(self, place: np.ndarray[Any, Any]) -> None:
         """New threads for the block at this place of the grid."""
         work = self.work
-        assert work.runner.begin is not None
         # the array of a size given by the launch lies at the start of the arena
         self.table[ctx.USED] = -(-work.dynamic // 16) * 16
         self.table[ctx.PHASE :] = 0
         self.slots[:, ctx.CLOCK] = 0
         self.arena[: work.dynamic] = 0xFF
         self.place = (int(place[0]), int(place[1]), int(place[2]))
-        work.runner.begin(
-            self.memory, work.runner.size, self.slots.ctypes.data,
-            work.report.ctypes.data, self.table.ctypes.data, ctx.Dim3(*place),
-            work.threads, work.block_dim, work.grid_dim, *work.args,
-        )  # fmt: skip
+        self.enter(place[None], work.threads)
         self.ready = np.arange(len(self.where))
+
+    def enter(self, blocks: np.ndarray[Any, Any], threads: np.ndarray[Any, Any]) -> None:
+        """Call the compiled kernel for some blocks, its threads in this order."""
+        work = self.work
+        call = np.array([
+            work.report.ctypes.data, self.table.ctypes.data, len(self.table),
+            blocks.ctypes.data, len(blocks), threads.ctypes.data, len(threads),
+            *work.block_dim, *work.grid_dim,
+            self.memory, work.runner.size, self.slots.ctypes.data, *work.cells,
+        ], np.int64)  # fmt: skip
+        work.runner.enter(call.ctypes.data)
 
     def run(self) -> None:
         """Let the threads run until all have ended or wait for the whole grid."""

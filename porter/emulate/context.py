@@ -9,13 +9,16 @@ Dim3 = namedtuple("Dim3", "x y z")
 
 #: `never` is always false (it keeps a `yield` in generators that nothing reaches);
 #: `report`, `head` and `slots` are addresses: of the launch's report of what went wrong,
-#: of the block's table of shared arrays, of the thread's own exchange with its warp
-Context = namedtuple("Context", "thread block block_dim grid_dim never report head slots")
-THREAD, BLOCK, BLOCK_DIM, GRID_DIM, NEVER, REPORT, HEAD, SLOTS = range(8)
+#: of the block's table of shared arrays, of the thread's own exchange with its warp; `number`
+#: and `block_number` are the thread's place in the block and the block's in the grid
+Context = namedtuple(
+    "Context", "thread block block_dim grid_dim never report head slots number block_number"
+)
+THREAD, BLOCK, BLOCK_DIM, GRID_DIM, NEVER, REPORT, HEAD, SLOTS, NUMBER, BLOCK_NUMBER = range(10)
 
 #: fields of the report, all int64; the last is the address of the shadow memory's control
-SITE, AXIS, INDEX, SIZE, THREAD_AT, BLOCK_AT = 0, 1, 2, 3, 4, 7
-OTHER_SITE, OTHER_KIND, OTHER_THREAD, OTHER_BLOCK, SHADOW, REPORT_FIELDS = range(10, 16)
+SITE, AXIS, INDEX, SIZE, THREAD_AT, BLOCK_AT = range(6)
+OTHER_SITE, OTHER_KIND, OTHER_THREAD, OTHER_BLOCK, SHADOW, REPORT_FIELDS = range(6, 12)
 #: fields of a block's head, before the addresses of its shared arrays; the phases count
 #: barriers of the block and of the grid
 ARENA, USED, LIMIT, DYNAMIC, PHASE, GRID_PHASE, FIRST_SHARED = range(7)

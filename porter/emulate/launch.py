@@ -12,6 +12,7 @@ import numpy as np
 from porter.emulate import context as ctx
 from porter.emulate.arrays import ARENA_FULL
 from porter.emulate.blocks import Block, run_blocks
+from porter.emulate.entries import cells
 from porter.emulate.errors import LaunchError, OutOfBounds, RaceError, Stopped
 from porter.emulate.helpers import PLAIN
 from porter.emulate.program import Program, program
@@ -115,6 +116,7 @@ class _Launch:
         self.block_dim = ctx.Dim3(*map(np.int32, block))
         self.report = np.zeros(ctx.REPORT_FIELDS, np.int64)
         self.runner = kernel.runner(args)
+        self.cells = cells(args)
 
     def _shuffled(self, rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return rows if self.random is None else self.random.permutation(rows)
@@ -134,14 +136,9 @@ class _Launch:
             raise ZeroDivisionError(text) from None
 
     def _straight(self) -> None:
-        assert self.runner.launch is not None
         memory = Block(self, 0)
         self.watch([memory])
-        rows = self._shuffled(self.threads)
-        self.runner.launch(
-            self.report.ctypes.data, memory.table.ctypes.data, memory.table,
-            self.blocks, rows, self.block_dim, self.grid_dim, *self.args,
-        )  # fmt: skip
+        memory.enter(self.blocks, self._shuffled(self.threads))
 
     def watch(self, blocks: list[Block]) -> None:
         """Make the shadow memory of a launch whose accesses are noted."""
@@ -153,17 +150,17 @@ class _Launch:
 
     def _said(self) -> Exception:
         report = [int(n) for n in self.report]
-        place = SITES[report[ctx.SITE]]
+        site = SITES[report[ctx.SITE]]
         axis, index, size = report[ctx.AXIS], report[ctx.INDEX], report[ctx.SIZE]
         if axis == ARENA_FULL:
-            return LaunchError(f"`{place.function}` needs {index} bytes of shared memory a block")
+            return LaunchError(f"`{site.function}` needs {index} bytes of shared memory a block")
         if axis == RACE:
             return self._raced(report)
-        thread = tuple(report[ctx.THREAD_AT : ctx.THREAD_AT + 3])
-        block = tuple(report[ctx.BLOCK_AT : ctx.BLOCK_AT + 3])
+        thread = place(self.block_dim, report[ctx.THREAD_AT])
+        block = place(self.grid_dim, report[ctx.BLOCK_AT])
         return OutOfBounds(
-            f"index {index} is out of bounds for axis {axis} of `{place.what}`, which has size"
-            f" {size}, at line {place.line} of `{place.function}`"
+            f"index {index} is out of bounds for axis {axis} of `{site.what}`, which has size"
+            f" {size}, at line {site.line} of `{site.function}`"
             f" (thread {thread} of block {block})"
         )
 

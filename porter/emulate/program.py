@@ -8,54 +8,27 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numba import njit, typeof
+from numba import njit, typeof, types
 
-from porter.emulate import helpers, threads
-from porter.emulate.arrays import bare
-from porter.emulate.context import FIRST_SHARED, SLOT_FIELDS, USED, Context, Dim3
+from porter.emulate import entries, helpers, threads
 from porter.emulate.errors import Unsupported
 from porter.emulate.expressions import PREFIX
 from porter.emulate.scope import Scope, definition
 from porter.emulate.sites import GRID, SITES
 from porter.emulate.transform import Thread, transform
 
-_STRAIGHT = """
-def launch(report, head, table, blocks, threads, block_dim, grid_dim, {args}):
-    {bare}
-    for b in range(len(blocks)):
-        block = Dim3(blocks[b, 0], blocks[b, 1], blocks[b, 2])
-        table[USED] = 0
-        table[FIRST_SHARED:] = 0
-        for t in range(len(threads)):
-            thread = Dim3(threads[t, 0], threads[t, 1], threads[t, 2])
-            run((Context(thread, block, block_dim, grid_dim, False, report, head, 0), {args}))
-"""
-_BEGIN = """
-def begin(memory, size, slots, report, head, block, threads, block_dim, grid_dim, {args}):
-    {bare}
-    for t in range(len(threads)):
-        thread = Dim3(threads[t, 0], threads[t, 1], threads[t, 2])
-        at = slots + SLOT_BYTES * t
-        context = Context(thread, block, block_dim, grid_dim, False, report, head, at)
-        start(memory + t * size, (context, {args}))
-"""
-_NAMES = {
-    "Dim3": Dim3, "Context": Context, "bare": bare,
-    "USED": USED, "FIRST_SHARED": FIRST_SHARED, "SLOT_BYTES": 8 * SLOT_FIELDS,
-}  # fmt: skip
 _OPTIONS = {"error_model": "numpy"}
-_DIM = Dim3(np.int32(1), np.int32(1), np.int32(1))
-_CONTEXT = Context(_DIM, _DIM, _DIM, _DIM, False, 0, 0, 0)
 
 
 @dataclass
 class Runner:
-    """A kernel compiled for some argument types; `size` is that of a thread's state, `step` the
-    address of the code that runs it."""
+    """A kernel compiled for some argument types: `enter` takes the address of a call's cells.
 
-    launch: Callable[..., None] | None = None
-    begin: Callable[..., None] | None = None
+    `step` is the address of the code that runs a thread to its next pause, `size` that of its state
+    in bytes; both are 0 where threads do not pause.
+    """
+
+    enter: Callable[[int], None]
     step: int = 0
     size: int = 0
 
@@ -70,6 +43,7 @@ class Program:
     runners: dict[tuple[Any, ...], Runner] = field(default_factory=dict)
     sites: list[int] = field(default_factory=list)
     shared: bool = False
+    allocates: bool = False
     fences: bool = False
     compile_seconds: float = 0.0
 
@@ -88,6 +62,7 @@ class Program:
         thread = transform(definition(function), scope)
         self.sites += thread.sites
         self.shared |= thread.shared > 0
+        self.allocates |= thread.allocates
         self.fences |= thread.fences
         called = {name: self._device(f)[0] for name, f in thread.calls.items()}
         return thread, scope.names | self.names | called
@@ -113,7 +88,9 @@ class Program:
         if kinds not in self.runners:
             started = time.process_time()
             try:
-                self.runners[kinds] = self._compile(kinds)
+                # launches that are watched have few threads
+                with threads.optimised(fully=self.names is helpers.PLAIN):
+                    self.runners[kinds] = self._compile(kinds)
             except Exception as error:
                 # not every failure of Numba's is one of its own errors
                 raise Unsupported(_reason(error)) from error
@@ -122,30 +99,19 @@ class Program:
         return self.runners[kinds]
 
     def _compile(self, kinds: tuple[Any, ...]) -> Runner:
-        kernel = threads.compiled(self.kernel, (typeof(_CONTEXT), *kinds), pausing=self.pauses)
-        one, table = np.zeros((1, 3), np.int32), np.zeros(1, np.int64)
-        integer, grid, dim = typeof(0), typeof(one), typeof(_DIM)
+        context = entries.CONTEXT
+        kernel = threads.compiled(
+            self.kernel, (context, *kinds), pausing=self.pauses, memory=self.allocates
+        )
+        enter = entries.entry(kernel, kinds, pausing=self.pauses)
         if not self.pauses:
-            launch = _runner(_STRAIGHT, "launch", len(kinds), run=threads.make_run(kernel))
-            launch.compile((integer, integer, typeof(table), grid, grid, dim, dim, *kinds))
-            return Runner(launch=launch)
-        begin = _runner(_BEGIN, "begin", len(kinds), start=threads.make_start(kernel))
-        begin.compile((*[integer] * 5, dim, grid, dim, dim, *kinds))
+            return Runner(enter)
         # shared by all kernels; compiled here so that its time counts as compilation
-        orders, flags = typeof(table[None]), typeof(np.zeros(1, np.bool_))
-        cells = typeof(table)
-        threads.advance.compile((*[integer] * 3, cells, orders, cells, flags, cells))
+        cells, flags, rows = types.int64[::1], types.boolean[::1], types.int64[:, ::1]
+        with threads.optimised(fully=True):
+            threads.advance.compile((*[types.int64] * 3, cells, rows, cells, flags, cells))
         size = threads.state_size(kernel.signature.return_type)
-        return Runner(begin=begin, size=size, step=threads.step_address(kernel))
-
-
-def _runner(text: str, name: str, count: int, **more: Any) -> Any:
-    """One of the texts above as a dispatcher, for a kernel with so many arguments."""
-    args = [f"a{k}" for k in range(count)]
-    bared = "\n    ".join(f"{a} = bare({a})" for a in args) or "pass"
-    namespace = _NAMES | more
-    exec(text.format(args=", ".join(args), bare=bared), namespace)
-    return njit(**_OPTIONS, no_cfunc_wrapper=True)(namespace[name])
+        return Runner(enter, threads.step_address(kernel), size)
 
 
 def _define(tree: ast.FunctionDef, names: dict[str, Any], function: Callable[..., Any]) -> Any:

@@ -21,12 +21,12 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from porter.emulate import context as ctx
 from porter.emulate.accesses import ATOMIC, READ, WRITE
 from porter.emulate.errors import Stopped
 from porter.emulate.helpers import names_with
+from porter.emulate.native import Native, peek, poke
 
 _I64 = ir.IntType(64)
 #: the report's axis when a race was found
@@ -41,27 +41,6 @@ CELLS = 4 * _RECORD
 #: cells of the control: how many ranges are shared memory, how many there are, whether the
 #: kernel has fences; then base, end, shift and records of each
 SHARED_RANGES, RANGES, FENCES, FIRST_RANGE, RANGE_CELLS = 0, 1, 2, 3, 4
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def peek(typing: Any, address: Any, number: Any) -> Any:
-    """The int64 some cells after an address."""
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.load(ctx.cell(builder, *args))
-
-    return types.int64(types.int64, types.int64), codegen
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def poke(typing: Any, address: Any, number: Any, value: Any) -> Any:
-    """Set the int64 some cells after an address."""
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        builder.store(args[2], ctx.cell(builder, args[0], args[1]))
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64, types.int64), codegen
 
 
 @njit(error_model="numpy")  # type: ignore[untyped-decorator]
@@ -83,7 +62,6 @@ def _meets(
     return bool(clock <= peek(other, _CLOCK))
 
 
-@njit(error_model="numpy")  # type: ignore[untyped-decorator]
 def _record(
     address: int, kind: int, site: int, thread: int, block: int, report: int, head: int, slots: int
 ) -> None:
@@ -131,7 +109,7 @@ def _record(
             return
 
 
-_NUMBERS = types.void(*[types.int64] * 8)
+_RECORD_CALL = Native(_record)
 
 
 def note(
@@ -150,17 +128,14 @@ def note(
         same = _same(context, builder, array, pointer, item)
         number = builder.select(same, ir.Constant(_I64, SAME), number)
     address = builder.ptrtoint(pointer, _I64)
-    place = [_linear(builder, thread, *pair) for pair in _PLACES]
-    fields = [ctx.field(builder, thread, f) for f in (ctx.REPORT, ctx.HEAD, ctx.SLOTS)]
-    args = (address, number, site, *place, *fields)
-    recorder = types.Dispatcher(_record)
-    sig = context.typing_context.resolve_function_type(recorder, _NUMBERS.args, {})
-    function = context.get_function(recorder, sig)
-    context.add_linking_libs(getattr(function, "libs", ()))
-    function(builder, args)
+    fields = [ctx.field(builder, thread, f) for f in _NOTED_FIELDS]
+    status = _RECORD_CALL.call(context, builder, [address, number, site, *fields])
+    failed = builder.icmp_unsigned("!=", status, ir.Constant(status.type, 0))
+    with cgutils.if_unlikely(builder, failed):
+        builder.ret(status)
 
 
-_PLACES = ((ctx.THREAD, ctx.BLOCK_DIM), (ctx.BLOCK, ctx.GRID_DIM))
+_NOTED_FIELDS = (ctx.NUMBER, ctx.BLOCK_NUMBER, ctx.REPORT, ctx.HEAD, ctx.SLOTS)
 
 
 def _same(context: Any, builder: Any, array: Any, pointer: Any, item: Any) -> Any:
@@ -171,14 +146,6 @@ def _same(context: Any, builder: Any, array: Any, pointer: Any, item: Any) -> An
     slot = cgutils.alloca_once_value(builder, data)
     new = builder.load(builder.bitcast(slot, width.as_pointer()))
     return builder.icmp_unsigned("==", old, new)
-
-
-def _linear(builder: Any, thread: Any, place: int, dims: int) -> Any:
-    """A place as one number, x running fastest."""
-    at, size = ctx.field(builder, thread, place), ctx.field(builder, thread, dims)
-    x, y, z = (builder.sext(builder.extract_value(at, k), _I64) for k in range(3))
-    wide, high = (builder.sext(builder.extract_value(size, k), _I64) for k in range(2))
-    return builder.add(x, builder.mul(wide, builder.add(y, builder.mul(high, z))))
 
 
 #: the names of kernels that are compiled with these notes

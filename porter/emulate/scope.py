@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import inspect
 import math
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -101,12 +103,20 @@ def definition(function: Callable[..., Any]) -> ast.FunctionDef:
     text = function.__globals__.get(TEXT)
     if text is None:
         return _from_file(function)
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef) and node.name == code.co_name:
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            if first == code.co_firstlineno:
-                return node
+    node = _definitions(text).get((code.co_name, code.co_firstlineno))
+    if node is not None:
+        return copy.deepcopy(node)
     raise Unsupported(f"the source of `{code.co_name}` is not found")
+
+
+@lru_cache(maxsize=8)
+def _definitions(text: str) -> dict[tuple[str, int], ast.FunctionDef]:
+    """The functions of a module by name and first line, that of a decorator if there is one."""
+    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    return {
+        (node.name, min([node.lineno, *(d.lineno for d in node.decorator_list)])): node
+        for node in found
+    }
 
 
 def _from_file(function: Callable[..., Any]) -> ast.FunctionDef:

@@ -7,13 +7,17 @@ state into memory of the launch, `step` runs a thread to its next pause.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from llvmlite import ir as llvm
 from numba import njit, types
-from numba.core import cgutils, ir, postproc
-from numba.core.compiler import Compiler, CompilerBase, DefaultPassBuilder
+from numba.core import cgutils, config, ir, postproc
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
+from numba.core.lowering import Lower
+from numba.core.typed_passes import NativeLowering
 from numba.core.untyped_passes import InlineInlinables
 from numba.extending import intrinsic
 
@@ -59,70 +63,92 @@ def _is_pause(statement: Any) -> bool:
     return isinstance(value, ir.Global | ir.FreeVar) and value.value is pause
 
 
-class Pausing(CompilerBase):  # type: ignore[misc]
-    """Numba's compiler with the pass above."""
+class _Lower(Lower):  # type: ignore[misc]
+    """Leaves variables as they are when they are not used again, if nothing counts references."""
+
+    def delvar(self, name: str) -> None:
+        if self.context.enable_nrt:
+            super().delvar(name)
+        elif name not in self._blk_local_varmap:
+            self._singly_assigned_vars.discard(name)
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class Lowering(NativeLowering):  # type: ignore[misc]
+    """Numba's, with the class above."""
+
+    _name = "porter_lowering"
+
+    @property
+    def lowering_class(self) -> Any:
+        """What makes LLVM's code of a function."""
+        return _Lower
+
+
+class Straight(CompilerBase):  # type: ignore[misc]
+    """Numba's compiler with that lowering."""
 
     def define_pipelines(self) -> list[Any]:
         """The nopython pipeline."""
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        manager.add_pass_after(Pauses, InlineInlinables)
+        manager.passes = [
+            (Lowering if step is NativeLowering else step, said) for step, said in manager.passes
+        ]
+        self.change(manager)
         manager.finalize()
         return [manager]
 
+    def change(self, manager: Any) -> None:
+        """What else is different."""
 
-def compiled(function: Any, kinds: tuple[Any, ...], *, pausing: bool) -> Any:
-    """A function compiled for some types, to be called by intrinsics only.
 
-    Without the wrappers that Python would call it by, which take half of a compilation.  One
-    that does not pause is left to the compilation of its caller.
+class Pausing(Straight):
+    """The same with the pass that makes threads pause."""
+
+    def change(self, manager: Any) -> None:
+        """Put it in."""
+        manager.add_pass_after(Pauses, InlineInlinables)
+
+
+def compiled(function: Any, kinds: tuple[Any, ...], *, pausing: bool, memory: bool = True) -> Any:
+    """A function compiled for some types, whose machine code is made when its address is asked for.
+
+    Without the wrappers that Python would call it by, which take half of a compilation, and
+    without `memory` of Numba's own, counts of references that nothing needs.
     """
     from numba.core.compiler import Flags, compile_extra
     from numba.core.registry import cpu_target
 
     flags = Flags()
     cpu_target.options.parse_as_flags(flags, {"error_model": "numpy", "nopython": True})
-    flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-    flags.no_compile = not pausing
+    flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.no_compile = True
+    flags.nrt = memory
     contexts = cpu_target.typing_context, cpu_target.target_context
-    pipeline = Pausing if pausing else Compiler
+    pipeline = Pausing if pausing else Straight
     return compile_extra(*contexts, function, kinds, None, flags, {}, pipeline_class=pipeline)
 
 
-def _call(context: Any, builder: Any, kernel: Any, arguments: Any) -> Any:
-    called = context.call_internal(
-        builder, kernel.fndesc, kernel.signature, cgutils.unpack_tuple(builder, arguments)
-    )
-    context.active_code_library.add_linking_library(kernel.library)
-    return called
+#: how much LLVM does, unless `optimised` says otherwise
+_LEVEL = config.OPT
 
 
-def make_run(kernel: Any) -> Any:
-    """The intrinsic `run(arguments)`: a thread of a compiled kernel from start to end."""
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def run(typing: Any, arguments: Any) -> Any:
-        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            _call(context, builder, kernel, args[0])
-            return context.get_dummy_value()
-
-        return types.void(arguments), codegen
-
-    return run
+@contextmanager
+def optimised(fully: bool) -> Iterator[None]:
+    """Compile as Numba does, or without optimising."""
+    before = config.OPT
+    config.OPT = _LEVEL if fully else type(_LEVEL)(0)
+    try:
+        yield
+    finally:
+        config.OPT = before
 
 
-def make_start(kernel: Any) -> Any:
-    """The intrinsic `start(address, arguments)`: make the state of a thread at an address."""
+def machine_code(kernel: Any, name: str) -> int:
+    """The address of a function in a compiled kernel's library."""
+    from numba.core.compiler_lock import global_compiler_lock
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def start(typing: Any, address: Any, arguments: Any) -> Any:
-        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            state = _call(context, builder, kernel, args[1])
-            builder.store(builder.load(state), builder.inttoptr(args[0], state.type))
-            return context.get_dummy_value()
-
-        return types.void(address, arguments), codegen
-
-    return start
+    with global_compiler_lock:
+        return int(kernel.library.get_pointer_to_function(name))
 
 
 def state_size(kind: Any) -> int:
@@ -139,7 +165,7 @@ def step_address(kernel: Any) -> int:
     from numba.core.registry import cpu_target
 
     found = cpu_target.target_context.get_generator_desc(kernel.signature.return_type)
-    return int(kernel.library.get_pointer_to_function(found.llvm_func_name))
+    return machine_code(kernel, found.llvm_func_name)
 
 
 @intrinsic  # type: ignore[untyped-decorator]

@@ -45,6 +45,7 @@ class Thread:
     calls: dict[str, Callable[..., Any]] = field(default_factory=dict)
     sites: list[int] = field(default_factory=list)
     shared: int = 0
+    allocates: bool = False
     fences: bool = False
 
     @property
@@ -184,6 +185,7 @@ class _Change(ast.NodeTransformer):
             raise Unsupported(f"`cuda.{name}` without a dtype", node.lineno)
         arguments = [self._visit(a) for a in given[:2]]
         if name == "local.array":
+            self.thread.allocates = True
             return expression("_local({0}, {1})", node, arguments)
         number = self._site(node, "shared.array")
         self.thread.shared += 1

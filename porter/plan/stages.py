@@ -31,7 +31,7 @@ from porter.ir.nodes import (
 from porter.ir.ops import UPDATES
 from porter.ir.walk import statements, walk
 from porter.plan.accesses import Access, accesses, exposed_locals, used_locals
-from porter.plan.aliases import Pairs, aliases
+from porter.plan.aliases import Pairs, aliases, with_others
 from porter.plan.common import (
     Context,
     is_trivial,
@@ -235,7 +235,17 @@ def _may_meet(first: list[Access], second: list[Access], context: Context, pairs
                 return True
             if context.buffers[x.buffer].parameter and context.buffers[y.buffer].parameter:
                 return True
+            # a copy of the second argument would be older than what the first statement stored
+            if x.write and x.index != y.index and _are_arguments(x, y, context, pairs):
+                return True
     return False
+
+
+def _are_arguments(x: Access, y: Access, context: Context, pairs: Pairs) -> bool:
+    """Whether both names may mean arguments of the function."""
+    return all(
+        any(context.buffers[n].parameter for n in with_others({a.buffer}, pairs)) for a in (x, y)
+    )
 
 
 # -- loops around one stage ----------------------------------------------------------------------

@@ -88,4 +88,5 @@ CASES = {
     "row_seen_through_a_view": refused(
         "float64[:, :], float64[:, :], int64", "PRT904", "n,m n,m =2"
     ),
+    "coupled_fields": Case("float64[:, :], float64[:, :], float64, int64", "n,m n,m =0.1 =2"),
 }

@@ -39,6 +39,29 @@ GUESSES = {
     "def f(x, dt):\n return x[1:] * np.sqrt(dt)": "float64[:], float64",
     "def f(x, idx):\n return x[idx].sum()": "float64[:], int64[:]",
     "def f(x, bias):\n return x[1:] + bias": "float64[:], float64[:]",
+    "def f(a, w):\n d = w * 0.5\n d[d < 0] += 1\n return a[1, 0] * d[0, 1]":
+        "float64[:, :], float64[:, :]",
+    "def f(x, rf):\n e = x - rf * 0.5\n return e.mean(axis=0) * x[0]":
+        "float64[:, :], float64",
+    "def f(Z, K, r, T):\n n, m = Z.shape\n p = np.maximum(Z.mean(axis=1) - K, 0)\n"
+    " return np.exp(-r * T) * p": "float64[:, :], float64, float64, float64",
+    "def f(z1, z2, rho):\n return z1[0] + np.sqrt(1 - rho**2) * z2[0] + z1[1, 0]":
+        "float64[:, :], float64[:, :], float64",
+    "def f(x, W1, b1, W2, b2):\n h = np.maximum(0, np.dot(x, W1) + b1)\n"
+    " o = np.dot(h, W2) + b2\n return o.max(axis=1)":
+        "float64[:, :], float64[:, :], float64[:], float64[:, :], float64[:]",
+    "def f(q, k):\n return q @ k.transpose(0, 1, 3, 2)":
+        "float64[:, :, :, :], float64[:, :, :, :]",
+    "def f(w, C):\n return w.T @ C @ w": "float64[:], float64[:, :]",
+    "def f(p, t):\n return -p[np.arange(p.shape[0]), t].mean()": "float64[:, :], int64[:]",
+    "def f(h, c):\n n, m = h.shape\n a = h[:, 1:] * 2\n c_next = a * c + 1\n return c_next":
+        "float64[:, :], float64[:, :]",
+    "def layer_norm(x, gamma, beta):\n m = x.mean(axis=1, keepdims=True)\n"
+    " return gamma * (x - m) + beta": "float64[:, :], float64[:], float64[:]",
+    "def f(gray):\n return np.bincount(gray.ravel(), minlength=256)": "int64[:, :]",
+    "def f(x, src, dst, W):\n a = np.zeros_like(x)\n d = np.zeros(len(x))\n"
+    " for e in range(len(src)):\n  a[dst[e]] += x[src[e]]\n a /= d[:, None]\n return a @ W":
+        "float64[:, :], int64[:], int64[:], float64[:, :]",
 }  # fmt: skip
 
 

@@ -10,14 +10,23 @@ from porter.arrays.dtypes import DType
 #: a name that says that a subscript selects
 MASK = re.compile(r"(^|_)(mask|keep|valid|alive|selected)s?$")
 #: with `...` in its subscript, an array of rows, columns and channels
-IMAGE = re.compile(r"(^|_)(img|im|image|rgb|rgba|frame|picture)s?$")
+IMAGE = re.compile(r"(^|_)(img|im|image|rgb|rgba|frame|picture|gr[ae]y)s?$")
+_PICTURE = re.compile(r"(^|_)(img|image|rgba?|frame|picture|gr[ae]y)s?$")
+_COLOURS = re.compile(r"(^|_)rgba?$")
 #: steps and tolerances, which are numbers even inside `np.sqrt`
 STEP = re.compile(r"(d[txyzrs]|eps|epsilon|tol|atol|rtol|lr|learning_rate)$")
 #: arrays of positions, and other names in the plural, where nothing else says what they are
-_POSITIONS = re.compile(r"(^|_)(idx|indices|inds|perm|order|ids|src|dst|rows|cols|columns)$")
-_ARRAYS = re.compile(r"(^|_)(bias|weights|values|positions|velocities|masses|labels|coeffs?)$")
+_POSITIONS = re.compile(r"(^|_)(idx|indices|inds|perm|order|ids|src|dst|rows|cols|columns|"
+                        r"targets|tokens|labels)$")  # fmt: skip
+ARRAYS = re.compile(r"(^|_)(bias|weights|val(ue)?s|positions|velocities|masses|labels|coeffs?|"
+                     r"grad|gradient|targets?|means|variances|stds|sigmas|prices|probs|"
+                     r"samples|charges)$")  # fmt: skip
+#: one of several alike: `W1` beside `W2`, `boxes_a` beside `boxes_b`
+_ALIKE = re.compile(r"(\d|_[ab])$")
+#: scale and shift of a normalisation
+_AFFINE = re.compile(r"(gamma|beta|scale|shift|weight|g|b)$")
 #: another state of the array before it: `u_prev` beside `u`
-_STATE = re.compile(r"_?(prev|previous|old|new|next|last|cur)$")
+STATE = re.compile(r"_?(prev|previous|old|new|next|last|cur)$")
 
 
 @dataclass
@@ -28,6 +37,7 @@ class Usage:
     is_index: bool = False
     is_integer: bool = False
     in_product: bool = False
+    has_axes: bool = False  # it is indexed, iterated or asked for its shape
     is_vector: bool = False
     is_scalar: bool = False  # where it is used as a number, unless its dimensions are seen
     is_number: bool = False  # for certain: its truth or order is asked
@@ -41,14 +51,19 @@ class Usage:
         """Whether it can only be an array: dimensions of it are used, or it is multiplied."""
         return self.is_array and (self.ndim > 0 or self.in_product)
 
+    def axes(self, ndim: int = 1) -> None:
+        """Note that its axes are used, at least `ndim` of them."""
+        self.has_axes = True
+        self.array(ndim)
+
     def array(self, ndim: int = 1) -> None:
         """Note that it is an array of at least `ndim` dimensions."""
         self.is_array = True
         self.ndim = max(self.ndim, ndim)
 
 
-def settle(uses: dict[str, Usage]) -> None:
-    """Draw the conclusions that need the evidence about all parameters."""
+def settle(uses: dict[str, Usage], function: str = "") -> None:
+    """Draw the conclusions that need the evidence about all parameters, and the function's name."""
     products = {name: use for name, use in uses.items() if use.in_product}
     stacked = max((use.ndim for use in products.values()), default=0)
     for name, use in products.items():
@@ -60,14 +75,35 @@ def settle(uses: dict[str, Usage]) -> None:
             # matrices, or stacks of them if one is a stack
             use.ndim = stacked if stacked > 2 else max(use.ndim, 0 if use.ndim else 2)
     for name, use in uses.items():
-        base = uses.get(_STATE.sub("", name))
+        _like_others(name, uses)
+        if use.is_array and _PICTURE.search(name):
+            use.array(3 if _COLOURS.search(name) else 2)
+        base = uses.get(STATE.sub("", name))
         if base is not None and base is not use and base.is_array and use.default is None:
             use.array(base.ndim)
         counted = use.is_number or use.is_scalar or use.default is not None
         if _POSITIONS.search(name) and use.is_index and not counted:
             use.array()
-        others = any(u.is_array for u in uses.values() if u is not use)
-        if _ARRAYS.search(name) and others and not (counted or use.is_integer):
+        if not (counted or use.is_integer) and _is_named_array(name, uses, function):
             use.array()
-        if use.is_number:
+        if use.is_number or (use.is_integer and not use.is_index and not use.ndim):
             use.is_array, use.is_scalar, use.ndim = False, True, 0
+
+
+def _like_others(name: str, uses: dict[str, Usage]) -> None:
+    """`b2` is an array of as many dimensions as `b1`."""
+    use, stem = uses[name], _ALIKE.sub("", name)
+    known = use.is_number or use.is_scalar or use.is_integer or use.default is not None
+    alike = [u for n, u in uses.items() if n != name and _ALIKE.sub("", n) == stem != n]
+    if stem != name and not (known or use.in_product) and any(u.is_array for u in alike):
+        use.array(max(u.ndim for u in alike))
+
+
+def _is_named_array(name: str, uses: dict[str, Usage], function: str) -> bool:
+    """Whether a name is an array's by convention, beside parameters that are arrays."""
+    others = [u for n, u in uses.items() if n != name]
+    if ARRAYS.search(name):
+        return any(u.is_array for u in others)
+    if "norm" in function and _AFFINE.match(name):
+        return any(u.has_axes or u.in_product or u.ndim > 1 for u in others)
+    return name == "y" and any(n in uses and uses[n].ndim > 1 for n in "xX")

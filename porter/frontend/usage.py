@@ -6,9 +6,23 @@ from collections.abc import Iterable
 
 import libcst as cst
 
-from porter.arrays.dtypes import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, DType
 from porter.frontend.dataflow import counters, elements_of, expressions_of, has_number
-from porter.frontend.evidence import IMAGE, MASK, STEP, Usage, settle
+from porter.frontend.evidence import IMAGE, MASK, STATE, Usage, settle
+from porter.frontend.forms import (
+    REDUCERS,
+    SHAPE_TAKERS,
+    axis_ndim,
+    called,
+    has_product,
+    is_math,
+    is_np,
+    is_size,
+    is_step,
+    is_whole,
+    type_of_default,
+    unturned,
+)
+from porter.frontend.operands import Operands
 from porter.source.module import FunctionSource
 from porter.source.walk import walk
 
@@ -16,10 +30,7 @@ _ARRAY_ATTRIBUTES = {"shape", "size", "ndim", "dtype", "T", "copy", "astype", "r
                      "flatten", "sum", "mean", "std", "var", "max", "min", "any", "all", "dot",
                      "transpose", "argmax", "argmin", "prod", "real", "imag", "conj", "fill",
                      "clip", "swapaxes", "squeeze", "ptp", "round", "trace"}  # fmt: skip
-_REDUCERS = {"sum", "mean", "std", "var", "max", "min", "amax", "amin", "prod", "argmax", "argmin",
-             "any", "all", "norm", "median", "ptp", "count_nonzero", "average"}  # fmt: skip
 _MATRIX = {"inv", "solve", "cholesky", "eigh", "eigvalsh", "svd", "qr", "det", "pinv", "lstsq"}
-_SHAPE_TAKERS = {"zeros", "ones", "empty", "full", "eye", "arange", "identity"}
 _BETWEEN = {"linspace", "complex", "float", "int", "bool"}
 #: functions that take positions: which argument that is
 _POSITIONS = {"bincount": 0, "take": 1, "at": 1, "take_along_axis": 1}
@@ -35,22 +46,27 @@ _TELLING = (cst.Subscript, cst.Attribute, cst.BinaryOperation, cst.Call, cst.Ass
             cst.For, cst.CompFor, cst.If, cst.While)  # fmt: skip
 
 
-class _Visitor:
+class _Visitor(Operands):
     def __init__(
         self, function: FunctionSource, uses: dict[str, Usage], helpers: dict[str, FunctionSource]
     ) -> None:
-        self.own = function.name
-        self.uses = uses
-        self.helpers = helpers
         given = expressions_of(function.node.body)
-        self.locals = {n: e for n, e in given.items() if n not in uses}
+        super().__init__(uses, given, counters(function.node.body))
+        self.own = function.name
+        self.helpers = helpers
         self.rebound = given.keys() & uses.keys()
-        self.counters = counters(function.node.body)
         self.looked_at: set[tuple[str, str]] = set()
-        self.first_look = True
-        self.derived: dict[str, str] = {}
         self.sliced: dict[str, str] = {}
         self.elements: dict[str, str] = {}  # the variable of `for v in x`: the array x
+
+    def states(self) -> None:
+        """`c_next = f * c + i * g`: a parameter has the dimensions of its own next state."""
+        for name in self.locals:
+            use = self.uses.get(STATE.sub("", name) if STATE.search(name) else name[4:])
+            if use is not None and (STATE.search(name) or name.startswith("new_")):
+                if not (use.is_number or use.is_integer) and use.default is None:
+                    rank = self.ranks.of(cst.Name(name))
+                    use.ndim, use.is_array = max(use.ndim, rank), use.is_array or rank > 0
 
     def visit(self, nodes: Iterable[cst.CSTNode]) -> None:
         """Look at each node that says something of the names in it."""
@@ -73,14 +89,10 @@ class _Visitor:
                 case cst.If(test=test) | cst.While(test=test):
                     self._compared(test)
 
-    def use(self, node: cst.CSTNode) -> Usage | None:
-        if isinstance(node, cst.Name):
-            return self.uses.get(self.derived.get(node.value, node.value))
-        return None
-
     def visit_Subscript(self, node: cst.Subscript) -> None:
         owner = self.use(node.value)
         consumed = 0
+        self._pairs(node)
         for element in node.slice:
             index = element.slice
             if isinstance(index, cst.Slice):
@@ -101,6 +113,9 @@ class _Visitor:
                        for e in node.slice)  # fmt: skip
             picture = dots and isinstance(node.value, cst.Name) and IMAGE.search(node.value.value)
             owner.array(max(consumed + dots + bool(picture), 1))
+            owner.has_axes |= not all(map(is_whole, node.slice))  # `out[:] = ...` is elementwise
+        elif isinstance(node.value, cst.Name):
+            self.ranks.demand(node.value, consumed)
         self._shape_axis(node)
 
     def _shape_axis(self, node: cst.Subscript) -> None:
@@ -111,7 +126,14 @@ class _Visitor:
         index = node.slice[0].slice
         if owner is not None and isinstance(index, cst.Index):
             if isinstance(index.value, cst.Integer):
-                owner.array(int(index.value.value) + 1)
+                owner.axes(int(index.value.value) + 1)
+
+    def _pairs(self, node: cst.Subscript) -> None:
+        """`p[np.arange(n), t]`: the positions t are as many as the rows."""
+        indices = [e.slice.value for e in node.slice if isinstance(e.slice, cst.Index)]
+        if any(isinstance(v, cst.Call) and called(v.func) == "arange" for v in indices):
+            for v in indices:
+                self._positions(v)
 
     def _index(self, value: cst.BaseExpression) -> None:
         match value:
@@ -176,7 +198,7 @@ class _Visitor:
                     self._number(right)
             case cst.UnaryOperation(expression=inner):
                 self._number(inner)
-            case cst.Call(func=func, args=args) if _called(func) in _OF_NUMBERS:
+            case cst.Call(func=func, args=args) if called(func) in _OF_NUMBERS:
                 for a in args:
                     self._number(a.value)
 
@@ -215,11 +237,12 @@ class _Visitor:
     def visit_Attribute(self, node: cst.Attribute) -> None:
         owner = self.use(node.value)
         if owner is not None and node.attr.value in _ARRAY_ATTRIBUTES:
-            owner.array(2 if node.attr.value == "T" else 1)
+            turned = node.attr.value == "T" and not owner.is_vector
+            owner.axes(2 if turned or node.attr.value in ("ravel", "flatten") else 1)
 
     def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
         if isinstance(node.operator, cst.MatrixMultiply):
-            for side in map(_unturned, (node.left, node.right)):
+            for side in map(unturned, (node.left, node.right)):
                 use = self.use(side)
                 if use is not None:
                     use.is_array = use.in_product = True
@@ -228,12 +251,23 @@ class _Visitor:
                     if use is not None:
                         use.is_array = use.in_product = True
             self._vector(node.left, node.right)
+            self._stacks(node.left, node.right)
         if isinstance(node.operator, (cst.Add, cst.Subtract)):
             self._beside_product(node.left, node.right)
             self._beside_product(node.right, node.left)
         if type(node.operator).__name__ in _BITS:
             for side in (node.left, node.right):
                 self._bits(side)
+
+    def _dot(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
+        """`np.dot(x, W)` where the names say that there is a matrix."""
+        sides = [unturned(left), unturned(right)]
+        if any(isinstance(s, cst.Name) and s.value[0].isupper() for s in sides):
+            for side in sides:
+                use = self.use(side)
+                if use is not None:
+                    use.is_array = use.in_product = True
+            self._vector(left, right)
 
     def _vector(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
         """`A @ x` as it is written on paper: capital letters are matrices, small ones vectors."""
@@ -243,12 +277,22 @@ class _Visitor:
         if isinstance(left, cst.Name):
             use.is_vector |= left.value[0].isupper() and right.value[0].islower()
         elif isinstance(left, cst.BinaryOperation):
-            use.is_vector |= left.left.deep_equals(right)  # `w @ C @ w`
+            use.is_vector |= unturned(left.left).deep_equals(right)  # `w.T @ C @ w`
+
+    def _stacks(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
+        """`q @ k.transpose(0, 1, 3, 2)`, and what the product is multiplied with."""
+        for one, other in ((left, right), (right, left)):
+            use, axes = self.use(one), self.ranks.of(other)
+            if isinstance(other, cst.Call) and called(other.func) == "transpose":
+                axes = len(other.args)
+            weights = isinstance(one, cst.Name) and one.value[0] in "Ww"
+            if use is not None and axes > 2 and not weights:
+                use.array(axes)
 
     def _beside_product(self, side: cst.BaseExpression, other: cst.BaseExpression) -> None:
         """`b - A @ x` and `x @ w + b`: what is added to a product is an array as well."""
         use = self.use(side)
-        if use is not None and _has_product(other):
+        if use is not None and has_product(other):
             use.array()
 
     def _bits(self, side: cst.BaseExpression) -> None:
@@ -269,6 +313,7 @@ class _Visitor:
         use = self.use(node.target)
         if use is not None and use.default is None:
             use.is_array = True
+        self.ranks.demand(node.target, self.ranks.of(node.value))
 
     def visit_For(self, node: cst.For | cst.CompFor) -> None:
         use = self.use(node.iter)
@@ -283,7 +328,7 @@ class _Visitor:
 
     def _iterated(self, call: cst.BaseExpression) -> None:
         """`enumerate(x)`, `zip(x, y)`, `enumerate(zip(x, y))`: all of them arrays."""
-        if isinstance(call, cst.Call) and _called(call.func) in ("enumerate", "zip"):
+        if isinstance(call, cst.Call) and called(call.func) in ("enumerate", "zip"):
             for a in call.args:
                 use = self.use(a.value)
                 if use is not None:
@@ -294,12 +339,14 @@ class _Visitor:
         """`n, m = x.shape` and `y = x` / `x = np.asarray(x)`."""
         target = node.targets[0].target
         if isinstance(target, cst.Subscript):
-            if any(isinstance(e.slice, cst.Slice) for e in target.slice):
-                self._operands(node.value)
+            if any(isinstance(e.slice, cst.Slice) for e in target.slice) and not self.first_look:
+                self._mark(node.value, 0)
         if isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape":
             use = self.use(node.value.value)
+            if isinstance(target, cst.Tuple):
+                self.ranks.demand(node.value.value, len(target.elements))
             if use is not None and isinstance(target, cst.Tuple):
-                use.array(len(target.elements))
+                use.axes(len(target.elements))
         if isinstance(target, cst.Name) and isinstance(node.value, cst.Name):
             if node.value.value in self.uses and target.value not in self.uses:
                 self.derived[target.value] = node.value.value
@@ -314,18 +361,20 @@ class _Visitor:
             self.sliced |= {t.value: source.value for t in parts if isinstance(t, cst.Name)}
 
     def visit_Call(self, node: cst.Call) -> None:
-        name = _called(node.func)
+        name = called(node.func)
         if isinstance(node.func, cst.Name) and name in self.helpers:
             self._helper(node, self.helpers[name])
             return
         is_numpy = isinstance(node.func, cst.Attribute)
+        if name in ("dot", "matmul") and len(node.args) == 2:
+            self._dot(node.args[0].value, node.args[1].value)
         axis = next((a.value for a in node.args if a.keyword and a.keyword.value == "axis"), None)
         for position, a in enumerate(node.args):
             keyword = a.keyword.value if a.keyword else ""
-            if _is_size(name, position, keyword):
+            if is_size(name, position, keyword):
                 self._sizes(a.value)
                 continue
-            if name in _SHAPE_TAKERS or name in _BETWEEN or _is_math(node.func):
+            if name in SHAPE_TAKERS or name in _BETWEEN or is_math(node.func):
                 self._scalar(a.value)
                 continue
             if name == "range":
@@ -333,45 +382,50 @@ class _Visitor:
                 continue
             if position == _POSITIONS.get(name) and not keyword:
                 self._positions(a.value)
-            if name == "reshape" and not keyword and (position or not _is_np(node.func)):
+            if name == "reshape" and not keyword and (position or not is_np(node.func)):
                 self._sizes(a.value)
                 continue
             if name in ("min", "max") and not is_numpy and len(node.args) > 1:
                 self._number(a.value)
             if name == "array" and position == 0 and has_number(a.value):
                 self._matrix(a.value)
-            if is_numpy and position == 0 and name in _REDUCERS | {"dot"}:
+            if is_numpy and position == 0 and name in REDUCERS | {"dot"}:
                 self._rows(a.value)
+            if is_numpy and position == 0 and name in REDUCERS and axis is not None:
+                self.ranks.demand(a.value, axis_ndim(axis))
             use = self.use(a.value)
-            if is_numpy and not keyword and not _is_math(node.func):
+            if is_numpy and not keyword and not is_math(node.func):
                 self._operands(a.value)
             if use is not None and is_numpy and keyword in _ARRAY_KEYWORDS:
                 use.array()
             if use is None or keyword:
                 continue
             if name == "len":
-                use.array()
+                use.axes()
             elif is_numpy and position == 0 and name in _MATRIX:
                 use.array(2)
-            elif is_numpy and position == 0 and name in _REDUCERS:
-                use.array(_axis_ndim(axis))
-            elif is_numpy and position == 0 and _is_step(a.value):
+            elif is_numpy and position == 0 and name in REDUCERS:
+                use.array(axis_ndim(axis))
+            elif is_numpy and position == 0 and is_step(a.value):
                 use.is_scalar = True
-            elif is_numpy and position == 0 and not _is_math(node.func) and use.default is None:
+            elif is_numpy and position == 0 and not is_math(node.func) and use.default is None:
                 use.array()  # a ufunc takes numbers too: what has one as its default stays one
         if isinstance(node.func, cst.Attribute):
             use = self.use(node.func.value)
             inner = node.func.value
-            if name in _REDUCERS:
+            if name in REDUCERS:
                 self._rows(inner)
-            if isinstance(inner, (cst.BinaryOperation, cst.Call)) and name in _REDUCERS:
-                self._operands(node.func.value, _axis_ndim(axis))
+                first = axis or next((a.value for a in node.args if a.keyword is None), None)
+                if use is None and first is not None:
+                    self.ranks.demand(inner, axis_ndim(first))
+            if isinstance(inner, (cst.BinaryOperation, cst.Call)) and name in REDUCERS:
+                self._operands(node.func.value, axis_ndim(axis))
             if use is not None and name == "transpose" and len(node.args) > 1:
                 use.array(len(node.args))
-            if use is not None and name in _REDUCERS:
+            if use is not None and name in REDUCERS:
                 given = [a.value for a in node.args if a.keyword is None]
                 first = axis or (given[0] if given else None)
-                use.array(_axis_ndim(first))
+                use.array(axis_ndim(first))
 
     def _rows(self, value: cst.BaseExpression) -> None:
         """What is summed is an array: of `d = p[i] - p[j]` and `sum(d * d)`, p has rows."""
@@ -395,6 +449,9 @@ class _Visitor:
         return True
 
     def _positions(self, value: cst.BaseExpression) -> None:
+        if isinstance(value, cst.Call) and called(value.func) in ("ravel", "flatten"):
+            assert isinstance(value.func, cst.Attribute)
+            value = value.func.value
         use = self.use(value.value if isinstance(value, cst.Subscript) else value)
         if use is not None:
             use.is_index = True
@@ -433,143 +490,12 @@ class _Visitor:
             known = helper.module.usages[key] = list(usage_of(helper, rest).values())
         return known
 
-    def _scalar(self, value: cst.BaseExpression) -> None:
-        use = self.use(value)
-        if use is not None:
-            use.is_scalar = True
-
-    def _operands(self, value: cst.BaseExpression, ndim: int = 0) -> None:
-        if self.first_look:
-            return  # what is certain comes first
-        self._mark(value, ndim)
-
-    def _mark(self, value: cst.BaseExpression, ndim: int) -> None:
-        """Names combined inside the argument of a NumPy function are taken as arrays."""
-        match value:
-            case cst.Name():
-                use = self.use(value)
-                if use is not None and use.default is None:
-                    use.is_array = True
-                    use.ndim = max(use.ndim, ndim)
-            case cst.BinaryOperation(left=left, right=right, operator=operator):
-                if isinstance(operator, (cst.Multiply, cst.Divide)):
-                    self._factors(left, right, ndim)
-                    return
-                self._operands(left, ndim)
-                if not isinstance(operator, cst.Power):
-                    self._operands(right, ndim)
-            case cst.Comparison(left=left):
-                self._operands(left, ndim)
-            case cst.Call(func=cst.Attribute() as func, args=args) if not _is_math(func):
-                for a in args if ndim else ():
-                    self._operands(a.value, ndim)
-            case cst.UnaryOperation(expression=inner):
-                self._operands(inner, ndim)
-
-    def _factors(self, left: cst.BaseExpression, right: cst.BaseExpression, ndim: int) -> None:
-        """Beside an array (or an expression) an unknown name is more likely a number."""
-        known = [self._has_array(side) for side in (left, right)]
-        if known.count(True) == 1:
-            self._scalar(right if known[0] else left)
-            self._operands(left if known[0] else right, ndim)
-            return
-        loose = [self.use(side) is not None for side in (left, right)]
-        if loose.count(True) == 1:
-            self._operands(right if loose[0] else left, ndim)
-            return
-        for side in (left, right):
-            self._operands(side, ndim)
-
-    def _has_array(self, value: cst.BaseExpression) -> bool:
-        """Whether an expression has elements of arrays, or what is known to be one, in it."""
-        if isinstance(value, cst.Subscript):
-            return True
-        use = self.use(value)
-        if isinstance(value, cst.Name) and use is None:
-            return any(isinstance(e, cst.Subscript) for e in self.locals.get(value.value, []))
-        return bool(use and (use.ndim or use.in_product)) or any(
-            self._has_array(c) for c in value.children if isinstance(c, cst.BaseExpression)
-        )
-
     def _sizes(self, value: cst.BaseExpression) -> None:
         if isinstance(value, (cst.Tuple, cst.List)):
             for e in value.elements:
                 self._integer(e.value)
         else:
             self._integer(value)
-
-
-def _unturned(value: cst.BaseExpression) -> cst.BaseExpression:
-    """The x of `x.T` and `x.transpose(0, 2, 1)`."""
-    func = value.func if isinstance(value, cst.Call) else value
-    if isinstance(func, cst.Attribute) and func.attr.value in ("T", "transpose", "swapaxes"):
-        return func.value
-    return value
-
-
-def _is_step(value: cst.BaseExpression) -> bool:
-    return isinstance(value, cst.Name) and STEP.match(value.value) is not None
-
-
-def _has_product(value: cst.BaseExpression) -> bool:
-    """`x @ W`, and `x @ W + h @ U`."""
-    match value:
-        case cst.BinaryOperation(operator=cst.MatrixMultiply()):
-            return True
-        case cst.BinaryOperation(left=left, operator=cst.Add() | cst.Subtract(), right=right):
-            return _has_product(left) or _has_product(right)
-    return False
-
-
-def _is_np(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Attribute) and (
-        isinstance(node.value, cst.Name) and node.value.value in ("np", "numpy")
-    )
-
-
-def _is_math(node: cst.BaseExpression) -> bool:
-    return isinstance(node, cst.Attribute) and (
-        isinstance(node.value, cst.Name) and node.value.value in ("math", "cmath")
-    )
-
-
-def _is_size(name: str, position: int, keyword: str) -> bool:
-    """Whether an argument of a call is a size or shape."""
-    if keyword in ("shape", "num", "N", "M", "minlength", "shift"):
-        return True
-    if name == "linspace":
-        return position == 2
-    return name in _SHAPE_TAKERS and not keyword and (position == 0 or name == "arange")
-
-
-def _called(node: cst.BaseExpression) -> str:
-    if isinstance(node, cst.Attribute):
-        return node.attr.value
-    return node.value if isinstance(node, cst.Name) else ""
-
-
-def _axis_ndim(axis: cst.BaseExpression | None) -> int:
-    """The number of dimensions that an `axis=` argument suggests."""
-    if axis is None:
-        return 1
-    if isinstance(axis, cst.Integer):
-        return max(int(axis.value) + 1, 2)
-    if isinstance(axis, cst.Tuple):
-        return max(len(axis.elements), 2)
-    return 2 if isinstance(axis, cst.UnaryOperation) else 1
-
-
-def _default(node: cst.BaseExpression | None) -> DType | None:
-    match node:
-        case cst.Integer():
-            return WEAK_INT
-        case cst.Float():
-            return WEAK_FLOAT
-        case cst.Name(value="True" | "False"):
-            return WEAK_BOOL
-        case cst.UnaryOperation(expression=inner):
-            return _default(inner)
-    return None
 
 
 def usage_of(
@@ -581,11 +507,12 @@ def usage_of(
     from porter.frontend.signature import parameters_of
 
     params = parameters_of(function)
-    uses = {q.name.value: Usage(default=_default(q.default)) for q in params}
+    uses = {q.name.value: Usage(default=type_of_default(q.default)) for q in params}
     visitor = _Visitor(function, uses, helpers)
     telling = [n for n in walk(function.node.body) if isinstance(n, _TELLING)]
     for first_look in (True, False, False):
         visitor.first_look = first_look
         visitor.visit(telling)
-    settle(uses)
+    visitor.states()
+    settle(uses, function.name)
     return uses

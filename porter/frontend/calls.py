@@ -250,6 +250,8 @@ def _enumerate(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     for a in node.args:
         if a.keyword is not None and a.keyword.value == "start":
             start = ev.size(ev(a.value), node)
+    if isinstance(args[0], tuple):
+        return tuple((integer(start + k), item) for k, item in enumerate(args[0]))
     inner = _counted(iterate(ev, args[0], node))
     return Iteration(inner.range, lambda k: (integer(k + start), inner.item(k)))
 
@@ -280,7 +282,21 @@ def _ndenumerate(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     return Grid(shape, lambda at: (tuple(map(integer, at)), array.at(at)))
 
 
+def _items(value: Value) -> tuple[Value, ...] | None:
+    """The items of a tuple, or of a range of constants."""
+    if isinstance(value, tuple):
+        return value
+    if isinstance(value, Range) and value.start.constant is not None:
+        if value.stop.constant is not None:
+            counted = range(value.start.constant, value.stop.constant, value.step)
+            return tuple(integer(k) for k in counted)
+    return None
+
+
 def _zip(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
+    known = [_items(a) for a in args]
+    if any(isinstance(a, tuple) for a in args) and None not in known:
+        return tuple(zip(*(items for items in known if items is not None), strict=False))
     inner = [iterate(ev, a, node) for a in args]
     first = inner[0].range
     if any(i.range.start != first.start or i.range.step != first.step for i in inner):

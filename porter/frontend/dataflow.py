@@ -23,11 +23,18 @@ def expressions_of(body: cst.CSTNode) -> Expressions:
 
 
 def counters(body: cst.CSTNode) -> set[str]:
-    """The variables of loops over ranges."""
-    loops = [n for n in walk(body) if isinstance(n, cst.For)]
-    return {n.target.value for n in loops if isinstance(n.target, cst.Name)
-            and isinstance(n.iter, cst.Call) and isinstance(n.iter.func, cst.Name)
-            and n.iter.func.value in ("range", "prange")}  # fmt: skip
+    """The variables of loops over ranges, and what `enumerate` counts."""
+    found: set[str] = set()
+    for n in walk(body):
+        if not (isinstance(n, cst.For) and isinstance(n.iter, cst.Call)):
+            continue
+        function = n.iter.func.value if isinstance(n.iter.func, cst.Name) else ""
+        target: cst.BaseExpression = n.target
+        if function == "enumerate" and isinstance(target, cst.Tuple):
+            target = target.elements[0].value
+        if function in ("range", "prange", "enumerate") and isinstance(target, cst.Name):
+            found.add(target.value)
+    return found
 
 
 def _pairs(

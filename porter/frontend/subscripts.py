@@ -45,8 +45,9 @@ def bounded(b: Builder, bound: Poly | None, size: Poly, is_stop: bool) -> Poly:
         return size if is_stop else Poly()
     bound = b.resolve(bound)
     constant = bound.constant
-    if constant is not None and constant < 0:
-        return size + constant if is_stop else maximum(size + constant, 0)
+    below = constant < 0 if constant is not None else never_negative(b, -highest(b, bound) - 1)
+    if below:
+        return size + bound if is_stop else maximum(size + bound, 0)
     if bound.is_nonneg() or _within(b, bound):
         return bound if not is_stop or _never_above(b, bound, size) else minimum(bound, size)
     return slice_bound(bound, size)

@@ -30,6 +30,9 @@ _ARRAY_ATTRIBUTES = {"shape", "size", "ndim", "dtype", "T", "copy", "astype", "r
                      "flatten", "sum", "mean", "std", "var", "max", "min", "any", "all", "dot",
                      "transpose", "argmax", "argmin", "prod", "real", "imag", "conj", "fill",
                      "clip", "swapaxes", "squeeze", "ptp", "round", "trace"}  # fmt: skip
+#: other functions that are given lines of arrays: `np.roll(x[i], 1)`
+_LINES = {"dot", "roll", "cumsum", "cumprod", "diff", "pad", "gradient", "sort", "argsort", "flip",
+          "convolve", "interp", "searchsorted"}  # fmt: skip
 _MATRIX = {"inv", "solve", "cholesky", "eigh", "eigvalsh", "svd", "qr", "det", "pinv", "lstsq"}
 _BETWEEN = {"linspace", "complex", "float", "int", "bool"}
 #: functions that take positions: which argument that is
@@ -369,6 +372,8 @@ class _Visitor(Operands):
         if name in ("dot", "matmul") and len(node.args) == 2:
             self._dot(node.args[0].value, node.args[1].value)
         axis = next((a.value for a in node.args if a.keyword and a.keyword.value == "axis"), None)
+        if name == "roll" and axis is None and len(node.args) == 3:
+            axis = node.args[2].value
         for position, a in enumerate(node.args):
             keyword = a.keyword.value if a.keyword else ""
             if is_size(name, position, keyword):
@@ -389,9 +394,9 @@ class _Visitor(Operands):
                 self._number(a.value)
             if name == "array" and position == 0 and has_number(a.value):
                 self._matrix(a.value)
-            if is_numpy and position == 0 and name in REDUCERS | {"dot"}:
+            if is_numpy and position == 0 and name in REDUCERS | _LINES:
                 self._rows(a.value)
-            if is_numpy and position == 0 and name in REDUCERS and axis is not None:
+            if is_numpy and position == 0 and name in REDUCERS | _LINES and axis is not None:
                 self.ranks.demand(a.value, axis_ndim(axis))
             use = self.use(a.value)
             if is_numpy and not keyword and not is_math(node.func):
@@ -404,7 +409,7 @@ class _Visitor(Operands):
                 use.axes()
             elif is_numpy and position == 0 and name in _MATRIX:
                 use.array(2)
-            elif is_numpy and position == 0 and name in REDUCERS:
+            elif is_numpy and position == 0 and name in REDUCERS | _LINES:
                 use.array(axis_ndim(axis))
             elif is_numpy and position == 0 and is_step(a.value):
                 use.is_scalar = True

@@ -444,3 +444,32 @@ def odd_even_sort(x):
                 x[i] = x[i + 1]
                 x[i + 1] = t
     return x
+
+
+def lagged_products(x, max_lag):
+    """The end of the second slice counts from behind in every iteration."""
+    products = np.empty(max_lag + 1)
+    products[0] = np.dot(x, x)
+    for lag in range(1, max_lag + 1):
+        products[lag] = np.dot(x[lag:], x[:-lag])
+    return products
+
+
+def neighbour_code(x):
+    """A bit for each neighbour, from a list of shifts that is counted."""
+    shifts = [(-1, 0), (0, 1), (1, 0), (0, -1)]
+    inner = x[1:-1, 1:-1]
+    code = np.zeros(inner.shape, dtype=np.uint8)
+    for bit, (dy, dx) in enumerate(shifts):
+        near = x[1 + dy : x.shape[0] - 1 + dy, 1 + dx : x.shape[1] - 1 + dx]
+        code |= ((near >= inner).astype(np.uint8) << bit).astype(np.uint8)
+    return code
+
+
+def streamed(f):
+    """Constant lists beside a range of constants."""
+    steps = [0, 1, -1]
+    out = np.zeros(f.shape)
+    for i, step, weight in zip(range(3), steps, [0.5, 0.25, 0.25]):
+        out[i] = weight * np.roll(f[i], step)
+    return out

@@ -48,4 +48,7 @@ CASES = {
     "medians_of_three": Case(F1, "n"),
     "selection_rows": Case(F2, "n,m"),
     "odd_even_sort": Case(F1, "n"),
+    "lagged_products": Case("float64[:], int64", "n+4 =3"),
+    "neighbour_code": Case("float64[:, :]", "n+2,m+2"),
+    "streamed": Case("float64[:, :]", "k,n"),
 }

@@ -58,7 +58,7 @@ GUESSES = {
         "float64[:, :], float64[:, :]",
     "def layer_norm(x, gamma, beta):\n m = x.mean(axis=1, keepdims=True)\n"
     " return gamma * (x - m) + beta": "float64[:, :], float64[:], float64[:]",
-    "def f(gray):\n return np.bincount(gray.ravel(), minlength=256)": "int64[:, :]",
+    "def f(gray):\n return np.bincount(gray.ravel(), minlength=256)": "uint8[:, :]",
     "def f(x, src, dst, W):\n a = np.zeros_like(x)\n d = np.zeros(len(x))\n"
     " for e in range(len(src)):\n  a[dst[e]] += x[src[e]]\n a /= d[:, None]\n return a @ W":
         "float64[:, :], int64[:], int64[:], float64[:, :]",

@@ -11,7 +11,8 @@ from porter.arrays.dtypes import DType
 MASK = re.compile(r"(^|_)(mask|keep|valid|alive|selected)s?$")
 #: with `...` in its subscript, an array of rows, columns and channels
 IMAGE = re.compile(r"(^|_)(img|im|image|rgb|rgba|frame|picture|gr[ae]y)s?$")
-_PICTURE = re.compile(r"(^|_)(img|image|rgba?|frame|picture|gr[ae]y)s?$")
+#: a picture of rows and columns; whole numbers in it are bytes
+PICTURE = re.compile(r"(^|_)(img|image|rgba?|frame|picture|gr[ae]y)s?$")
 _COLOURS = re.compile(r"(^|_)rgba?$")
 #: steps and tolerances, which are numbers even inside `np.sqrt`
 STEP = re.compile(r"(d[txyzrs]|eps|epsilon|tol|atol|rtol|lr|learning_rate)$")
@@ -76,7 +77,7 @@ def settle(uses: dict[str, Usage], function: str = "") -> None:
             use.ndim = stacked if stacked > 2 else max(use.ndim, 0 if use.ndim else 2)
     for name, use in uses.items():
         _like_others(name, uses)
-        if use.is_array and _PICTURE.search(name):
+        if use.is_array and PICTURE.search(name):
             use.array(3 if _COLOURS.search(name) else 2)
         base = uses.get(STATE.sub("", name))
         if base is not None and base is not use and base.is_array and use.default is None:

@@ -11,7 +11,7 @@ import libcst as cst
 from porter.arrays.dtypes import KINDS, WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.diagnostics import UsageError
 from porter.frontend.attributes import PREFIX, attribute_parameters
-from porter.frontend.evidence import Usage
+from porter.frontend.evidence import PICTURE, Usage
 from porter.frontend.globals import dtype_named
 from porter.frontend.usage import usage_of
 from porter.source.module import FunctionSource
@@ -284,8 +284,9 @@ def _inferred(
         # what is not known to be indexed or multiplied: the first parameter is the array
         is_array = bool(params) and params[0] is p and _plain(p, usage, aliases)
     if is_array:
-        whole = use.is_index or use.has_bits
-        dtype = hinted or DType("bool" if use.is_mask else "int64" if whole else "float64")
+        whole = "uint8" if PICTURE.search(p.name.value) else "int64"
+        counted = use.is_index or use.has_bits
+        dtype = hinted or DType("bool" if use.is_mask else whole if counted else "float64")
         return ParameterType(DType(dtype.name), max(use.ndim, 1))
     if use.default is not None:
         return ParameterType(use.default, None)

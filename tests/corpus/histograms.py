@@ -80,3 +80,10 @@ def most_frequent(x):
 
 def joint_counts(a, b, k):
     return np.bincount(a * k + b, minlength=k * k).reshape(k, k)
+
+
+def equalized(image):
+    """Limits that a byte has no room for, and positions of bytes in a table."""
+    hist, _ = np.histogram(image.flatten(), bins=256, range=(0, 256))
+    table = np.cumsum(hist) * 255.0 / image.size
+    return table[image], hist

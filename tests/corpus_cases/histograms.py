@@ -20,4 +20,5 @@ CASES: dict[str, Case] = {
     "degree_distribution": Case("int64[:], int64", "2*n:idx=n =n"),
     "most_frequent": Case("uint8[:]", "2*n:idx=m"),
     "joint_counts": Case("int64[:], int64[:], int64", "2*n:idx=k 2*n:idx=k =k"),
+    "equalized": Case("uint8[:, :]", "n,m"),
 }

@@ -14,7 +14,7 @@
 # porter: assumed csr_matvec: indptr is a 1-D array of int64
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: verified csr_matvec: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:c30f523049cf7118eb1204967d27b772e2434f749b1fa4ccfe9851c7d764b7b4
+# porter: output sha256:69ea01c8d0381388681f2f76f1e03f40b09c29347ca46445850134ade6572bee
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
@@ -31,7 +31,7 @@ def position(k, n, error):
     if k < -n or k >= n:
         error[0] = 1
         return 0
-    return k + n if k < 0 else k
+    return np.int64(k) + n if k < 0 else k
 
 
 @cuda.jit(device=True)

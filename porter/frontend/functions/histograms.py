@@ -162,6 +162,13 @@ def _given_limits(call: Call) -> tuple[Expr, Expr, DType]:
     return (*_widened(lo, hi), FLOAT64)
 
 
+def _compared(op: str, x: Expr, limit: Expr) -> Expr:
+    """An element beside a limit: Python ints, too, that its dtype has no room for."""
+    if x.dtype.kind in "iu" and limit.dtype.kind in "iu" and limit.dtype.weak:
+        x, limit = cast(x, INT64), cast(limit, INT64)
+    return operate(op, x, limit)
+
+
 def _finite(e: Expr) -> Expr:
     return number(True) if e.dtype.kind in "iu" else operate("isfinite", e)
 
@@ -229,7 +236,7 @@ def _counted(call: Call, a: Array, bins: _Bins) -> Array:
     axes = b.axes(a.shape)
     at = [sym(x.name, True) for x in axes]
     x, name = a.at(at), b.fresh("bin")
-    keep = operate("and", operate("ge", x, bins.first), operate("le", x, bins.last))
+    keep = operate("and", _compared("ge", x, bins.first), _compared("le", x, bins.last))
     place = Poly.atom(Data(Local(name, INT64), nonneg=True, inside=True))
     term = cast(integer(1) if weights is None else weights.at(at), dtype)
     add = Write(hist.view.buffer, (), (place,), term, b.origin, combine="add")

@@ -10,9 +10,8 @@ from functools import cache
 
 from programs import Program
 from programs_check import Outcome
-from programs_simulator import compared, converted
+from programs_simulator import attempted, compared
 
-from porter.diagnostics import Refusal
 from porter.emulate import program as programs
 from porter.verify.emulation import Emulation
 
@@ -32,13 +31,10 @@ def on_emulator(program: Program) -> Outcome:
     emulation = _installed()
     emulation.clear()
     programs.forget()
-    try:
-        function = converted(program, siblings=False)
-    except Refusal as refusal:
-        return Outcome("refused", f"{refusal.diagnostic.code} {refusal.diagnostic.message}")
-    except Exception as error:
-        return Outcome("crashed", f"{type(error).__name__}: {error}")
-    emulation.watched = [function.__globals__]
-    outcome = compared(program, function)
+    made = attempted(program, siblings=False)
+    if isinstance(made, Outcome):
+        return made
+    emulation.watched = [made.__globals__]
+    outcome = compared(program, made)
     left = emulation.reason()
     return Outcome("unsupported", left) if outcome.word == "ok" and left else outcome

@@ -71,13 +71,18 @@ def _strided(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def on_simulator(program: Program) -> Outcome:
     """What the generated module does on the simulator."""
     _installed()
+    made = attempted(program)
+    return made if isinstance(made, Outcome) else compared(program, made)
+
+
+def attempted(program: Program, *, siblings: bool = True) -> Callable[..., Any] | Outcome:
+    """The generated function, or why there is none."""
     try:
-        function = converted(program)
+        return converted(program, siblings=siblings)
     except Refusal as refusal:
         return Outcome("refused", f"{refusal.diagnostic.code} {refusal.diagnostic.message}")
     except Exception as error:
         return Outcome("crashed", f"{type(error).__name__}: {error}")
-    return compared(program, function)
 
 
 def compared(program: Program, function: Callable[..., Any]) -> Outcome:

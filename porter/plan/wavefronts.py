@@ -197,7 +197,8 @@ def _most(bounds: list[Poly], choose: object) -> Poly:
 def _launches(
     loop: For, inner: For, body: tuple[Stmt, ...], f: _Fronts, context: Context
 ) -> list[Stmt]:
-    text = f"points with the same {_sum(f)} do not need each other: a launch for each front"
+    same = _sum(f, context)
+    text = f"points with the same {same} do not need each other: a launch for each front"
     known = replace(loop.origin, comments=(), text=text)
     host: list[Stmt] = []
     ends: list[Poly] = []
@@ -212,8 +213,8 @@ def _launches(
     return [For(f.name, f.lo, f.hi, 1, (*host, stage), loop.origin)]
 
 
-def _sum(f: _Fronts) -> str:
-    """`i + j`, as the comment shows it."""
+def _sum(f: _Fronts, context: Context) -> str:
+    """`j + i` in the user's names, as the comment shows it."""
     a = f.other_at.coefficient(f.point) or 0
     b = f.other_at.coefficient(f.name) or 1
     parts = [(b, f.other), (-a * b, f.point)]
@@ -221,5 +222,6 @@ def _sum(f: _Fronts) -> str:
     text = ""
     for c, name in terms:
         sign = (" - " if c < 0 else " + ") if text else "-" * (c < 0)
-        text += sign + (name if abs(c) == 1 else f"{abs(c)} * {name}")
+        shown = context.user(name)
+        text += sign + (shown if abs(c) == 1 else f"{abs(c)} * {shown}")
     return text

@@ -1,0 +1,131 @@
+"""Golden modules edited by hand: right edits are proved, wrong ones are not, both are kept."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+Edits = list[tuple[str, str]]
+
+STRIDE = "    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):\n"
+BODY = """        # z = (x - mean) / sigma
+        z = (x[i] - mean) / sigma
+        # return np.exp(-0.5 * z**2) / (sigma * SQRT_2PI)
+        out[i] = math.exp(T(-0.5) * z**2) / factor
+"""
+ONE_EACH = (STRIDE, "    i = cuda.grid(1)\n    if i < x.shape[0]:\n")
+ENOUGH = ("[_blocks(x.shape[0], THREADS), ", "[(x.shape[0] + THREADS - 1) // THREADS, ")
+LEFT, RIGHT_OF = "                + u2[i + 1, j]\n", "                + u2[i + 1, j + 2]\n"
+LAPLACIAN = "            laplacian = (\n"
+TOTAL = "            total = T(0.0)\n"
+TILES = "    ty = cuda.threadIdx.y\n"
+
+#: what was done, to which golden module, and how
+RIGHT: list[tuple[str, str, Edits]] = [
+    ("another block size", "gaussian", [("THREADS = 256", "THREADS = 96")]),
+    ("smaller tiles", "matmul", [("TILE = 16", "TILE = 8"), ("PADDED = 17", "PADDED = 8")]),
+    ("one element a thread", "gaussian", [ONE_EACH, ENOUGH]),
+    (
+        "a loop by hand",
+        "gaussian",
+        [
+            (STRIDE, "    i = cuda.grid(1)\n    while i < x.shape[0]:\n"),
+            (BODY, BODY + "        i += cuda.gridsize(1)\n"),
+        ],
+    ),
+    ("a renamed variable", "softmax", [("largest", "peak")]),
+    (
+        "hoisted loads",
+        "heat",
+        [
+            (LAPLACIAN, "            left, right = u2[i + 1, j], u2[i + 1, j + 2]\n" + LAPLACIAN),
+            (LEFT, "                + left\n"),
+            (RIGHT_OF, "                + right\n"),
+        ],
+    ),
+]
+WRONG: list[tuple[str, str, Edits]] = [
+    ("the last element is left out", "gaussian", [(STRIDE, STRIDE.replace("0],", "0] - 1,"))]),
+    ("one element a thread, and a grid that is cut", "gaussian", [ONE_EACH]),
+    ("a barrier less", "softmax", [("    cuda.syncthreads()\n    width", "    width")]),
+    ("scratch for half a block", "l2_norms", [("array(THREADS,", "array(THREADS // 2,")]),
+    ("a wrong neighbour", "heat", [(RIGHT_OF, "                + u2[i + 1, j + 1]\n")]),
+    ("axes exchanged", "sobel", [("image[i - 1, j + 1]", "image[j - 1, i + 1]")]),
+    ("hoisted too far", "matmul", [(TOTAL, ""), (TILES, TILES + "    total = T(0.0)\n")]),
+    ("< for <=", "threshold", [("x[i] < t:", "x[i] <= t:")]),
+]
+
+
+def edited(folder: Path, name: str, edits: Edits) -> Path:
+    """The golden module in a folder of its own, with its source where the header says."""
+    for place in ("examples", "tests/golden"):
+        (folder / place).mkdir(parents=True)
+    shutil.copy(ROOT / "examples" / f"{name}.py", folder / "examples")
+    text = (ROOT / "tests" / "golden" / f"{name}_cuda.py").read_text()
+    for old, new in edits:
+        assert old in text, old
+        text = text.replace(old, new)
+    path = folder / "tests" / "golden" / f"{name}_cuda.py"
+    path.write_text(text)
+    return path
+
+
+def porter(*words: str) -> Any:
+    command = [sys.executable, "-m", "porter", *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+
+def verified(path: Path) -> tuple[int, dict[str, set[str]], list[Any]]:
+    """The exit code of `porter verify`, what it said by kind of proof, and the differences."""
+    where = ["--on", "simulator", "--on", "emulator"]
+    done = porter("verify", str(path), *where, "--cases", "12", "--output-format", "json")
+    functions = json.loads(done.stdout)["modules"][0]["functions"]
+    said: dict[str, set[str]] = {}
+    for evidence in (e for f in functions for e in f["evidence"]):
+        said.setdefault(evidence["on"], set()).add(evidence["status"])
+    return done.returncode, said, [f["mismatch"] for f in functions if f["mismatch"]]
+
+
+def assert_kept(path: Path, name: str) -> None:
+    """`porter convert` does not overwrite the module."""
+    mine = path.read_text()
+    source = path.parents[2] / "examples" / f"{name}.py"
+    done = porter("convert", str(source), "-o", str(path), "--no-verify")
+    assert done.returncode == 2
+    assert "was edited by hand" in done.stderr and "--force" in done.stderr
+    assert path.read_text() == mine
+
+
+@pytest.mark.parametrize(("what", "name", "edits"), RIGHT, ids=[row[0] for row in RIGHT])
+def test_a_right_edit_is_proved(tmp_path: Path, what: str, name: str, edits: Edits) -> None:
+    path = edited(tmp_path, name, edits)
+    code, said, differences = verified(path)
+    assert said == {"simulator": {"passed"}, "emulator": {"passed"}}, differences
+    assert code == 0 and not differences
+    assert_kept(path, name)
+
+
+@pytest.mark.parametrize(("what", "name", "edits"), WRONG, ids=[row[0] for row in WRONG])
+def test_a_wrong_edit_is_not(tmp_path: Path, what: str, name: str, edits: Edits) -> None:
+    path = edited(tmp_path, name, edits)
+    code, said, differences = verified(path)
+    # another function of the module may be right
+    assert "failed" in said["simulator"] and "failed" in said["emulator"], (what, said)
+    assert code == 1 and differences
+    assert_kept(path, name)
+
+
+def test_force_overwrites_it(tmp_path: Path) -> None:
+    _, name, edits = WRONG[0]
+    path = edited(tmp_path, name, edits)
+    source = tmp_path / "examples" / f"{name}.py"
+    done = porter("convert", str(source), "-o", str(path), "--no-verify", "--force")
+    assert done.returncode == 0, done.stderr
+    assert STRIDE in path.read_text()

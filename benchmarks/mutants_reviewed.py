@@ -7,6 +7,10 @@ import re
 #: module, kind, what `function: line before => line after` matches, and why it is right
 REVIEWED: list[tuple[str, str, str, str]] = [
     (
+        "mutant_sources", "guard off by one", r"^spread_total.*threadIdx.x == 0 \+ 1:",
+        "every thread of the block has the results, the second too",
+    ),
+    (
         "l2_norms", "guard dropped", r"cuda.threadIdx.x == 0: => if True:",
         "every thread of the block has the same sum and stores the same number",
     ),
@@ -16,11 +20,18 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         " stores there (the emulator calls it a race)",
     ),
     (
-        ".*", "syncthreads moved", r"syncthreads\(\) width //= 2 => width //= 2 cuda.sync",
+        ".*", "syncthreads moved", r"syncthreads\(\) width (//)?= .* => width (//)?= .*cuda.sync",
         "width is a variable of the thread: the barrier stands between the same accesses",
     ),
     (
-        "mutant_sources", "NaN rule lost", r"smallest = minimum\(",
+        "csr_matvec", "guard off by one", r"^slice_bound\+4: .* 0 \+ 1", "where k is 0 both give 0",
+    ),
+    (
+        "mutant_sources", "strides swapped", r"^spread_total.*, x.shape\[0\], 1\)",
+        "more threads look at the same elements: extremes do not count them",
+    ),
+    (
+        "mutant_sources", "NaN rule lost", r"smallest = minimum\(|^block_min.*min\(scr",
         "the largest keeps the NaN, and the difference of both is all that is returned",
     ),
     (
@@ -31,7 +42,7 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "csr_matvec", "< for <=", r"return n if k > n else k", "where k equals n both give n",
     ),
     (
-        ".*", "wrong grid", r"_blocks\(.*, THREADS\), THREADS // 2, stream",
+        ".*", "wrong grid", r"_blocks\(.*, THREADS\), THREADS // 2, stream|\[blocks, THREADS // 2,",
         "the kernel loops over what a smaller grid leaves",
     ),
     (

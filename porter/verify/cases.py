@@ -35,7 +35,8 @@ class CaseSpec:
     steps); `form` is host, alias, list, device or device-view; `own` keeps the module's own blocks,
     `turned` says that the sizes were turned round because the case was too costly; `points`
     is how many grid points it may have; `ends` says what floats have at the end of every axis, the
-    largest or the smallest, so that an extremum shows whether a loop reaches the end.
+    largest or the smallest, so that an extremum shows whether a loop reaches the end; `below` lets
+    bounds of slices that stand in an array lie beyond its ends.
     """
 
     sizes: tuple[str, ...]
@@ -50,6 +51,7 @@ class CaseSpec:
     turned: bool = False
     points: int = MOST_POINTS
     ends: str = ""
+    below: bool = False
     number: int = 0
 
 
@@ -67,8 +69,8 @@ TABLE: tuple[CaseSpec, ...] = (
     _row("B+1 2 5", layout="reversed", domain="negative", ints="wrap"),
     _row("3B+7 5 2", domain="normal", variant=1, ends="largest"),
     _row("3B+7 B+1 B", "TILE", layout="F", domain="round", variant=1),
-    _row("2 3B+7 5", domain="normal", form="device", ends="smallest"),
-    _row("7 5 3", domain="special", ints="beyond"),
+    _row("2 3B+7 5", domain="normal", form="device", ends="smallest", below=True),
+    _row("7 5 3", domain="special", ints="beyond", below=True),
     _row("5 1 0", domain="normal", ints="sorted", layout="offset"),
     _row("5", form="alias"),
     _row("0 3 5", variant=1),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -138,8 +138,14 @@ def build(
         sizes[name] = min(max(sizes[name], least), most)
     smallest = min((n for n in sizes.values() if n), default=4)
     arguments: list[Argument] = []
+    pointers = _pointers(parameters) if spec.below else set()
     for parameter in parameters:
-        value = _value(parameter, spec, sizes, smallest, rng)
+        if parameter.name in pointers:
+            value: Any = _below(parameter, sizes, rng)
+        else:
+            # beside pointers beyond their array, what is read there has to be in range
+            tame = replace(spec, ints="wrap") if pointers else spec
+            value = _value(parameter, tame, sizes, smallest, rng)
         layout = spec.layout if parameter.type.kind == "array" else "C"
         if layout == "broadcast" and value.ndim and len(value):
             value = np.repeat(value[:1], len(value), axis=0)
@@ -149,6 +155,28 @@ def build(
     arrays = any(isinstance(a.value, np.ndarray) for a in arguments)
     form = spec.form if arrays and spec.form != "alias" else "host"
     return Inputs(tuple(arguments), form, sizes)
+
+
+def _pointers(parameters: list[Parameter]) -> set[str]:
+    """Arrays of indices with a size of their own, beside others: bounds of slices, most likely."""
+    arrays = [p for p in parameters if p.type.kind == "array" and p.dims]
+    indices = [p for p in arrays if p.index and p.type.dtype.startswith("int")]
+    own = {
+        p.name
+        for p in indices
+        if not any(q is not p and set(symbols(q.dims)) & set(symbols(p.dims)) for q in arrays)
+    }
+    return own if len(own) < len(indices) else set()
+
+
+def _below(parameter: Parameter, sizes: dict[str, int], rng: np.random.Generator) -> Array:
+    """Bounds of slices of some axis, many of them its last element or one below its start."""
+    shape = tuple(max(0, evaluate(e, sizes)) for e in parameter.dims)
+    most = rng.choice(list(sizes.values()) or [1], shape)
+    kinds = rng.random(shape)
+    values = rng.integers(-most, most + 2)
+    values = np.where(kinds < 0.5, -1, values)
+    return np.where(kinds < 0.3, -most - 1, values).astype(parameter.type.dtype)
 
 
 def _least(parameters: list[Parameter], names: list[str]) -> dict[str, int]:
@@ -302,4 +330,7 @@ def _reals(
     if domain == "special":
         odd = rng.choice(_ODD, shape)
         values = np.where(rng.random(shape) < 0.3, odd, values)
+        if values.size > 1 and rng.random() < 0.6:
+            # alone at its place, as a rule: a minimum that loses NaN shows nowhere else
+            values.reshape(-1)[rng.integers(values.size)] = math.nan
     return values

@@ -207,3 +207,25 @@ def test_helpers_of_other_files_are_followed(
     assert "(ops.py, line 18)" in found["message"]
     assert found["line"] == USER.splitlines().index("    return bad(x) * 2") + 1
     assert "ops" not in (tmp_path / "out.py").read_text().split("import numpy")[1].split("def ")[0]
+
+
+BLUR = """
+import numpy as np
+
+
+def blurred(x, kernel):
+    assert kernel.size % 2 == 1
+    p = np.pad(x, kernel.size // 2, mode="reflect")
+    out = np.zeros_like(x)
+    for k in range(kernel.size):
+        out += kernel[k] * p[k : k + x.size]
+    return out
+"""
+
+
+def test_an_assert_comes_before_the_checks_of_what_follows() -> None:
+    function, scope = source("blurred", BLUR)
+    converted = convert_function(function, None, scope)  # type: ignore[arg-type]
+    text = module_text([converted.text], "heat.py")
+    checks = text.index("def blurred(")
+    assert text.index("assert ", checks) < text.index("raise ValueError(", checks)

@@ -21,11 +21,15 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
         """The text of the host function."""
         early = [c for c in self.pending if self._ready(c)]
         self.pending = [c for c in self.pending if c not in early]
-        self._body(self.plan.items)
+        asserted = [i for i in self.plan.items if isinstance(i, Host) and i.first]
+        self._body([i for i in self.plan.items if i not in asserted])
         assert not self.pending, "the plan has been tested for checks that never can be made"
         self.pending = early
         body, self.lines = self.lines, []
-        self._prologue(body)
+        for statement in asserted:
+            self.host_statement(statement)
+        tests, self.lines = self.lines, []
+        self._prologue(body, tests)
         head = self._head()
         if not any(isinstance(i, Return) for i in self.plan.items):
             body += self._epilogue_lines()

@@ -18,7 +18,7 @@ from porter.plan.testable import needed
 class Prologue(HostBase):
     """Writes what stands before the first statement."""
 
-    def _prologue(self, body: Sequence[str]) -> None:
+    def _prologue(self, body: Sequence[str], asserted: Sequence[str]) -> None:
         for p in self.plan.parameters:
             if p.attribute:
                 self.emit(f"{p.name} = self.{p.attribute}")
@@ -35,6 +35,7 @@ class Prologue(HostBase):
         self._same_dtypes()
         for root, name in self.types.items():
             self.emit(f"{name} = {root}.dtype.type")
+        self.lines += asserted
         for c in self.pending:
             self._check(c)
         self.pending = []

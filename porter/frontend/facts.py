@@ -166,7 +166,21 @@ def _extreme(b: Builder, poly: Poly, low: bool, by_facts: bool = True) -> Poly:
         if sign:
             at_low = (sign > 0) == low
             poly = poly.replace({axis.name: b.resolve(axis.lo if at_low else axis.hi - 1)})
-    return poly
+    return _without_remainders(b, poly, low)
+
+
+def _without_remainders(b: Builder, poly: Poly, low: bool) -> Poly:
+    """With the least or largest value of `(i + j) % 2`, whose terms are loops around."""
+    inner, total = {r.name for r in b.ranges}, Poly()
+    for monomial, c in poly.terms:
+        term = _product(monomial)
+        atom = monomial[0] if len(monomial) == 1 else None
+        if isinstance(atom, Apply) and atom.op == "%" and term.names() & inner:
+            last = atom.args[1] - 1
+            if last.constant is not None and last.constant >= 0:
+                term = Poly() if (c > 0) == low else last
+        total += term * c
+    return total
 
 
 def _factor(poly: Poly, name: str) -> Poly | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -21,7 +22,8 @@ from porter.frontend.names import assigned_names
 from porter.frontend.results import returned
 from porter.frontend.scalars import on_host
 from porter.frontend.values import NONE, Array, Value
-from porter.ir.nodes import Object
+from porter.ir.nodes import Host, Load, Object
+from porter.ir.walk import walk
 from porter.source.walk import children
 
 if TYPE_CHECKING:
@@ -36,7 +38,19 @@ def keep(body: Body, node: cst.BaseStatement) -> None:
     host = HostText(body, set())
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
-    body.b.emit(host.statement(body.b.module.tree.code_for_node(new)))
+    kept = host.statement(body.b.module.tree.code_for_node(new))
+    body.b.emit(replace(kept, first=_is_first(body, kept)))
+
+
+def _is_first(body: Body, kept: Host) -> bool:
+    """Whether nothing could have raised before a statement about sizes and numbers."""
+    b = body.b
+    above = all(isinstance(s, Host) and s.first for s in b.statements)
+    on_host = not (kept.arrays or any(isinstance(e, Load) for _, v in kept.values for e in walk(v)))
+    nested = b.conditions or b.data_branches or b.in_while
+    return (
+        kept.text.lstrip().startswith("assert") and above and on_host and not (b.checks or nested)
+    )
 
 
 def _checked(node: cst.BaseStatement) -> cst.BaseStatement:

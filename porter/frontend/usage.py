@@ -350,6 +350,9 @@ class _Visitor(Operands):
                 self.ranks.demand(node.value.value, len(target.elements))
             if use is not None and isinstance(target, cst.Tuple):
                 use.axes(len(target.elements))
+        owner = self.use(node.value)
+        if owner is not None and isinstance(target, cst.Tuple):
+            owner.axes()
         if isinstance(target, cst.Name) and isinstance(node.value, cst.Name):
             if node.value.value in self.uses and target.value not in self.uses:
                 self.derived[target.value] = node.value.value

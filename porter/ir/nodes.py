@@ -276,6 +276,7 @@ class Host:
     makes: tuple[str, ...] = ()
     on_device: bool = False  # a library call that CuPy makes with the device's own data
     objects: tuple[str, ...] = ()  # names that the text gives values of the host's own
+    first: bool = False  # an `assert` above everything that could raise: no check comes before it
 
 
 @dataclass(frozen=True)

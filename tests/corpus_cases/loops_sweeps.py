@@ -26,4 +26,5 @@ CASES = {
     "halves": Case(F1, "n"),
     "mirror": Case(F1, "n"),
     "upper_from_lower": Case(F2, "n,n"),
+    "red_black": Case("float64[:, :], float64[:, :], float64, int64", "n+2,m+2 n+2,m+2 =0.1 =2"),
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +17,7 @@ from porter.diagnostics import UsageError
 from porter.verify import run as verifying
 from porter.verify.inputs import Argument, Inputs, Parameter
 from porter.verify.resizing import resized, sizes_of
+from porter.verify.run import verify_module
 from porter.verify.signatures import parse_types
 from tests.test_verify import copy, prove
 
@@ -171,3 +174,20 @@ def test_inputs_are_cut_together() -> None:
     values[1] = np.arange(4.0)
     wrong = Inputs(tuple(Argument(p.name, v) for p, v in zip(parameters, values, strict=True)))
     assert sizes_of(wrong, parameters) is None
+
+
+def test_one_array_is_given_for_two_whose_sizes_nothing_ties(tmp_path: Path) -> None:
+    """A sum before the loop is of an array that the loop changes, if both are one."""
+    source = tmp_path / "add.py"
+    source.write_text("def add(x, y):\n    for i in range(y.shape[0]):\n        y[i] += x.sum()\n")
+    path = tmp_path / "add_cuda.py"
+    command = [sys.executable, "-m", "porter", "convert", "add.py", "--no-verify"]
+    given = ["--signature", "float64[:, :], float64[:, :]"]
+    subprocess.run([*command, *given], cwd=tmp_path, check=True, capture_output=True)
+    (found,) = verify_module(path, on=("simulator",))
+    assert found.proved and "y and x are one array" in str(found.evidence[0].detail["reasons"])
+    text = path.read_text()
+    assert "_same_memory(d_y, d_x):" in text
+    path.write_text(text.replace("_same_memory(d_y, d_x):", "False:"))
+    (found,) = verify_module(path, on=("simulator",))
+    assert found.mismatch is not None and "y is x" in found.mismatch.inputs

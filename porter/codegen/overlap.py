@@ -48,10 +48,28 @@ def overlaps(plan: Plan) -> Overlap:
     result = Overlap(buffers=plan.buffers)
     result.moves = [pair for i in items_of(plan.items) if isinstance(i, Bind)
                     for pair in zip(i.names, i.buffers, strict=True)]  # fmt: skip
-    for item in items_of(plan.items):
-        if isinstance(item, Launch):
-            _kernel(item.kernel, result)
+    kernels = [item.kernel for item in items_of(plan.items) if isinstance(item, Launch)]
+    for kernel in kernels:
+        _kernel(kernel, result)
+    for total in kernels:
+        if total.kind == "total" and total.origin.looped:
+            users = [k for k in kernels if k is not total and k.origin == total.origin]
+            _total(total, users, result)
     return result
+
+
+def _total(total: Kernel, users: Sequence[Kernel], result: Overlap) -> None:
+    """A sum before the user's loop, of an argument that its iterations may change."""
+    folds = [p for p in total.parts if isinstance(p, Fold)]
+    values = [e for f in folds for e in (*(r for _, r in f.reductions), f.value)]
+    loads = {x.buffer for e in values for x in walk(e) if isinstance(x, Load)}
+    for kernel in users:
+        written = {a.buffer for a in accesses(tuple(kernel.body)) if a.write}
+        for w in sorted(n for n in written if result.may_mean(n)):
+            for r in sorted(n for n in loads - {w} if result.may_mean(n)):
+                pairs = result.sequential.setdefault(kernel.name, [])
+                if result.possible(w, r) and (w, r) not in pairs:
+                    pairs.append((w, r))
 
 
 def _kernel(kernel: Kernel, result: Overlap) -> None:

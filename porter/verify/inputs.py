@@ -194,8 +194,10 @@ def _alias(parameters: list[Parameter], arguments: list[Argument]) -> list[Argum
     for second in reversed(range(len(parameters))):
         for first in range(second):
             p, q = parameters[first], parameters[second]
-            if p.type.kind == "array" and (p.type, p.dims) == (q.type, q.dims):
-                alias = Argument(q.name, arguments[first].value, "C", p.name)
+            given, other = arguments[first].value, arguments[second].value
+            # sizes that nothing ties together may be equal all the same
+            if p.type.kind == "array" and p.type == q.type and given.shape == other.shape:
+                alias = Argument(q.name, given, "C", p.name)
                 return [*arguments[:second], alias, *arguments[second + 1 :]]
     return arguments
 

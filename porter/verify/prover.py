@@ -297,7 +297,7 @@ class Proof:
         if isinstance(actual.error, TooCostly):
             self._cheaper(spec)
             return True
-        if self._refuses_readonly(spec, actual.error):
+        if self._refuses_readonly(spec, actual.error) or self._refuses_alias(inputs, actual):
             self.counts["stricter"] += 1
             self.counts["cases"] += 1
             return True
@@ -339,6 +339,16 @@ class Proof:
         refused = isinstance(error, (ValueError, TypeError)) and not isinstance(error, LaunchError)
         fixed = spec.layout in ("readonly", "broadcast")
         return fixed and refused and not from_kernel(error)
+
+    def _refuses_alias(self, inputs: Inputs, actual: compare.Outcome) -> bool:
+        """A ValueError that asks for a copy where one array is given for two parameters."""
+        error = actual.error
+        plain = isinstance(error, ValueError) and not isinstance(error, LaunchError)
+        asks = "are one array: pass a copy" in str(error)
+        if not (plain and asks and any(a.like for a in inputs.arguments)) or from_kernel(error):
+            return False
+        self._note(str(error))
+        return not (actual.arguments and _changed(actual, inputs))
 
     def _cheaper(self, spec: CaseSpec) -> None:
         """A case with the module's own blocks would take minutes: turn its sizes round."""

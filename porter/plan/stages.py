@@ -46,23 +46,27 @@ from porter.plan.schedule import cooperative, has_data
 
 def merge_fills(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     """`out = zeros(...)` followed by `out[1:-1] = ...` is one stage with a branch."""
+    return _merge_fills(body, context, aliases(body))
+
+
+def _merge_fills(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt, ...]:
     result: list[Stmt] = []
     for s in body:
         last = next((k for k in range(len(result) - 1, -1, -1)
                      if not isinstance(result[k], Alloc)), None)  # fmt: skip
         fill = result[last] if last is not None else None
         if isinstance(s, Stage) and isinstance(fill, Stage) and last is not None:
-            merged = _filled(fill, s, context)
+            merged = _filled(fill, s, context, pairs)
             if merged is not None:
                 del result[last]
                 s = merged
         result.append(
-            s if isinstance(s, Stage) else map_blocks(s, lambda b: merge_fills(b, context))
+            s if isinstance(s, Stage) else map_blocks(s, lambda b: _merge_fills(b, context, pairs))
         )
     return tuple(result)
 
 
-def _filled(fill: Stage, region: Stage, context: Context) -> Stage | None:
+def _filled(fill: Stage, region: Stage, context: Context, pairs: Pairs) -> Stage | None:
     """The fill's stage with the region's statements where the region is."""
     whole = fill.body[0] if len(fill.body) == 1 else None
     if not isinstance(whole, Write) or whole.checked or whole.combine:
@@ -80,6 +84,8 @@ def _filled(fill: Stage, region: Stage, context: Context) -> Stage | None:
     if len(places) != 1 or any(a.write and a.buffer in own for a in found):
         return None
     if any(a.buffer == whole.buffer and not a.write for a in found):
+        return None
+    if _read_by_another_name(found, whole.buffer, context, pairs):
         return None
     if tuple(a.extent for a in fill.axes) != context.buffers[whole.buffer].shape:
         return None
@@ -236,15 +242,27 @@ def _may_meet(first: list[Access], second: list[Access], context: Context, pairs
             if context.buffers[x.buffer].parameter and context.buffers[y.buffer].parameter:
                 return True
             # a copy of the second argument would be older than what the first statement stored
-            if x.write and x.index != y.index and _are_arguments(x, y, context, pairs):
+            arguments = _are_arguments(x.buffer, y.buffer, context, pairs)
+            if x.write and x.index != y.index and arguments:
                 return True
     return False
 
 
-def _are_arguments(x: Access, y: Access, context: Context, pairs: Pairs) -> bool:
+def _are_arguments(x: str, y: str, context: Context, pairs: Pairs) -> bool:
     """Whether both names may mean arguments of the function."""
     return all(
-        any(context.buffers[n].parameter for n in with_others({a.buffer}, pairs)) for a in (x, y)
+        any(context.buffers[n].parameter for n in with_others({name}, pairs)) for name in (x, y)
+    )
+
+
+def _read_by_another_name(
+    found: Sequence[Access], name: str, context: Context, pairs: Pairs
+) -> bool:
+    """Whether an array is read as what may be the same: two arguments may be one array."""
+    ndim = len(context.buffers[name].shape)
+    others = {a.buffer for a in found if not a.write and len(a.index) == ndim} - {name}
+    return any(
+        frozenset((n, name)) in pairs or _are_arguments(n, name, context, pairs) for n in others
     )
 
 
@@ -415,25 +433,34 @@ def _as_local(body: tuple[Stmt, ...], name: str) -> tuple[Stmt, ...]:
 
 def drop_dead_stores(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     """A store that the same thread overwrites unread is dropped (`y = zeros(n)` before a loop)."""
+    return _drop_dead_stores(body, context, aliases(body))
+
+
+def _drop_dead_stores(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt, ...]:
     result: list[Stmt] = []
     for s in body:
         if isinstance(s, Stage):
-            kept = tuple(x for k, x in enumerate(s.body) if not _overwritten(x, s.body[k + 1 :]))
-            s = replace(s, body=kept)
+            after = [s.body[k + 1 :] for k in range(len(s.body))]
+            kept = (x for x, rest in zip(s.body, after, strict=True)
+                    if not _overwritten(x, rest, context, pairs))  # fmt: skip
+            s = replace(s, body=tuple(kept))
         else:
-            s = map_blocks(s, lambda b: drop_dead_stores(b, context))
+            s = map_blocks(s, lambda b: _drop_dead_stores(b, context, pairs))
         result.append(s)
     return tuple(result)
 
 
-def _overwritten(s: Stmt, rest: Sequence[Stmt]) -> bool:
+def _overwritten(s: Stmt, rest: Sequence[Stmt], context: Context, pairs: Pairs) -> bool:
     if not isinstance(s, Write) or s.checked:
         return False
     for r in rest:
         # one inside of a loop only leaves that loop
         if any(isinstance(x, Jump) for x in own_level((r,))):
             return False
-        touching = [a for a in accesses((r,)) if a.buffer == s.buffer]
+        found = list(accesses((r,)))
+        if _read_by_another_name(found, s.buffer, context, pairs):
+            return False
+        touching = [a for a in found if a.buffer == s.buffer]
         if not touching:
             continue
         return (

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import collections
+import inspect
 
+import programs_loops
+import programs_statements
 from hypothesis import HealthCheck, Phase, given, settings
 from programs import Program, programs
 from programs_check import check
@@ -25,3 +28,17 @@ def test_most_random_programs_convert() -> None:
     """A strategy that porter mostly refuses would prove nothing."""
     if OUTCOMES:
         assert OUTCOMES["ok"] >= 0.6 * OUTCOMES.total(), OUTCOMES
+
+
+def test_every_kind_of_statement_is_drawn() -> None:
+    """A kind that nobody lists would prove nothing, quietly."""
+    for module, listed in (
+        (programs_statements, programs_statements.STATEMENTS),
+        (programs_loops, programs_loops.LOOPS),
+    ):
+        kinds = {
+            name
+            for name, f in inspect.getmembers(module, inspect.isfunction)
+            if str(inspect.signature(f)) == "(w: 'Writer') -> 'None'"
+        }
+        assert kinds == {f.__name__ for f, _ in listed}

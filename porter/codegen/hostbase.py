@@ -22,7 +22,7 @@ class HostBase:
         self.texts = texts
         self.needs = needs
         self.arrays = [p for p in plan.parameters if p.ndim is not None]
-        self.names = {p.name for p in plan.parameters}
+        self.names = {q.name for p in plan.parameters for q in (p, *p.items)}
         self.types: dict[str, str] = {}
         self.device = {p.name: f"d_{p.name}" for p in self.arrays}
         self.host = HostText(needs, self.type_of, {})

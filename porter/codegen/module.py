@@ -63,7 +63,7 @@ def function_text(plan: Plan, templates: Path | None = None) -> FunctionText:
     """The kernels and the host function of one plan."""
     needs = Needs(imports=set(plan.imports))
     jinja = environment(templates)
-    order = [p.name for p in plan.parameters]
+    order = [q.name for p in plan.parameters for q in (p.items or (p,))]
     texts = KernelTexts(jinja, plan.buffers, order, list(plan.constants), needs)
     host = HostFunction(plan, texts, needs)
     body = host.write()

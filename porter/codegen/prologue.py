@@ -64,8 +64,13 @@ class Prologue(HostBase):
             self.emit(f"if {test} {p.default}:")
             self.emit(f'    raise TypeError("{name} must be {_plain(p.default or "")}: '
                       'the kernels were converted for that value")')  # fmt: skip
+        elif p.items:
+            names = ", ".join(q.name for q in p.items)
+            self.emit(f"{names}{',' if len(p.items) == 1 else ''} = {name}")
+            for k, q in enumerate(p.items):
+                self._scalar(q, f"{name}[{k}]")
         elif p.ndim is None:
-            self._scalar(p)
+            self._scalar(p, name)
         else:
             if p.conversion:
                 self._needs("_on_device")
@@ -75,16 +80,16 @@ class Prologue(HostBase):
             extra = ", written=True" if name in self.written else ""
             self.emit(f'{name} = _array({name}, "{name}", {ndim}, "@@{name}@@"{extra})')
 
-    def _scalar(self, p: Parameter) -> None:
+    def _scalar(self, p: Parameter, shown: str) -> None:
         if p.dtype.kind in "iu":
             self._needs("_integer")
             like = self._met_by(p.name)
-            self.emit(f'{p.name} = _integer({p.name}, "{p.name}"{like})')
+            self.emit(f'{p.name} = _integer({p.name}, "{shown}"{like})')
         elif p.dtype.kind in "fc":
             self._needs("_number")
             dtypes = [q for q in self.arrays if q.dtype.kind in "fc"]
             like = f", {dtypes[0].name}.dtype" if dtypes else ""
-            self.emit(f'{p.name} = _number({p.name}, "{p.name}"{like})')
+            self.emit(f'{p.name} = _number({p.name}, "{shown}"{like})')
 
     def _expand(self) -> None:
         """Arguments of length 1 along an axis where another one is longer."""

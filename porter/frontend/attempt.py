@@ -109,7 +109,8 @@ def _planned(function: FunctionSource, program: Program) -> Plan:
         raise refusal("PRT909", f"`{function.name}` does no work on arrays",
                       function.module.span(function.node.name),
                       "there is nothing to run on a GPU")  # fmt: skip
-    check = untestable(result.checks, (p.name for p in result.parameters), items_of(result.items))
+    known = [q.name for p in result.parameters for q in (p, *p.items)]
+    check = untestable(result.checks, known, items_of(result.items))
     if check is not None:
         raise refusal("PRT903", f"`{check.message}` cannot be tested before the kernels run",
                       result.origin.span)  # fmt: skip
@@ -130,6 +131,8 @@ def _assumed(p: cst.Param, t: ParameterType) -> str:
     name = p.name.value
     name = f"self.{name.removeprefix(PREFIX)}" if name.startswith(PREFIX) else name
     told = " (from trace)" if t.traced else ""
+    if t.items:
+        return f"{name} is a tuple ({t}){told}"
     if t.ndim is None:
         return f"{name} is a scalar ({t}){told}"
     return f"{name} is a {t.ndim}-D array of {t.dtype.name}{told}"

@@ -18,6 +18,7 @@ from porter.frontend.liveness import exposed
 from porter.frontend.names import assigned_names
 from porter.frontend.scalars import constant_of, on_host, operate, truth
 from porter.frontend.statics import after_branches, ends
+from porter.frontend.texts import is_text
 from porter.frontend.values import Array, Unsettled
 from porter.ir.nodes import Axis, Bind, Check, Expr, If, Jump, Local, Op, Return, Stmt
 from porter.ir.nodes import Value as IndexValue
@@ -237,12 +238,20 @@ def _never(body: Body, node: cst.If) -> bool:
 
 
 def _is_check(node: cst.If) -> bool:
-    """Whether an `if` only raises: an argument check."""
+    """Whether an `if` only raises, perhaps with a message it makes first: an argument check."""
     statements = suite(node.body)
-    return node.orelse is None and all(
-        isinstance(s, cst.SimpleStatementLine) and all(isinstance(p, cst.Raise) for p in s.body)
-        for s in statements
-    )
+    lines = [s for s in statements if isinstance(s, cst.SimpleStatementLine)]
+    parts = [p for s in lines for p in s.body]
+    if node.orelse is not None or len(lines) < len(statements):
+        return False
+    return isinstance(parts[-1], cst.Raise) and all(map(_is_of_raise, parts))
+
+
+def _is_of_raise(part: cst.BaseSmallStatement) -> bool:
+    match part:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value):
+            return is_text(value, {})
+    return isinstance(part, cst.Raise)
 
 
 def _block(

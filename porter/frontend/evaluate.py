@@ -27,6 +27,7 @@ from porter.frontend.scalars import (
     poly_of,
     truth,
 )
+from porter.frontend.texts import said
 from porter.frontend.values import (
     ELLIPSIS,
     NONE,
@@ -106,6 +107,9 @@ class Evaluator:
         return stack(self.b, list(rows), 0)
 
     def _evaluate(self, node: cst.BaseExpression) -> Value:
+        made = said(node, self.env)
+        if made is not None:
+            return made
         match node:
             case cst.Name(value=name):
                 return self._name(name)
@@ -329,6 +333,10 @@ class Evaluator:
             return number((left == right) == (name == "Is"))
         if isinstance(left, (Text, tuple, Special, DTypeName)) and name in ("Equal", "NotEqual"):
             return self._compare_static(left, right, name == "Equal")
+        if isinstance(right, Text) and name in ("Equal", "NotEqual") and not isinstance(
+            left, Scalar
+        ) and is_expr(left):  # fmt: skip
+            return number(name == "NotEqual")  # an integer is no text
         if isinstance(right, Text) and isinstance(left, Scalar):
             raise self.b.refuse(
                 "PRT902", f"`{left.name}` is compared with text that is not known here",

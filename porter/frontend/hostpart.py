@@ -35,7 +35,7 @@ def keep(body: Body, node: cst.BaseStatement) -> None:
     if body.b.ranges or body.b.speculative:
         raise body.b.refuse("PRT902", "`raise`, `assert` and `print` in a loop or a helper",
                             "check the arguments before the loop")  # fmt: skip
-    host = HostText(body, set())
+    host = HostText(body, set(assigned_names([node])))
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
     kept = host.statement(body.b.module.tree.code_for_node(new))

@@ -17,7 +17,8 @@ from porter.frontend.builder import whole_view
 from porter.frontend.evaluate import is_expr
 from porter.frontend.names import used_names
 from porter.frontend.scalars import on_host
-from porter.frontend.values import NONE, Array, DTypeName, Function, Module, Text, Value
+from porter.frontend.texts import is_text
+from porter.frontend.values import NONE, Array, DTypeName, Function, Module, Said, Text, Value
 from porter.ir.nodes import Const, Expr, Host, Load, Local, Object
 from porter.source.walk import children
 
@@ -99,9 +100,7 @@ class HostText(cst.CSTTransformer):
         used = used_names(node)
         if used & self.local or not self._reads_device(node):
             return None
-        if isinstance(node, (cst.Tuple, cst.List, cst.Dict, cst.FormattedString)):
-            return None
-        if isinstance(node, (cst.SimpleString, cst.ConcatenatedString)):
+        if isinstance(node, (cst.Tuple, cst.List, cst.Dict)) or is_text(node, self.body.env):
             return None
         state, values, arrays = self.b.saved(), list(self.values), list(self.arrays)
         try:
@@ -201,6 +200,12 @@ class HostText(cst.CSTTransformer):
                 return cst.Name(name)
             case Text(value=text):
                 return cst.parse_expression(repr(text))
+            case Said(node=said, env=env):
+                if any(self.body.env.get(n) is not v for n, v in env.items()):
+                    raise self.b.refuse("PRT902", "a text made of values that have changed since")
+                new = said.visit(self)
+                assert isinstance(new, cst.BaseExpression)
+                return new
             case tuple():
                 parts = [self._text_of(v, node) for v in value]
                 if any(p is None for p in parts):

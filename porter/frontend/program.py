@@ -140,6 +140,15 @@ def _environment(
                           _head(function))  # fmt: skip
         if constant_of_default(value) is not None:
             b.fixable.add(name)
+        if t.items:
+            items = tuple(
+                Parameter(b.fresh(f"{name}_{k}"), i.dtype, None) for k, i in enumerate(t.items)
+            )
+            env[name] = tuple(
+                _parameter(b, q.name, i, None) for q, i in zip(items, t.items, strict=True)
+            )
+            parameters.append(Parameter(name, t.dtype, None, default, False, keyword, items=items))
+            continue
         conversion = converted.get(name) if t.ndim is not None else None
         env[name] = _parameter(b, name, t, None if conversion is None else conversion.dtype)
         dtype = t.dtype if t.ndim is None else b.buffers[name].dtype

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from porter.frontend.texts import is_text
 from porter.frontend.values import Array, Function, Module
 from porter.ir.nodes import Object
 from porter.source.walk import children
@@ -43,6 +44,8 @@ def callee(body: Body, func: cst.BaseExpression) -> str:
 
 def reads_only(body: Body, call: cst.Call) -> bool:
     """Whether a call surely keeps none of its arguments and changes none."""
+    if is_text(call, body.env):
+        return True
     name = callee(body, call.func)
     known = name.split(".")[0] in _LIBRARIES and name.split(".")[-1] not in _CHANGING
     return known and name not in _CONTAINERS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import libcst as cst
@@ -13,6 +13,7 @@ from porter.diagnostics import UsageError
 from porter.frontend.attributes import PREFIX, attribute_parameters
 from porter.frontend.evidence import PICTURE, Usage
 from porter.frontend.globals import dtype_named
+from porter.frontend.tuples import tuple_lengths
 from porter.frontend.usage import usage_of
 from porter.source.module import FunctionSource
 
@@ -31,7 +32,7 @@ class ParameterType:
     """A parameter's dtype and `ndim` (None: a Python scalar); `given` if not assumed.
 
     `omitted`: it keeps its default, which the kernels are made for (Numba's name for it);
-    `traced`: a recorded run showed it.
+    `traced`: a recorded run showed it; `items`: it is a tuple of Python scalars of these types.
     """
 
     dtype: DType
@@ -39,10 +40,15 @@ class ParameterType:
     given: bool = False
     omitted: bool = False
     traced: bool = False
+    items: tuple[ParameterType, ...] = ()
 
     def __str__(self) -> str:
         if self.omitted:
             return "omitted"
+        if len(set(self.items)) == 1:
+            return f"UniTuple({self.items[0]}, {len(self.items)})"
+        if self.items:
+            return f"Tuple(({', '.join(map(str, self.items))}))"
         name = self.dtype.name if self.dtype.name != "bool" else "boolean"
         if self.ndim is None:
             return name
@@ -66,14 +72,42 @@ def parse_signature(text: str) -> list[ParameterType]:
         raise UsageError(f"`{text}` is not a signature such as `float64[:, :], float64`") from None
     assert isinstance(tree, ast.Tuple)
     items = tree.elts
-    if len(items) == 1 and isinstance(items[0], ast.Call):
+    if len(items) == 1 and isinstance(items[0], ast.Call) and not _is_tuple(items[0]):
         items = list(items[0].args)
     elif len(items) == 1 and isinstance(items[0], ast.Tuple):
         items = items[0].elts
     return [_parse_type(item, text) for item in items]
 
 
+def _is_tuple(node: ast.expr) -> bool:
+    """`UniTuple(int64, 2)` or `Tuple((int64, float64))`."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Tuple")
+
+
+def tuple_of(items: Sequence[ParameterType]) -> ParameterType:
+    """A tuple of Python scalars."""
+    given = all(t.given for t in items)
+    return ParameterType(items[0].dtype, None, given, items=tuple(items))
+
+
+def _parse_tuple(node: ast.Call, text: str) -> ParameterType:
+    match node.args:
+        case [item, ast.Constant(value=int(n))] if n > 0:
+            items = [_parse_type(item, text)] * n
+        case [ast.Tuple(elts=parts) | ast.List(elts=parts)] if parts:
+            items = [_parse_type(part, text) for part in parts]
+        case _:
+            raise UsageError(f"`{ast.unparse(node)}` in a signature: write `UniTuple(int64, 2)`")
+    if any(t.ndim is not None or t.omitted or t.items for t in items):
+        raise UsageError(
+            f"`{ast.unparse(node)}` in a signature: only tuples of numbers can be read"
+        )
+    return tuple_of(items)
+
+
 def _parse_type(node: ast.expr, text: str) -> ParameterType:
+    if isinstance(node, ast.Call) and _is_tuple(node):
+        return _parse_tuple(node, text)
     if isinstance(node, ast.Subscript):
         base = _parse_type(node.value, text)
         dims = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -225,7 +259,16 @@ def setting(function: FunctionSource, signatures: Mapping[str, str]) -> str | No
 
 def _guesses(function: FunctionSource, params: list[cst.Param]) -> list[ParameterType]:
     usage, aliases = usage_of(function), _aliases(function)
-    return [_inferred(p, usage[p.name.value], usage, params, aliases) for p in params]
+    loose = {p.name.value for p in params if p.default is None}
+    tuples = tuple_lengths(function.node, loose)
+    for name in tuples:
+        usage[name].is_array, usage[name].is_integer = False, True
+    return [
+        tuple_of([ParameterType(WEAK_INT, None)] * tuples[p.name.value])
+        if p.name.value in tuples
+        else _inferred(p, usage[p.name.value], usage, params, aliases)
+        for p in params
+    ]
 
 
 def _aliases(function: FunctionSource) -> dict[str, str]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import libcst as cst
+
 from porter.arrays.dtypes import DType
 from porter.arrays.sizes import Poly
 from porter.ir.nodes import Expr, Object
@@ -147,6 +149,14 @@ class Text:
     value: str
 
 
+@dataclass(frozen=True, eq=False)
+class Said:
+    """A text that is made of values, such as an f-string, and what its names meant there."""
+
+    node: cst.BaseExpression
+    env: dict[str, Value]
+
+
 @dataclass(frozen=True)
 class Special:
     """`None`, `...` or `np.newaxis`."""
@@ -170,5 +180,5 @@ NONE, ELLIPSIS = Special("None"), Special("...")
 
 Value = (
     Array | Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Grid
-    | Record | ProjectFile | Text | Special | Object | Unsettled | tuple[Any, ...]
+    | Record | ProjectFile | Text | Said | Special | Object | Unsettled | tuple[Any, ...]
 )  # fmt: skip

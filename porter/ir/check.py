@@ -100,7 +100,7 @@ class _Checker:
         self.sizes = {
             f"{p.name}.shape[{d}]" for p in program.parameters for d in range(p.ndim or 0)
         }
-        self.scalars = {p.name for p in program.parameters if p.ndim is None}
+        self.scalars = {q.name for p in program.parameters for q in p.scalars}
         self.scalars |= program.constants.keys()
         self.variables: set[str] = set()
         for s in statements(tuple(body)):

@@ -103,6 +103,10 @@ class Machine:
             self.scope[p.name] = value = eval(p.conversion, self.scope)
         if p.fixed and value != eval(p.default or "None", self.scope):
             raise TypeError(f"{p.name} must be {p.default}: converted for that value")
+        if p.items:
+            for q, part in zip(p.items, value, strict=True):
+                self.argument(q, part)
+            return
         if p.ndim is None:
             self.numbers[p.name] = value if p.fixed else self.typed(value, p.dtype)
             return

@@ -322,6 +322,12 @@ class Parameter:
     keyword: bool = False  # keyword-only
     attribute: str = ""  # of `self`, which the host reads
     conversion: str = ""  # what the host makes of it first: `np.asarray(x, dtype=np.float64)`
+    items: tuple[Parameter, ...] = ()  # a tuple of Python scalars: each has a name of its own
+
+    @property
+    def scalars(self) -> tuple[Parameter, ...]:
+        """The Python scalars that it is or consists of."""
+        return self.items or ((self,) if self.ndim is None else ())
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,10 @@ def program_text(program: Program) -> str:
     """An array program as `--emit array` shows it."""
     heads = [f"array program {program.name}"]
     for p in program.parameters:
+        if p.items:
+            parts = ", ".join(f"{q.name}: {q.dtype.name}" for q in p.items)
+            heads.append(f"  parameter {p.name}: tuple of {parts}")
+            continue
         ndim = "scalar" if p.ndim is None else f"{p.ndim}-D"
         heads.append(f"  parameter {p.name}: {p.dtype.name} {ndim}")
     heads += [f"  check {c.kind}: {c.left} and {c.right}" for c in program.checks]

@@ -60,7 +60,7 @@ class Context:
     @staticmethod
     def of(program: Program) -> Context:
         """The context at the start."""
-        taken = set(program.buffers) | {p.name for p in program.parameters}
+        taken = set(program.buffers) | {q.name for p in program.parameters for q in (p, *p.items)}
         taken |= set(program.constants)
         for s in statements(program.body):
             taken |= {a.name for a in getattr(s, "axes", ())}

@@ -214,7 +214,7 @@ def _value(
         shape = tuple(max(0, evaluate(e, sizes)) for e in parameter.dims)
         return _array(parameter, shape, spec, smallest, rng)
     if type_.kind == "tuple":
-        parts = [Parameter(parameter.name, t) for t in type_.items]
+        parts = [replace(parameter, type=t) for t in type_.items]
         return tuple(_value(p, spec, sizes, smallest, rng) for p in parts)
     if type_.kind == "none":
         return None

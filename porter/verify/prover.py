@@ -297,7 +297,8 @@ class Proof:
         if isinstance(actual.error, TooCostly):
             self._cheaper(spec)
             return True
-        if self._refuses_readonly(spec, actual.error) or self._refuses_alias(inputs, actual):
+        fixed = self._refuses_fixed(spec, inputs.form, actual.error)
+        if fixed or self._refuses_alias(inputs, actual):
             self.counts["stricter"] += 1
             self.counts["cases"] += 1
             return True
@@ -334,10 +335,11 @@ class Proof:
         )
 
     @staticmethod
-    def _refuses_readonly(spec: CaseSpec, error: BaseException | None) -> bool:
-        """A read-only array may be refused although this time nothing would be stored."""
+    def _refuses_fixed(spec: CaseSpec, form: str, error: BaseException | None) -> bool:
+        """A read-only array, or a list, may be refused although nothing would be stored now."""
         refused = isinstance(error, (ValueError, TypeError)) and not isinstance(error, LaunchError)
         fixed = spec.layout in ("readonly", "broadcast")
+        fixed |= form == "list" and "is changed in place" in str(error)
         return fixed and refused and not from_kernel(error)
 
     def _refuses_alias(self, inputs: Inputs, actual: compare.Outcome) -> bool:

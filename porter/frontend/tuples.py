@@ -1,0 +1,92 @@
+"""Parameters that are tuples of integers: shapes and window sizes, by what is done with them.
+
+A tuple is unpacked (`h, w = size`), subscripted with numbers (`shape[0]`), measured, or passed on
+as a shape, and one of its numbers counts something: the bound of a range, a size, a slice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from porter.source.walk import children
+
+#: functions whose first argument is a shape
+_MAKERS = {"zeros", "ones", "empty", "full", "ndindex"}
+
+
+@dataclass
+class _Uses:
+    names: set[str]
+    lengths: dict[str, int] = field(default_factory=dict)
+    counting: set[str] = field(default_factory=set)
+    otherwise: set[str] = field(default_factory=set)
+    parts: dict[str, str] = field(default_factory=dict)  # of variables: what they were unpacked of
+
+    def look(self, node: cst.CSTNode, counts: bool = False) -> None:
+        """Note what is done with the parameters; `counts` where integers are expected."""
+        match node:
+            case cst.Assign(
+                targets=[cst.AssignTarget(target=cst.Tuple(elements=parts))],
+                value=cst.Name(value=name),
+            ) if name in self.names:
+                self._unpacked(name, [p.value for p in parts])
+            case cst.Subscript(value=cst.Name(value=name)) if name in self.names:
+                self._item(name, node, counts)
+            case cst.Call(func=cst.Name(value="len"), args=[cst.Arg(value=cst.Name())]):
+                pass
+            case cst.Call(func=func, args=[cst.Arg(value=first), *rest]):
+                self._call(func, first, [a.value for a in rest])
+            case cst.Subscript(value=value, slice=parts):
+                self.look(value)
+                for part in parts:
+                    self.look(part, True)
+            case cst.Param():
+                pass
+            case cst.Name(value=name):
+                if name in self.names:
+                    self.otherwise.add(name)
+                elif counts and name in self.parts:
+                    self.counting.add(self.parts[name])
+            case _:
+                for child in children(node):
+                    self.look(child, counts)
+
+    def _unpacked(self, name: str, parts: list[cst.BaseExpression]) -> None:
+        if any(isinstance(p, cst.StarredElement) for p in parts):
+            self.otherwise.add(name)
+        self.lengths[name] = max(self.lengths.get(name, 0), len(parts))
+        self.parts |= {p.value: name for p in parts if isinstance(p, cst.Name)}
+
+    def _item(self, name: str, node: cst.Subscript, counts: bool) -> None:
+        match node.slice:
+            case [cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value=text)))]:
+                self.lengths[name] = max(self.lengths.get(name, 0), int(text, 0) + 1)
+                if counts:
+                    self.counting.add(name)
+            case parts:
+                self.otherwise.add(name)
+                for part in parts:
+                    self.look(part, True)
+
+    def _call(
+        self, func: cst.BaseExpression, first: cst.BaseExpression, rest: list[cst.BaseExpression]
+    ) -> None:
+        called = func.attr.value if isinstance(func, cst.Attribute) else ""
+        called = func.value if isinstance(func, cst.Name) else called
+        self.look(func) if isinstance(func, cst.Attribute) else None
+        shaped = called in _MAKERS
+        if shaped and isinstance(first, cst.Name) and first.value in self.names:
+            self.counting.add(first.value)
+        else:
+            self.look(first, shaped or called == "range")
+        for other in rest:
+            self.look(other, called == "range")
+
+
+def tuple_lengths(node: cst.FunctionDef, names: set[str]) -> dict[str, int]:
+    """How many integers each parameter has that can only be a tuple of them."""
+    uses = _Uses(names)
+    uses.look(node.body)
+    return {n: k for n, k in uses.lengths.items() if n in uses.counting - uses.otherwise}

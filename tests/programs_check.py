@@ -170,6 +170,14 @@ class _OtherZero:
         return np.minimum(b, a)
 
     @staticmethod
+    def fmax(a: Any, b: Any) -> Any:
+        return np.fmax(b, a)
+
+    @staticmethod
+    def fmin(a: Any, b: Any) -> Any:
+        return np.fmin(b, a)
+
+    @staticmethod
     def clip(a: Any, low: Any, high: Any) -> Any:
         return np.minimum(np.maximum(a, low), high)
 

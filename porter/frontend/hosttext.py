@@ -117,6 +117,8 @@ class HostText(cst.CSTTransformer):
         match node:
             case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value=a)) if a in SHAPE:
                 pass
+            case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="shape")) as shape):
+                return self._asks_argument(shape)
             case cst.Call(func=cst.Name(value="len"), args=[cst.Arg(value=cst.Name(value=name))]):
                 pass
             case _:

@@ -31,7 +31,9 @@ class Case:
     @property
     def types(self) -> list[str]:
         """The types of the signature, one per argument."""
-        return [part.strip() for part in re.split(r",(?![^\[]*\])", self.signature) if part.strip()]
+        return [
+            part.strip() for part in re.split(r",(?![^\[(]*[\])])", self.signature) if part.strip()
+        ]
 
     def make(self, rng: np.random.Generator, size: int) -> tuple[Any, ...]:
         """Fresh arguments of one size."""

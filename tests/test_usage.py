@@ -2,7 +2,8 @@
 
 import pytest
 
-from porter.frontend.signature import candidates
+from porter.diagnostics import UsageError
+from porter.frontend.signature import candidates, parse_signature
 from porter.source.module import SourceModule
 
 GUESSES = {
@@ -70,3 +71,34 @@ def test_parameters_are_taken_for_what_their_use_shows(source: str) -> None:
     (function,) = SourceModule("import numpy as np\n" + source + "\n", "f.py").functions
     types = next(candidates(function, None))
     assert ", ".join(map(str, types)) == GUESSES[source]
+
+
+@pytest.mark.parametrize(
+    ("source", "types"),
+    [
+        ("def f(x, shape):\n    y = np.zeros(shape)\n    y[0, shape[1] - 1] = x[0, 0]\n",
+         "float64[:, :], UniTuple(int64, 2)"),
+        ("def f(x, size):\n    h, w = size\n    return x[:h, :w] * 2\n",
+         "float64[:, :], UniTuple(int64, 2)"),
+        ("def f(shape, x):\n    for i in range(shape[0]):\n        x[i] = i\n",
+         "UniTuple(int64, 1), float64[:]"),
+        # numbers that nothing counts with may be an array
+        ("def f(x, a):\n    return x[:, 0] * a[0] + a[1]\n", "float64[:, :], float64[:]"),
+        # what is computed with as a whole is one
+        ("def f(x, n):\n    for i in range(n[0]):\n        x[i] = i\n    return n * 2\n",
+         "float64[:], int64[:]"),
+    ],
+)  # fmt: skip
+def test_a_tuple_of_integers_by_its_use(source: str, types: str) -> None:
+    function = SourceModule("import numpy as np\n\n\n" + source, "f.py").functions[0]
+    assert ", ".join(map(str, next(candidates(function, None)))) == types
+
+
+@pytest.mark.parametrize(
+    "text", ["UniTuple(float64[:], 2)", "UniTuple(int64, n)", "Tuple(())", "UniTuple(int64)"]
+)
+def test_tuples_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(UsageError, match="in a signature"):
+        parse_signature(f"float64[:], {text}")
+    assert str(parse_signature("UniTuple(int64, 2)")[0]) == "UniTuple(int64, 2)"
+    assert str(parse_signature("f(Tuple((int64, f4)))")[0]) == "Tuple((int64, float32))"

@@ -65,3 +65,44 @@ def both_none(x, low=None, high=None):
     if high is not None:
         y = np.minimum(y, high)
     return y
+
+
+def inner_of_shape(x, shape):
+    """The shape comes as a tuple, as in older code."""
+    out = np.zeros(shape)
+    for i in range(1, shape[0] - 1):
+        for j in range(1, shape[1] - 1):
+            out[i, j] = x[i, j - 1] + x[i - 1, j]
+    return out
+
+
+def window_of_size(x, size):
+    height, width = size
+    return x[:height, :width] * np.float32(len(size))
+
+
+def moved_by(x, motion):
+    factor, offset, axis = motion
+    return x * factor + offset - motion[2] * axis
+
+
+def checked_with_messages(a, b):
+    rows, columns = a.shape
+    if rows != columns:
+        msg = f"not square: {rows} x {columns}"
+        raise ValueError(msg)
+    if rows > 1000:
+        text = "too large: {} > {}"
+        raise ValueError(text.format(rows, 1000))
+    if a.shape[0] < 1:
+        msg = "nothing of %d" % rows  # noqa: UP031
+        raise ValueError(msg)
+    return a @ b
+
+
+def padded_unless_named(x, pad):
+    out = np.zeros(x.shape[0] + 2 * pad)
+    if pad == "same":
+        return x * 1.0
+    out[pad : pad + x.shape[0]] = x
+    return out

@@ -14,4 +14,9 @@ CASES: dict[str, Case] = {
     "every_other": Case("float64[:], omitted", "n =2"),
     "by_constant": Case("float32[:], float64", "n =2.5"),
     "both_none": Case("float64[:], omitted, omitted", "n =None =None"),
+    "inner_of_shape": Case("float64[:, :], UniTuple(int64, 2)", "n,m =(n,m)"),
+    "window_of_size": Case("float32[:, :], UniTuple(int64, 2)", "n,m =(2,n)"),
+    "moved_by": Case("float64[:, :], Tuple((float64, float64, int64))", "n,3 =(0.5,2.0,3)"),
+    "checked_with_messages": Case("float64[:, :], float64[:]", "n,n n"),
+    "padded_unless_named": Case("float64[:], int64", "n =2"),
 }

@@ -153,6 +153,8 @@ def _fits(b: Builder, least: Poly, size: Poly, axis: int) -> bool:
         return False
     if (b.conditional and least.constant is None) or least.names() & {r.name for r in b.ranges}:
         return False
+    if b.data_branches and b.ranges and not size.symbol:
+        return False  # the loop may never come to it, as with the end of a slice that is empty
     message = f"index is out of bounds for axis {axis}"
     b.check(Check("index", least, size, message, "IndexError"))
     return True

@@ -27,3 +27,15 @@ def tail_norms(A):
     for i in range(A.shape[0]):
         out[i] = np.sqrt((A[i, i:] ** 2).sum())
     return out
+
+
+def last_of_recent(x, recent):
+    """The last element is read only where the spread shows that there is one."""
+    n, m = x.shape
+    scores = np.zeros(m)
+    for j in range(m):
+        tail = x[n - recent :, j]
+        spread = tail.std()
+        if spread > 1e-12:
+            scores[j] = (tail[-1] - tail.mean()) / spread
+    return scores

@@ -7,4 +7,5 @@ CASES: dict[str, Case] = {
     "triangle_sums": Case("float64[:, :]", "n,n"),
     "triangle_maxima": Case("float64[:, :]", "n,n"),
     "tail_norms": Case("float64[:, :]", "n,n"),
+    "last_of_recent": Case("float64[:, :], int64", "n,m =0"),
 }

@@ -51,6 +51,13 @@ GUESSES = {
     "def f(x, W1, b1, W2, b2):\n h = np.maximum(0, np.dot(x, W1) + b1)\n"
     " o = np.dot(h, W2) + b2\n return o.max(axis=1)":
         "float64[:, :], float64[:, :], float64[:], float64[:, :], float64[:]",
+    "def f(size, s):\n a, b = np.meshgrid(np.arange(size), np.arange(size))\n"
+    " k = np.exp(-(a**2 + b**2) / (2 * s**2))\n return k / k.sum()": "int64, float64",
+    "def f(v, g):\n m = v == g\n return m.sum() + v[0]": "float64[:], float64",
+    "def f(x_rank, y_rank):\n d = x_rank - y_rank\n return np.sum(d**2) / len(x_rank)":
+        "float64[:], float64[:]",
+    "def f(X, b):\n return 1 / (1 + np.exp(-X @ b))": "float64[:, :], float64[:]",
+    "def f(u, v, dt):\n return u + v * dt": "float64[:], float64[:], float64",
     "def f(q, k):\n return q @ k.transpose(0, 1, 3, 2)":
         "float64[:, :, :, :], float64[:, :, :, :]",
     "def f(w, C):\n return w.T @ C @ w": "float64[:], float64[:, :]",

@@ -37,6 +37,7 @@ class Usage:
     is_array: bool = False
     is_index: bool = False
     is_integer: bool = False
+    is_size: bool = False  # arrays are made as large as it says
     in_product: bool = False
     has_axes: bool = False  # it is indexed, iterated or asked for its shape
     is_vector: bool = False
@@ -105,6 +106,9 @@ def _is_named_array(name: str, uses: dict[str, Usage], function: str) -> bool:
     others = [u for n, u in uses.items() if n != name]
     if ARRAYS.search(name):
         return any(u.is_array for u in others)
+    pair = "xy"[name[0] == "x"] + name[1:]  # `y_rank` beside `x_rank`
+    if name[:2] in ("x_", "y_") and pair in uses:
+        return uses[pair].is_array
     if "norm" in function and _AFFINE.match(name):
         return any(u.has_axes or u.in_product or u.ndim > 1 for u in others)
     return name == "y" and any(n in uses and uses[n].ndim > 1 for n in "xX")

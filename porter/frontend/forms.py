@@ -13,7 +13,8 @@ SHAPE_TAKERS = {"zeros", "ones", "empty", "full", "eye", "arange", "identity"}
 
 
 def unturned(value: cst.BaseExpression) -> cst.BaseExpression:
-    """The x of `x.T` and `x.transpose(0, 2, 1)`."""
+    """The x of `-x`, `x.T` and `x.transpose(0, 2, 1)`."""
+    value = value.expression if isinstance(value, cst.UnaryOperation) else value
     func = value.func if isinstance(value, cst.Call) else value
     if isinstance(func, cst.Attribute) and func.attr.value in ("T", "transpose", "swapaxes"):
         return func.value

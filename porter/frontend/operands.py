@@ -36,7 +36,7 @@ class Operands:
     def _operands(self, value: cst.BaseExpression, ndim: int = 0) -> None:
         if self.first_look:
             return  # what is certain comes first
-        loops = any(u.has_axes for u in self.uses.values())
+        loops = any(u.has_axes or u.is_size for u in self.uses.values())
         sums = isinstance(value, (cst.BinaryOperation, cst.UnaryOperation))
         if loops and sums and not self._has_array(value):
             return  # `np.exp(-r * t)` beside arrays that are indexed: numbers

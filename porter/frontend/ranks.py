@@ -143,8 +143,13 @@ class Ranks:
                 given = self.locals.get(name, [])
                 if len(given) == 1 or (given and self.of(given[0]) > 0):
                     self.demand(given[0], ndim)
-            case cst.UnaryOperation(expression=inner):
+            case cst.UnaryOperation(expression=inner) | cst.Comparison(left=inner):
                 self.demand(inner, ndim)
+            case cst.Subscript(value=array, slice=[cst.SubscriptElement(slice=cst.Index(value=i))]):
+                if (
+                    isinstance(i, cst.Name) and self.of(i) < 2
+                ):  # a mask keeps the dimensions, a number takes one
+                    self.demand(array, ndim + (i.value in self.counters))
             case cst.BinaryOperation(left=left, operator=operator, right=right):
                 if isinstance(operator, cst.Power):
                     self.demand(left, ndim)
@@ -189,7 +194,9 @@ class Ranks:
             case cst.Name(value=name):
                 if name in self.uses:
                     return self._is_loose(e)
-                return any(self._may_be_array(x) for x in self.locals.get(name, [])[:1])
+                if name not in self.locals:  # unpacked from a call, say
+                    return name not in self.counters
+                return any(self._may_be_array(x) for x in self.locals[name][:1])
             case cst.BinaryOperation(left=left, right=right):
                 return self._may_be_array(left) or self._may_be_array(right)
             case cst.UnaryOperation(expression=inner):

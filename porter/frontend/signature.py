@@ -11,7 +11,7 @@ import libcst as cst
 from porter.arrays.dtypes import KINDS, WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.diagnostics import UsageError
 from porter.frontend.attributes import PREFIX, attribute_parameters
-from porter.frontend.evidence import PICTURE, Usage
+from porter.frontend.evidence import PICTURE, STEP, Usage
 from porter.frontend.globals import dtype_named
 from porter.frontend.tuples import tuple_lengths
 from porter.frontend.usage import usage_of
@@ -320,7 +320,8 @@ def _inferred(
     if p.name.value.startswith(PREFIX) and what != "array" and not use.is_array:
         return ParameterType(WEAK_INT if use.is_integer else WEAK_FLOAT, None)
     is_array = what == "array" or (use.is_array and not (use.is_scalar and not use.ndim))
-    if not is_array and not any(u.is_array for u in usage.values()):
+    sized = any(u.is_size for u in usage.values())  # it makes its arrays itself
+    if not is_array and not sized and not any(u.is_array for u in usage.values()):
         # nothing but arithmetic: elementwise, and numbers are broadcast like arrays
         is_array = any(q is p for q in params) and _plain(p, usage, aliases)
     if not is_array and not any(u.ndim or u.in_product for u in usage.values()):
@@ -365,6 +366,7 @@ def _numba_type(annotation: cst.Annotation | None, aliases: dict[str, str]) -> P
 def _plain(p: cst.Param, usage: dict[str, Usage], aliases: dict[str, str]) -> bool:
     use = usage[p.name.value]
     loose = not use.is_integer and not use.is_scalar and use.default is None
+    loose = loose and not (len(usage) > 1 and STEP.match(p.name.value))
     return loose and hint_of(p.annotation, aliases)[1] != "scalar"
 
 

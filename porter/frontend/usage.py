@@ -239,6 +239,8 @@ class _Visitor(Operands):
 
     def visit_Attribute(self, node: cst.Attribute) -> None:
         owner = self.use(node.value)
+        if owner is None and isinstance(node.value, cst.Name) and node.attr.value in REDUCERS:
+            self.ranks.demand(node.value, 1)
         if owner is not None and node.attr.value in _ARRAY_ATTRIBUTES:
             turned = node.attr.value == "T" and not owner.is_vector
             owner.axes(2 if turned or node.attr.value in ("ravel", "flatten") else 1)
@@ -277,6 +279,7 @@ class _Visitor(Operands):
         use = self.use(right)
         if use is None or not isinstance(right, cst.Name):
             return
+        left = left.expression if isinstance(left, cst.UnaryOperation) else left
         if isinstance(left, cst.Name):
             use.is_vector |= left.value[0].isupper() and right.value[0].islower()
         elif isinstance(left, cst.BinaryOperation):
@@ -499,6 +502,10 @@ class _Visitor(Operands):
         return known
 
     def _sizes(self, value: cst.BaseExpression) -> None:
+        for name in (n for n in walk(value) if isinstance(n, cst.Name)):
+            use = self.use(name)
+            if use is not None and not use.is_array:
+                use.is_size = True
         if isinstance(value, (cst.Tuple, cst.List)):
             for e in value.elements:
                 self._integer(e.value)

@@ -15,7 +15,7 @@ from porter.ir.nodes import Axis, Def, Expr, Load, Origin, Reduce, Stage, Stmt, 
 from porter.ir.rebuild import map_expr
 from porter.ir.walk import children, free_names, rewrite, statements, substitute
 from porter.plan.accesses import reads, written_buffers
-from porter.plan.aliases import Pairs, aliases, with_others
+from porter.plan.aliases import Pairs, aliases, arguments, with_others
 from porter.plan.common import Context, map_blocks, symbols
 from porter.plan.unreached import guarded
 
@@ -25,7 +25,7 @@ _NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest"
 
 def extract(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     """The pass, over one statement list and those inside it."""
-    return _block(body, context, aliases(body))
+    return _block(body, context, aliases(body) | arguments(context))
 
 
 def _block(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt, ...]:

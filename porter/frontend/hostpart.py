@@ -8,7 +8,7 @@ kernel can use it.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,8 +22,8 @@ from porter.frontend.names import assigned_names
 from porter.frontend.results import returned
 from porter.frontend.scalars import on_host
 from porter.frontend.values import NONE, Array, Value
-from porter.ir.nodes import Host, Load, Object
-from porter.ir.walk import walk
+from porter.ir.nodes import Expr, Host, If, Load, Object, Stmt
+from porter.ir.walk import statements, walk
 from porter.source.walk import children
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 def keep(body: Body, node: cst.BaseStatement) -> None:
     """`raise`, `assert`, `print`, logging: the statement stays, whatever its values are made of."""
-    if body.b.ranges or body.b.speculative:
-        raise body.b.refuse("PRT902", "`raise`, `assert` and `print` in a loop or a helper",
-                            "check the arguments before the loop")  # fmt: skip
+    if body.b.speculative:
+        raise body.b.refuse("PRT902", "`raise`, `assert` and `print` where Python may not come to",
+                            "check the arguments before")  # fmt: skip
     host = HostText(body, set(assigned_names([node])))
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
@@ -51,6 +51,21 @@ def _is_first(body: Body, kept: Host) -> bool:
     return (
         kept.text.lstrip().startswith("assert") and above and on_host and not (b.checks or nested)
     )
+
+
+def check_kept(body: Body, block: Sequence[Stmt], index: str) -> None:
+    """Refuse what the host does once for each element: it would fetch them one by one."""
+    for s in statements(tuple(block)):
+        if isinstance(s, If) and any(isinstance(x, Host) for x in statements((s,))):
+            read: Iterator[Expr] = iter((s.cond,))
+        elif isinstance(s, Host):
+            read = (value for _, value in s.values)
+        else:
+            continue
+        loads = (x for e in read for x in walk(e) if isinstance(x, Load))
+        if any(index in p.names() for x in loads for p in x.index):
+            raise body.b.refuse("PRT902", "`raise`, `assert` and `print` about single elements",
+                                "check the whole array before the loop")  # fmt: skip
 
 
 def _checked(node: cst.BaseStatement) -> cst.BaseStatement:

@@ -14,6 +14,7 @@ from porter.arrays.sizes import Data, Poly, sym
 from porter.frontend.calls import iterate, trips
 from porter.frontend.control import branch_on, carry, condition, forget_dead, move, rebind, suite
 from porter.frontend.evaluate import is_expr
+from porter.frontend.hostpart import check_kept
 from porter.frontend.liveness import exposed
 from porter.frontend.names import assigned_names, contains
 from porter.frontend.scalars import choose, integer, number, on_host, operate
@@ -156,6 +157,7 @@ def _emit(body: Body, r: Range, target: str, frame: Frame, run: Callable[[Poly],
     body.frames.append(frame)
     with b.block() as collected, _inside(body, axis):
         run(index)
+        check_kept(body, collected, axis.name)
         if not (collected and isinstance(collected[-1], Jump)):
             rebind(body, frame.arrays)
     body.frames.pop()

@@ -473,3 +473,34 @@ def streamed(f):
     for i, step, weight in zip(range(3), steps, [0.5, 0.25, 0.25]):
         out[i] = weight * np.roll(f[i], step)
     return out
+
+
+def relaxed_with_messages(u, steps, tol):
+    """What a loop over time prints and raises is the host's."""
+    for t in range(steps):
+        v = u.copy()
+        u[1:-1] = 0.5 * (v[:-2] + v[2:])
+        err = np.abs(u - v).max()
+        if t % 2 == 0:
+            print(f"step {t}: {err}")
+        if err > 1e6:
+            raise FloatingPointError("diverged at step %d" % t)  # noqa: UP031
+        if err < tol:
+            break
+    return u
+
+
+def rows_that_are_checked(x):
+    total = 0.0
+    for i in range(x.shape[0]):
+        assert x[i].sum() > -1e9
+        total += x[i].max()
+    return total
+
+
+def progress_of_elements(x, y):
+    """A loop over elements that prints has no place on a GPU."""
+    for i in range(x.shape[0]):
+        y[i] = x[i] * 2
+        if i % 100 == 0:
+            print(i)

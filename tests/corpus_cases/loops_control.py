@@ -51,4 +51,7 @@ CASES = {
     "lagged_products": Case("float64[:], int64", "n+4 =3"),
     "neighbour_code": Case("float64[:, :]", "n+2,m+2"),
     "streamed": Case("float64[:, :]", "k,n"),
+    "relaxed_with_messages": Case("float64[:], int64, float64", "n+1 =4 =0.01"),
+    "rows_that_are_checked": Case("float64[:, :]", "n,m"),
+    "progress_of_elements": refused("float64[:], float64[:]", "PRT904", "n n"),
 }

@@ -7,10 +7,10 @@
 Mutants are made of `tests/golden/*_cuda.py` and of what `porter convert` makes of
 `benchmarks/mutant_sources.py` (see `mutations.py` for the kinds).  Each is judged by what the
 default `porter verify` does, the simulator and then the compiler, for the functions that the
-mistake can reach; `--long` adds the emulator.  Survivors that are right, because the edit
-changes nothing that matters, are listed with the reason in `mutants_reviewed.py`.  `--results`
-keeps the verdicts, so that a run can be continued.  `--unharmed N` proves the modules as they
-are with N seeds: whatever fails is a false alarm (with `--long` on the emulator).
+mistake can reach; `--long` adds the emulator with 96 cases.  Survivors that are right, because
+the edit changes nothing that matters, are listed with the reason in `mutants_reviewed.py`.
+`--results` keeps the verdicts, so that a run can be continued.  `--unharmed N` proves the modules
+as they are with N seeds: whatever fails is a false alarm (with `--long` on the emulator).
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ GOLDEN = ROOT / "tests" / "golden"
 SOURCES = ROOT / "benchmarks" / "mutant_sources.py"
 #: seconds after which a mutant counts as one that does not end
 LIMIT = 90.0
+#: cases on the emulator with `--long`
+LONG = 96
 _MARK = "<!-- measured -->\n"
 
 
@@ -96,8 +98,9 @@ def judge(path: Path, mutant: Mutant, *, long: bool = False, seed: int = 0) -> V
     caught, message, doubles = "", "", False
     for kind in ("simulator", "ptx", *(["emulator"] if long else [])):
         found = verify_module(
-            path, on=(kind,), text=mutant.text, functions=mutant.proves, timeout=LIMIT, seed=seed
-        )
+            path, on=(kind,), text=mutant.text, functions=mutant.proves, timeout=LIMIT, seed=seed,
+            cases=LONG if kind == "emulator" else 24,
+        )  # fmt: skip
         failed = [(f, e) for f in found for e in f.evidence if e.status == FAILED]
         doubles |= any(e.detail.get("f64") for f in found for e in f.evidence)
         if failed:

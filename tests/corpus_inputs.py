@@ -219,6 +219,7 @@ CASES: dict[str, Case] = (
         "in_place:swap_halves": Case("float64[:]", "n+1"),
         "in_place:reverse_in_place": Case("float64[:]", "n"),
         "in_place:zero_border": Case("float64[:, :]", "n,m"),
+        "in_place:flocking": Case("float64[:], float64[:], float64[:], float64[:]", "n n n n"),
         "in_place:add_and_return": Case("float64[:], float64[:]", "n n"),
         "in_place:fill_diagonal": Case("float64[:, :], float64", "n,m s"),
         "in_place:update_two": Case("float64[:], float64[:], float64", "n n s"),

@@ -97,6 +97,14 @@ class HostBase:
         text = self.host.poly(n)
         return text if n.is_nonneg() else f"max({text}, 0)"
 
+    def _refuse_alias(self, written: str, read: str, device: bool = False) -> None:
+        """Two arguments that must not be one array, on the device already or not."""
+        self._needs("_same_memory")
+        one, other = (self.buffer(n) if device else n for n in (written, read))
+        self.emit(f"if _same_memory({one}, {other}):")
+        text = f"{written} and {read} are one array: pass a copy of {read}"
+        self.emit(f'    raise ValueError("{text}")')
+
     def _dtype_value(self, dtype: DType) -> str:
         if dtype.var is not None:
             return f"{dtype.var}.dtype"

@@ -34,9 +34,7 @@ class Launches(HostBase):
 
     def _overlap_checks(self, kernel: Kernel) -> None:
         for w, r in self.overlap.sequential.get(kernel.name, ()):
-            self._needs("_same_memory")
-            self.emit(f"if _same_memory({self.buffer(w)}, {self.buffer(r)}):")
-            self.emit(f'    raise ValueError("{w} and {r} are one array: pass a copy of {r}")')
+            self._refuse_alias(w, r, device=True)
 
     def _arguments(self, written: Written, kernel_name: str = "") -> list[str]:
         name = kernel_name or written.name

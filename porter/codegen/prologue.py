@@ -39,6 +39,8 @@ class Prologue(HostBase):
         for c in self.pending:
             self._check(c)
         self.pending = []
+        for written, read in self.plan.apart:
+            self._refuse_alias(written, read)
         names = [p.name for p in self.arrays]
         if names:
             self._needs("_on_device")

@@ -12,7 +12,7 @@ from typing import Any
 
 import libcst as cst
 
-from porter.arrays.dtypes import DType, promote, strengthen
+from porter.arrays.dtypes import WEAK_INT, DType, promote, strengthen
 from porter.arrays.sizes import Apply, Atom, Data, Poly, Sym, sym
 from porter.diagnostics import Diagnostic, Note, Refusal, Severity, Span
 from porter.frontend import mixed
@@ -446,10 +446,13 @@ class Builder:
     def check(self, check: Check) -> None:
         """Add a test of the arguments, made only where the statement would run."""
         if (self.in_while or self.data_branches) and not self.ranges:
-            test = f"{check.right} < {check.left}" if check.kind == "index" else (
-                f"{_length(check.left)} != {_length(check.right)}")  # fmt: skip
+            left, right = names = ("host_value_0_", "host_value_1_")
+            test = f"{right} < {left}"
+            if check.kind != "index":
+                test = f"{_length(check.left, left)} != {_length(check.right, right)}"
             text = f'if {test}:\n    raise {check.error}("{check.message}")'
-            self.emit(Host(text, self.origin))
+            sizes = (IndexValue(check.left, WEAK_INT), IndexValue(check.right, WEAK_INT))
+            self.emit(Host(text, self.origin, tuple(zip(names, sizes, strict=True))))
             return
         when = check.when or extents(self)
         self.checks.append(replace(check, when=when, conditions=tuple(self.conditions)))
@@ -514,9 +517,9 @@ def strong(array_dtype: DType) -> DType:
     return strengthen(array_dtype)
 
 
-def _length(size: Poly) -> str:
+def _length(size: Poly, text: str) -> str:
     """A size as the host tests it: what a slice leaves of an array is never less than 0."""
-    return str(size) if size.is_nonneg() else f"max({size}, 0)"
+    return text if size.is_nonneg() else f"max({text}, 0)"
 
 
 def _positive(poly: Poly) -> Poly:

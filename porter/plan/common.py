@@ -54,6 +54,8 @@ class Context:
     allow_serial: bool = False
     notes: list[Diagnostic] = field(default_factory=list)
     bound: set[str] = field(default_factory=set)  # variables that have a value by now
+    # (written, read) arguments: what was to be read before is read behind the store
+    apart: set[tuple[str, str]] = field(default_factory=set)
     flags: set[str] = field(default_factory=set)  # 0-d arrays that `plan/flags.py` made
     around: tuple[Any, ...] = ()  # the ranges of the host loops around a statement
 

@@ -138,3 +138,4 @@ class Plan:
     widened: tuple[tuple[str, int, Poly], ...] = ()
     imports: tuple[str, ...] = ()
     notes: tuple[Diagnostic, ...] = ()  # loops that run on one thread
+    apart: tuple[tuple[str, str], ...] = ()  # (written, read) arguments that must not be one array

@@ -92,6 +92,7 @@ def plan(program: Program) -> Plan:
         widenable(program, [m for g in groups for m in g]),
         program.imports,
         tuple(context.notes),
+        tuple(sorted(context.apart)),
     )
 
 

@@ -29,7 +29,7 @@ from porter.ir.nodes import (
 )
 from porter.ir.walk import free_names, statements, substitute, walk
 from porter.plan.accesses import expressions, read_buffers, reads, written_buffers
-from porter.plan.aliases import Pairs, aliases, with_others
+from porter.plan.aliases import Pairs, aliases, arguments, with_others
 from porter.plan.common import (
     Context,
     is_trivial,
@@ -101,6 +101,7 @@ def _block(
                 del work[k]
                 continue
             if s.name not in mutable | later and _inlinable(s, rest, mutable | later, pairs):
+                context.apart |= _late_reads(s, rest, pairs, arguments(context))
                 work[k:] = [_inline(r, s) for r in rest]
                 continue
             work[k : k + 1] = _stored(s, context)
@@ -163,6 +164,19 @@ def _is_inlinable(
         if any(isinstance(x, Let) and x.name in scalars for x in [r]):
             return False
     return total <= BUDGET
+
+
+def _late_reads(s: Def, rest: Sequence[Stmt], pairs: Pairs, given: Pairs) -> set[tuple[str, str]]:
+    """(written, read) arguments that must not be one array, for the definition is read too late."""
+    sources = with_others({a.buffer for a in reads(s.body, frozenset(), s.origin)}, pairs)
+    changed: set[str] = set()
+    found: set[tuple[str, str]] = set()
+    for r in rest:
+        if any(reads_of(x, s.name) for x in _nested(r)):
+            written = changed if _alone(r) else changed | written_buffers((r,))
+            found |= {(w, q) for w in written for q in sources if frozenset((w, q)) in given}
+        changed |= with_others(written_buffers((r,)), pairs)
+    return found
 
 
 def _epilogue(s: Def, rest: Sequence[Stmt]) -> bool:

@@ -54,4 +54,5 @@ CASES = {
     "relaxed_with_messages": Case("float64[:], int64, float64", "n+1 =4 =0.01"),
     "rows_that_are_checked": Case("float64[:, :]", "n,m"),
     "progress_of_elements": refused("float64[:], float64[:]", "PRT904", "n n"),
+    "pooled_by_counters": Case("float64[:, :], int64, int64", "n+2,n+2 =2 =2"),
 }

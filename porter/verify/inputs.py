@@ -71,6 +71,11 @@ class Inputs:
                 made[argument.name] = (convert or host)(argument)
         return list(made.values())
 
+    def counts_few(self, most: int) -> bool:
+        """Whether an integer is so small that what it counts may be broadcast."""
+        values = (a.value for a in self.arguments)
+        return any(type(v) is int and abs(v) <= most for v in values)
+
     def describe(self) -> tuple[str, ...]:
         """One line per argument."""
         lines = tuple(a.describe() for a in self.arguments)
@@ -232,6 +237,8 @@ def _scalar(
     if letter in "iu":
         if parameter.name in sizes and rng.random() < 0.8:
             return sizes[parameter.name]
+        if parameter.index and sizes and spec.number % 4 == 3:
+            return max(*sizes.values(), 2) - 2  # what lies inside of a border
         number = int(rng.integers(1 if spec.ints == "ones" else spec.most // 4, spec.most + 1))
         return number if dtype == "int64" else np.dtype(dtype).type(number)
     if spec.domain == "round" and letter == "f":

@@ -124,7 +124,7 @@ class Proof:
             except Found:
                 if not self.observe:
                     raise
-        if len(self.refusals) > MOST_REFUSED * count:
+        if self.counts["refused_cases"] > MOST_REFUSED * count:
             raise self.refusals[0]
         if self.sample is not None and not self.observe and only is None:
             self._wrong_inputs(*self.sample)
@@ -172,7 +172,7 @@ class Proof:
 
     def _case(self, spec: CaseSpec) -> None:
         parameters = self.variants[spec.variant % len(self.variants)]
-        said = False
+        said, refusals = False, len(self.refusals)
         tried: set[CaseSpec] = set()
         for attempt, version in enumerate(retries(spec)):
             if version in tried:
@@ -202,6 +202,7 @@ class Proof:
                 said = self._exceptions(spec, inputs, expected.error)
         self.counts["not_compared"] += not said
         self.counts["cases"] += said
+        self.counts["refused_cases"] += not said and len(self.refusals) > refusals
 
     def given(self, inputs: Inputs, parameters: list[Parameter], number: int) -> None:
         """One case with inputs from elsewhere; raises `Found` on a difference."""
@@ -330,7 +331,7 @@ class Proof:
         return (
             same
             and isinstance(actual.error, ValueError)
-            and inputs.smallest <= SHORT
+            and (inputs.smallest <= SHORT or inputs.counts_few(SHORT))
             and not (actual.arguments and _changed(actual, inputs))
         )
 

@@ -111,7 +111,7 @@ def warnings(evidence: Evidence) -> Iterator[str]:
     if detail.get("f64"):
         yield f"{detail['f64']} float64 instructions in a float32 program ({detail['arch']})"
     if detail.get("refused_sizes"):
-        times = f"{detail['refused_sizes']} times with an axis of 3 or less"
+        times = f"{detail['refused_sizes']} times with an axis or a count of 3 or less"
         yield f"stricter than the original, {times}: {detail['refusal']}"
     if detail.get("source"):
         yield f"the source file has {detail['source']}"

@@ -529,5 +529,6 @@ CASES: dict[str, Case] = (
         "refused:changing_type": refused("float64[:]", "PRT902 PRT907 PRT908", "n"),
         "refused:polynomial_fit": refused("float64[:], float64[:]", "PRT901", "n+3 n+3"),
         "refused:random_walk": refused("int64", "PRT901", "=n"),
+        "refused:perhaps_a_view_twice": refused("float64[:], int64", "PRT905", "n+1 =1"),
     }
 )

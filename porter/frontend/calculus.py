@@ -158,7 +158,8 @@ def where(b: Builder, cond: Operand, then: Operand, other: Operand) -> Operand:
 def either(b: Builder, cond: Expr, then: Operand, other: Operand, what: str) -> Operand:
     """As `alternatives`; a store into the one that is meant would be seen through its views."""
     result = alternatives(b, cond, then, other, what)
-    views = [v.view.buffer for v in (then, other) if isinstance(v, Array) and v.view]
+    arrays = [v for v in (then, other) if isinstance(v, Array)]
+    views = [n for v in arrays for n in ([v.view.buffer] if v.view else v.shown_of.split())]
     if isinstance(result, Array) and views:
         return replace(result, view=None, shown_of=" ".join(dict.fromkeys(views)))
     return result

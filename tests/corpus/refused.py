@@ -120,3 +120,11 @@ def polynomial_fit(x, y):
 
 def random_walk(n):
     return np.cumsum(np.random.default_rng(0).standard_normal(n))
+
+
+def perhaps_a_view_twice(z, steps):
+    """What the store reaches is the argument, if no step was taken."""
+    for _ in range(2):
+        z = (z * z) if steps > 1 else z[::-1]
+    z[0] = 7.0
+    return z * 2.0

@@ -220,6 +220,7 @@ CASES: dict[str, Case] = (
         "in_place:reverse_in_place": Case("float64[:]", "n"),
         "in_place:zero_border": Case("float64[:, :]", "n,m"),
         "in_place:flocking": Case("float64[:], float64[:], float64[:], float64[:]", "n n n n"),
+        "in_place:corner_before_its_test": Case("float64[:, :], float64[:, :]", "n+1,n+2 n+1,n+2"),
         "in_place:add_and_return": Case("float64[:], float64[:]", "n n"),
         "in_place:fill_diagonal": Case("float64[:, :], float64", "n,m s"),
         "in_place:update_two": Case("float64[:], float64[:], float64", "n n s"),

@@ -73,6 +73,10 @@ def _total(total: Kernel, users: Sequence[Kernel], result: Overlap) -> None:
 
 
 def _kernel(kernel: Kernel, result: Overlap) -> None:
+    if kernel.kind == "map" and not kernel.axes:
+        # a thread alone reads and stores in the order of the source
+        _step(kernel.name, kernel.body, (), "", result)
+        return
     if kernel.kind != "block":
         loop = kernel.origin.text.startswith("for ")
         _step(kernel.name, kernel.body, kernel.parts, "sequential" if loop else "crossing", result)

@@ -273,6 +273,8 @@ class Builder:
 
     def define(self, name: str, array: Array) -> Array:
         """Name a delayed array; reads of it become loads from that name."""
+        if array.mask is not None:
+            raise self.refuse("PRT906", "a selection by a mask here", "name the selection first")
         buffer = Buffer(self.fresh(name), tuple(map(self.resolve, array.shape)), array.dtype)
         self.buffers[buffer.name] = buffer
         axes = self.axes(array.shape)

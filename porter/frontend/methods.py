@@ -145,7 +145,7 @@ def part(b: Builder, which: str, owner: Operand) -> Operand:
     if isinstance(owner, Array):
         found = as_array(found)  # no ufunc: an array of no dimensions stays one
         if owner.dtype.kind != "c":
-            zeros = b.define(which, found)
+            zeros = b.define(which, whole(b, found))
             return readonly(zeros, "NumPy makes the imaginary part of real numbers read-only")
         if owner.view is not None:
             return replace(found, shown_of=owner.view.buffer)

@@ -283,3 +283,9 @@ def kept_in_a_loop(x, steps):
 
 def below_running_sum(x, t):
     return x[np.cumsum(x) < t]
+
+
+def parts_of_selected(x):
+    """The imaginary part of real numbers is as long as they are."""
+    chosen = x[x > 0.5]
+    return chosen.imag, np.real(chosen) + np.imag(chosen)

@@ -116,3 +116,11 @@ def flocking(xs, ys, xvs, yvs):
     yvs += np.sum(dy * near, axis=0) * 0.25
     xs += xvs
     ys += yvs
+
+
+def corner_before_its_test(x, y):
+    """One thread stores into a corner and compares it: it sees its own store if x is y."""
+    x[-1, 1] += y[0, 0]
+    if y[0, 0] < y[-1, 1]:
+        x[0] *= 2.0
+    return y.sum()

@@ -363,8 +363,10 @@ class Builder:
             self.retype = self.retype or known is not None
         mixed.assigned(self, name, value)
         self.taken.add(name)
-        self.emit(Let(name, cast(value, joined), self.origin))
-        return Local(name, joined)
+        variable = Local(name, joined)
+        if value != variable:
+            self.emit(Let(name, cast(value, joined), self.origin))
+        return variable
 
     # -- dimensions and dtypes -----------------------------------------------------
 

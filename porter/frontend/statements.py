@@ -216,7 +216,7 @@ class Body:
                 if len(targets) > 1 and any(isinstance(t.target, cst.Subscript) for t in targets):
                     result = self._held(result) if self._changes(result, set(), True) else result
                 shared = [t.target.value for t in targets if isinstance(t.target, cst.Name)]
-                if len(targets) > 1 and shared:
+                if len(targets) > 1 and shared and not isinstance(result, Const):
                     result = self.bound(shared[0], result)  # all names mean one array
                 for target in targets:
                     self.assign(target.target, result)

@@ -159,23 +159,10 @@ class _OtherZero:
     """NumPy, but of -0.0 and 0.0 the extremes take the other one."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
-
-    @staticmethod
-    def maximum(a: Any, b: Any) -> Any:
-        return np.maximum(b, a)
-
-    @staticmethod
-    def minimum(a: Any, b: Any) -> Any:
-        return np.minimum(b, a)
-
-    @staticmethod
-    def fmax(a: Any, b: Any) -> Any:
-        return np.fmax(b, a)
-
-    @staticmethod
-    def fmin(a: Any, b: Any) -> Any:
-        return np.fmin(b, a)
+        function = getattr(np, name)
+        if name in ("maximum", "minimum", "fmax", "fmin"):
+            return lambda a, b: function(b, a)
+        return function
 
     @staticmethod
     def clip(a: Any, low: Any, high: Any) -> Any:

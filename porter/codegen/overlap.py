@@ -16,6 +16,7 @@ from porter.codegen.elementwise import items_of
 from porter.ir.nodes import Bind, Buffer, Load, Stage, Stmt, Write
 from porter.ir.walk import statements, walk
 from porter.plan.accesses import accesses
+from porter.plan.aliases import alike
 from porter.plan.nodes import Fold, Kernel, Launch, Plan
 from porter.plan.schedule import has_data
 
@@ -38,9 +39,8 @@ class Overlap:
         return {n for n in reached if n in self.buffers and self.buffers[n].parameter}
 
     def possible(self, a: str, b: str) -> bool:
-        """Whether two arguments can be the same array: same number of dimensions and kind."""
-        x, y = self.buffers[a], self.buffers[b]
-        return len(x.shape) == len(y.shape) and x.dtype.kind == y.dtype.kind
+        """Whether two arguments can be the same array."""
+        return alike(self.buffers[a], self.buffers[b])
 
 
 def overlaps(plan: Plan) -> Overlap:

@@ -333,15 +333,13 @@ class Evaluator:
             return number((left == right) == (name == "Is"))
         if isinstance(left, (Text, tuple, Special, DTypeName)) and name in ("Equal", "NotEqual"):
             return self._compare_static(left, right, name == "Equal")
-        if isinstance(right, Text) and name in ("Equal", "NotEqual") and not isinstance(
-            left, Scalar
-        ) and is_expr(left):  # fmt: skip
-            return number(name == "NotEqual")  # an integer is no text
         if isinstance(right, Text) and isinstance(left, Scalar):
             raise self.b.refuse(
                 "PRT902", f"`{left.name}` is compared with text that is not known here",
                 "give it a default: the function is converted for that one value",
             )  # fmt: skip
+        if isinstance(right, Text) and is_expr(left) and name in ("Equal", "NotEqual"):
+            return number(name == "NotEqual")  # an integer is no text
         if name in ("In", "NotIn") and isinstance(right, tuple):
             return number((left in right) == (name == "In"))
         if name not in COMPARE:

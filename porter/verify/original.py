@@ -57,13 +57,6 @@ class Original:
             found = getattr(found, part)
         return found
 
-    def explain(self, error: BaseException) -> str | None:
-        """Why a call failed, when it failed for want of a name that could not be loaded."""
-        name = getattr(error, "name", None)
-        if isinstance(error, NameError) and name in self.missing:
-            return f"the original needs `{name}`: {self.missing[name]}"
-        return None
-
 
 def load(
     path: Path,

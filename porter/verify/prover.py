@@ -252,8 +252,10 @@ class Proof:
         casts = spec.domain in ("special", "wide") or spec.ints == "extreme"
         patience = min(calls.PATIENCE, max(0.2, self.deadline - time.monotonic()))
         outcome = calls.original(self.subject.original, inputs, casts=casts, patience=patience)
-        if inputs.form != "list" or outcome.error is not None:
-            return None if inputs.form == "list" and outcome.error is not None else outcome
+        if inputs.form != "list":
+            return outcome
+        if outcome.error is not None:
+            return None
         plain = calls.original(self.subject.original, replace(inputs, form="host"))
         names = [a.name for a in inputs.arguments]
         outcome.arguments = plain.arguments

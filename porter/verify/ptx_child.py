@@ -26,9 +26,9 @@ _UNKNOWN = ("CCSupportError", "UNSUPPORTED_ARCH")
 _OPTIONS = ("fastmath", "opt", "debug", "lineinfo")
 
 
-def prepare(name: str = "numba-cuda") -> str:
-    """Import a CUDA target; the reason why nothing can be compiled, or ''."""
-    return _prepared(name)[1]
+def prepare() -> str:
+    """Import `numba.cuda`; the reason why nothing can be compiled, or ''."""
+    return _prepared("numba-cuda")[1]
 
 
 def _prepared(name: str) -> tuple[Numba | None, str]:

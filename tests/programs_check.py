@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import copy
-import re
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 from corpus_check import compare
 from programs import Program
+from programs_excused import verdict
 
 from porter.convert import convert_function
 from porter.diagnostics import Refusal
@@ -85,51 +81,15 @@ def check(program: Program) -> Outcome:
     outcome = Outcome("ok")
     for arguments in program.calls:
         for stage in (found[0], found[-1]):
-            with np.errstate(all="ignore"):
-                wrong = compare(original, partial(interpreted, front, stage), arguments)
-            if undefined(wrong, program.signature) or (
-                wrong and (casts_beyond(original, arguments) or zeros_tie(program, arguments))
-            ):
-                continue
-            if re.match(r"raises (ValueError|IndexError|TypeError): ", wrong):
-                return Outcome("stricter", wrong)
-            if _UNRAISED.match(wrong):
-                outcome = Outcome("unraised", wrong)
-            elif wrong:
-                refused = _refused_at_last(program)
-                if refused:
-                    return refused
-                return Outcome("wrong", culprit(original, front, found, arguments))
+            word, wrong = verdict(program, partial(interpreted, front, stage), arguments)
+            if word == "stricter":
+                return Outcome(word, wrong)
+            if word == "unraised":
+                outcome = Outcome(word, wrong)
+            elif word == "wrong":
+                found_wrong = Outcome(word, culprit(original, front, found, arguments))
+                return _refused_at_last(program) or found_wrong
     return outcome
-
-
-#: what Python's numbers raise while they are computed or stored, and an index into nothing:
-#: see docs/verification.md
-_UNRAISED = re.compile(
-    "no exception, NumPy raises (OverflowError|ZeroDivisionError|"
-    "ValueError: (cannot convert float NaN|math domain error)|"
-    r"IndexError: index -?[0-9]+ is out of bounds for axis [0-9] with size 0)"
-)
-
-
-def undefined(wrong: str, signature: str = "") -> bool:
-    """Whether all that differs are complex numbers that are not finite, or parts of them, or
-    what rounding leaves of terms that cancel.
-
-    What a product of them is depends on how it is written; see docs/verification.md.
-    """
-    small = re.search(r", at \S+(?: \S+)* (\S+) instead of (\S+)$", wrong)
-    if small and all(_is_tiny(text) for text in small.groups()):
-        return True
-    part = "complex" in signature and re.search(r"\b(nan|inf)\b", wrong)
-    return bool(part or re.search(r"(nan|inf)[^ ]*j\)", wrong)) and "differ" in wrong
-
-
-def _is_tiny(text: str) -> bool:
-    try:
-        return abs(complex(text)) < 1e-12
-    except ValueError:
-        return False
 
 
 def _refused_at_last(program: Program) -> Outcome | None:
@@ -141,45 +101,6 @@ def _refused_at_last(program: Program) -> Outcome | None:
     except Refusal as refusal:
         return Outcome("refused", f"{refusal.diagnostic.code} {refusal.diagnostic.message}")
     return None
-
-
-def casts_beyond(original: Any, arguments: Any) -> bool:
-    """Whether NumPy converts a float to an integer that cannot hold it.
-
-    C leaves open what that gives; NumPy's own loops differ by the length of the array.
-    """
-    with warnings.catch_warnings(record=True) as said, np.errstate(invalid="warn", over="ignore"):
-        warnings.simplefilter("always")
-        with contextlib.suppress(Exception):
-            original(*copy.deepcopy(arguments))
-    return any("in cast" in str(w.message) for w in said)
-
-
-class _OtherZero:
-    """NumPy, but of -0.0 and 0.0 the extremes take the other one."""
-
-    def __getattr__(self, name: str) -> Any:
-        function = getattr(np, name)
-        if name in ("maximum", "minimum", "fmax", "fmin"):
-            return lambda a, b: function(b, a)
-        return function
-
-    @staticmethod
-    def clip(a: Any, low: Any, high: Any) -> Any:
-        return np.minimum(np.maximum(a, low), high)
-
-
-def zeros_tie(program: Program, arguments: Any) -> bool:
-    """Whether the result depends on which of -0.0 and 0.0 is the larger.
-
-    NumPy's loops differ in it: `np.maximum` has the second one, `np.clip` the array's, and with
-    an array as bound the bound's.
-    """
-    scope: dict[str, Any] = {"np": _OtherZero()}
-    source = re.sub(r"(?!np\b)\b([A-Za-z_]\w*)\.clip\(", r"np.clip(\1, ", program.source)
-    exec(compile(source.replace("import numpy as np\n", ""), "<program>", "exec"), scope)
-    with np.errstate(all="ignore"):
-        return bool(compare(program.function(), scope["f"], arguments))
 
 
 def culprit(original: Any, front: ir.Program, found: list[Stage], arguments: Any) -> str:

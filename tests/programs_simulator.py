@@ -11,9 +11,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from corpus_check import compare
 from programs import Program
-from programs_check import Outcome, casts_beyond, undefined
+from programs_check import Outcome
+from programs_excused import verdict
 
 from porter.codegen.module import module_text
 from porter.convert import convert_function
@@ -87,17 +87,9 @@ def attempted(program: Program, *, siblings: bool = True) -> Callable[..., Any] 
 
 def compared(program: Program, function: Callable[..., Any]) -> Outcome:
     """Whether a generated function does what the program does, however arrays are laid out."""
-    original = program.function()
     for arguments in program.calls:
         for number, given in enumerate(layouts(arguments)):
-            with np.errstate(all="ignore"):
-                wrong = compare(original, function, given)
-            if (
-                wrong
-                and not undefined(wrong, program.signature)
-                and not casts_beyond(original, given)
-            ):
-                if re.match(r"raises (ValueError|IndexError|TypeError): ", wrong):
-                    return Outcome("stricter", wrong)
-                return Outcome("wrong", f"layout {number}: {wrong}")
+            word, wrong = verdict(program, function, given)
+            if word != "ok":
+                return Outcome(word, f"layout {number}: {wrong}" if word == "wrong" else wrong)
     return Outcome("ok")

@@ -1,0 +1,147 @@
+"""What a random program is not held to, and why: see docs/verification.md."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import copy
+import re
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from corpus_check import compare
+from programs import Program
+
+#: what Python's numbers raise while they are computed or stored, and an index into nothing:
+#: see docs/verification.md
+UNRAISED = re.compile(
+    "no exception, NumPy raises (OverflowError|ZeroDivisionError|"
+    "ValueError: (cannot convert float NaN|math domain error)|"
+    r"IndexError: index -?[0-9]+ is out of bounds for axis [0-9] with size 0)"
+)
+
+
+def undefined(wrong: str, signature: str = "") -> bool:
+    """Whether all that differs are complex numbers that are not finite, or parts of them, or
+    what rounding leaves of terms that cancel.
+
+    What a product of them is depends on how it is written.
+    """
+    small = re.search(r", at \S+(?: \S+)* (\S+) instead of (\S+)$", wrong)
+    if small and all(_is_tiny(text) for text in small.groups()):
+        return True
+    part = "complex" in signature and re.search(r"\b(nan|inf)\b", wrong)
+    return bool(part or re.search(r"(nan|inf)[^ ]*j\)", wrong)) and "differ" in wrong
+
+
+def _is_tiny(text: str) -> bool:
+    try:
+        return abs(complex(text)) < 1e-12
+    except ValueError:
+        return False
+
+
+def casts_beyond(original: Any, arguments: Any) -> bool:
+    """Whether NumPy converts a float to an integer that cannot hold it.
+
+    C leaves open what that gives; NumPy's own loops differ by the length of the array.
+    """
+    with warnings.catch_warnings(record=True) as said, np.errstate(invalid="warn", over="ignore"):
+        warnings.simplefilter("always")
+        with contextlib.suppress(Exception):
+            original(*copy.deepcopy(arguments))
+    return any("in cast" in str(w.message) for w in said)
+
+
+class _OtherZero:
+    """NumPy, but of -0.0 and 0.0 the extremes take the other one."""
+
+    def __getattr__(self, name: str) -> Any:
+        function = getattr(np, name)
+        if name in ("maximum", "minimum", "fmax", "fmin"):
+            return lambda a, b: function(b, a)
+        return function
+
+    @staticmethod
+    def clip(a: Any, low: Any, high: Any) -> Any:
+        return np.minimum(np.maximum(a, low), high)
+
+
+def zeros_tie(program: Program, arguments: Any) -> bool:
+    """Whether the result depends on which of -0.0 and 0.0 is the larger.
+
+    NumPy's loops differ in it: `np.maximum` has the second one, `np.clip` the array's, and with
+    an array as bound the bound's.
+    """
+    scope: dict[str, Any] = {"np": _OtherZero()}
+    source = re.sub(r"(?!np\b)\b([A-Za-z_]\w*)\.clip\(", r"np.clip(\1, ", program.source)
+    exec(compile(source.replace("import numpy as np\n", ""), "<program>", "exec"), scope)
+    with np.errstate(all="ignore"):
+        return bool(compare(program.function(), scope["f"], arguments))
+
+
+class _NegativeZero(ast.NodeTransformer):
+    """Has Python's 0 negated to -0.0."""
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.USub) or isinstance(node.operand, ast.Constant):
+            return node
+        return ast.Call(ast.Name("_minus", ast.Load()), [node.operand], [])
+
+
+def _minus(value: Any) -> Any:
+    return -0.0 if type(value) is int and value == 0 else -value
+
+
+def negates_zero(program: Program, made: Callable[..., Any], arguments: Any) -> bool:
+    """Whether all that differs is the sign of a Python 0 that stands beside floats.
+
+    `-(y if c else 0)` is an int or a float as the data decides; a kernel has one dtype for both.
+    """
+    tree = ast.fix_missing_locations(_NegativeZero().visit(ast.parse(program.source)))
+    scope: dict[str, Any] = {"_minus": _minus}
+    exec(compile(tree, "<program>", "exec"), scope)
+    with np.errstate(all="ignore"):
+        return not compare(scope["f"], made, arguments)
+
+
+def raises_unused(program: Program, made: Callable[..., Any], arguments: Any) -> bool:
+    """Whether NumPy raises in an assignment whose value nothing needs, and all else is right."""
+    try:
+        with np.errstate(all="ignore"):
+            program.function()(*copy.deepcopy(arguments))
+    except IndexError as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        number = next(f.lineno for f in reversed(frames) if f.filename == "<program>") or 0
+        lines = program.source.splitlines()
+        behind = "\n".join(lines[number:])
+        named = re.match(r"    (\w+) = ", lines[number - 1])
+        if named and not re.search(rf"\b{named[1]}\b", behind):
+            before = "\n".join(lines[: number - 1])
+            shorter = replace(program, source=f"{before}\n{behind}\n")
+            with np.errstate(all="ignore"):
+                return not compare(shorter.function(), made, arguments)
+    return False
+
+
+def verdict(program: Program, made: Callable[..., Any], arguments: Any) -> tuple[str, str]:
+    """`ok`, `stricter`, `unraised` or `wrong`, and what differs in one call."""
+    with np.errstate(all="ignore"):
+        wrong = compare(program.function(), made, arguments)
+    if not wrong or (
+        undefined(wrong, program.signature)
+        or casts_beyond(program.function(), arguments)
+        or zeros_tie(program, arguments)
+        or negates_zero(program, made, arguments)
+    ):
+        return "ok", ""
+    if re.match(r"raises (ValueError|IndexError|TypeError): ", wrong):
+        return "stricter", wrong
+    if UNRAISED.match(wrong) or raises_unused(program, made, arguments):
+        return "unraised", wrong
+    return "wrong", wrong

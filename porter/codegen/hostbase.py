@@ -102,7 +102,8 @@ class HostBase:
         self._needs("_same_memory")
         one, other = (self.buffer(n) if device else n for n in (written, read))
         self.emit(f"if _same_memory({one}, {other}):")
-        text = f"{written} and {read} are one array: pass a copy of {read}"
+        a, b = (min(self.overlap.may_mean(n)) for n in (written, read))
+        text = f"{a} and {b} are one array: pass a copy of {b}"
         self.emit(f'    raise ValueError("{text}")')
 
     def _dtype_value(self, dtype: DType) -> str:

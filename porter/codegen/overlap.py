@@ -108,6 +108,7 @@ def _step(
     stores = [s for s in statements(tuple(body)) if isinstance(s, Write)]
     stores += [s.store for s in parts if isinstance(s, Fold) and s.store is not None]
     looped = {s.buffer for s in stores if s.origin.looped}
+    late = {s.buffer for s in stores if s.origin.late}
     meaning = {n: result.may_mean(n) for n in {*reads, *writes}}
     parameters = {n for n, m in meaning.items() if m}
     written = sorted(set(writes) & parameters)
@@ -116,7 +117,8 @@ def _step(
     crossing: dict[str, list[str]] = {}
     for w in written:
         for r in sorted(set(reads) & parameters - {w}):
-            if not result.possible(w, r) or _same_element(reads[r], writes[w]):
+            own_element = w not in late and _same_element(reads[r], writes[w])
+            if own_element or not result.possible(w, r):
                 continue
             if meets == "sequential" or (meets and w in looped):
                 result.sequential.setdefault(name, []).append((w, r))

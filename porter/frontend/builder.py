@@ -22,6 +22,7 @@ from porter.frontend.values import Array, Value, View
 from porter.ir.nodes import (
     Alloc,
     Axis,
+    Bind,
     Buffer,
     Check,
     Def,
@@ -130,6 +131,7 @@ class Builder:
     frozen: set[str] = field(default_factory=set)  # arrays that objects of the host may hold
     kept: list[Diagnostic] = field(default_factory=list)
     snapshots: dict[str, str] = field(default_factory=dict)
+    moves: list[tuple[str, str]] = field(default_factory=list)  # (variable, an array that it means)
     #: sizes that the host reads back, positions by mask, selections made whole
     fetched: set[str] = field(default_factory=set)
     selections: list[Any] = field(default_factory=list)
@@ -316,6 +318,18 @@ class Builder:
         self.buffers[buffer.name] = buffer
         return buffer
 
+    def bound(self, moves: Sequence[tuple[str, str]]) -> Bind:
+        """The statement after which variables mean other arrays."""
+        self.moves += moves
+        return Bind(tuple(v for v, _ in moves), tuple(s for _, s in moves), self.origin)
+
+    def may_be(self, buffer: str) -> set[str]:
+        """The buffer, and all that variables may make one array with it."""
+        same = {buffer}
+        while more := {n for pair in self.moves if same.intersection(pair) for n in pair} - same:
+            same |= more
+        return same
+
     def is_parameter(self, name: str) -> bool:
         """Whether a buffer is an argument (or may be: a variable that was bound to one)."""
         return self.buffers[name].parameter
@@ -333,11 +347,12 @@ class Builder:
         """Whether a loop around this has stored into an array, and will again."""
         blocks = self._blocks[1:] if self.loops else []
         found = (s for block in blocks for s in statements(tuple(block)))
-        return any(isinstance(s, Write) and s.buffer == buffer for s in found)
+        same = self.may_be(buffer)
+        return any(isinstance(s, Write) and s.buffer in same for s in found)
 
     def may_share(self, buffer: str) -> Refusal:
         """The refusal of a store that a view made of the buffer would see."""
-        name = self.snapshots[buffer]
+        name = min(self.snapshots[n] for n in self.may_be(buffer) if n in self.snapshots)
         return self.refuse(
             "PRT905", f"the store may be seen through `{name}`, which NumPy makes a view or a copy "
             "of these elements", f"make `{name}` with `.copy()`",

@@ -20,7 +20,7 @@ from porter.frontend.scalars import constant_of, on_host, operate, truth
 from porter.frontend.statics import after_branches, ends
 from porter.frontend.texts import is_text
 from porter.frontend.values import Array, Unsettled
-from porter.ir.nodes import Axis, Bind, Check, Expr, If, Jump, Local, Op, Return, Stmt
+from porter.ir.nodes import Axis, Check, Expr, If, Jump, Local, Op, Return, Stmt
 from porter.ir.nodes import Value as IndexValue
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _array_variable(body: Body, name: str, value: Array) -> str:
         body.env[name] = b.stored(source)
         return source.name
     variable = b.variable(name, source)
-    b.emit(Bind((variable.name,), (source.name,), b.origin))
+    b.emit(b.bound([(variable.name, source.name)]))
     body.env[name] = b.stored(variable)
     return variable.name
 
@@ -156,7 +156,7 @@ def move(body: Body, arrays: dict[str, str]) -> None:
             b.unify(expected, have, f"`{name}` changes its shape")
         moved.append((variable, value.view.buffer))
     if moved:
-        b.emit(Bind(tuple(v for v, _ in moved), tuple(s for _, s in moved), b.origin))
+        b.emit(b.bound(moved))
 
 
 def branch(body: Body, node: cst.If) -> None:
@@ -314,7 +314,7 @@ def _both(
         b.pin(value.dtype, other.dtype)
     variable = b.variable(name, b.buffers[other.view.buffer])
     body.env[name] = b.stored(variable)
-    binds = [Bind((variable.name,), (v.view.buffer,), b.origin) for v in (value, other) if v.view]
+    binds = [b.bound([(variable.name, v.view.buffer)]) for v in (value, other) if v.view]
     return (*first, binds[0]), (*second, binds[1])
 
 

@@ -457,7 +457,7 @@ class Body:
         if target.mask is not None or not whole_view(target) or target.view is None:
             return False
         buffer = target.view.buffer
-        if buffer in self.b.frozen:
+        if self.b.may_be(buffer) & self.b.frozen:
             return False
         others = [v for n, v in self.env.items() if n != name and isinstance(v, Array)]
         shared = any(v.view is not None and v.view.buffer == buffer for v in others)

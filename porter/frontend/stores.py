@@ -12,7 +12,7 @@ from porter.frontend.builder import Builder
 from porter.frontend.calculus import ONE, Operand, aligned, as_array
 from porter.frontend.compaction import same_selection, spread, whole
 from porter.frontend.scalars import cast
-from porter.frontend.values import Array, View
+from porter.frontend.values import Array
 from porter.ir.nodes import Alloc, Axis, Check, Def, Expr, Load, Stmt, Write
 from porter.ir.walk import substitute, walk
 
@@ -32,13 +32,15 @@ def store(
         raise b.refuse("PRT905", readonly, "store into the array itself")
     if target.view.only is not None:
         b.pin(target.view.only)
-    if target.view.contiguous or target.view.buffer in b.flattened:
+    same = b.may_be(target.view.buffer)
+    if target.view.contiguous or same & b.flattened:
         _demand_contiguous(b, target.view.buffer)
-    if target.view.buffer in b.frozen:
+    if same & b.frozen:
         raise b.refuse("PRT905", f"`{target.view.buffer}` is kept by a value of the host and "
                        "changes afterwards", "keep a copy: `.copy()`")  # fmt: skip
     b.strict_shapes = True
-    _check_sharing(b, target.view)
+    if same & b.snapshots.keys():
+        raise b.may_share(target.view.buffer)
     source = _placed(b, target, as_array(value))
     _check_kind(b, target, value)
     extra = source.ndim - target.ndim
@@ -106,11 +108,11 @@ def shows(b: Builder, buffer: str) -> None:
 
 def _demand_contiguous(b: Builder, buffer: str) -> None:
     """A store through `x.ravel()`: of an argument with gaps NumPy would have made a copy."""
-    names = [n for n, known in b.buffers.items() if known.parameter and len(known.shape) > 1]
-    if b.is_parameter(buffer):
-        names = [buffer]
-    elif any(_is_in_order(s, buffer) for s in b.statements):
-        names = []
+    variables = {name for name, _ in b.moves}
+    made = sorted(b.may_be(buffer) - variables)
+    names = [n for n in made if b.is_parameter(n)]
+    if not all(n in names or any(_is_in_order(s, n) for s in b.statements) for n in made):
+        names = [n for n, known in b.buffers.items() if known.parameter and len(known.shape) > 1]
     for name in names:
         message = f"{name} must be contiguous: the store would go to a reshaped copy"
         b.demand(f'if not {name}.flags["C_CONTIGUOUS"]:\n    raise ValueError("{message}")')
@@ -121,12 +123,6 @@ def _is_in_order(s: Stmt, buffer: str) -> bool:
     if isinstance(s, Def):
         return s.name == buffer and not any(isinstance(e, Load) for e in walk(s.body))
     return isinstance(s, Alloc) and s.buffer.name == buffer
-
-
-def _check_sharing(b: Builder, view: View) -> None:
-    """Refuses a store that a name holding a copy would have to see, as a view does."""
-    if view.buffer in b.snapshots:
-        raise b.may_share(view.buffer)
 
 
 def _placed(b: Builder, target: Array, source: Array) -> Array:

@@ -126,13 +126,15 @@ Expr = Const | Value | Scalar | Local | Load | Op | Cast | Select | Reduce | Obj
 class Origin:
     """The source statement that a node comes from, its own comments included.
 
-    `looped` marks the stores of a loop of the user's whose iterations are threads.
+    `looped` marks the stores of a loop of the user's whose iterations are threads, `late` those
+    of its iterations that are made once, behind the last of them.
     """
 
     span: Span = field(default_factory=Span)
     text: str = ""
     comments: tuple[str, ...] = ()
     looped: bool = field(default=False, compare=False)
+    late: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -344,7 +344,8 @@ def totals(updates: For) -> list[Stmt] | None:
         term = s.body if s.mask is None else Select(s.mask, s.body, zero, dtype)
         total = Reduce("sum", s.axes, term, dtype)
         new = Op("add", (Load(s.buffer, s.index, dtype), total), dtype)
-        once: Stmt = replace(s, axes=(), body=new, mask=None, combine=None)
+        origin = replace(s.origin, looped=True, late=True)
+        once: Stmt = replace(s, axes=(), body=new, mask=None, combine=None, origin=origin)
         tests = [_some(a) for a in s.axes if not a.extent.is_positive()]
         if tests:
             # a loop that never runs does not touch the element

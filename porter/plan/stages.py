@@ -522,7 +522,8 @@ def _promoted(stage: Stage, name: str, index: tuple[Poly, ...], context: Context
     first = next((s for s in stage.body if _touches(s, name)), None)
     load = Let(local, Load(name, index, buffer.dtype), origin)
     head = () if first is not None and _surely_writes(first, name) else (load,)
-    store = Write(name, (), index, Local(local, buffer.dtype), origin)
+    last = replace(origin, looped=True, late=True)
+    store = Write(name, (), index, Local(local, buffer.dtype), last)
     return Stage(stage.axes, (*head, *body, store), stage.origin)
 
 

@@ -562,3 +562,35 @@ def coupled_fields(u, v, rate, steps):
         u += rate * np.roll(u, 1, 0) - both
         v += rate * np.roll(v, -1, 0) + both
     return u, v
+
+
+def last_element_in_time(x, y, n):
+    """Three subtractions of one element are a sum: not so where y is x."""
+    if n > 1:
+        y = np.heaviside(y[::-1], x)
+    for _ in range(3):
+        y[-1] = y[-1] - x[-1]
+    return y[:1] * 2.0
+
+
+def decayed_in_registers(z, y, steps):
+    """A thread keeps its element of z to itself during the loop: y must be another array."""
+    for _ in range(steps):
+        z -= y
+    return z.copy()
+
+
+def flattened_before_a_loop(z, y):
+    """Of an array with gaps `ravel` is a copy, which the loop's stores do not reach."""
+    line = z.ravel()
+    for _ in range(3):
+        z -= y
+    return line * 1.0
+
+
+def column_flattened_before_a_loop(z, y):
+    """The column of an array of one column is a view of it."""
+    line = z[:, 0].ravel()
+    for _ in range(3):
+        z -= y
+    return line.copy()

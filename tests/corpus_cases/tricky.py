@@ -89,4 +89,10 @@ CASES = {
         "float64[:, :], float64[:, :], int64", "PRT904", "n,m n,m =2"
     ),
     "coupled_fields": Case("float64[:, :], float64[:, :], float64, int64", "n,m n,m =0.1 =2"),
+    "last_element_in_time": Case("float64[:], float64[:], int64", "n+1 n+1 =1"),
+    "decayed_in_registers": Case("float64[:, :], float64[:, :], int64", "n,m n,m =3"),
+    "flattened_before_a_loop": Case("float64[:, :], float64[:, :]", "n,m n,m"),
+    "column_flattened_before_a_loop": refused(
+        "float64[:, :], float64[:, :]", "PRT905", "n,m+1 n,m+1"
+    ),
 }

@@ -85,10 +85,11 @@ class Evidence(StrEnum):
     simulator = "simulator"
     emulator = "emulator"
     ptx = "ptx"
+    gpu = "gpu"
 
 
 #: options, commands and values of the design that this version does not have
-LATER = ("--html", "--opt", "--pipeline", "--profile", "--sanitize", "bench", "gpu")
+LATER = ("--html", "--opt", "--pipeline", "--profile", "bench")
 LATER_TARGETS = ("cupy", "gufunc", "loops", "ufunc")
 
 Paths = Annotated[
@@ -367,6 +368,9 @@ def verify(
     trace_values: Annotated[
         bool, typer.Option("--trace-values", help="Show the first source line that differs.")
     ] = False,
+    sanitize: Annotated[
+        bool, typer.Option("--sanitize", help="With --on gpu: once more in compute-sanitizer.")
+    ] = False,
 ) -> None:
     """Prove a generated module against the originals."""
     from porter.commands.options import VerifyOptions
@@ -386,6 +390,7 @@ def verify(
         archs=tuple(archs or ()),
         backends=tuple(b.value for b in backends or ()),
         trace_values=trace_values,
+        sanitize=sanitize,
     )
     raise typer.Exit(run(options))
 

@@ -84,6 +84,11 @@ def element_loop(w: Writer) -> None:
     _run_loop(w, heads, body, name, elements.exact)
 
 
+def _cuts(w: Writer, elements: Elements, out: str) -> bool:
+    """Whether a store would cut off a fraction that rounding decides."""
+    return not elements.exact and w.scope.values[out].dtype.kind in "biu"
+
+
 def fold_loop(w: Writer) -> None:
     """A loop that folds into a scalar, stored per row or used afterwards."""
     name = w.choice.pick(arrays_of(w, 1, 2) or [""])
@@ -109,7 +114,7 @@ def fold_loop(w: Writer) -> None:
     out = w.choice.pick(rows)
     lines = [heads[0], f"    {acc} = {start}", f"    {heads[1]}", f"        {fold_}",
              f"    {out}[i] = {acc}"]  # fmt: skip
-    if w.run(lines):
+    if not _cuts(w, elements, out) and w.run(lines):
         for index in "ij":
             w.scope.values.pop(index, None)
         w.scope.values.pop(acc, None)
@@ -135,7 +140,7 @@ def nested_fold(w: Writer) -> None:
     if w.choice.chance(30) and elements.exact:
         lines += [f"    if {row} > 2:", f"        {row} = {row} + 1"]
     lines += [f"    {acc} += {whole}", f"{out}[0] = {acc}"]
-    if w.run(lines):
+    if not _cuts(w, elements, out) and w.run(lines):
         for gone in ("i", "j", acc, row):
             w.scope.values.pop(gone, None)
         mark(w, out, False, keep=True)
@@ -180,7 +185,7 @@ def busy_loop(w: Writer) -> None:
     inside = [f"{value} = {body.term()}", *body.block(2), *body.block(2), *body.block(1)]
     lines += ["    " * len(heads) + line for line in inside]
     lines += [f"{out}[0] = {first}", f"{out}[-1] = {second}"]
-    if w.run(lines):
+    if not _cuts(w, elements, out) and w.run(lines):
         for gone in ("i", "j", first, second, value):
             w.scope.values.pop(gone, None)
         mark(w, out, False, keep=True)

@@ -50,7 +50,6 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["analyze", "--run", "src"], "--run runs Python scripts, and src is none"),
         (["analyze", "a.py", "--nonsense"], "no such option: --nonsense"),
         (["analyze", "missing.py"], "missing.py: no such file or directory"),
-        (["verify", "a.py", "--on", "gpu"], "gpu is not in this version"),
         (["verify", "a.py", "--cases", "none"], "--cases"),
         (["bench", "a.py"], "bench is not in this version"),
         (["frobnicate"], "no such command"),

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import sys
-import tempfile
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from porter import __version__
 from porter.commands.options import DoctorOptions
 from porter.output.color import paint, wants_color
 from porter.output.records import to_json
-from porter.verify.process import Child
+from porter.verify.probe import probe
 
-SECONDS = 60.0
 KINDS = ("simulator", "emulator", "ptx", "gpu")
 CUDA_EXTRA = 'pip install "porter[cuda]"'
 PACKAGES = ("numba", "numpy", "numba-cuda", "numba-cuda-mlir", "cupy")
@@ -36,8 +32,7 @@ def run(options: DoctorOptions) -> int:
 
 def inspect() -> dict[str, Any]:
     """Versions and, per kind of evidence, whether it is available and what to install."""
-    with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
-        probes = {kind: _probe(kind, Path(folder)) for kind in KINDS}
+    probes = {kind: probe(kind) for kind in KINDS}
     return {
         "porter": __version__,
         "python": platform.python_version(),
@@ -46,45 +41,24 @@ def inspect() -> dict[str, Any]:
         "packages": {name: _version(name) for name in PACKAGES},
         "cuda_wheels": _wheels(),
         "gpus": probes["gpu"].get("gpus", []),
-        "evidence": [_evidence(kind, probe) for kind, probe in probes.items()],
+        "evidence": [_evidence(kind, found) for kind, found in probes.items()],
     }
 
 
-def _probe(kind: str, folder: Path) -> dict[str, Any]:
-    """What a child process found; it is ended after a minute."""
-    reply = folder / f"{kind}.json"
-    extra = {"NUMBA_ENABLE_CUDASIM": "1"} if kind in ("simulator", "emulator") else {}
-    args = [kind, str(reply)]
-    child = Child("porter.verify.probe_child", args, extra, folder / f"{kind}.log")
-    try:
-        ended = child.wait(SECONDS)
-    finally:
-        child.stop()
-    if not ended:
-        return {"ok": False, "detail": f"no answer within {SECONDS:g} s"}
-    try:
-        found: dict[str, Any] = json.loads(reply.read_text("utf-8"))
-    except (OSError, json.JSONDecodeError):
-        return {"ok": False, "detail": child.said() or "the probe died without a message"}
-    return found
-
-
-def _evidence(kind: str, probe: dict[str, Any]) -> dict[str, Any]:
+def _evidence(kind: str, found: dict[str, Any]) -> dict[str, Any]:
     cures = {
         "simulator": 'pip install "porter"',
         "emulator": 'pip install "porter"',
         "ptx": CUDA_EXTRA,
         "gpu": f"an NVIDIA GPU with its driver, and {CUDA_EXTRA}",
     }
-    detail = str(probe["detail"]).split("; install:")[0]
-    status = "available" if probe["ok"] else "missing"
-    if kind == "gpu" and probe["ok"]:
-        detail += "; `verify --on gpu` is not in this version of porter"
+    detail = str(found["detail"]).split("; install:")[0]
+    status = "available" if found["ok"] else "missing"
     return {
         "on": kind,
         "status": status,
         "detail": detail,
-        "install": None if probe["ok"] else cures[kind],
+        "install": None if found["ok"] else cures[kind],
     }
 
 

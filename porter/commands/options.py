@@ -92,13 +92,14 @@ class ConvertOptions:
 class VerifyOptions:
     """Arguments of `porter verify`.
 
-    `on` holds simulator, emulator and ptx in any combination, empty for the first and the last;
+    `on` holds simulator, emulator, ptx and gpu in any combination, empty for the first and ptx;
     `seed` and `cases` are None for the verifier's own choice; `timeout` is in seconds, for each
     function and kind of evidence, None for the settings' or the verifier's own limit.  `case`
     runs only the case of that number; `inputs` is a file of hypothesis strategies, `trace` one
     that `porter trace` wrote; `archs` are the architectures to compile for, empty for the usual
     ones, `backends` the packages to compile with, empty for the module's own; with
-    `trace_values` a mismatch tells the first source line whose value differs.
+    `trace_values` a mismatch tells the first source line whose value differs; `sanitize` repeats
+    the proof on a GPU under compute-sanitizer.
     """
 
     paths: tuple[str, ...]
@@ -114,6 +115,7 @@ class VerifyOptions:
     archs: tuple[str, ...] = ()
     backends: tuple[str, ...] = ()
     trace_values: bool = False
+    sanitize: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,9 @@ from porter.output.records import to_json
 from porter.source.files import find
 from porter.verify import report
 from porter.verify.evidence import FunctionEvidence
+from porter.verify.probe import require_gpu
 from porter.verify.run import DEFAULT, KINDS, verify_module
+from porter.verify.sanitize import program
 
 CASES, SEED, TIMEOUT = 24, 0, 300.0
 
@@ -60,6 +62,12 @@ def _check(options: VerifyOptions) -> None:
             raise UsageError(
                 f"--on {on} is not in this version of porter (it has {', '.join(KINDS)})"
             )
+    if options.sanitize and "gpu" not in options.on:
+        raise UsageError("--sanitize is for a GPU: add --on gpu")
+    if "gpu" in options.on:
+        require_gpu()
+    if options.sanitize:
+        program()
     if options.timeout is not None and options.timeout <= 0:
         raise UsageError("--timeout must be more than 0 seconds")
     if options.seed is not None and options.seed < 0:
@@ -102,6 +110,7 @@ def _prove(path: str, options: VerifyOptions) -> list[FunctionEvidence]:
             archs=options.archs,
             backends=options.backends,
             values=options.trace_values,
+            sanitize=options.sanitize,
         )
     except UsageError as error:
         # the path as the user wrote it, not as it was resolved

@@ -16,7 +16,7 @@ from numba import cuda
 
 from porter.verify.compare import Outcome, kind_of
 from porter.verify.inputs import GAP, Argument, Inputs, lay_out
-from porter.verify.simulator import poisoned_host
+from porter.verify.launches import poisoned_host
 
 #: seconds that the original gets for one case: beyond that the inputs are not sensible
 PATIENCE = 5.0

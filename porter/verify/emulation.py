@@ -11,8 +11,8 @@ from typing import Any
 from porter.emulate import errors
 from porter.emulate.errors import Unsupported
 from porter.emulate.launch import TOTALS, Totals, launch
+from porter.verify.launches import LaunchError
 from porter.verify.scheduler import ORDER
-from porter.verify.simulator import LaunchError
 
 #: launches with more threads, or more bytes of arrays, are not watched for races
 MOST_WATCHED = 20_000
@@ -23,8 +23,11 @@ class Emulation:
     """What the emulator runs for a proof, and what it has to leave to the simulator.
 
     `watched` are the globals of the modules (those with small blocks) whose launches are
-    watched for races.
+    watched for races.  `large` asks for cases that a simulator has no time for.
     """
+
+    large = True
+    checks_indices = True
 
     def __init__(self) -> None:
         self.watched: list[dict[str, Any]] = []

@@ -10,7 +10,7 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 @dataclass(frozen=True)
 class Evidence:
-    """One proof: `on` is `simulator`, `emulator` or `ptx`, `status` passed, failed or skipped.
+    """One proof: `on` is simulator, emulator, ptx or gpu, `status` passed, failed or skipped.
 
     `cases` counts input sets, and compiled kernels for ptx; `detail` is
     JSON data that depends on `on` (see docs/verification.md).
@@ -31,7 +31,7 @@ class Mismatch:
     """The first difference that was found between a function and its original.
 
     `what` is one of exception, results, kind, shape, dtype, aliasing, mutation, nan, value,
-    launch, hang, memory, died and load; `index` is the first differing element; `inputs`
+    launch, hang, memory, died, sanitizer and load; `index` is the first differing element; `inputs`
     describes each argument; `command` repeats the verification; `shrunk` says that the case's
     input was made smaller; `values` are lines about the first value that differs, if asked for.
     """
@@ -87,7 +87,7 @@ class FunctionEvidence:
     def summary(self) -> tuple[str, ...]:
         """What the header of the module says: `simulator 24 cases`, `ptx sm_75 sm_80`."""
         lines = [
-            f"{e.on} {e.cases} cases{_where(e)}"
+            f"{_place(e)} {e.cases} cases{_where(e)}"
             for e in self.evidence
             if e.status == PASSED and e.on != "ptx"
         ]
@@ -101,6 +101,10 @@ class FunctionEvidence:
             "evidence": [e.to_json() for e in self.evidence],
             "mismatch": self.mismatch.to_json() if self.mismatch else None,
         }
+
+
+def _place(evidence: Evidence) -> str:
+    return " ".join((evidence.on, *filter(None, [evidence.detail.get("sanitizer")])))
 
 
 def _where(evidence: Evidence) -> str:

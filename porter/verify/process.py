@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import porter
@@ -44,9 +44,17 @@ class Child:
 
     Standard output is thrown away; the end of standard error is kept for messages.  `large` is
     true when it was ended because it and what it started had more in memory than they may.
+    `before` is a program that runs the child, with its options.
     """
 
-    def __init__(self, module: str, args: list[str], extra: dict[str, str], log: Path) -> None:
+    def __init__(
+        self,
+        module: str,
+        args: list[str],
+        extra: dict[str, str],
+        log: Path,
+        before: Sequence[str] = (),
+    ) -> None:
         self._log = log
         self._mark = uuid.uuid4().hex
         self._memory = limits.memory()
@@ -54,7 +62,7 @@ class Child:
         with log.open("wb") as stderr:
             # -P keeps a file of the user's in the current folder from hiding a module
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-W", "ignore", "-m", module, *args],
+                [*before, sys.executable, "-P", "-W", "ignore", "-m", module, *args],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=stderr,

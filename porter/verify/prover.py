@@ -1,4 +1,4 @@
-"""One function against its original on the simulator: cases, retries, wrong inputs."""
+"""One function against its original: cases, retries, wrong inputs."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from porter.verify.domains import Domain
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import Inputs, Parameter, build
 from porter.verify.large import affordable, bytes_of
+from porter.verify.launches import LAUNCHES, LaunchError, TooCostly
 from porter.verify.measure import Worst
 from porter.verify.scheduler import ORDER, from_kernel
 from porter.verify.shapes import complete, parse_shapes, symbols
 from porter.verify.shrinking import Shrinker, values_of
 from porter.verify.signatures import ArgType, parse_types
-from porter.verify.simulator import LAUNCHES, LaunchError, TooCostly
 
 #: what Python's scalar arithmetic raises where a GPU gives NaN or infinity
 _ARITHMETIC = (ZeroDivisionError, OverflowError, FloatingPointError, UnboundLocalError)
@@ -86,7 +86,8 @@ class Proof:
     wrong_inputs, not_compared, out_of_bounds (a kernel raised what the original raises: a GPU
     does not) and stricter (a wrong or very short input that NumPy takes is refused).  With
     `observe` only the launches matter, not the results; with `large` there are cases for the
-    emulator too.
+    emulator and the GPU too.  Where launches do not check indices, no input is tried that makes
+    the original raise an IndexError.
     """
 
     subject: Subject
@@ -95,6 +96,7 @@ class Proof:
     report: Callable[[int, tuple[str, ...]], None]
     observe: bool = False
     large: bool = False
+    checks_indices: bool = True
     counts: Counter[str] = field(default_factory=Counter)
     reasons: list[str] = field(default_factory=list)
     copies: int = 0
@@ -126,7 +128,8 @@ class Proof:
                     raise
         if self.counts["refused_cases"] > MOST_REFUSED * count:
             raise self.refusals[0]
-        if self.sample is not None and not self.observe and only is None:
+        tries_wrong = self.checks_indices and not self.observe and only is None
+        if self.sample is not None and tries_wrong:
             self._wrong_inputs(*self.sample)
 
     def _large(self, only: int | None) -> Iterator[CaseSpec]:
@@ -272,6 +275,8 @@ class Proof:
     def _exceptions(self, spec: CaseSpec, inputs: Inputs, error: BaseException) -> bool:
         """Whether the exception could be compared; raises `Found` when it is not the same."""
         if arithmetic(error) or isinstance(error, NameError):
+            return False
+        if isinstance(error, IndexError) and not self.checks_indices:
             return False
         actual = self._converted(spec, inputs)
         if isinstance(actual.error, TooCostly):
@@ -422,6 +427,8 @@ class Proof:
         """The same difference on a smaller input, if there is one."""
         if found.inputs is None or found.spec is None or found.mismatch.case < 0:
             return found.mismatch
+        if found.mismatch.what == "launch" and not self.checks_indices:
+            return found.mismatch  # after an error a GPU's context is lost
         # casts that C leaves open are errors: they must not become the difference
         spec, last = replace(found.spec, domain="special"), found
         counts = self.counts.copy()

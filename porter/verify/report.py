@@ -34,10 +34,11 @@ def brief(found: FunctionEvidence) -> str:
 def simulator_line(evidence: Evidence) -> str:
     """`24 cases passed (2 raise the same exception), 4 wrong inputs`."""
     detail = evidence.detail
+    tool = f"{detail['sanitizer']}: " if detail.get("sanitizer") else ""
     if evidence.status != PASSED:
         reason = detail.get("reason", "")
-        return evidence.status + (f": {reason}" if reason else "")
-    text = f"{evidence.cases} cases passed"
+        return tool + evidence.status + (f": {reason}" if reason else "")
+    text = f"{tool}{evidence.cases} cases passed"
     if detail.get("exceptions"):
         text += f" ({detail['exceptions']} raise the same exception)"
     if detail.get("wrong_inputs"):
@@ -50,6 +51,8 @@ def simulator_line(evidence: Evidence) -> str:
         text += f"; domain: {detail['domain']}"
     if detail.get("largest"):
         text += f", up to {detail['largest']:,} threads in a launch"
+    if detail.get("gpu"):
+        text += f"; {detail['gpu']}, {detail['kernel_milliseconds']} ms in kernels"
     if detail.get("library"):
         text += f"; {detail['library']}"
     return text

@@ -21,9 +21,11 @@ from porter.verify.domains import read_domains
 from porter.verify.evidence import FAILED, SKIPPED, Evidence, FunctionEvidence, Mismatch
 from porter.verify.limits import memory
 from porter.verify.occupancy import ARCHITECTURES, USUAL
+from porter.verify.probe import require_gpu
 from porter.verify.process import Child
+from porter.verify.sanitize import MOST_CASES, TOOLS, command, first_error
 
-KINDS = ("simulator", "emulator", "ptx")
+KINDS = ("simulator", "emulator", "ptx", "gpu")
 #: what is proved when nothing is asked for
 DEFAULT = ("simulator", "ptx")
 #: the share of the time limit after which a child starts no new case
@@ -45,10 +47,12 @@ def verify_module(
     archs: tuple[str, ...] = (),
     backends: tuple[str, ...] = (),
     values: bool = False,
+    sanitize: bool = False,
 ) -> list[FunctionEvidence]:
     """Prove the functions of a generated module against its source file.
 
-    `on` holds some of `KINDS`; `functions` restricts to names of the header;
+    `on` holds some of `KINDS`; `gpu` raises `UsageError` where there is none, and is repeated
+    under compute-sanitizer with `sanitize`; `functions` restricts to names of the header;
     `timeout` is in seconds, for each function and kind of evidence.  Nothing of the module
     or its source is imported into this process.  Raises `UsageError` when the module or
     its source cannot be read, or has no header.
@@ -62,6 +66,8 @@ def verify_module(
     With `text`, that text is proved as if it stood in the file, which need not exist: the
     header's source is looked for relative to the file's folder.
     """
+    if "gpu" in on:
+        require_gpu()
     path = Path(path_of_generated).resolve()
     text = _read(path) if text is None else text
     header = _header(path, text)
@@ -76,6 +82,8 @@ def verify_module(
         try:
             # the compiler's child warms up while the simulator works
             ran = {kind: job.simulate(kind) for kind in on if kind != "ptx"}
+            tools = TOOLS if sanitize and "gpu" in on else ()
+            checked = {tool: job.sanitized(tool) for tool in tools}
             # ptx needs the argument types of real launches: a few cases tell them
             observed = next(iter(ran.values()), None) or job.simulate("simulator", observe=True)
             found = [compiler.evidence(observed) for compiler in compilers]
@@ -86,7 +94,7 @@ def verify_module(
     stale = text_hash(_source_text(path, header)) != header.source_hash
     if not ran:
         compiled = {name: _observed(proof, compiled[name]) for name, proof in observed.items()}
-    return [_function(job, name, ran, compiled, stale) for name in names]
+    return [_function(job, name, ran | checked, compiled, stale) for name in names]
 
 
 def _read(path: Path) -> str:
@@ -176,6 +184,8 @@ class _Job:
         self.trace: Path | None = None
         self.archs: tuple[str, ...] = USUAL
         self.values = False
+        self.before: list[str] = []
+        self.label = ""
         (folder / "module").mkdir()
         self.module = folder / "module" / path.name
 
@@ -192,18 +202,34 @@ class _Job:
             pending = [name for name in pending if name not in proofs]
             fatal = next((line["fatal"] for line in lines if "fatal" in line), "")
             if pending and (fatal or not any("start" in line for line in lines)):
-                text = fatal or f"the {kind} cannot be used here: {said or 'no message'}"
+                text = fatal or f"the {shown(kind)} cannot be used here: {said or 'no message'}"
                 return proofs | {name: _failed(name, "load", text) for name in pending}
             if pending:
                 proofs[pending[0]] = self._lost(pending[0], lines, fate)
                 del pending[0]
         return proofs
 
+    def sanitized(self, tool: str) -> dict[str, dict[str, Any]]:
+        """The `done` line of every function on the GPU under a tool of compute-sanitizer."""
+        names, most, self.cases = self.names, self.cases, min(self.cases, MOST_CASES)
+        found: dict[str, dict[str, Any]] = {}
+        for number, name in enumerate(names):
+            log = self.folder / f"{tool}{number}.log"
+            self.names, self.before = [name], command(tool, log)
+            self.label = f"{tool}{number}-"
+            done = self.simulate("gpu")[name]
+            said = first_error(log.read_text("utf-8", "replace")) if log.exists() else ""
+            if said:
+                done |= _failed(name, "sanitizer", f"{tool}: {said}", seed=self.seed)
+            found[name] = done | {"detail": done["detail"] | {"sanitizer": tool}}
+        self.names, self.before, self.label, self.cases = names, [], "", most
+        return found
+
     def _child(
         self, names: list[str], count: int, number: int
     ) -> tuple[list[dict[str, Any]], tuple[str, str], str]:
         """The reply, what became of the child that did not finish it, and its last words."""
-        label = f"{self.kind}{number}"
+        label = f"{self.label}{self.kind}{number}"
         reply = self.folder / f"{label}.jsonl"
         reply.touch()
         request = {
@@ -214,12 +240,15 @@ class _Job:
             "on": self.kind,
             "inputs": self.inputs and str(self.inputs), "trace": self.trace and str(self.trace),
         }  # fmt: skip
-        extra = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_CACHE_DIR": str(self.folder / "cache")}
+        extra = {"NUMBA_CACHE_DIR": str(self.folder / "cache")}
+        if self.kind != "gpu":
+            extra["NUMBA_ENABLE_CUDASIM"] = "1"
         child = Child(
             "porter.verify.sim_child",
             [str(self.write(f"{label}.json", request))],
             extra,
             self.folder / f"{label}.log",
+            self.before,
         )
         try:
             # the emulator compiles in many cases: each has its own time
@@ -232,7 +261,10 @@ class _Job:
     def _fate(self, child: Child, ended: bool) -> tuple[str, str]:
         if ended:
             said = f": {child.said()}" if child.said() else ""
-            return "died", f"the {self.kind}'s process ended {child.ended()}{said}"
+            return (
+                "died",
+                f"the {shown(self.kind)}'s process ended {child.ended()}{said}",
+            )
         if child.large:
             most = f"{memory() / (1 << 30):.1f} GiB"
             return "memory", f"over {most} in memory: a kernel or the host function takes too much"
@@ -344,11 +376,17 @@ def _function(
     for kind, proofs in ran.items():
         proof = proofs[name]
         detail = proof["detail"] | ({"source": "changed since the conversion"} if stale else {})
-        found.append(Evidence(kind, proof["status"], proof["cases"], detail))
+        on = "gpu" if kind in TOOLS else kind
+        found.append(Evidence(on, proof["status"], proof["cases"], detail))
         if proof["mismatch"] and mismatch is None:
             mismatch = Mismatch.from_json(proof["mismatch"])
             mismatch = replace(mismatch, command=_command(job, name, mismatch.case, kind))
     return FunctionEvidence(name, found + compiled.get(name, []), mismatch)
+
+
+def shown(kind: str) -> str:
+    """A kind of evidence in a sentence."""
+    return kind.upper() if kind in ("gpu", "ptx") else kind
 
 
 def _shown(path: Path) -> str:
@@ -364,6 +402,7 @@ def _command(job: _Job, name: str, case: int, kind: str) -> str:
     text = f"porter verify {module} -f {name} --seed {job.seed} --cases {job.cases}"
     for option, file in (("--inputs", job.inputs), ("--trace", job.trace)):
         text += f" {option} {shlex.quote(_shown(file))}" if file else ""
-    text += "" if kind == "simulator" else f" --on {kind}"
+    on = f" --on {'gpu --sanitize' if kind in TOOLS else kind}"
+    text += "" if kind == "simulator" else on
     # wrong inputs come after a case of the whole run
     return text + (f" --case {case}" if case >= 0 else "")

@@ -1,4 +1,4 @@
-"""The child process that proves functions on the simulator, or on the emulator in its place.
+"""The child process that proves functions on the simulator, the emulator or a GPU.
 
 `python -m porter.verify.sim_child REQUEST` reads a JSON request and appends JSON lines to
 the file that it names: `start` and `case` lines before the work, so that the parent knows
@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from porter.verify.domains import Domain, Property, read_domains
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
 from porter.verify.further import Further
 from porter.verify.instances import by_attributes
+from porter.verify.launches import LAUNCHES
 from porter.verify.limits import restrict
 from porter.verify.original import (
     Original,
@@ -35,7 +37,7 @@ from porter.verify.original import (
 )
 from porter.verify.prover import Found, Proof, Subject, Version
 from porter.verify.shapes import parse_shapes
-from porter.verify.simulator import EMULATED, LAUNCHES, install
+from porter.verify.simulator import EMULATED, install
 from porter.verify.strategies import BadInputs
 from porter.verify.values import Values, first_difference, watch_kernels
 
@@ -62,7 +64,7 @@ class Session:
         self.seed, self.cases = int(request["seed"]), int(request["cases"])
         self.seconds = float(request["seconds"])
         self.observe = bool(request["observe"])
-        self.emulation = _emulation() if request["on"] == "emulator" else None
+        self.target = TARGETS[request["on"]]()
         self.reply = reply
         self.only: int | None = request.get("case")
         self.values = bool(request.get("values"))
@@ -92,14 +94,12 @@ class Session:
         cut = bool(limits) and is_edited(self.text)
         self.limited_blocks = own | (limits if cut else {})
         self.limited = generated.load(self.path, self.text, limits) if cut else self.own
-        if self.emulation:
-            self.emulation.watched = [vars(self.small), vars(self.limited)]
+        self.target.watched = [vars(self.small), vars(self.limited)]
 
     def prove(self, name: str) -> dict[str, Any]:
         """The `done` line of one function."""
         LAUNCHES.clear()
-        if self.emulation:
-            self.emulation.clear()
+        self.target.clear()
         record = self.header.function(name)
         assert record is not None, "the parent asks only for functions in the header"
         proof, mismatch = self._proof(record, small=True)
@@ -124,7 +124,8 @@ class Session:
                 time.monotonic() + self.seconds,
                 self._case,
                 self.observe,
-                self.emulation is not None,
+                self.target.large,
+                self.target.checks_indices,
             )
         except (LookupError, AttributeError, ValueError) as error:
             return None, Mismatch("load", " ".join(str(e) for e in error.args))
@@ -140,6 +141,8 @@ class Session:
         return proof, None
 
     def _traced_values(self, record: FunctionRecord, proof: Proof) -> tuple[str, ...]:
+        if not self.target.checks_indices:
+            return ("values are traced on the simulator and the emulator, not on a GPU",)
         try:
             return self._values(record, proof)
         except Exception as error:
@@ -228,10 +231,9 @@ class Session:
         optional = ("strategies", "traced", "not_compared", "out_of_bounds", "stricter")
         detail |= {key: counts[key] for key in optional if counts.get(key)}
         detail |= {"launches": LAUNCHES.count, "seed": self.seed}
-        if self.emulation:
-            detail |= self.emulation.detail()
-            if status == PASSED and (left := self.emulation.reason()):
-                status, detail["reason"] = SKIPPED, left
+        detail |= self.target.detail()
+        if status == PASSED and (left := self.target.reason()):
+            status, detail["reason"] = SKIPPED, left
         if proof is not None and proof.refusals:
             detail["refused_sizes"] = len(proof.refusals)
             detail["refusal"] = proof.refusals[0].mismatch.message
@@ -279,13 +281,47 @@ class Session:
         return f"no usable input: the original of `{name}` raises in every case{said}"
 
 
+class _Simulator:
+    """Numba's simulator alone."""
+
+    large = False
+    checks_indices = True
+
+    def __init__(self) -> None:
+        install()
+        self.watched: list[dict[str, Any]] = []
+
+    def clear(self) -> None:
+        """Nothing is kept."""
+
+    def detail(self) -> dict[str, Any]:
+        """Nothing beyond what every proof says."""
+        return {}
+
+    def reason(self) -> str:
+        """Every launch is its evidence."""
+        return ""
+
+
 def _emulation() -> Any:
     """The emulator in the place of the simulator."""
     from porter.verify.emulation import Emulation
 
+    install()
     emulation = Emulation()
     EMULATED.append(emulation.run)
     return emulation
+
+
+def _gpu() -> Any:
+    from porter.verify.gpu import Gpu
+
+    return Gpu()
+
+
+TARGETS: dict[str, Callable[[], Any]] = {
+    "simulator": _Simulator, "emulator": _emulation, "gpu": _gpu
+}  # fmt: skip
 
 
 def main() -> None:
@@ -294,8 +330,8 @@ def main() -> None:
     # should the parent die, this child does not stay behind
     faulthandler.dump_traceback_later(float(request["limit"]), exit=True)
     reply = Reply(Path(request["reply"]))
-    restrict()
-    install()
+    # a driver reserves terabytes of addresses
+    restrict(address_space=request["on"] != "gpu")
     try:
         session = Session(request, reply)
     except BadInputs as error:

@@ -19,95 +19,8 @@ from numba.cuda.simulator.cudadrv import devicearray
 
 from porter.verify import writes
 from porter.verify.device_math import DEVICE_MATH
+from porter.verify.launches import LAUNCHES, LaunchError, check, poison
 from porter.verify.scheduler import Block, barriers
-
-MAX_THREADS = 1024
-MAX_GRID = (2**31 - 1, 65535, 65535)
-
-
-class LaunchError(ValueError):
-    """A launch configuration that a GPU refuses."""
-
-
-class TooCostly(Exception):
-    """A launch would simulate more threads than the case may."""
-
-
-class Launches:
-    """Which kernels were launched with which argument types, each combination once."""
-
-    def __init__(self) -> None:
-        self.seen: dict[str, dict[str, Any]] = {}
-        self.barriers: set[str] = set()
-        self.blocks: dict[tuple[str, str], int] = {}
-        self.count = 0
-        self.left = math.inf
-
-    def clear(self) -> None:
-        """Forget everything, for the next function."""
-        self.__init__()  # type: ignore[misc]
-
-    def allow(self, work: float) -> None:
-        """How many threads may be simulated from now on; one with barriers counts as ten."""
-        self.left = work
-
-    def shape(self, kernel: Any) -> None:
-        """Keep the largest block of a kernel, by the name of its version of the module."""
-        key = kernel.fn.__globals__.get("__name__", ""), kernel.fn.__name__
-        self.blocks[key] = max(math.prod(kernel.block_dim), self.blocks.get(key, 0))
-
-    def spend(self, kernel: Any) -> None:
-        """Count the threads of a launch that is to be simulated; raises `TooCostly`."""
-        name = kernel.fn.__name__
-        slow = barriers(kernel.fn)
-        self.left -= math.prod([*kernel.grid_dim, *kernel.block_dim]) * (10 if slow else 1)
-        if self.left < 0:
-            raise TooCostly(f"`{name}` has too many threads for the simulator")
-
-    def note(self, kernel: Any, args: tuple[Any, ...]) -> None:
-        """Record one launch."""
-        name = kernel.fn.__name__
-        types = [argument_type(a) for a in args]
-        self.count += 1
-        self.seen.setdefault(f"{name} {types}", {"kernel": name, "types": types})
-        if barriers(kernel.fn):
-            self.barriers.add(name)
-
-
-LAUNCHES = Launches()
-
-
-def argument_type(value: Any) -> dict[str, Any]:
-    """A launch argument's type as JSON data that the compiler's child understands."""
-    array = getattr(value, "_ary", value)
-    if isinstance(array, np.ndarray):
-        layout = "A"
-        if array.flags.c_contiguous:
-            layout = "C"
-        elif array.flags.f_contiguous:
-            layout = "F"
-        return {"array": str(array.dtype), "ndim": array.ndim, "layout": layout}
-    if isinstance(value, tuple):
-        return {"tuple": [argument_type(v) for v in value]}
-    if value is None:
-        return {"none": True}
-    if isinstance(value, np.generic):
-        return {"scalar": str(value.dtype)}
-    names = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
-    return {"scalar": names.get(type(value), type(value).__name__)}
-
-
-def poison(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Fill an array with what a result can hardly be: NaN, or a large odd number."""
-    kind = array.dtype.kind
-    if kind in "fc":
-        array.fill(math.nan)
-    elif kind in "iu":
-        array.fill(np.iinfo(array.dtype).max - 12)
-    elif kind == "b":
-        array.view(np.uint8).fill(1)
-        array.reshape(-1)[::2] = False
-    return array
 
 
 class _Shared:
@@ -166,14 +79,16 @@ def _call(self: Any, *args: Any) -> Any:
         if self.fn.__globals__ is _ACTIVE[-1]:
             return self.fn(*args)
         return _PLAIN_CALL(self, *args)
-    _check(self)
-    LAUNCHES.shape(self)
+    check(self.fn.__name__, _shape(self.grid_dim), _shape(self.block_dim))
+    LAUNCHES.shape(self.fn, self.block_dim)
     typed = tuple(map(_scalar, args))
     if EMULATED[-1] is not None and EMULATED[-1](self, typed):
-        LAUNCHES.note(self, args)
+        LAUNCHES.note(self.fn, args)
         return None
-    LAUNCHES.spend(self)
-    LAUNCHES.note(self, args)
+    # a thread with barriers costs ten times as much
+    threads = math.prod([*self.grid_dim, *self.block_dim])
+    LAUNCHES.spend(self.fn.__name__, threads * (10 if barriers(self.fn) else 1))
+    LAUNCHES.note(self.fn, args)
     args = typed
     _ACTIVE.append(self.fn.__globals__)
     try:
@@ -181,6 +96,10 @@ def _call(self: Any, *args: Any) -> Any:
             return _PLAIN_CALL(self, *args)
     finally:
         _ACTIVE.pop()
+
+
+def _shape(size: Any) -> tuple[int, ...] | None:
+    return None if size is None else tuple(size)
 
 
 def _scalar(value: Any) -> Any:
@@ -193,19 +112,6 @@ def _scalar(value: Any) -> Any:
 
 
 _SCALARS = {int: np.int64, float: np.float64, complex: np.complex128}
-
-
-def _check(kernel: Any) -> None:
-    if kernel.grid_dim is None or kernel.block_dim is None:
-        raise LaunchError(f"`{kernel.fn.__name__}` is launched without a grid and a block")
-    grid, block = tuple(kernel.grid_dim), tuple(kernel.block_dim)
-    name = kernel.fn.__name__
-    if any(n < 1 for n in grid + block):
-        raise LaunchError(f"`{name}` is launched with an empty grid {grid} or block {block}")
-    if math.prod(block) > MAX_THREADS or block[2] > 64:
-        raise LaunchError(f"`{name}` is launched with a block {block} of over 1024 threads")
-    if any(n > limit for n, limit in zip(grid, MAX_GRID, strict=True)):
-        raise LaunchError(f"`{name}` is launched with a grid {grid} past the limits {MAX_GRID}")
 
 
 @contextmanager
@@ -223,28 +129,6 @@ def _device_math(namespace: dict[str, Any]) -> Iterator[None]:
         yield
     finally:
         namespace.update(before)
-
-
-@contextmanager
-def poisoned_host() -> Iterator[None]:
-    """Let `np.empty` and `np.empty_like` give poisoned arrays, as an allocation may."""
-
-    def filled(plain: Callable[..., Any]) -> Callable[..., Any]:
-        def empty(*args: Any, **kwargs: Any) -> Any:
-            made = plain(*args, **kwargs)
-            return poison(made) if made.dtype.kind in "fciub" else made
-
-        return empty
-
-    # set by name: they are Final as far as mypy is concerned
-    plain = {name: getattr(np, name) for name in ("empty", "empty_like")}
-    for name, function in plain.items():
-        setattr(np, name, filled(function))
-    try:
-        yield
-    finally:
-        for name, function in plain.items():
-            setattr(np, name, function)
 
 
 def install() -> None:

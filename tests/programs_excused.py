@@ -8,7 +8,7 @@ import copy
 import re
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -57,18 +57,73 @@ def casts_beyond(original: Any, arguments: Any) -> bool:
     return any("in cast" in str(w.message) for w in said)
 
 
-class _OtherZero:
-    """NumPy, but of -0.0 and 0.0 the extremes take the other one."""
+class _Calls(ast.NodeTransformer):
+    """Calls of NumPy functions or methods of these names go through a function of this file."""
 
-    def __getattr__(self, name: str) -> Any:
-        function = getattr(np, name)
-        if name in ("maximum", "minimum", "fmax", "fmin"):
-            return lambda a, b: function(b, a)
-        return function
+    def __init__(self, names: Sequence[str], function: Callable[..., Any]) -> None:
+        self.names, self.function = names, function
 
-    @staticmethod
-    def clip(a: Any, low: Any, high: Any) -> Any:
-        return np.minimum(np.maximum(a, low), high)
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.func, ast.Attribute) or node.func.attr not in self.names:
+            return node
+        owner = node.func.value
+        is_numpy = isinstance(owner, ast.Name) and owner.id == "np"
+        args = node.args if is_numpy else [owner, *node.args]
+        name: list[ast.expr] = [ast.Constant(node.func.attr)]
+        return ast.Call(ast.Name("_instead", ast.Load()), [*name, *args], node.keywords)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.MatMult) or "matmul" not in self.names:
+            return node
+        args = [ast.Constant("matmul"), node.left, node.right]
+        return ast.Call(ast.Name("_instead", ast.Load()), args, [])
+
+
+def _other_zero(name: str, a: Any, *args: Any, **options: Any) -> Any:
+    """Of -0.0 and 0.0 the extremes take the other one."""
+    if name == "clip":
+        if len(args) == 2:
+            return np.minimum(np.maximum(a, args[0]), args[1])
+        return np.clip(a, *args, **options)
+    return getattr(np, name)(*args, a, **options)
+
+
+def _plain_product(name: str, one: Any, other: Any, **options: Any) -> Any:
+    """The product without BLAS, which leaves out what is multiplied by zero."""
+    dtype = np.result_type(one, other)
+    slow = getattr(np, name)(np.asarray(one, object), np.asarray(other, object), **options)
+    return dtype.type(slow) if np.ndim(slow) == 0 else np.asarray(slow, dtype)
+
+
+def _minus(value: Any) -> Any:
+    return -0.0 if type(value) is int and value == 0 else -value
+
+
+class _NegativeZero(ast.NodeTransformer):
+    """Has Python's 0 negated to -0.0."""
+
+    function = staticmethod(_minus)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        if not isinstance(node.op, ast.USub) or isinstance(node.operand, ast.Constant):
+            return node
+        return ast.Call(ast.Name("_instead", ast.Load()), [node.operand], [])
+
+
+EXTREMES = _Calls(("maximum", "minimum", "fmax", "fmin", "clip"), _other_zero)
+PRODUCTS = _Calls(("dot", "matmul", "inner", "vdot", "tensordot"), _plain_product)
+
+
+def _changed(program: Program, change: _Calls | _NegativeZero) -> Callable[..., Any]:
+    """The program with some of its operations done in another way."""
+    tree = ast.fix_missing_locations(change.visit(ast.parse(program.source)))
+    scope: dict[str, Any] = {"_instead": change.function}
+    exec(compile(tree, "<program>", "exec"), scope)
+    made: Callable[..., Any] = scope["f"]
+    return made
 
 
 def zeros_tie(program: Program, arguments: Any) -> bool:
@@ -77,54 +132,8 @@ def zeros_tie(program: Program, arguments: Any) -> bool:
     NumPy's loops differ in it: `np.maximum` has the second one, `np.clip` the array's, and with
     an array as bound the bound's.
     """
-    scope: dict[str, Any] = {"np": _OtherZero()}
-    source = re.sub(r"(?!np\b)\b([A-Za-z_]\w*)\.clip\(", r"np.clip(\1, ", program.source)
-    exec(compile(source.replace("import numpy as np\n", ""), "<program>", "exec"), scope)
     with np.errstate(all="ignore"):
-        return bool(compare(program.function(), scope["f"], arguments))
-
-
-class _NegativeZero(ast.NodeTransformer):
-    """Has Python's 0 negated to -0.0."""
-
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
-        self.generic_visit(node)
-        if not isinstance(node.op, ast.USub) or isinstance(node.operand, ast.Constant):
-            return node
-        return ast.Call(ast.Name("_minus", ast.Load()), [node.operand], [])
-
-
-def _minus(value: Any) -> Any:
-    return -0.0 if type(value) is int and value == 0 else -value
-
-
-class _PlainProducts(ast.NodeTransformer):
-    """Has products computed without BLAS, which leaves out what is multiplied by zero."""
-
-    NAMES = ("dot", "matmul", "inner", "vdot", "tensordot")
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        self.generic_visit(node)
-        if not isinstance(node.func, ast.Attribute) or node.func.attr not in self.NAMES:
-            return node
-        owner = node.func.value
-        is_numpy = isinstance(owner, ast.Name) and owner.id == "np"
-        args = node.args if is_numpy else [owner, *node.args]
-        name = ast.Constant(node.func.attr)
-        return ast.Call(ast.Name("_product", ast.Load()), [name, *args], node.keywords)
-
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        self.generic_visit(node)
-        if not isinstance(node.op, ast.MatMult):
-            return node
-        args = [ast.Constant("matmul"), node.left, node.right]
-        return ast.Call(ast.Name("_product", ast.Load()), args, [])
-
-
-def _product(name: str, one: Any, other: Any, **options: Any) -> Any:
-    dtype = np.result_type(one, other)
-    slow = getattr(np, name)(np.asarray(one, object), np.asarray(other, object), **options)
-    return dtype.type(slow) if np.ndim(slow) == 0 else np.asarray(slow, dtype)
+        return bool(compare(program.function(), _changed(program, EXTREMES), arguments))
 
 
 def is_numpys_way(program: Program, made: Callable[..., Any], arguments: Any) -> bool:
@@ -133,14 +142,11 @@ def is_numpys_way(program: Program, made: Callable[..., Any], arguments: Any) ->
     `-(y if c else 0)` is an int or a float as the data decides: a kernel has one dtype for both,
     and the sign of its zero.  And BLAS takes 0 * NaN for 0.
     """
-    for change in (_NegativeZero(), _PlainProducts()):
-        tree = ast.fix_missing_locations(change.visit(ast.parse(program.source)))
-        scope: dict[str, Any] = {"_minus": _minus, "_product": _product}
-        exec(compile(tree, "<program>", "exec"), scope)
-        with np.errstate(all="ignore"):
-            if not compare(scope["f"], made, arguments):
-                return True
-    return False
+    with np.errstate(all="ignore"):
+        return any(
+            not compare(_changed(program, change), made, arguments)
+            for change in (_NegativeZero(), PRODUCTS)
+        )
 
 
 def raises_unused(program: Program, made: Callable[..., Any], arguments: Any) -> bool:

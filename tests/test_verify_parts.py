@@ -343,7 +343,7 @@ def test_the_command_on_what_it_cannot_read(
     (tmp_path / "empty").mkdir()
     assert verify.run(options(tmp_path / "empty", tmp_path / "none.py")) == 2
     assert capsys.readouterr().err.count("error: ") == 2
-    for wrong in ({"on": ("gpu",)}, {"timeout": 0.0}, {"seed": -1}):
+    for wrong in ({"sanitize": True}, {"timeout": 0.0}, {"seed": -1}):
         with pytest.raises(UsageError):
             verify.run(options(right, **wrong))
 

@@ -161,7 +161,9 @@ def either(b: Builder, cond: Expr, then: Operand, other: Operand, what: str) -> 
     arrays = [v for v in (then, other) if isinstance(v, Array)]
     views = [n for v in arrays for n in ([v.view.buffer] if v.view else v.shown_of.split())]
     if isinstance(result, Array) and views:
-        return replace(result, view=None, shown_of=" ".join(dict.fromkeys(views)))
+        shown_of = " ".join(dict.fromkeys(views))
+        chosen = any(v.chosen or v.view is not None for v in arrays)
+        return replace(result, view=None, shown_of=shown_of, chosen=chosen)
     return result
 
 

@@ -16,6 +16,7 @@ from porter.frontend.values import NONE, Array, Listed, Value
 from porter.ir.nodes import Expr, Load, Local, Object, Return
 
 if TYPE_CHECKING:
+    from porter.frontend.builder import Builder
     from porter.frontend.statements import Body
 
 
@@ -56,6 +57,7 @@ def _result(body: Body, value: Value, count: int) -> str | Expr | None:
     name = "out" if count == 1 else "out1"
     if isinstance(value, Array):
         value = whole(body.b, value, name)
+        _check_chosen(body.b, value)
         if value.view is not None and value.view.only is not None:
             body.b.pin(value.view.only)
             value = Array(value.shape, value.dtype, value.at)
@@ -80,6 +82,15 @@ def _result(body: Body, value: Value, count: int) -> str | Expr | None:
     array = body.b.define(name, strong)
     assert array.view is not None
     return Load(array.view.buffer, (), expr.dtype)
+
+
+def _check_chosen(b: Builder, value: Array) -> None:
+    """Refuses what may be an argument itself: a copy would be returned."""
+    names = {m for n in value.shown_of.split() for m in b.may_be(n) if b.is_parameter(m)}
+    if value.chosen and names:
+        raise b.refuse("PRT905", f"what is returned is of the argument `{min(names)}` itself or "
+                       "a new array, as a condition decides",
+                       "return a copy: `.copy()`")  # fmt: skip
 
 
 def _returned_view(body: Body, name: str, value: Array) -> str:

@@ -369,7 +369,8 @@ class Body:
         if value.shown_of:
             for buffer in value.shown_of.split():
                 self.b.snapshot(buffer, name)
-            return replace(self.b.define(name, value), view=None, shown_of=value.shown_of)
+            made = self.b.define(name, value)
+            return replace(made, view=None, shown_of=value.shown_of, chosen=value.chosen)
         flat = [d for d, n in enumerate(value.shape) if n != ONE]
         if len(flat) == value.ndim:
             return self.b.define(name, value)

@@ -41,7 +41,8 @@ class Array:
     elementwise operations and reductions may use such an array, all else `compaction.whole`.
     `shown_of` names the buffers that NumPy may show here by a view which has no form in the IR:
     a slice that is reshaped (the memory layout decides), `z.real`, one of two views. Once it has
-    a name, neither it nor the buffers may be stored into.
+    a name, neither it nor the buffers may be stored into. `chosen` when a condition decides
+    whether it is theirs: then it cannot be returned, because a copy would be.
     """
 
     shape: tuple[Poly, ...]
@@ -51,6 +52,7 @@ class Array:
     mask: At | None = None
     lead: int = 0
     shown_of: str = ""
+    chosen: bool = False
 
     @property
     def ndim(self) -> int:

@@ -109,3 +109,25 @@ def padded_rest(x):
 
 def mean_in_integers(x):
     return np.mean(x[:2], dtype=np.int64)
+
+
+def doubled_or_itself(v, s):
+    if s > 1:
+        return v * 2
+    return v
+
+
+def result_of_a_helper_or_its_argument(y, steps):
+    """NumPy gives back `y` itself unless it was doubled."""
+    return doubled_or_itself(y, steps)
+
+
+def part_of_an_argument_or_not(y, steps):
+    """A view in one case, a new array in the other."""
+    part = y[1:] if steps > 1 else y[1:] + 1.0
+    return part
+
+
+def copy_of_either(y, steps):
+    """A copy is a new array however the condition goes."""
+    return doubled_or_itself(y, steps).copy()

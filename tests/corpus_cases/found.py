@@ -23,4 +23,8 @@ CASES: dict[str, Case] = {
     "search_in_complex": refused("complex128[:]", "PRT907"),
     "padded_rest": Case("float64[:]", "n"),
     "mean_in_integers": refused("float32[:, :]", "PRT907"),
+    "doubled_or_itself": Case("float64[:], int64", "n =1"),
+    "result_of_a_helper_or_its_argument": refused("float64[:], int64", "PRT905", "n =1"),
+    "part_of_an_argument_or_not": refused("float64[:], int64", "PRT905", "n =3"),
+    "copy_of_either": Case("float64[:], int64", "n =1"),
 }

@@ -31,6 +31,8 @@ def undefined(wrong: str, signature: str = "") -> bool:
 
     What a product of them is depends on how it is written.
     """
+    if wrong.endswith(": complex128 instead of complex"):
+        return True  # a Python number that is NumPy's
     small = re.search(r", at \S+(?: \S+)* (\S+) instead of (\S+)$", wrong)
     if small and all(_is_tiny(text) for text in small.groups()):
         return True

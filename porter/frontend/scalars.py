@@ -211,10 +211,14 @@ def operate(op: str, *operands: Expr) -> Expr:
     if folded is not None:
         return folded
     operand, result = types_of(op, args)
-    if OPS[op].rule == "compare" and operand.kind == "u":
+    if OPS[op].rule == "compare":
+        signs = [a.dtype.kind for a in args]
+        if operand.kind == "f" and sorted(signs) == ["i", "u"]:
+            # as floats, numbers from 2**53 on would be equal that are not
+            return _below_unsigned(op, args, signs.index("i"), DType("uint64"))
         for k in (0, 1):
-            if _may_be_negative(args[k]):
-                return _below_unsigned(op, args, k)
+            if operand.kind == "u" and _may_be_negative(args[k]):
+                return _below_unsigned(op, args, k, operand)
     if operand.name == "float16":
         raise DTypeError(f"`{OPS[op].numpy}` computes in float16 here, which kernels do not do "
                          "(`astype(np.float32)` first)")  # fmt: skip
@@ -277,7 +281,7 @@ def _may_be_negative(e: Expr) -> bool:
     return poly is not None and not poly.is_nonneg() and not poly.symbol
 
 
-def _below_unsigned(op: str, args: list[Expr], k: int) -> Expr:
+def _below_unsigned(op: str, args: list[Expr], k: int, operand: DType) -> Expr:
     """A comparison as NumPy makes it: by value, where a cast would make a large number."""
     less = op in ("lt", "le", "ne") if k == 0 else op in ("gt", "ge", "ne")
     answer = Const(less, BOOL)
@@ -285,7 +289,7 @@ def _below_unsigned(op: str, args: list[Expr], k: int) -> Expr:
     if known is not None:
         return answer
     below = operate("lt", args[k], integer(0))
-    operand, result = types_of(op, args)
+    result = types_of(op, args)[1]
     whole = Op(op, (cast(args[0], operand), cast(args[1], operand)), result)
     return Select(below, cast(answer, result), whole, result)
 

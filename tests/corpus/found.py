@@ -131,3 +131,10 @@ def part_of_an_argument_or_not(y, steps):
 def copy_of_either(y, steps):
     """A copy is a new array however the condition goes."""
     return doubled_or_itself(y, steps).copy()
+
+
+def large_integers_compared(x, y):
+    """By value: as floats, 2**63 - 1 and 2**63 would be equal."""
+    near = x + np.int64(2**62) + np.int64(2**62 - 1)
+    far = y + np.uint64(2**63)
+    return near < far, near >= far, near == far, far > near, far != near

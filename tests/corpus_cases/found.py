@@ -27,4 +27,5 @@ CASES: dict[str, Case] = {
     "result_of_a_helper_or_its_argument": refused("float64[:], int64", "PRT905", "n =1"),
     "part_of_an_argument_or_not": refused("float64[:], int64", "PRT905", "n =3"),
     "copy_of_either": Case("float64[:], int64", "n =1"),
+    "large_integers_compared": Case("int64[:], uint64[:]", "n n"),
 }

@@ -229,3 +229,33 @@ def test_an_assert_comes_before_the_checks_of_what_follows() -> None:
     text = module_text([converted.text], "heat.py")
     checks = text.index("def blurred(")
     assert text.index("assert ", checks) < text.index("raise ValueError(", checks)
+
+
+CHECKED = """
+import numpy as np
+
+
+def weighted(x, w):
+    if len(x) != len(w):
+        raise ValueError(f"{len(w)} weights for {len(x)} values")
+    return np.sum(x * w)
+
+
+def late(x, w):
+    d = x - w
+    if len(x) != len(w):
+        raise ValueError("too late")
+    return d
+"""
+
+
+def test_the_users_checks_are_first_as_written_and_made_once() -> None:
+    function, scope = source("weighted", CHECKED)  # type: ignore[assignment]
+    text = module_text([convert_function(function, "float64[:], float64[:]", scope).text], "")
+    check, said = CHECKED.splitlines()[5:7]
+    assert f"{check}\n{said}\n    on_device = " in text
+    assert text.count("shape[0] !=") == 0
+    function, scope = source("late", CHECKED)
+    text = module_text([convert_function(function, "float64[:], float64[:]", scope).text], "")
+    # what the subtraction raises comes before it; the check is there as it was
+    assert text.index("could not be broadcast") < text.index(check)

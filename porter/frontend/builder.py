@@ -442,6 +442,13 @@ class Builder:
             self.checks.append(Check("equal", a, b, what, error))
         return a
 
+    def same_size(self, a: Poly, b: Poly) -> None:
+        """Two sizes are equal from here on: the user's own check has found them so."""
+        checks = list(self.checks)
+        with suppress(Refusal):
+            self.unify(a, b, "the sizes")
+        self.checks[:] = checks
+
     def _broadcast_axes(self) -> tuple[str, ...]:
         """Axes of arguments that were taken as long as others, where NumPy also takes 1."""
         sides = [p.symbol for c in self.checks if c.kind == "broadcast" for p in (c.left, c.right)]

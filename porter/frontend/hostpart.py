@@ -19,6 +19,7 @@ from porter.frontend import purity
 from porter.frontend.evaluate import is_expr
 from porter.frontend.hosttext import SHAPE, HostText
 from porter.frontend.names import assigned_names
+from porter.frontend.preconditions import is_first, learn
 from porter.frontend.results import returned
 from porter.frontend.scalars import on_host
 from porter.frontend.values import NONE, Array, Value
@@ -39,18 +40,10 @@ def keep(body: Body, node: cst.BaseStatement) -> None:
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
     kept = host.statement(body.b.module.tree.code_for_node(new))
-    body.b.emit(replace(kept, first=_is_first(body, kept)))
-
-
-def _is_first(body: Body, kept: Host) -> bool:
-    """Whether nothing could have raised before a statement about sizes and numbers."""
-    b = body.b
-    above = all(isinstance(s, Host) and s.first for s in b.statements)
-    on_host = not (kept.arrays or any(isinstance(e, Load) for _, v in kept.values for e in walk(v)))
-    nested = b.conditions or b.data_branches or b.in_while
-    return (
-        kept.text.lstrip().startswith("assert") and above and on_host and not (b.checks or nested)
-    )
+    kept = replace(kept, first=is_first(body, kept))
+    body.b.emit(kept)
+    if kept.first:
+        learn(body, node)
 
 
 def check_kept(body: Body, block: Sequence[Stmt], index: str) -> None:

@@ -98,7 +98,7 @@ class HostText(cst.CSTTransformer):
         if self._asks_argument(node):
             return node
         used = used_names(node)
-        if used & self.local or not self._reads_device(node):
+        if used & self.local or not self._reads_device(node) or self._asks_shapes(node):
             return None
         if isinstance(node, (cst.Tuple, cst.List, cst.Dict)) or is_text(node, self.body.env):
             return None
@@ -125,6 +125,14 @@ class HostText(cst.CSTTransformer):
                 return False
         given = self.body.given.get(name)
         return isinstance(given, Array) and given is self.body.env.get(name)
+
+    def _asks_shapes(self, node: cst.CSTNode) -> bool:
+        """Whether shapes of arguments are all that the code asks of arrays."""
+        if isinstance(node, cst.BaseExpression) and self._asks_argument(node):
+            return True
+        if isinstance(node, cst.Name) and self._reads_device(node):
+            return False
+        return all(self._asks_shapes(child) for child in children(node))
 
     def _reads_device(self, node: cst.CSTNode) -> bool:
         """Whether the code reads something that is not the host's own."""

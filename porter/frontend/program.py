@@ -30,6 +30,7 @@ from porter.ir.nodes import (
     Buffer,
     Check,
     Expr,
+    Host,
     Origin,
     Parameter,
     Program,
@@ -201,7 +202,11 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
         if not low <= value <= high:
             raise refusal("PRT907", f"{value} does not fit {d.name}: NumPy raises OverflowError",
                           function.span, "use a wider dtype")  # fmt: skip
-    body: tuple[Stmt, ...] = tuple(map_statement(s, poly, dtype) for s in b.statements)
+    # the user's first checks test what the others take as equal because of them
+    body: tuple[Stmt, ...] = tuple(
+        map_statement(s, (lambda p: p) if isinstance(s, Host) and s.first else poly, dtype)
+        for s in b.statements
+    )
     buffers = {
         k: replace(v, shape=tuple(map(poly, v.shape)), dtype=dtype(v.dtype))
         for k, v in b.buffers.items()

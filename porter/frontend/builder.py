@@ -130,6 +130,7 @@ class Builder:
     imports: set[str] = field(default_factory=set)
     frozen: set[str] = field(default_factory=set)  # arrays that objects of the host may hold
     kept: list[Diagnostic] = field(default_factory=list)
+    arguments: dict[str, Value] = field(default_factory=dict)  # of the function, as they came
     snapshots: dict[str, str] = field(default_factory=dict)
     moves: list[tuple[str, str]] = field(default_factory=list)  # (variable, an array that it means)
     #: sizes that the host reads back, positions by mask, selections made whole

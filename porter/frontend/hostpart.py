@@ -240,9 +240,10 @@ def host_can_test(body: Body, test: cst.CSTNode) -> bool:
     """Whether a test needs nothing from the device: of arguments at most their shapes."""
     match test:
         case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value=attr)) if attr in SHAPE:
-            return isinstance(body.given.get(name), Array) or not _is_array(body, name)
+            given = isinstance(body.given.get(name), Array) or body.argument(name) != ""
+            return given or not _is_array(body, name)
         case cst.Call(func=cst.Name(value="len"), args=[cst.Arg(value=cst.Name(value=name))]):
-            return not _is_array(body, name) or body.given.get(name) is body.env[name]
+            return not _is_array(body, name) or bool(body.argument(name))
         case cst.Call(func=cst.Name(value="isinstance" | "callable" | "hasattr")):
             return False
         case cst.Attribute(value=value):

@@ -95,8 +95,13 @@ class HostText(cst.CSTTransformer):
     def _expression(self, node: cst.BaseExpression) -> cst.BaseExpression | None:
         if isinstance(node, cst.Name):
             return self._name(node)
-        if self._asks_argument(node):
-            return node
+        asked = self._asked(node)
+        if asked is not None:
+            # a helper has its own name for it
+            argument = cst.Name(self.body.argument(asked.value))
+            renamed = node.deep_replace(asked, argument)
+            assert isinstance(renamed, cst.BaseExpression)
+            return renamed
         used = used_names(node)
         if used & self.local or not self._reads_device(node) or self._asks_shapes(node):
             return None
@@ -112,23 +117,23 @@ class HostText(cst.CSTTransformer):
             self.values[:], self.arrays[:] = values, arrays
             return None
 
-    def _asks_argument(self, node: cst.BaseExpression) -> bool:
-        """The shape of an argument: the text says it already."""
+    def _asked(self, node: cst.CSTNode) -> cst.Name | None:
+        """The name of an argument of which the code asks the shape: the text says it already."""
         match node:
-            case cst.Attribute(value=cst.Name(value=name), attr=cst.Name(value=a)) if a in SHAPE:
+            case cst.Attribute(value=cst.Name() as name, attr=cst.Name(value=a)) if a in SHAPE:
                 pass
             case cst.Subscript(value=cst.Attribute(attr=cst.Name(value="shape")) as shape):
-                return self._asks_argument(shape)
-            case cst.Call(func=cst.Name(value="len"), args=[cst.Arg(value=cst.Name(value=name))]):
+                return self._asked(shape)
+            case cst.Call(func=cst.Name(value="len"), args=[cst.Arg(value=cst.Name() as name)]):
                 pass
             case _:
-                return False
-        given = self.body.given.get(name)
-        return isinstance(given, Array) and given is self.body.env.get(name)
+                return None
+        is_array = isinstance(self.body.env.get(name.value), Array)
+        return name if is_array and self.body.argument(name.value) else None
 
     def _asks_shapes(self, node: cst.CSTNode) -> bool:
         """Whether shapes of arguments are all that the code asks of arrays."""
-        if isinstance(node, cst.BaseExpression) and self._asks_argument(node):
+        if self._asked(node) is not None:
             return True
         if isinstance(node, cst.Name) and self._reads_device(node):
             return False

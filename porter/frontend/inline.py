@@ -62,13 +62,14 @@ def inline(
         raise ev.b.refuse("PRT902", f"`{callee.name}` is recursive: a kernel cannot be",
                           "write it as a loop")  # fmt: skip
     env = closure | bind_parameters(ev, function, positional, keywords)
-    active.append(callee.name)
+    # an attempt inside that is given up puts back a copy of the list
+    ev.b.active = [*active, callee.name]
     outer = ev.b.origin
     try:
         body = Body(ev.b, ev.scope, env, helper=callee.name)
         result = body.run_helper(list(_statements(function)))
     finally:
-        active.pop()
+        ev.b.active = active
         ev.b.origin = outer
     return NONE if result is None else result
 

@@ -50,11 +50,20 @@ class Body:
         self.single: set[str] = set()
         self.returned = False
         self.given = {} if helper else dict(env)  # the arguments as they came
+        if not helper:
+            builder.arguments = self.given
         self.early: tuple[str, str] | None = None
         self.loops_before = builder.loops
         #: what runs after the statement at hand, block by block
         self.rest: list[Sequence[cst.CSTNode]] = []
         self.frames: list[looping.Frame] = []
+
+    def argument(self, name: str) -> str:
+        """The function's argument that a name still means, also in a helper; '' if it is none."""
+        value = self.env.get(name)
+        if value is None or not self.helper:
+            return name if value is not None and self.given.get(name) is value else ""
+        return next((n for n, v in self.b.arguments.items() if v is value), "")
 
     # -- running ---------------------------------------------------------------------
 

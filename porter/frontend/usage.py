@@ -22,6 +22,7 @@ from porter.frontend.forms import (
     type_of_default,
     unturned,
 )
+from porter.frontend.names import used_names
 from porter.frontend.operands import Operands
 from porter.source.module import FunctionSource
 from porter.source.walk import walk
@@ -478,11 +479,15 @@ class _Visitor(Operands):
 
     def _helper(self, node: cst.Call, helper: FunctionSource) -> None:
         """What a helper of the file does with its parameters holds for the arguments."""
-        if helper.name == self.own or all(self.use(a.value) is None for a in node.args):
+        if helper.name == self.own or not any(used_names(a.value) & self.uses.keys()
+                                              for a in node.args):  # fmt: skip
             return
         for argument, known in zip(node.args, self._inner(helper), strict=False):
             use = self.use(argument.value)
-            if use is None or argument.keyword is not None:
+            if argument.keyword is not None:
+                continue
+            if use is None:
+                self.ranks.demand(argument.value, known.ndim or 0)
                 continue
             use.is_integer |= known.is_integer
             use.is_index |= known.is_index

@@ -105,3 +105,45 @@ def square_windows(image, kernel):
         for j in range(out.shape[1]):
             out[i, j] = np.sum(image[i : i + kh, j : j + kw] * kernel)
     return out
+
+
+def _validate(u, v):
+    if u.shape != v.shape:
+        raise ValueError(f"shapes differ: {u.shape} and {v.shape}")
+    if u.ndim != 1:
+        raise ValueError("1-D only")
+
+
+def _as_floats(x, name):
+    x = np.asarray(x, dtype=float)
+    if x.ndim != 1:
+        raise ValueError(f"{name} must be 1-D")
+    return x
+
+
+def _difference(u, v):
+    if len(u) != len(v):
+        raise ValueError(f"lengths {len(u)}, {len(v)}")
+    return u - v
+
+
+def in_a_helper(x, y):
+    _validate(x, y)
+    return np.sqrt(np.mean((x - y) ** 2))
+
+
+def in_two_helpers(x, y):
+    x = _as_floats(x, "x")
+    y = _as_floats(y, "y")
+    if x.size == 0:
+        raise ValueError("empty")
+    return np.mean(np.abs(x - y))
+
+
+def about_what_is_computed(x, y):
+    """The helper's names are other arrays than the arguments."""
+    return _difference(x * 2, y) + 1
+
+
+def with_exchanged_names(v, u):
+    return _difference(u, v) + u.sum()

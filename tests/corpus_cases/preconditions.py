@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from corpus_case import Case
+from corpus_case import Case, refused
 
 CASES: dict[str, Case] = {
     "same_shapes": Case("float64[:], float64[:]", "n n"),
@@ -18,4 +18,11 @@ CASES: dict[str, Case] = {
     "slopes": Case("float64[:], float64[:]", "n+3 n+3"),
     "one_of_two": Case("float64[:], float64[:], float64[:]", "n m n"),
     "square_windows": Case("float64[:, :], float64[:, :]", "n+3,m+4 3,3"),
+    "_validate": refused("float64[:], float64[:]", "PRT909", "n n"),
+    "_as_floats": refused("float64[:], int64", "PRT909", "n =1"),
+    "_difference": Case("float64[:], float64[:]", "n n"),
+    "in_a_helper": Case("float64[:], float64[:]", "n n"),
+    "in_two_helpers": Case("float64[:], float64[:]", "n n"),
+    "about_what_is_computed": Case("float64[:], float64[:]", "n n"),
+    "with_exchanged_names": Case("float64[:], float64[:]", "n n"),
 }

@@ -9,7 +9,8 @@ Mutants are made of `tests/golden/*_cuda.py` and of what `porter convert` makes 
 default `porter verify` does, the simulator and then the compiler, for the functions that the
 mistake can reach; `--long` adds the emulator with 96 cases.  Survivors that are right, because
 the edit changes nothing that matters, are listed with the reason in `mutants_reviewed.py`.
-`--results` keeps the verdicts, so that a run can be continued.  `--unharmed N` proves the modules
+`--results` keeps the verdicts, so that a run can be continued; with `--again --long` what was
+missed goes through the long mode.  `--unharmed N` proves the modules
 as they are with N seeds: whatever fails is a false alarm (with `--long` on the emulator).
 """
 
@@ -121,7 +122,7 @@ def run(options: argparse.Namespace) -> list[Verdict]:
         drawn = [m for module in made.values() for m in mutants(module)]
         drawn = [m for m in drawn if options.only in ("", m.kind)]
         drawn = sample(drawn, options.sample or len(drawn), options.seed)
-        new = [m for m in drawn if m.key not in verdicts]
+        new = [m for m in drawn if _is_open(verdicts.get(m.key), options)]
         print(f"{len(drawn)} mutants, {len(drawn) - len(new)} of them judged before", flush=True)
         with ThreadPoolExecutor(options.jobs) as pool:
             judged = pool.map(lambda m: judge(places[m.module], m, long=options.long), new)
@@ -132,6 +133,10 @@ def run(options: argparse.Namespace) -> list[Verdict]:
                     with options.results.open("a") as file:
                         file.write(json.dumps(asdict(verdict)) + "\n")
     return [verdicts[m.key] for m in drawn]
+
+
+def _is_open(known: Verdict | None, options: argparse.Namespace) -> bool:
+    return known is None or (options.again and known.class_ == "missed")
 
 
 def read(path: Path | None) -> dict[tuple[str, ...], Verdict]:
@@ -217,6 +222,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--module", default="")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--long", action="store_true", help="with the emulator")
+    parser.add_argument("--again", action="store_true", help="judge what was missed once more")
     parser.add_argument("--results", type=Path, help="verdicts, kept from run to run")
     parser.add_argument("--unharmed", type=int, default=0, metavar="SEEDS")
     parser.add_argument("--write", type=Path)

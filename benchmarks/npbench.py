@@ -9,7 +9,7 @@ the original on the initializer's values and on random ones of several sizes and
 everything is compared: results, every array argument, dtypes, shapes, aliasing.  NPBench's own
 check would accept kernels that do nothing on some programs, so it is not used.
 
-Exits with 1 when a program is wrong or porter crashed.
+Exits with 1 when a program is wrong or not finished, or porter crashed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 CHILD = Path(__file__).with_name("npbench_child.py")
-BAD = ("wrong", "crashed")
+#: what makes the exit code 1; a program whose comparison took too long is not proved wrong
+BAD = ("wrong", "crashed", "unfinished")
+#: the exit code of a child that was ended
+LATE = -1
 #: the code of the advice that a statement stays on the host
 STAYS = "PRT912"
 ORDER = ("converted", "partly", "refused", *BAD)
@@ -96,7 +99,7 @@ def programs(checkout: Path) -> list[Program]:
 
 
 def child(command: list[str], seconds: float, **more: str) -> tuple[int, str, str]:
-    """Exit code, output and the last line of the errors; the code is -1 after the time limit."""
+    """Exit code, output and the last line of the errors; the code is LATE after the time limit."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     environment = {**os.environ, "PYTHONPATH": path, **more}
     try:
@@ -104,7 +107,7 @@ def child(command: list[str], seconds: float, **more: str) -> tuple[int, str, st
             command, env=environment, capture_output=True, text=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
-        return -1, "", f"takes more than {seconds:.0f} s"
+        return LATE, "", f"takes more than {seconds:.0f} s"
     return done.returncode, done.stdout, (done.stderr.strip().splitlines() or [""])[-1]
 
 
@@ -113,7 +116,7 @@ def ask(step: str, request: Path, seconds: float) -> dict[str, Any]:
     command = [sys.executable, str(CHILD), step, str(request)]
     code, out, said = child(command, seconds, NUMBA_ENABLE_CUDASIM="1")
     if code != 0:
-        return {"wrong": [said or f"exit code {code}"]}
+        return {"wrong": [said or f"exit code {code}"], "unfinished": code == LATE}
     answer: dict[str, Any] = json.loads(out.splitlines()[-1])
     return answer
 
@@ -155,7 +158,8 @@ def run(program: Program, options: argparse.Namespace, folder: Path) -> Outcome:
     if word in ("converted", "partly"):
         answer = ask("compare", request, options.seconds)
         if answer["wrong"]:
-            word, detail = "wrong", " ".join(" | ".join(answer["wrong"]).split())
+            word = "unfinished" if answer.get("unfinished") else "wrong"
+            detail = " ".join(" | ".join(answer["wrong"]).split())
         elif answer.get("stricter"):
             detail = f"stricter: {' '.join(answer['stricter'][0].split())} {detail}".strip()
     elif word == "failed":
@@ -222,9 +226,9 @@ def page(rows: list[Outcome], options: argparse.Namespace) -> str:
         "statements stay on the host.  *Refused*: no module is written, for the reason given.",
         "Launches are those of one call at the lowered size; where the original has a loop over",
         "time, they grow with its steps.  *Wrong* includes calls with the initializer's own sizes",
-        "that the module refuses, and those that the simulator did not finish in time: the reason",
-        "says which.  *stricter* names a call with other sizes that raises ValueError where NumPy",
-        "goes on.",
+        "that the module refuses: the reason says so.  *Unfinished*: not compared in the time that",
+        "`--seconds` gives.  *stricter* names a call with other sizes that raises ValueError where",
+        "NumPy goes on.",
         "",
         "| program | outcome | kernels | launches | compared | reason |",
         "|---|---|---:|---:|---:|---|",

@@ -17,7 +17,7 @@ from numba.cuda.simulator import kernel as sim_kernel
 from numba.cuda.simulator import kernelapi
 from numba.cuda.simulator.cudadrv import devicearray
 
-from porter.verify import writes
+from porter.verify import strict_arrays, writes
 from porter.verify.device_math import DEVICE_MATH
 from porter.verify.launches import LAUNCHES, LaunchError, check, poison
 from porter.verify.scheduler import Block, barriers
@@ -136,6 +136,7 @@ def install() -> None:
     # what the simulator still does with operating-system threads, do quickly
     sys.setswitchinterval(5e-5)
     writes.install()
+    strict_arrays.install()
     sim_kernel.BlockManager = Block
     sim_kernel.FakeCUDAKernel.__call__ = _call
     kernelapi.FakeCUDAShared = _Shared

@@ -12,7 +12,7 @@
 # porter: assumed black_scholes: strike is a 1-D array of float64
 # porter: assumed black_scholes: years is a 1-D array of float64
 # porter: verified black_scholes: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:deb38996087ee768064b15b809bcedba0198e2fa99161e32d5d1d96968743c7b
+# porter: output sha256:330f0c2c74c133a2f1193fbcca59c3f5d7e10b67f73ff5be6f1cf3753d57cf5d
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -219,7 +219,13 @@ def _flat(array, shape):
                 f"cannot broadcast a device array from {array.shape} to {shape}"
             )
         array = array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
-        return array if len(shape) == 1 else array.reshape(array.size)
+        if len(shape) == 1:
+            return array
+        if not array.is_c_contiguous():
+            raise ValueError(
+                "a device array with gaps is not flattened: pass a contiguous copy"
+            )
+        return array.reshape(array.size)
     return np.broadcast_to(array, shape).reshape(-1)
 
 

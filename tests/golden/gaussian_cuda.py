@@ -5,7 +5,7 @@
 # porter: shapes gaussian_pdf: x[n] mean[] sigma[]
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: verified gaussian_pdf: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:b20e25c4e781a0198f98b4dc64fbb2f67fa4c6bb93254fdf68dbf9b6a149d488
+# porter: output sha256:2327378016aef8379338a5cef44494a6619f77f187382f78a766b68baf7c49d3
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
@@ -85,7 +85,13 @@ def _flat(array, shape):
                 f"cannot broadcast a device array from {array.shape} to {shape}"
             )
         array = array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
-        return array if len(shape) == 1 else array.reshape(array.size)
+        if len(shape) == 1:
+            return array
+        if not array.is_c_contiguous():
+            raise ValueError(
+                "a device array with gaps is not flattened: pass a contiguous copy"
+            )
+        return array.reshape(array.size)
     return np.broadcast_to(array, shape).reshape(-1)
 
 

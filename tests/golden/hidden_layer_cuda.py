@@ -6,7 +6,7 @@
 # porter: assumed hidden_layer: greyscales is a 1-D array of float64
 # porter: assumed hidden_layer: weights is a 1-D array of float64
 # porter: verified hidden_layer: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:be2ea45e9753c78c12ec2c6335720f16913ed91bdad836d885b03aa0f4b1ee91
+# porter: output sha256:713b990da769cea6bca8532b0811ebcf9a0553d192547e330c78e6942d6e6682
 
 """CUDA kernels for the NumPy functions of hidden_layer.py."""
 
@@ -97,7 +97,13 @@ def _flat(array, shape):
                 f"cannot broadcast a device array from {array.shape} to {shape}"
             )
         array = array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
-        return array if len(shape) == 1 else array.reshape(array.size)
+        if len(shape) == 1:
+            return array
+        if not array.is_c_contiguous():
+            raise ValueError(
+                "a device array with gaps is not flattened: pass a contiguous copy"
+            )
+        return array.reshape(array.size)
     return np.broadcast_to(array, shape).reshape(-1)
 
 

@@ -10,7 +10,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:0c9a0826cc6d6a5de12210271dcbdd07b1c0d10562128965e67e90121b28e563
+# porter: output sha256:cf178cd7cecdfb6890bc8d5b9d30fc7c2f654c919fdf7b49ae466abe7f8fc524
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -113,7 +113,13 @@ def _flat(array, shape):
                 f"cannot broadcast a device array from {array.shape} to {shape}"
             )
         array = array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
-        return array if len(shape) == 1 else array.reshape(array.size)
+        if len(shape) == 1:
+            return array
+        if not array.is_c_contiguous():
+            raise ValueError(
+                "a device array with gaps is not flattened: pass a contiguous copy"
+            )
+        return array.reshape(array.size)
     return np.broadcast_to(array, shape).reshape(-1)
 
 

@@ -1,0 +1,52 @@
+"""Device arrays that have no more than Numba's `DeviceNDArray` has on a GPU.
+
+The simulator's stand-in hands on every attribute of the NumPy array behind it, and copies where a
+GPU's array refuses: host code that relies on it would fail on a GPU only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+
+#: what is public in DeviceNDArray of Numba 0.61 and of numba-cuda 0.30, and what Numba itself asks
+ATTRIBUTES = frozenset({
+    "T", "__array__", "alloc_size", "bind", "copy_to_device", "copy_to_host", "dtype", "flags",
+    "gpu_data", "is_c_contiguous", "is_f_contiguous", "nbytes", "ndim", "ravel", "reshape",
+    "shape", "size", "split", "squeeze", "stream", "strides", "transpose", "view",
+})  # fmt: skip
+_OPERATORS = ("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "floordiv", "truediv",
+              "mod", "pow")  # fmt: skip
+
+
+class NeedsCopy(RuntimeError):
+    """Where NumPy would copy, a GPU's array raises a RuntimeError of its own."""
+
+
+def _attribute(self: Any, name: str) -> Any:
+    if name not in ATTRIBUTES:
+        raise AttributeError(f"a device array has no attribute `{name}`")
+    return getattr(self._ary, name)
+
+
+def _reshape(self: Any, *shape: Any, **options: Any) -> Any:
+    made = self._ary.reshape(*shape, **options)
+    if self._ary.size and made.base is not self._ary and made.base is not self._ary.base:
+        raise NeedsCopy("a device array with gaps is not reshaped")
+    return FakeCUDAArray(made)
+
+
+def _interface(self: Any) -> dict[str, Any]:
+    interface: dict[str, Any] = self._ary.__array_interface__
+    return interface
+
+
+def install() -> None:
+    """Put this into Numba's simulator."""
+    for name in _OPERATORS:
+        if f"__{name}__" in vars(FakeCUDAArray):
+            delattr(FakeCUDAArray, f"__{name}__")
+    FakeCUDAArray.__getattr__ = _attribute
+    FakeCUDAArray.reshape = _reshape
+    FakeCUDAArray.__cuda_array_interface__ = property(_interface)

@@ -57,6 +57,8 @@ WRONG: list[tuple[str, str, Edits]] = [
     ("a barrier less", "softmax", [("    cuda.syncthreads()\n    width", "    width")]),
     ("scratch for half a block", "l2_norms", [("array(THREADS,", "array(THREADS // 2,")]),
     ("a wrong neighbour", "heat", [(RIGHT_OF, "                + u2[i + 1, j + 1]\n")]),
+    ("an index one too large", "csr_matvec", [("k >= n:", "k > n:")]),
+    ("an index one too small", "csr_matvec", [("k < -n or", "k < -n - 1 or")]),
     ("axes exchanged", "sobel", [("image[i - 1, j + 1]", "image[j - 1, i + 1]")]),
     ("hoisted too far", "matmul", [(TOTAL, ""), (TILES, TILES + "    total = T(0.0)\n")]),
     ("< for <=", "threshold", [("x[i] < t:", "x[i] <= t:")]),

@@ -327,7 +327,8 @@ def _flat(
                 assert isinstance(new, Write)
                 if new.mask is not None and mask is not None:
                     yield None
-                yield replace(new, axes=(*axes, *new.axes), mask=new.mask or mask)
+                origin = replace(new.origin, looped=True)
+                yield replace(new, axes=(*axes, *new.axes), mask=new.mask or mask, origin=origin)
             case _:
                 yield None
 

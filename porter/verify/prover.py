@@ -102,6 +102,7 @@ class Proof:
     copies: int = 0
     scalars: set[tuple[str, ...]] = field(default_factory=set)
     sample: tuple[Inputs, list[Parameter]] | None = None
+    in_order: tuple[Inputs, list[Parameter]] | None = None
     variants: list[list[Parameter]] = field(default_factory=list)
     worst: Worst = field(default_factory=Worst)
     refusals: list[Found] = field(default_factory=list)
@@ -329,6 +330,8 @@ class Proof:
         big = all(n > 1 for n in inputs.sizes.values())
         if self.sample is None and big and inputs.form == "host":
             self.sample = (inputs, parameters)
+        if spec.ints == "sorted" and big and inputs.form == "host":
+            self.in_order = self.in_order or (inputs, parameters)
         return True
 
     @staticmethod
@@ -472,7 +475,8 @@ class Proof:
 
     def _wrong_inputs(self, inputs: Inputs, parameters: list[Parameter]) -> None:
         spec = CaseSpec(("5",), number=-1)
-        for label, changed in variations.wrong(inputs, parameters):
+        ends = variations.beyond(*(self.in_order or (inputs, parameters)))
+        for label, changed in itertools.chain(variations.wrong(inputs, parameters), ends):
             if not narrowing.holds(self.subject.domain, changed):
                 continue
             self.report(-1, (label, *changed.describe()))
@@ -494,7 +498,7 @@ class Proof:
         if actual.error is not None and from_kernel(actual.error):
             text = f"{label}: not refused before the launch: {_said(actual.error, actual.line)}"
             raise self._found(spec, inputs, "exception", text)
-        if isinstance(actual.error, _REFUSALS) and not isinstance(actual.error, LaunchError):
+        elif isinstance(actual.error, _REFUSALS) and not isinstance(actual.error, LaunchError):
             self.counts["stricter"] += expected.error is None
         elif actual.error is not None:
             same = expected.error is not None and _alike(expected.error, actual.error)

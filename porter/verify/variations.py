@@ -11,6 +11,8 @@ import numpy as np
 from porter.verify.inputs import Argument, Inputs, Parameter
 from porter.verify.shapes import symbols
 
+#: so many lengths of axes are tried as indices
+MOST_LENGTHS = 3
 _WIDER: dict[str, Any] = {
     "float16": np.float64,
     "float32": np.float64,
@@ -78,6 +80,25 @@ def wrong(inputs: Inputs, parameters: list[Parameter]) -> Iterator[tuple[str, In
     if first.type.letter == "f":
         yield f"`{first.name}` is complex", _replaced(inputs, first, lambda v: v + 0j)
     yield f"`{first.name}` is None", _replaced(inputs, first, lambda v: None)
+
+
+def beyond(inputs: Inputs, parameters: list[Parameter]) -> Iterator[tuple[str, Inputs]]:
+    """Indices that are just too large, or too small, for an axis of some array.
+
+    Which axis an index belongs to is not known: NumPy tells whether it raises.
+    """
+    values = [a.value for a in inputs.arguments if isinstance(a.value, np.ndarray)]
+    lengths = sorted({n for v in values for n in v.shape if n})[:MOST_LENGTHS]
+    for p in parameters:
+        if not p.index or p.type.kind != "array" or p.type.letter not in "iu":
+            continue
+        info = np.iinfo(p.type.dtype)
+        ends = [end for n in lengths for end in (n, -n - 1) if info.min <= end <= info.max]
+        for end in ends:
+            yield (
+                f"`{p.name}` holds {end}",
+                _replaced(inputs, p, lambda v, e=end: np.full_like(v, e)),
+            )
 
 
 def _shared_axes(arrays: list[Parameter]) -> Iterator[tuple[Parameter, int]]:

@@ -12,7 +12,7 @@ CASES: dict[str, Case] = {
     "behind_a_sum": Case("float64[:], float64[:]", "n n"),
     "behind_a_store": Case("float64[:], float64[:]", "n+1 n+1"),
     "behind_what_raises": Case("float64[:], float64[:]", "n n"),
-    "weighted": Case("float64[:], float64[:]", "n n"),
+    "weighted": Case("float64[:], float64[:]", "n n:pos"),
     "sizes_by_name": Case("float64[:], float64[:]", "n n"),
     "in_one_branch": Case("float64[:], float64[:], float64", "n+2 n+2 =3.0"),
     "slopes": Case("float64[:], float64[:]", "n+3 n+3"),

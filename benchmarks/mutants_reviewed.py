@@ -60,6 +60,85 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "black_scholes", "abs or sign dropped", r"abs\(-d\d\)\) => .*abs\(d\d\)\)$",
         "the absolute value is the same",
     ),
+    (
+        ".*", "< for <=", r"^(minimum|maximum)\+2: .* a (<=|>=) b .* => .* a [<>] b ",
+        "of equal numbers either one will do (NumPy's own loops differ in the sign of zero)",
+    ),
+    (
+        "zscores", "operands swapped", r"^zscores_kernel\+11: ", "the difference is squared",
+    ),
+    (
+        "mutant_sources", "axes swapped", r"^transposed_difference_kernel", "the matrix is square",
+    ),
+    (
+        "mutant_sources", "< for <=", r"^running\+7: ",
+        "there is a block in any case, and in no elements it finds nothing",
+    ),
+    (
+        "mutant_sources", "syncthreads (moved|dropped)", r"^block_(min|max|sum)\+1[12]: ",
+        "thread 0 alone uses the result, and reads it before it stores there again (the emulator"
+        " calls it a race)",
+    ),
+    (
+        "mutant_sources", "syncthreads moved", r"^block_(min|max|sum)\+7: ",
+        "the barrier stands before the next step instead of behind the last one, whose result only"
+        " thread 0 uses (the emulator calls it a race)",
+    ),
+    (
+        "row_normalize", "wrong grid", r"_row_threads\(x.shape\[1\]\)\) // 2, stream",
+        "half the threads, still a power of two, take two elements each",
+    ),
+    (
+        "black_scholes", "T\\(\\) dropped", r" > T\(0.0\).* => .* > \(0.0\)",
+        "zero is zero in both types, and the compiler compares in float32",
+    ),
+    (
+        "black_scholes", "< for <=", r"-d[12] > T\(0.0\) ", "at 0 both sides are one half",
+    ),
+    (
+        "mutant_sources", "NaN rule lost",
+        r"largest = maximum\(|^block_max.*max\(scr|^maximum\+2: ",
+        "the smallest keeps the NaN, and the difference of both is all that is returned",
+    ),
+    (
+        "softmax", "NaN rule lost", r"^maximum\+2: ",
+        "the sum over the row has the NaN in any case, and every element is divided by it",
+    ),
+    (
+        "zscores", "float64 to float32", r"np.float32\(table.shape\[0\]\)",
+        "a length is exact in float32 up to 2**24 rows",
+    ),
+    (
+        "mutant_sources", "float64 to float32", r"np.float32\(T\((-?math.inf|0.0)\)\)",
+        "zero and infinity are the same in float32; the variable takes the elements' type",
+    ),
+    (
+        "csr_matvec", "branch dropped", r"^position\+5: ",
+        "Numba counts negative subscripts from the end itself",
+    ),
+    (
+        "mutant_sources", "guard dropped", r"^(running_scan_parts|spread_total).*threadIdx.x == 0:",
+        "every thread of the block has the same sums and stores the same numbers",
+    ),
+    (
+        "hidden_layer", "arguments exchanged", r"d_weights, d_greyscales, out",
+        "a * w / 255 is w * a / 255 but for the rounding",
+    ),
+    (
+        "heat", "arguments exchanged", r"\]\(d_u, new, u2\)", "both are copies of u",
+    ),
+    (
+        "matmul|pairwise", "strides swapped", r"gridDim.x \* TILE => .*blockDim.x \* TILE",
+        "only a grid of 65535 blocks takes a second step: elements are then stored twice, alike",
+    ),
+    (
+        "csr_matvec|hidden_layer", "strides swapped", r"cuda.gridsize\(1\)\): => .*, 1\):",
+        "the shorter stride leaves nothing out: elements are stored again, alike",
+    ),
+    (
+        "threshold", "< for <=", r"^clip_outliers_kernel\+4: ",
+        "what equals the limit stays as it is",
+    ),
 ]  # fmt: skip
 
 

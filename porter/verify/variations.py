@@ -12,7 +12,7 @@ from porter.verify.inputs import Argument, Inputs, Parameter
 from porter.verify.shapes import symbols
 
 #: so many lengths of axes are tried as indices
-MOST_LENGTHS = 3
+MOST_LENGTHS = 4
 _WIDER: dict[str, Any] = {
     "float16": np.float64,
     "float32": np.float64,
@@ -83,12 +83,13 @@ def wrong(inputs: Inputs, parameters: list[Parameter]) -> Iterator[tuple[str, In
 
 
 def beyond(inputs: Inputs, parameters: list[Parameter]) -> Iterator[tuple[str, Inputs]]:
-    """Indices that are just too large, or too small, for an axis of some array.
+    """Indices that are just too large, or too small, for an axis of some array, or for a count.
 
     Which axis an index belongs to is not known: NumPy tells whether it raises.
     """
     values = [a.value for a in inputs.arguments if isinstance(a.value, np.ndarray)]
-    lengths = sorted({n for v in values for n in v.shape if n})[:MOST_LENGTHS]
+    numbers = {a.value for a in inputs.arguments if type(a.value) is int and a.value > 0}
+    lengths = sorted(numbers | {n for v in values for n in v.shape if n})[:MOST_LENGTHS]
     for p in parameters:
         if not p.index or p.type.kind != "array" or p.type.letter not in "iu":
             continue

@@ -498,7 +498,7 @@ class Proof:
         if actual.error is not None and from_kernel(actual.error):
             text = f"{label}: not refused before the launch: {_said(actual.error, actual.line)}"
             raise self._found(spec, inputs, "exception", text)
-        elif isinstance(actual.error, _REFUSALS) and not isinstance(actual.error, LaunchError):
+        if isinstance(actual.error, _REFUSALS) and not isinstance(actual.error, LaunchError):
             self.counts["stricter"] += expected.error is None
         elif actual.error is not None:
             same = expected.error is not None and _alike(expected.error, actual.error)

@@ -202,7 +202,7 @@ class _Job:
             pending = [name for name in pending if name not in proofs]
             fatal = next((line["fatal"] for line in lines if "fatal" in line), "")
             if pending and (fatal or not any("start" in line for line in lines)):
-                text = fatal or f"the {shown(kind)} cannot be used here: {said or 'no message'}"
+                text = fatal or f"the {in_words(kind)} cannot be used here: {said or 'no message'}"
                 return proofs | {name: _failed(name, "load", text) for name in pending}
             if pending:
                 proofs[pending[0]] = self._lost(pending[0], lines, fate)
@@ -261,10 +261,7 @@ class _Job:
     def _fate(self, child: Child, ended: bool) -> tuple[str, str]:
         if ended:
             said = f": {child.said()}" if child.said() else ""
-            return (
-                "died",
-                f"the {shown(self.kind)}'s process ended {child.ended()}{said}",
-            )
+            return "died", f"the {in_words(self.kind)}'s process ended {child.ended()}{said}"
         if child.large:
             most = f"{memory() / (1 << 30):.1f} GiB"
             return "memory", f"over {most} in memory: a kernel or the host function takes too much"
@@ -384,7 +381,7 @@ def _function(
     return FunctionEvidence(name, found + compiled.get(name, []), mismatch)
 
 
-def shown(kind: str) -> str:
+def in_words(kind: str) -> str:
     """A kind of evidence in a sentence."""
     return kind.upper() if kind in ("gpu", "ptx") else kind
 

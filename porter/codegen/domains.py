@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from porter.arrays.sizes import Poly
+from porter.arrays.sizes import Apply, Poly, lengths
 from porter.codegen.writer import Writer
 from porter.ir.nodes import Axis
 
@@ -38,9 +38,15 @@ def _grouped(text: str) -> str:
     return text
 
 
-def product(sizes: Iterator[Poly] | Sequence[Poly]) -> Poly:
-    """The number of elements of a domain with these extents."""
+def product(sizes: Iterable[Poly]) -> Poly:
+    """The number of elements of a domain with these extents, at most 0 of an empty one.
+
+    Sums are not multiplied out: `(n - 2) * (m - 2)` is what a reader expects.  One factor may
+    be negative, which is empty; the product of two such would be elements that are not there.
+    """
     total = Poly.of(1)
-    for n in sizes:
-        total *= n
+    for n in lengths(sizes):
+        whole = len(total.terms) < 2 and len(n.terms) < 2
+        apart = Poly.atom(Apply("*", (total, n)))
+        total = total * n if whole or 1 in (total.constant, n.constant) else apart
     return total

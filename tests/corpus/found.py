@@ -138,3 +138,13 @@ def large_integers_compared(x, y):
     near = x + np.int64(2**62) + np.int64(2**62 - 1)
     far = y + np.uint64(2**63)
     return near < far, near >= far, near == far, far > near, far != near
+
+
+def fold_of_the_inside(x):
+    """Of an array of one element the slices are empty, though (1 - 2) * (1 - 2) is 1."""
+    inside = x[1:-1, 1:-1]
+    return np.sum(inside), np.histogram(inside, bins=3, range=(0.0, 1.0))[0]
+
+
+def lines_of_the_inside(x, out):
+    out[1:-1, 1:-1] = np.cumsum(x[1:-1, 1:-1, :], axis=2)[:, :, -1] + x[1:-1, 1:-1].sum(axis=2)

@@ -28,4 +28,6 @@ CASES: dict[str, Case] = {
     "part_of_an_argument_or_not": refused("float64[:], int64", "PRT905", "n =3"),
     "copy_of_either": Case("float64[:], int64", "n =1"),
     "large_integers_compared": Case("int64[:], uint64[:]", "n n"),
+    "fold_of_the_inside": Case("float64[:, :]", "n,m"),
+    "lines_of_the_inside": Case("float64[:, :, :], float64[:, :]", "n,m,k+1 n,m"),
 }

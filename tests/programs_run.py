@@ -111,10 +111,10 @@ def worker(options: argparse.Namespace) -> None:
             for name, judge in _judges(options):
                 outcome = judge(program)
                 counts[f"{name} {outcome.word}"] += 1
-                if outcome.word not in ("ok", "refused"):
+                if outcome.word in ("wrong", "crashed"):
                     report(program, outcome, out / f"{name}_{number + k}.py", judge)
-                elif outcome.word == "refused":
-                    counts[f"refused {_kind(outcome.detail)}"] += 1
+                elif outcome.word != "ok":
+                    counts[f"{outcome.word} {_kind(outcome.detail)}"] += 1
     print(json.dumps(counts), flush=True)
 
 

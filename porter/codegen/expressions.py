@@ -467,8 +467,10 @@ class ExpressionWriter:
                 return f"{self.expr(arg, ATOM)}.conjugate()", ATOM
             case "deg2rad" | "rad2deg":
                 self.needs.math.add("pi")
-                ratio = "math.pi / 180" if e.op == "deg2rad" else "180 / math.pi"
-                return f"{self.expr(arg, PRODUCT)} * {self.type_of(e.dtype)}({ratio})", PRODUCT
+                # NumPy's constants: 180 / pi divided in single precision is another float32
+                t = self.type_of(e.dtype)
+                ratio = f"{t}(math.pi / 180)" if e.op == "deg2rad" else f"({t}(180) / {t}(math.pi))"
+                return f"{self.expr(arg, PRODUCT)} * {ratio}", PRODUCT
             case "exp2" | "cbrt":
                 return self._power(e)
             case "signbit":

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import libcst as cst
 
@@ -36,19 +37,21 @@ def format_lines(lines: Sequence[str], width: int = 88) -> list[str]:
     return result
 
 
-def format_line(line: str, width: int = 88) -> list[str]:
+# the same helpers stand in most modules
+@lru_cache(maxsize=4096)
+def format_line(line: str, width: int = 88) -> tuple[str, ...]:
     """The lines that one statement, block header, decorator or comment becomes."""
     text = line.strip()
     if not text:
-        return [""]
+        return ("",)
     if text.startswith("#"):
-        return [line[: line.index("#")] + statements.comment_text(text)]
+        return (line[: line.index("#")] + statements.comment_text(text),)
     try:
         doc = _document(text)
     except (cst.ParserSyntaxError, Unsupported):
-        return [line.rstrip()]
+        return (line.rstrip(),)
     indent = len(line) - len(line.lstrip())
-    return Printer(width, indent).print(doc, indent)
+    return tuple(Printer(width, indent).print(doc, indent))
 
 
 def _docstring(line: str, remaining: Iterator[str]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from porter.arrays.dtypes import DType
 from porter.arrays.sizes import Data, Poly
-from porter.codegen.polys import host_atom, poly_text
+from porter.codegen.polys import host_atom, poly_parts
 from porter.codegen.spell import (
     ATOM,
     COMPARE,
@@ -62,10 +62,13 @@ class HostText:
 
     def poly(self, p: Poly, outer: int = 0) -> str:
         """A size."""
-        text = poly_text(p, self._spell, outer)
+        return parenthesised(*self._poly(p), outer)
+
+    def _poly(self, p: Poly) -> tuple[str, int]:
+        text, binds = poly_parts(p, self._spell)
         if "_slice_bound(" in text:
             self.needs.helpers.add("_slice_bound")
-        return text
+        return text, binds
 
     def text(self, e: Expr, outer: int = 0) -> str:
         """An expression."""
@@ -85,7 +88,7 @@ class HostText:
                 return self._constant(e)
             case Value(poly=poly, dtype=dtype):
                 if dtype.weak:
-                    return self.poly(poly, UNARY), UNARY
+                    return self._poly(poly)
                 return f"{self.dtype(dtype)}({self.poly(poly)})", ATOM
             case Scalar(name=name) | Local(name=name):
                 self.needs.constants.add(name)
@@ -133,6 +136,13 @@ class HostText:
         return f"{self.dtype(replace(dtype, weak=False))}({self.text(arg)})", ATOM
 
     def _op(self, e: Op) -> tuple[str, int]:
+        text, binds = self._operated(e)
+        if e.dtype.weak or not all(a.dtype.weak for a in e.args) or text.startswith("np."):
+            return text, binds
+        # `np.square(0.5)` is NumPy's number though its operand is Python's
+        return f"{self.dtype(e.dtype)}({text})", ATOM
+
+    def _operated(self, e: Op) -> tuple[str, int]:
         weak = e.dtype.weak and all(a.dtype.weak for a in e.args)
         if e.op in INFIX:
             symbol, binds = INFIX[e.op]

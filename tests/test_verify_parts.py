@@ -15,7 +15,7 @@ from porter.codegen.header import render
 from porter.commands import doctor, verify
 from porter.commands.options import DoctorOptions, VerifyOptions
 from porter.diagnostics import UsageError
-from porter.verify import compare, generated, original, report, rounding
+from porter.verify import calls, compare, generated, original, report, rounding
 from porter.verify.cases import SMALL_BLOCKS, TABLE, choose_sizes, retries, specs
 from porter.verify.compare import Outcome
 from porter.verify.evidence import Evidence
@@ -246,6 +246,16 @@ def test_aliasing_and_mutation() -> None:
     changed = Outcome(result=x, arguments=[x + 1], aliases=[0])
     found = compare.values(same, changed, ["x"], [], 3)
     assert found is not None and found.place == "argument `x` afterwards"
+
+
+def test_a_view_of_an_argument_is_no_new_array() -> None:
+    inputs = build([Parameter("x", ARRAY, ("n",))], specs(24)[0], {}, np.random.default_rng(1))
+    inputs = replace(inputs, arguments=[replace(inputs.arguments[0], value=np.arange(5.0))])
+    view, new = (calls.original(f, inputs) for f in (lambda x: x[1:], lambda x: x[1:].copy()))
+    assert compare.compare(view, view, ["x"]) is None
+    for pair, word in (((view, new), "is a view of"), ((new, view), "is a new array in")):
+        found = compare.compare(*pair, ["x"])
+        assert found is not None and found.what == "aliasing" and word in found.message
 
 
 PTX = """

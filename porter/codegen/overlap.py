@@ -51,25 +51,48 @@ def overlaps(plan: Plan) -> Overlap:
     kernels = [item.kernel for item in items_of(plan.items) if isinstance(item, Launch)]
     for kernel in kernels:
         _kernel(kernel, result)
-    for total in kernels:
-        if total.kind == "total" and total.origin.looped:
-            users = [k for k in kernels if k is not total and k.origin == total.origin]
-            _total(total, users, result)
+    for number, first in enumerate(kernels):
+        if not any(result.may_mean(n) for n in _touched(first, True)):
+            users = [k for k in kernels[number + 1 :] if k.origin == first.origin]
+            _before(first, [k for k in users if _in_loop(k)], result)
     return result
 
 
-def _total(total: Kernel, users: Sequence[Kernel], result: Overlap) -> None:
-    """A sum before the user's loop, of an argument that its iterations may change."""
-    folds = [p for p in total.parts if isinstance(p, Fold)]
-    values = [e for f in folds for e in (*(r for _, r in f.reductions), f.value)]
-    loads = {x.buffer for e in values for x in walk(e) if isinstance(x, Load)}
+def _in_loop(kernel: Kernel) -> bool:
+    """Whether it runs the iterations of a loop of the user's."""
+    stores = [s for s in _statements(kernel) if isinstance(s, Write)]
+    return any(s.origin.looped for s in stores)
+
+
+def _before(first: Kernel, users: Sequence[Kernel], result: Overlap) -> None:
+    """What is computed before the user's loop, of an argument that its iterations may change."""
+    loads = _touched(first, False)
     for kernel in users:
-        written = {a.buffer for a in accesses(tuple(kernel.body)) if a.write}
-        for w in sorted(n for n in written if result.may_mean(n)):
+        for w in sorted(n for n in _touched(kernel, True) if result.may_mean(n)):
             for r in sorted(n for n in loads - {w} if result.may_mean(n)):
                 pairs = result.sequential.setdefault(kernel.name, [])
                 if result.possible(w, r) and (w, r) not in pairs:
                     pairs.append((w, r))
+
+
+def _statements(kernel: Kernel) -> list[Stmt]:
+    """All statements of its threads, the stores of folds included."""
+    body = [*kernel.body]
+    for step in kernel.parts:
+        if isinstance(step, Stage):
+            body += step.body
+        elif isinstance(step.store, Write):
+            body.append(step.store)
+    return list(statements(tuple(body)))
+
+
+def _touched(kernel: Kernel, write: bool) -> set[str]:
+    """The arrays that a kernel stores into, or those that it reads."""
+    folds = [s for s in kernel.parts if isinstance(s, Fold)]
+    values = [e for f in folds for e in (*(r for _, r in f.reductions), f.value)]
+    read = {x.buffer for e in values for x in walk(e) if isinstance(x, Load)}
+    touched = {a.buffer for a in accesses(tuple(_statements(kernel))) if a.write == write}
+    return touched if write else touched | read
 
 
 def _kernel(kernel: Kernel, result: Overlap) -> None:

@@ -87,6 +87,13 @@ def named(
     return result if out is NONE else _into(ev, out, result)
 
 
+_MADE_BEFORE = (
+    "make the array before the loop and store into it: `out = np.zeros(n)`, `out[i] = ...`"
+)
+#: what to do instead, for methods of lists
+_OTHER_METHODS = dict.fromkeys(("append", "extend", "insert"), _MADE_BEFORE)
+
+
 def _cure(name: str) -> str:
     if name.split(".")[0] in ("numpy", "math"):
         return "compute it outside this function and pass the result"
@@ -143,7 +150,9 @@ def _method(
     ev: Evaluator, m: Method, positional: list[Any], keywords: dict[str, Any], node: cst.Call
 ) -> Value:
     if isinstance(m.owner, (tuple, Module)) or not hasattr(m.owner, "dtype"):
-        raise ev.b.refuse("PRT901", f"`.{m.name}()` cannot be converted")
+        raise ev.b.refuse(
+            "PRT901", f"`.{m.name}()` cannot be converted", _OTHER_METHODS.get(m.name, "")
+        )
     if m.name in methods.OWN:
         return _own_method(ev, m, positional, keywords, node)
     name = methods.RENAMED.get(m.name, m.name)

@@ -95,7 +95,7 @@ def _check_chosen(b: Builder, value: Array) -> None:
 
 def _returned_view(body: Body, name: str, value: Array) -> str:
     assert value.view is not None
-    if body.b.is_parameter(value.view.buffer):
+    if any(map(body.b.is_parameter, body.b.may_be(value.view.buffer))):
         raise body.b.refuse("PRT905", "a view of an argument is returned",
                             "return a copy: `.copy()`")  # fmt: skip
     copy = body.b.define(name, Array(value.shape, value.dtype, value.at))

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,10 +88,19 @@ def _call(function: Callable[..., Any], made: list[Any], options: dict[str, Any]
     outcome.aliases = [
         next((k for k, m in enumerate(made) if m is r and _is_array(r)), -1) for r in results
     ]
+    outcome.views = [_viewed(r, made) for r in results]
     outcome.result = _kept(result)
     outcome.arguments = [_kept(m) for m in made]
     outcome.stray = tuple(str(k) for k, m in enumerate(made) if _strayed(m))
     return outcome
+
+
+def _viewed(result: Any, made: Sequence[Any]) -> int | None:
+    """The number of the host argument that a result on the host is a part of, or -1."""
+    if not isinstance(result, np.ndarray):
+        return None
+    parts = (k for k, m in enumerate(made) if isinstance(m, np.ndarray))
+    return next((k for k in parts if np.may_share_memory(result, made[k])), -1)
 
 
 def _is_array(value: Any) -> bool:
@@ -127,7 +136,10 @@ def fetched(outcome: Outcome, form: str) -> tuple[Outcome, str]:
     wanted = form.startswith("device")
     result = _fetch(outcome.result, wanted, complaints)
     arguments = [_fetch(a, wanted, []) for a in outcome.arguments]
-    host = Outcome(outcome.error, result, arguments, outcome.aliases, outcome.stray, outcome.line)
+    host = Outcome(
+        outcome.error, result, arguments, outcome.aliases, outcome.stray, outcome.line,
+        views=outcome.views,
+    )  # fmt: skip
     return host, complaints[0] if complaints else ""
 
 

@@ -27,6 +27,7 @@ class Outcome:
     """What one call did: its exception, or its result and its arguments afterwards.
 
     `aliases` gives, for each result in order, the number of the argument that it is, or -1;
+    `views` that of the first argument whose memory it shares, None where that cannot be told;
     `stray` names arguments whose memory was written outside of the view that was passed;
     `moved` marks a run whose inputs were not quite the same numbers.
     """
@@ -39,6 +40,7 @@ class Outcome:
     line: int | None = None
     seconds: float = 0.0
     moved: bool = False
+    views: list[int | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,12 @@ def compare(
             was = f"is the argument `{names[e]}`" if e >= 0 else "is no argument"
             now = f"is the argument `{names[a]}`" if a >= 0 else "is a new object"
             text = f"result {k} {was} in the original and {now} here"
+            return Difference("aliasing", text, "result")
+    for k, (part, own) in enumerate(zip(expected.views, actual.views, strict=False)):
+        if None not in (part, own) and part != own:
+            was = "a new array" if part == -1 else f"a view of the argument `{names[part]}`"
+            now = "a new array" if own == -1 else f"a view of the argument `{names[own]}`"
+            text = f"result {k} is {was} in the original and {now} here"
             return Difference("aliasing", text, "result")
     if actual.stray != expected.stray:
         text = f"memory outside of the view passed as `{(actual.stray or expected.stray)[0]}`"

@@ -148,3 +148,16 @@ def fold_of_the_inside(x):
 
 def lines_of_the_inside(x, out):
     out[1:-1, 1:-1] = np.cumsum(x[1:-1, 1:-1, :], axis=2)[:, :, -1] + x[1:-1, 1:-1].sum(axis=2)
+
+
+def later_view(y, z):
+    """The loop stores into `z` itself: what is returned is a view of it."""
+    for _ in range(3):
+        z -= y
+    return z[1:]
+
+
+def scan_before_a_loop(y, w):
+    """Computed once, before the loop: not with one array for both."""
+    for i in range(y.shape[0]):
+        y[i] -= np.cumprod(w[1, ::-1], axis=-1)

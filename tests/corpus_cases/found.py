@@ -30,4 +30,6 @@ CASES: dict[str, Case] = {
     "large_integers_compared": Case("int64[:], uint64[:]", "n n"),
     "fold_of_the_inside": Case("float64[:, :]", "n,m"),
     "lines_of_the_inside": Case("float64[:, :, :], float64[:, :]", "n,m,k+1 n,m"),
+    "later_view": refused("float64[:], float64[:]", "PRT905"),
+    "scan_before_a_loop": Case("int32[:, :], int32[:, :]", "n+2,m n+2,m"),
 }

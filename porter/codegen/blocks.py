@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from porter.codegen.writer import Writer
 from porter.ir.nodes import Stage
+from porter.ir.walk import loaded
 from porter.plan.nodes import BlockLoop, BlockStep, Fold, Kernel
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class BlockWriter:
                     self._wait(self.by_all or self.by_first)
                     self.texts.fold(self.w, step, self.scratch, False)
                     self.by_first = step.store is not None
+                    # a value of its own: every thread has read what it is made of
+                    self.by_all = step.store is None and bool(loaded(step.value))
                 case Stage():
                     self._stage(step)
 

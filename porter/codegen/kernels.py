@@ -27,7 +27,7 @@ from porter.ir.nodes import (
     Value,
     Write,
 )
-from porter.ir.walk import free_names, rewrite, statements, substitute, walk
+from porter.ir.walk import free_names, loaded, rewrite, statements, substitute, walk
 from porter.plan.accesses import accesses, expressions
 from porter.plan.nodes import Fold, Kernel
 from porter.plan.schedule import contraction
@@ -167,16 +167,18 @@ class KernelTexts:
         scratch = self.scratch(w, kernel)
         total = product(a.extent for a in kernel.axes)
         self._row_loop(w, kernel.axes, total)
-        previous: list[Stage] = []
+        previous: list[Fold | Stage] = []
         for number, step in enumerate(kernel.parts):
             if _needs_barrier(previous, step, len(kernel.axes)):
                 w.emit("cuda.syncthreads()")
                 previous = []
             if isinstance(step, Fold):
                 self.fold(w, step, scratch, _reads(kernel.parts[number + 1 :], step.name))
+                # the barriers of a fold come before its own value
+                previous = [p for p in previous if isinstance(p, Stage)]
             else:
                 self.row_map(w, step, len(kernel.axes))
-                previous.append(step)
+            previous.append(step)
         written = self.render(w, kernel, "rows", [total])
         fold = next(s for s in kernel.parts if isinstance(s, Fold) and s.reductions)
         length = fold.reductions[0][1].axes[-1].extent
@@ -222,7 +224,7 @@ class KernelTexts:
         if value != step.name and (step.store is None or read_later):
             w.emit(f"{step.name} = {value}")
             value = step.name
-            if step.store is not None and _loads(step.value, step.store.buffer):
+            if step.store is not None and step.store.buffer in loaded(step.value):
                 # every thread has read the old element before one overwrites it
                 w.emit("cuda.syncthreads()")
         if step.store is not None:
@@ -283,9 +285,8 @@ class KernelTexts:
                 for x in walk(r.body):
                     if isinstance(x, Load):
                         w.array(x.buffer)
-        value_only = {x.buffer for s in steps for x in walk(s.value) if isinstance(x, Load)}
-        in_body = {x.buffer for s in steps for _, r in s.reductions for x in walk(r.body)
-                   if isinstance(x, Load)}  # fmt: skip
+        value_only = loaded(*(s.value for s in steps))
+        in_body = loaded(*(r.body for s in steps for _, r in s.reductions))
         for name in value_only - in_body:
             w.arrays.pop(name, None)
         scratch = self.scratch(w, kernel)
@@ -483,17 +484,17 @@ def _reads(steps: Sequence[Fold | Stage], name: str) -> bool:
     return False
 
 
-def _loads(e: Expr, buffer: str) -> bool:
-    return any(isinstance(x, Load) and x.buffer == buffer for x in walk(e))
-
-
-def _needs_barrier(previous: Sequence[Stage], step: Fold | Stage, rows: int) -> bool:
+def _needs_barrier(previous: Sequence[Fold | Stage], step: Fold | Stage, rows: int) -> bool:
     """Whether a step touches what other threads of the block wrote (or read) before it."""
+    stages = [p for p in previous if isinstance(p, Stage)]
     if isinstance(step, Fold):
-        folded = {x.buffer for e in (*(r for _, r in step.reductions), step.value)
-                  for x in walk(e) if isinstance(x, Load)}  # fmt: skip
-        return any(a.write and a.buffer in folded for p in previous for a in accesses(p.body))
-    for p in previous:
+        folded = loaded(*(r for _, r in step.reductions), step.value)
+        return any(a.write and a.buffer in folded for p in stages for a in accesses(p.body))
+    # every thread reads what the value of a fold is made of, unless it is stored at once
+    values = [p.value for p in previous if isinstance(p, Fold) and p.store is None]
+    if any(a.write and a.buffer in loaded(*values) for a in accesses(step.body)):
+        return True
+    for p in stages:
         one_thread = len(p.axes) == rows or len(step.axes) == rows
         for x in accesses(p.body):
             for y in accesses(step.body):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from porter.arrays.sizes import Poly
 from porter.codegen.elementwise import items_of
 from porter.ir.nodes import Bind, Buffer, Load, Stage, Stmt, Write
-from porter.ir.walk import statements, walk
+from porter.ir.walk import loaded, statements, walk
 from porter.plan.accesses import accesses
 from porter.plan.aliases import alike
 from porter.plan.nodes import Fold, Kernel, Launch, Plan
@@ -90,7 +90,7 @@ def _touched(kernel: Kernel, write: bool) -> set[str]:
     """The arrays that a kernel stores into, or those that it reads."""
     folds = [s for s in kernel.parts if isinstance(s, Fold)]
     values = [e for f in folds for e in (*(r for _, r in f.reductions), f.value)]
-    read = {x.buffer for e in values for x in walk(e) if isinstance(x, Load)}
+    read = loaded(*values)
     touched = {a.buffer for a in accesses(tuple(_statements(kernel))) if a.write == write}
     return touched if write else touched | read
 

@@ -17,7 +17,7 @@ from porter.cost.amounts import Amount
 from porter.cost.kernels import KernelWork, kernel_expressions, kernel_work
 from porter.cost.scopes import Scope
 from porter.ir.nodes import Expr, Fetch, Host, Let, Load, Return, Stage, Value
-from porter.ir.walk import walk
+from porter.ir.walk import loaded, walk
 from porter.plan.accesses import Access, accesses, expressions, reads
 from porter.plan.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
 
@@ -86,8 +86,7 @@ class _Counter:
         for item in items_of(self.plan.items):
             names |= set(getattr(item, "buffers", ()))
             names |= {b for _, b in getattr(item, "arrays", ())}
-            names |= {x.buffer for e in _host_expressions(item) for x in walk(e)
-                      if isinstance(x, Load)}  # fmt: skip
+            names |= loaded(*_host_expressions(item))
         return names
 
     def _bytes(self, name: str) -> Amount:

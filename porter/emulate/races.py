@@ -124,7 +124,7 @@ def note(
 ) -> None:
     """Compile the note of one access into a kernel."""
     number = ir.Constant(_I64, kind)
-    if kind == WRITE and isinstance(array.dtype, types.Integer | types.Float | types.Boolean):
+    if kind == WRITE and isinstance(array.dtype, types.Number | types.Boolean):
         same = _same(context, builder, array, pointer, item)
         number = builder.select(same, ir.Constant(_I64, SAME), number)
     address = builder.ptrtoint(pointer, _I64)
@@ -142,9 +142,10 @@ def _same(context: Any, builder: Any, array: Any, pointer: Any, item: Any) -> An
     """Whether an element holds these very bits already."""
     data = context.data_model_manager[array.dtype].as_data(builder, item)
     width = ir.IntType(8 * context.get_abi_sizeof(data.type))
-    old = builder.load(builder.bitcast(pointer, width.as_pointer()))
+    # complex numbers lie where a number of one part may
+    old = builder.load(builder.bitcast(pointer, width.as_pointer()), align=1)
     slot = cgutils.alloca_once_value(builder, data)
-    new = builder.load(builder.bitcast(slot, width.as_pointer()))
+    new = builder.load(builder.bitcast(slot, width.as_pointer()), align=1)
     return builder.icmp_unsigned("==", old, new)
 
 

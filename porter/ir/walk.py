@@ -54,6 +54,11 @@ def walk(expr: Expr) -> Iterator[Expr]:
         yield from walk(child)
 
 
+def loaded(*expressions: Expr) -> set[str]:
+    """The arrays that expressions read."""
+    return {x.buffer for e in expressions for x in walk(e) if isinstance(x, Load)}
+
+
 def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     """Replace, top down: where `change` gives an expression, it stands as it is."""
     new = change(expr)

@@ -31,7 +31,7 @@ from porter.ir.nodes import (
     Value,
     Write,
 )
-from porter.ir.walk import statements, substitute, walk
+from porter.ir.walk import loaded, statements, substitute, walk
 from porter.plan.accesses import exposed_locals, written_buffers
 from porter.plan.common import Context, locals_of, map_blocks, map_exprs, symbols
 from porter.plan.folds import fold_loop
@@ -159,7 +159,7 @@ class _Split:
     def _free(self, e: Expr) -> Expr | None:
         """The expression in terms of the index alone; None if the loop changes what it reads."""
         e = _replaced(e, self.plain)
-        reads = {x.buffer for x in walk(e) if isinstance(x, Load)}
+        reads = loaded(e)
         assigned = {x.name for x in statements(self.loop.body) if isinstance(x, Let)}
         return None if reads & self.written or locals_of(e) & assigned else e
 

@@ -29,7 +29,7 @@ from porter.ir.nodes import (
     Write,
 )
 from porter.ir.ops import UPDATES
-from porter.ir.walk import statements, walk
+from porter.ir.walk import loaded, statements, walk
 from porter.plan.accesses import Access, accesses, exposed_locals, used_locals
 from porter.plan.aliases import Pairs, aliases, with_others
 from porter.plan.common import (
@@ -344,7 +344,7 @@ def _touched(s: Stmt) -> set[str]:
     if isinstance(s, Bind):
         return {*s.names, *s.buffers}
     if isinstance(s, Host):
-        inner = {x.buffer for _, e in s.values for x in walk(e) if isinstance(x, Load)}
+        inner = loaded(*(e for _, e in s.values))
         return inner | {a for _, a in s.arrays} | set(s.makes)
     if isinstance(s, Fetch):
         return {s.buffer}

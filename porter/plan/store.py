@@ -27,7 +27,7 @@ from porter.ir.nodes import (
     While,
     Write,
 )
-from porter.ir.walk import free_names, statements, substitute, walk
+from porter.ir.walk import free_names, loaded, statements, substitute, walk
 from porter.plan.accesses import expressions, read_buffers, reads, written_buffers
 from porter.plan.aliases import Pairs, aliases, arguments, with_others
 from porter.plan.common import (
@@ -69,7 +69,7 @@ def _stored_for_good(body: tuple[Stmt, ...]) -> set[str]:
                 found |= set(buffers) | set(names)
             case Host(values=scalars, arrays=arrays, makes=makes):
                 found |= {*(a for _, a in arrays), *makes}
-                found |= {x.buffer for _, e in scalars for x in walk(e) if isinstance(x, Load)}
+                found |= loaded(*(e for _, e in scalars))
     for s in _host_level(body):
         if isinstance(s, (While, If)):
             found |= {e.buffer for e in walk(s.cond) if isinstance(e, Load)}

@@ -111,7 +111,7 @@ def compare(
             text = f"result {k} {was} in the original and {now} here"
             return Difference("aliasing", text, "result")
     for k, (part, own) in enumerate(zip(expected.views, actual.views, strict=False)):
-        if None not in (part, own) and part != own:
+        if part is not None and own is not None and part != own:
             was = "a new array" if part == -1 else f"a view of the argument `{names[part]}`"
             now = "a new array" if own == -1 else f"a view of the argument `{names[own]}`"
             text = f"result {k} is {was} in the original and {now} here"

@@ -161,3 +161,9 @@ def scan_before_a_loop(y, w):
     """Computed once, before the loop: not with one array for both."""
     for i in range(y.shape[0]):
         y[i] -= np.cumprod(w[1, ::-1], axis=-1)
+
+
+def first_column_less_the_sum(z):
+    """All threads of a block have read the old element before one of them stores."""
+    z[:, -1] = z[:, 0] - z.sum(axis=1)
+    z[...] = (z[:, 0] - z.max(axis=1))[:, None]

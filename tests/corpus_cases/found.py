@@ -32,4 +32,5 @@ CASES: dict[str, Case] = {
     "lines_of_the_inside": Case("float64[:, :, :], float64[:, :]", "n,m,k+1 n,m"),
     "later_view": refused("float64[:], float64[:]", "PRT905"),
     "scan_before_a_loop": Case("int32[:, :], int32[:, :]", "n+2,m n+2,m"),
+    "first_column_less_the_sum": Case("float64[:, :]", "n,m+1"),
 }

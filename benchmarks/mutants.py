@@ -34,7 +34,7 @@ from mutants_reviewed import equivalent
 from mutations import KINDS, Module, Mutant, mutants
 
 from porter.verify.evidence import FAILED
-from porter.verify.run import verify_module
+from porter.verify.run import needs_large_grids, verify_module
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
@@ -97,11 +97,16 @@ def judge(path: Path, mutant: Mutant, *, long: bool = False, seed: int = 0) -> V
     """Prove a mutant as the default `porter verify` does; what the simulator finds suffices."""
     started = time.perf_counter()
     caught, message, doubles = "", "", False
-    for kind in ("simulator", "ptx", *(["emulator"] if long else [])):
+    kinds = ["simulator", "ptx", *(["emulator"] if long else [])]
+    for kind in kinds:
         found = verify_module(
             path, on=(kind,), text=mutant.text, functions=mutant.proves, timeout=LIMIT, seed=seed,
-            cases=LONG if kind == "emulator" else 24,
+            cases=LONG if long and kind == "emulator" else 24,
         )  # fmt: skip
+        # what the default proof does by itself
+        large = [f for f in found for e in f.evidence if needs_large_grids(e.status, e.detail)]
+        if large and not long:
+            kinds.append("emulator")
         failed = [(f, e) for f in found for e in f.evidence if e.status == FAILED]
         doubles |= any(e.detail.get("f64") for f in found for e in f.evidence)
         if failed:

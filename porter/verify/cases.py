@@ -14,6 +14,11 @@ SMALL_BLOCKS = {
     "THREADS": 8, "TILE": 4, "BLOCK_X": 4, "BLOCK_Y": 2, "BLOCK_Z": 2,
     "MOST_PARTIALS": 3, "MAX_BLOCKS": 3,
 }  # fmt: skip
+#: what stands in for them in cases with more blocks than a block has threads
+MANY_BLOCKS = {
+    "THREADS": 4, "TILE": 2, "BLOCK_X": 2, "BLOCK_Y": 2, "BLOCK_Z": 1,
+    "MOST_PARTIALS": 16, "MAX_BLOCKS": 40,
+}  # fmt: skip
 #: those of them that limit a grid: a kernel whose grid is cut loops over the rest
 GRID_LIMITS = ("MOST_PARTIALS", "MAX_BLOCKS")
 #: no case makes more grid points than this (the product of all distinct dimensions)
@@ -31,12 +36,13 @@ class CaseSpec:
     of floats is positive, normal, wide, negative (far below zero), round (ties, and
     numbers that the source mentions) or special; `ints` is index, wrap (negative indices too),
     beyond (also out of range), sorted, any or extreme;
-    `most` is the largest integer scalar (often a count of
-    steps); `form` is host, alias, list, device or device-view; `own` keeps the module's own blocks,
-    `turned` says that the sizes were turned round because the case was too costly; `points`
-    is how many grid points it may have; `ends` says what floats have at the end of every axis, the
-    largest or the smallest, so that an extremum shows whether a loop reaches the end; `below` lets
-    bounds of slices that stand in an array lie beyond its ends.
+    `most` is the largest integer scalar (often a count of steps), and with `negative` no real
+    scalar is above zero; `form` is host, alias, list, device or device-view; `own` keeps the
+    module's own blocks, `many` makes small ones in a grid of more blocks than a block has
+    threads; `turned` says that the sizes were turned round because the case was too costly;
+    `points` is how many grid points it may have; `ends` says what floats have at the end of every
+    axis, the largest or the smallest, so that an extremum shows whether a loop reaches the end;
+    `below` lets bounds of slices that stand in an array lie beyond its ends.
     """
 
     sizes: tuple[str, ...]
@@ -47,7 +53,9 @@ class CaseSpec:
     ints: str = "index"
     form: str = "host"
     most: int = 6
+    negative: bool = False
     own: bool = False
+    many: bool = False
     turned: bool = False
     points: int = MOST_POINTS
     ends: str = ""
@@ -62,18 +70,18 @@ def _row(sizes: str, block: str = "THREADS", **rest: object) -> CaseSpec:
 TABLE: tuple[CaseSpec, ...] = (
     _row("5 7 3"),
     _row("B+1 5 B", "TILE", domain="normal", ints="sorted", variant=1),
-    _row("0"),
+    _row("0", most=0),
     _row("1"),
     _row("B-1 B+1 5", ints="sorted", most=40),
     _row("B 3 7", domain="round", layout="strided", ints="any", most=12),
     _row("B+1 2 5", layout="reversed", domain="negative", ints="wrap"),
-    _row("3B+7 5 2", domain="normal", variant=1, ends="largest"),
-    _row("3B+7 B+1 B", "TILE", layout="F", domain="round", variant=1),
+    _row("6B+7 2B+1 2", many=True, domain="normal", variant=1, ends="largest"),
+    _row("3B+7 B+1 B", "TILE", layout="F", domain="round", variant=1, negative=True),
     _row("2 3B+7 5", domain="normal", form="device", ends="smallest", below=True),
     _row("7 5 3", domain="special", ints="beyond", below=True),
     _row("5 1 0", domain="normal", ints="sorted", layout="offset"),
     _row("5", form="alias"),
-    _row("0 3 5", variant=1),
+    _row("0 3 5", variant=1, most=1),
     _row("3 0 5"),
     _row("B+1 3", own=True, domain="normal"),
     _row("B-1 B+1 B-1", "TILE", domain="wide", variant=1, layout="reversed"),
@@ -130,11 +138,11 @@ def specs(count: int) -> list[CaseSpec]:
 
 def retries(spec: CaseSpec) -> list[CaseSpec]:
     """Tamer versions of a case, tried in turn while the original raises."""
-    plain = replace(spec, layout="C", form="host", own=False, most=6)
+    plain = replace(spec, layout="C", form="host", own=False, many=False, most=6, negative=False)
     few = ("3B+7", "B") if spec.number % 3 == 0 else ("B",)
     return [
         spec,
-        replace(spec, domain="positive", ints="index", most=6),
+        replace(spec, domain="positive", ints="index", most=6, negative=False),
         replace(plain, sizes=("7",), domain="positive", ints="index"),
         replace(plain, sizes=("B+1", "5", "B"), domain="positive", ints="sorted"),
         # small numbers are indices of whatever has a size that only a scalar tells

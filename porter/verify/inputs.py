@@ -243,8 +243,9 @@ def _scalar(
         return number if dtype == "int64" else np.dtype(dtype).type(number)
     if spec.domain == "round" and letter == "f":
         real = float(_round(parameter.marks, (), rng))
+        real = -abs(real) if spec.negative else real
         return real if dtype == "float64" else np.dtype(dtype).type(real)
-    sign = -1 if spec.domain == "normal" and rng.random() < 0.3 else 1
+    sign = -1 if spec.domain in ("normal", "special") and rng.random() < 0.3 else 1
     real = sign * float(rng.uniform(0.1, 2.0))
     if letter == "c":
         number_c = complex(real, float(rng.normal()))
@@ -319,8 +320,9 @@ def _counts_ends(entry: str) -> bool:
 
 
 def _round(marks: tuple[float, ...], shape: tuple[int, ...], rng: np.random.Generator) -> Array:
-    """Halves and the marks, so that there are ties and values on the thresholds."""
+    """Halves, most of them whole, and the marks: there are ties and values on the thresholds."""
     halves = rng.integers(-4, 5, shape) / 2
+    halves = np.where(rng.random(shape) < 0.5, np.trunc(halves), halves)
     if not marks:
         return np.asarray(halves)
     return np.asarray(np.where(rng.random(shape) < 0.4, rng.choice(marks, shape), halves))

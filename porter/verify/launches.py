@@ -83,11 +83,28 @@ def _is_order(array: Any, order: str) -> bool:
     return bool(asked() if asked else getattr(array.flags, f"{order}_contiguous"))
 
 
+class Poison:
+    """What memory of floats holds before anything is stored, by the number of a case.
+
+    NaN spreads, but may be the result as well, and a minimum may leave it out.
+    """
+
+    def __init__(self) -> None:
+        self.number = math.nan
+
+    def choose(self, case: int) -> None:
+        """NaN in every second case, large numbers of either sign in the others."""
+        self.number = (math.nan, 7.25e33, math.nan, -7.25e33)[case % 4]
+
+
+POISON = Poison()
+
+
 def poison(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Fill an array with what a result can hardly be: NaN, or a large odd number."""
+    """Fill an array with what a result can hardly be."""
     kind = array.dtype.kind
     if kind in "fc":
-        array.fill(math.nan)
+        array.fill(POISON.number)
     elif kind in "iu":
         array.fill(np.iinfo(array.dtype).max - 12)
     elif kind == "b":

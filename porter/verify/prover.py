@@ -22,7 +22,7 @@ from porter.verify.domains import Domain
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import Inputs, Parameter, build
 from porter.verify.large import affordable, bytes_of
-from porter.verify.launches import LAUNCHES, LaunchError, TooCostly
+from porter.verify.launches import LAUNCHES, POISON, LaunchError, TooCostly
 from porter.verify.measure import Worst
 from porter.verify.scheduler import ORDER, from_kernel
 from porter.verify.shapes import complete, parse_shapes, symbols
@@ -66,7 +66,8 @@ class Version:
 @dataclass(frozen=True)
 class Subject:
     """What is proved; `small` has small blocks, `own` those of the module; `rough` is the
-    original with random roundings; `domain` is what the source says of the arguments."""
+    original with random roundings; `domain` is what the source says of the arguments; `many` has
+    grids of more blocks than threads (None: as `small`)."""
 
     record: FunctionRecord
     original: Callable[..., Any]
@@ -76,6 +77,7 @@ class Subject:
     indices: frozenset[str] = frozenset()
     marks: tuple[float, ...] = ()
     domain: Domain = Domain()  # noqa: RUF009 (immutable)
+    many: Version | None = None
 
 
 @dataclass
@@ -237,6 +239,7 @@ class Proof:
     def _order(self, number: int) -> None:
         name = zlib.crc32(self.subject.record.name.encode())
         ORDER.reset(zlib.crc32(f"{self.seed} {name} {number}".encode()))
+        POISON.choose(number)
 
     def _inputs(self, spec: CaseSpec, parameters: list[Parameter], attempt: int) -> Inputs | None:
         name = zlib.crc32(self.subject.record.name.encode())
@@ -249,7 +252,8 @@ class Proof:
         return narrowing.narrowed(inputs, parameters, domain, spec.domain, rng)
 
     def _version(self, spec: CaseSpec) -> Version:
-        return self.subject.own if spec.own else self.subject.small
+        small = self.subject.many if spec.many else None
+        return self.subject.own if spec.own else small or self.subject.small
 
     def _original(self, inputs: Inputs, spec: CaseSpec) -> compare.Outcome | None:
         """What the original does; None when it does not take lists as it takes arrays."""
@@ -475,17 +479,26 @@ class Proof:
 
     def _wrong_inputs(self, inputs: Inputs, parameters: list[Parameter]) -> None:
         spec = CaseSpec(("5",), number=-1)
-        ends = variations.beyond(*(self.in_order or (inputs, parameters)))
-        for label, changed in itertools.chain(variations.wrong(inputs, parameters), ends):
-            if not narrowing.holds(self.subject.domain, changed):
-                continue
-            self.report(-1, (label, *changed.describe()))
-            expected = calls.original(self.subject.original, changed, casts=True)
-            if expected.error is not None and arithmetic(expected.error):
-                continue
-            actual = self._converted(spec, changed)
-            self._judge(spec, label, changed, expected, actual)
-            self.counts["wrong_inputs"] += 1
+        for label, changed in variations.wrong(inputs, parameters):
+            self._wrong_input(spec, label, changed)
+        for label, changed in variations.beyond(*(self.in_order or (inputs, parameters))):
+            self._wrong_input(spec, label, changed, indices=True)
+
+    def _wrong_input(
+        self, spec: CaseSpec, label: str, inputs: Inputs, *, indices: bool = False
+    ) -> None:
+        if not narrowing.holds(self.subject.domain, inputs):
+            return
+        self.report(-1, (label, *inputs.describe()))
+        expected = calls.original(self.subject.original, inputs, casts=True)
+        if expected.error is not None and arithmetic(expected.error):
+            return
+        actual = self._converted(spec, inputs)
+        if indices and isinstance(actual.error, IndexError) and expected.error is None:
+            text = f"{label}: raises {_said(actual.error, actual.line)}; the original returns"
+            raise self._found(spec, inputs, "exception", text)
+        self._judge(spec, label, inputs, expected, actual)
+        self.counts["wrong_inputs"] += 1
 
     def _judge(
         self,

@@ -47,6 +47,8 @@ def simulator_line(evidence: Evidence) -> str:
     extra = [f"{detail[key]} {words}" for key, words in _FURTHER.items() if detail.get(key)]
     if extra:
         text += f"; {' and '.join(extra)} among them"
+    if detail.get("own_blocks"):
+        text += "; right with its own block sizes only"
     if detail.get("domain"):
         text += f"; domain: {detail['domain']}"
     if detail.get("largest"):

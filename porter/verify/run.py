@@ -18,7 +18,7 @@ from porter.diagnostics import UsageError
 from porter.trace.record import read_trace
 from porter.verify.backends import chosen
 from porter.verify.domains import read_domains
-from porter.verify.evidence import FAILED, SKIPPED, Evidence, FunctionEvidence, Mismatch
+from porter.verify.evidence import FAILED, PASSED, SKIPPED, Evidence, FunctionEvidence, Mismatch
 from porter.verify.limits import memory
 from porter.verify.occupancy import ARCHITECTURES, USUAL
 from porter.verify.probe import require_gpu
@@ -51,11 +51,12 @@ def verify_module(
 ) -> list[FunctionEvidence]:
     """Prove the functions of a generated module against its source file.
 
-    `on` holds some of `KINDS`; `gpu` raises `UsageError` where there is none, and is repeated
-    under compute-sanitizer with `sanitize`; `functions` restricts to names of the header;
-    `timeout` is in seconds, for each function and kind of evidence.  Nothing of the module
-    or its source is imported into this process.  Raises `UsageError` when the module or
-    its source cannot be read, or has no header.
+    `on` holds some of `KINDS` (by default the simulator and ptx, and the emulator for functions
+    edited by hand whose kernels want their own block sizes); `gpu` raises `UsageError` where
+    there is none, and is repeated under compute-sanitizer with `sanitize`; `functions` restricts
+    to names of the header; `timeout` is in seconds, for each function and kind of evidence.
+    Nothing of the module or its source is imported into this process.  Raises `UsageError` when
+    the module or its source cannot be read, or has no header.
 
     `case` runs only the case of that number.  `inputs` is a file of hypothesis strategies, run
     in the child; `trace` one that `porter trace` wrote: both give further cases.  `archs` are
@@ -82,6 +83,7 @@ def verify_module(
         try:
             # the compiler's child warms up while the simulator works
             ran = {kind: job.simulate(kind) for kind in on if kind != "ptx"}
+            ran |= job.large_grids(ran) if on == DEFAULT else {}
             tools = TOOLS if sanitize and "gpu" in on else ()
             checked = {tool: job.sanitized(tool) for tool in tools}
             # ptx needs the argument types of real launches: a few cases tell them
@@ -95,6 +97,14 @@ def verify_module(
     if not ran:
         compiled = {name: _observed(proof, compiled[name]) for name, proof in observed.items()}
     return [_function(job, name, ran | checked, compiled, stale) for name in names]
+
+
+def needs_large_grids(status: str, detail: dict[str, Any]) -> bool:
+    """Whether kernels are right with their own block sizes alone, as the simulator found.
+
+    Grids of many such blocks are too much for a simulator.
+    """
+    return status == PASSED and bool(detail.get("own_blocks"))
 
 
 def _read(path: Path) -> str:
@@ -208,6 +218,16 @@ class _Job:
                 proofs[pending[0]] = self._lost(pending[0], lines, fate)
                 del pending[0]
         return proofs
+
+    def large_grids(self, ran: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
+        """The emulator's proofs of functions whose grids only it can run."""
+        names, proofs = self.names, ran["simulator"]
+        self.names = [
+            n for n in names if needs_large_grids(proofs[n]["status"], proofs[n]["detail"])
+        ]
+        found = self.simulate("emulator") if self.names else {}
+        self.names = names
+        return {"emulator": found} if found else {}
 
     def sanitized(self, tool: str) -> dict[str, dict[str, Any]]:
         """The `done` line of every function on the GPU under a tool of compute-sanitizer."""
@@ -371,6 +391,8 @@ def _function(
     found: list[Evidence] = []
     mismatch = None
     for kind, proofs in ran.items():
+        if name not in proofs:
+            continue
         proof = proofs[name]
         detail = proof["detail"] | ({"source": "changed since the conversion"} if stale else {})
         on = "gpu" if kind in TOOLS else kind

@@ -21,7 +21,7 @@ from porter.codegen.header import FunctionRecord, Header, is_edited, parse
 from porter.frontend.attributes import PREFIX
 from porter.source.files import read
 from porter.verify import cupy_stand_in, generated, mlir_stand_in
-from porter.verify.cases import GRID_LIMITS, SMALL_BLOCKS
+from porter.verify.cases import GRID_LIMITS, MANY_BLOCKS, SMALL_BLOCKS
 from porter.verify.domains import Domain, Property, read_domains
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
 from porter.verify.further import Further
@@ -89,12 +89,14 @@ class Session:
         self.small_blocks = {n: min(SMALL_BLOCKS[n], size) for n, size in own.items()}
         self.own = generated.load(self.path, self.text, {})
         self.small = generated.load(self.path, self.text, self.small_blocks) if own else self.own
+        self.many_blocks = {n: min(MANY_BLOCKS[n], size) for n, size in own.items()}
+        self.many = generated.load(self.path, self.text, self.many_blocks) if own else self.own
         # an edited kernel may rely on its own blocks, but not on grids without a limit
         limits = {n: size for n, size in self.small_blocks.items() if n in GRID_LIMITS}
         cut = bool(limits) and is_edited(self.text)
         self.limited_blocks = own | (limits if cut else {})
         self.limited = generated.load(self.path, self.text, limits) if cut else self.own
-        self.target.watched = [vars(self.small), vars(self.limited)]
+        self.target.watched = [vars(m) for m in (self.small, self.many, self.limited)]
 
     def prove(self, name: str) -> dict[str, Any]:
         """The `done` line of one function."""
@@ -103,7 +105,8 @@ class Session:
         record = self.header.function(name)
         assert record is not None, "the parent asks only for functions in the header"
         proof, mismatch = self._proof(record, small=True)
-        if mismatch is not None and self.small_blocks and is_edited(self.text):
+        own = mismatch is not None and bool(self.small_blocks) and is_edited(self.text)
+        if own:
             # a kernel edited by hand may rely on its own block sizes: they decide, in small grids
             proof, mismatch = self._proof(record, small=False)
         if mismatch is not None and proof is not None and proof.found is not None:
@@ -112,7 +115,9 @@ class Session:
             mismatch = self._explained(proof.shrunk(proof.found))
             if self.values:
                 mismatch = replace(mismatch, values=self._traced_values(record, proof))
-        return self._result(name, proof, mismatch)
+        result = self._result(name, proof, mismatch)
+        result["detail"] |= {"own_blocks": True} if own else {}
+        return result
 
     def _proof(
         self, record: FunctionRecord, *, small: bool
@@ -155,7 +160,9 @@ class Session:
         change = watch_kernels(self.text, self.source_text)
         assert proof.found is not None
         spec = proof.found.spec
-        blocks = self.own_blocks if spec is not None and spec.own else self.small_blocks
+        blocks = self.small_blocks
+        if spec is not None and (spec.own or spec.many):
+            blocks = self.own_blocks if spec.own else self.many_blocks
         module = generated.load(self.path, self.text, blocks, change, own.names)
         original = load(self.source, self.source_text, watch=theirs)
         # the emulator compiles kernels: values are kept on the simulator
@@ -181,7 +188,7 @@ class Session:
     def _subject(self, record: FunctionRecord, small: bool) -> Subject:
         name = record.name
         host = name.rsplit(".", 1)[-1]
-        for module in (self.own, self.small, self.limited):
+        for module in (self.own, self.small, self.many, self.limited):
             if not callable(getattr(module, host, None)):
                 raise LookupError(f"the module defines no function `{host}`")
         own = Version(self._plain(record, getattr(self.own, host)), self.own_blocks)
@@ -189,6 +196,7 @@ class Session:
             (self.small, self.small_blocks) if small else (self.limited, self.limited_blocks)
         )
         tiny = Version(self._plain(record, getattr(chosen, host)), blocks)
+        many = Version(self._plain(record, getattr(self.many, host)), self.many_blocks)
         return Subject(
             record,
             self._plain(record, self.original.function(name)),
@@ -198,6 +206,7 @@ class Session:
             index_parameters(self.source_text, name),
             literals(self.source_text, name, self.original.namespace),
             self.domain(name),
+            many if small else None,
         )
 
     def domain(self, name: str) -> Domain:

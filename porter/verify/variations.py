@@ -83,7 +83,8 @@ def wrong(inputs: Inputs, parameters: list[Parameter]) -> Iterator[tuple[str, In
 
 
 def beyond(inputs: Inputs, parameters: list[Parameter]) -> Iterator[tuple[str, Inputs]]:
-    """Indices that are just too large, or too small, for an axis of some array, or for a count.
+    """Indices that are just too large, or too small, for an axis of some array, or for a count,
+    and the smallest that are not.
 
     Which axis an index belongs to is not known: NumPy tells whether it raises.
     """
@@ -94,8 +95,8 @@ def beyond(inputs: Inputs, parameters: list[Parameter]) -> Iterator[tuple[str, I
         if not p.index or p.type.kind != "array" or p.type.letter not in "iu":
             continue
         info = np.iinfo(p.type.dtype)
-        ends = [end for n in lengths for end in (n, -n - 1) if info.min <= end <= info.max]
-        for end in ends:
+        ends = [end for n in lengths for end in (n, -n - 1, -n) if info.min <= end <= info.max]
+        for end in dict.fromkeys(ends):
             yield (
                 f"`{p.name}` holds {end}",
                 _replaced(inputs, p, lambda v, e=end: np.full_like(v, e)),

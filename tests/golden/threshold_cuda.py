@@ -10,7 +10,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:cf178cd7cecdfb6890bc8d5b9d30fc7c2f654c919fdf7b49ae466abe7f8fc524
+# porter: output sha256:ccab4890bf526f3c74af7ae31d64da323b47413092fc75e3abaa95f93c11e588
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -23,10 +23,10 @@ MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the res
 
 @cuda.jit(device=True)
 def sign(a, one):
-    """-1, 0 or 1 in the type of `a`, NaN for NaN, as np.sign."""
+    """-1, 0 (of -0.0, too) or 1 in the type of `a`, NaN for NaN, as np.sign."""
     if a > 0:
         return one
-    return -one if a < 0 else a
+    return -one if a < 0 else abs(a)
 
 
 @cuda.jit

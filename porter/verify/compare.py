@@ -96,11 +96,10 @@ def compare(
     """The first difference in anything but values, which `values` compares.
 
     With `loose_scalars` a 0-d array may stand for a scalar (results left on the device).
-    With `plain` a NumPy scalar may stand for the same Python number: the `0.0`, or the `0`, of
-    a loop that added nothing has no dtype yet.
+    A NumPy scalar may stand for a Python zero (the `0.0`, or the `0`, of a loop that added nothing
+    has no dtype yet), and with `plain` for the same Python number.
     """
-    if plain:
-        expected = replace(expected, result=_typed(expected.result, actual.result))
+    expected = replace(expected, result=_typed(expected.result, actual.result, plain))
     difference = _structure("result", expected.result, actual.result, loose_scalars)
     if difference is not None:
         return difference
@@ -126,12 +125,12 @@ def compare(
     return None
 
 
-def _typed(expected: Any, actual: Any) -> Any:
+def _typed(expected: Any, actual: Any, every: bool) -> Any:
     """The expected result, its Python numbers in the dtype that they have in the actual one."""
     if isinstance(expected, tuple) and isinstance(actual, tuple) and len(expected) == len(actual):
-        return tuple(_typed(e, a) for e, a in zip(expected, actual, strict=True))
+        return tuple(_typed(e, a, every) for e, a in zip(expected, actual, strict=True))
     plain = isinstance(expected, (int, float, complex)) and not isinstance(expected, np.generic)
-    if plain and isinstance(actual, np.generic):
+    if plain and (every or expected == 0) and isinstance(actual, np.generic):
         own = np.asarray(expected)
         same = own.dtype.kind == actual.dtype.kind or (own.dtype.kind == "i" and own == actual)
         return own.astype(actual.dtype)[()] if same else expected

@@ -16,7 +16,7 @@ from porter.commands import doctor, verify
 from porter.commands.options import DoctorOptions, VerifyOptions
 from porter.diagnostics import UsageError
 from porter.verify import calls, compare, generated, original, report, rounding
-from porter.verify.cases import MANY_BLOCKS, SMALL_BLOCKS, TABLE, choose_sizes, retries, specs
+from porter.verify.cases import SMALL_BLOCKS, TABLE, choose_sizes, retries, specs
 from porter.verify.compare import Outcome
 from porter.verify.evidence import Evidence
 from porter.verify.inputs import Parameter, build, lay_out
@@ -74,11 +74,10 @@ def test_the_table_has_what_is_promised() -> None:
 
 
 def test_sizes_are_cut_when_there_are_too_many_points() -> None:
-    rows = (row for row in TABLE if row.sizes[0] == "3B+7" and row.block == "THREADS")
-    spec = next(row for row in rows if not row.own)
+    spec = next(row for row in TABLE if row.sizes[0] == "3B+7" and not row.own)
     assert choose_sizes(["n"], spec, SMALL_BLOCKS, {}) == {"n": 31}
-    many = choose_sizes(list("abcde"), TABLE[7], MANY_BLOCKS, {"b": 3})
-    assert TABLE[7].many and np.prod(list(many.values())) <= 8000 and many["b"] >= 3
+    many = choose_sizes(list("abcde"), TABLE[7], SMALL_BLOCKS, {"b": 3})
+    assert np.prod(list(many.values())) <= 8000 and many["b"] >= 3
 
 
 def test_inputs_belong_together_and_repeat() -> None:

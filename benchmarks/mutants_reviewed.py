@@ -20,7 +20,8 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         " stores there (the emulator calls it a race)",
     ),
     (
-        ".*", "syncthreads moved", r"syncthreads\(\) width (//)?= .* => width (//)?= .*cuda.sync",
+        ".*", "syncthreads moved",
+        r"syncthreads\(\) width (//|\*)?= .* => width (//|\*)?= .*cuda.sync",
         "width is a variable of the thread: the barrier stands between the same accesses",
     ),
     (
@@ -42,7 +43,7 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "csr_matvec", "< for <=", r"return n if k > n else k", "where k equals n both give n",
     ),
     (
-        ".*", "wrong grid", r"_blocks\(.*, THREADS\), THREADS // 2, stream|\[blocks, THREADS // 2,",
+        ".*", "wrong grid", r"_blocks\(.*, THREADS\), THREADS // 2, stream|\[(blocks|1), THREADS // 2,",
         "the kernel loops over what a smaller grid leaves",
     ),
     (
@@ -50,8 +51,9 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "a length is exact in float32 up to 2**24 columns",
     ),
     (
-        "mutant_sources", "strides swapped", r"range\(first_j, a.shape\[0\], step_i\)",
-        "the shorter stride leaves nothing out: elements are stored twice, alike",
+        ".*", "strides swapped", r"range\(first_j, .*, step_i\)",
+        "blocks are wider than high, and the shorter stride leaves nothing out: elements are stored"
+        " twice, alike",
     ),
     (
         "gaussian", "operands swapped", r"z = \(\(mean - \(x\[i\]\)\)\) / sigma", "z is squared",
@@ -65,27 +67,28 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "of equal numbers either one will do (NumPy's own loops differ in the sign of zero)",
     ),
     (
-        "zscores", "operands swapped", r"^zscores_kernel\+11: ", "the difference is squared",
+        "zscores|pairwise", "operands swapped", r"^zscores_kernel\+11: |x_tile.* \*\* 2$",
+        "the difference is squared",
     ),
     (
         "mutant_sources", "axes swapped", r"^transposed_difference_kernel", "the matrix is square",
     ),
     (
-        "mutant_sources", "< for <=", r"^running\+7: ",
+        "mutant_sources", "< for <=|guard off by one", r"^running\+7: ",
         "there is a block in any case, and in no elements it finds nothing",
     ),
     (
-        "mutant_sources", "syncthreads (moved|dropped)", r"^block_(min|max|sum)\+1[12]: ",
+        "mutant_sources|l2_norms", "syncthreads (moved|dropped)", r"^block_(min|max|sum)\+1[12]: ",
         "thread 0 alone uses the result, and reads it before it stores there again (the emulator"
         " calls it a race)",
     ),
     (
-        "mutant_sources", "syncthreads moved", r"^block_(min|max|sum)\+7: ",
+        "mutant_sources|l2_norms", "syncthreads moved", r"^block_(min|max|sum)\+7: ",
         "the barrier stands before the next step instead of behind the last one, whose result only"
         " thread 0 uses (the emulator calls it a race)",
     ),
     (
-        "row_normalize", "wrong grid", r"_row_threads\(x.shape\[1\]\)\) // 2, stream",
+        ".*", "wrong grid", r"_row_threads\(\w+.shape\[1\]\)\) // 2, stream",
         "half the threads, still a power of two, take two elements each",
     ),
     (
@@ -93,7 +96,7 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "zero is zero in both types, and the compiler compares in float32",
     ),
     (
-        "black_scholes", "< for <=", r"-d[12] > T\(0.0\) ", "at 0 both sides are one half",
+        "black_scholes", "< for <=", r"d[12] > T\(0.0\) ", "at 0 both sides are one half",
     ),
     (
         "mutant_sources", "NaN rule lost",
@@ -109,7 +112,7 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "a length is exact in float32 up to 2**24 rows",
     ),
     (
-        "mutant_sources", "float64 to float32", r"np.float32\(T\((-?math.inf|0.0)\)\)",
+        ".*", "float64 to float32", r"np.float32\((T\()?-?(math.inf|0.0)\)?\)",
         "zero and infinity are the same in float32; the variable takes the elements' type",
     ),
     (
@@ -132,12 +135,53 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "only a grid of 65535 blocks takes a second step: elements are then stored twice, alike",
     ),
     (
-        "csr_matvec|hidden_layer", "strides swapped", r"cuda.gridsize\(1\)\): => .*, 1\):",
+        ".*", "strides swapped", r"^\w+_kernel\d*\+\d+: .*cuda.gridsize\(1\)\): => .*, 1\):",
         "the shorter stride leaves nothing out: elements are stored again, alike",
     ),
     (
         "threshold", "< for <=", r"^clip_outliers_kernel\+4: ",
         "what equals the limit stays as it is",
+    ),
+    (
+        ".*", "wrong grid", r"_blocks\(.*, THREADS\) - 1, 1\)",
+        "the kernel loops over what a smaller grid leaves",
+    ),
+    (
+        "l2_norms|row_normalize|softmax", "tail dropped", r"^_blocks\+2: ",
+        "the only caller has one row for each block",
+    ),
+    (
+        "mutant_sources|pairwise", "< for <=",
+        r"if first \+ size < x|^scan_sum\+6: |if width > TILE else width",
+        "where both are equal it comes to the same",
+    ),
+    (
+        "mutant_sources", "strides swapped", r"^spread_total_finish.*gridDim.x\):",
+        "in one block the shorter stride looks at elements again, and extremes do not count them",
+    ),
+    (
+        "mutant_sources", "float64 to float32", r"total / np.float32\(x_size0\)",
+        "a length is exact in float32 up to 2**24 elements",
+    ),
+    (
+        "csr_matvec", "float64 to float32", r"np.int32\(k\) \+ n",
+        "only indices into more than 2**31 elements have no int32",
+    ),
+    (
+        "mandelbrot", "float64 to float32|T\\(\\) dropped", r"escape\[i, j\] = (np.int32\(n\)|n)$",
+        "n is a 64-bit integer, and 2**31 iterations take hours",
+    ),
+    (
+        "mandelbrot", "wrong sign", r"x \* y - b$",
+        "the orbit is the conjugate one, with the same absolute values",
+    ),
+    (
+        "softmax", "float64 to float32", r"np.float32\(maximum\(",
+        "the largest cancels: it has only to be near",
+    ),
+    (
+        ".*", "T\\(\\) dropped", r"T\([024].0\).* => .*[=>/] \([024].0\):?$|, \(weights\[i\]\)\)$",
+        "the number is the same in both types, and what is stored has the array's",
     ),
 ]  # fmt: skip
 

@@ -43,7 +43,8 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "csr_matvec", "< for <=", r"return n if k > n else k", "where k equals n both give n",
     ),
     (
-        ".*", "wrong grid", r"_blocks\(.*, THREADS\), THREADS // 2, stream|\[(blocks|1), THREADS // 2,",
+        ".*", "wrong grid",
+        r"_blocks\(.*, THREADS\), THREADS // 2, stream|\[(blocks|1), THREADS // 2,",
         "the kernel loops over what a smaller grid leaves",
     ),
     (

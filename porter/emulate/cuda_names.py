@@ -18,8 +18,8 @@ VALUES = {
     "laneid": "_lane(_c)",
 }
 
-_GRID = "(_int64(_c.block.{a}) * _c.block_dim.{a} + _c.thread.{a})"
-_SIZE = "(_int64(_c.grid_dim.{a}) * _c.block_dim.{a})"
+_GRID = "_grid_{a}(_c)"
+_SIZE = "_gridsize_{a}(_c)"
 
 
 def _per_axis(text: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from porter.emulate import accesses, arrays, atomics, bits, threads
+from porter.emulate import accesses, arrays, atomics, bits, places, threads
 from porter.emulate.expressions import PREFIX
 
 
@@ -29,6 +29,7 @@ def names_with(note: Any) -> dict[str, Any]:
         "selp": bits.selp, "floor": bits.floor, "ceil": bits.ceil, "trunc": bits.trunc,
         "lane": lane, "int32": np.int32, "int64": np.int64,
     }  # fmt: skip
+    names |= places.NAMES
     names |= {f"atomic_{op}": atomics.make_atomic(op, note) for op in atomics.UPDATES}
     return {f"{PREFIX}_{name}": value for name, value in names.items()}
 

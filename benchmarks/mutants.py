@@ -192,10 +192,10 @@ def page(verdicts: list[Verdict], options: argparse.Namespace, total: int) -> st
     share = 100 * whole["caught"] / max(1, wrong)
     seconds = sum(v.seconds for v in verdicts) / max(1, len(verdicts))
     long = " `--long`" if options.long else ""
+    drawn = f"`--sample {options.sample} --seed {options.seed}`" if options.sample else "all"
     lines = [
-        f"{time.strftime('%Y-%m-%d')}, `--sample {options.sample} --seed {options.seed}`{long}:"
-        f" {len(verdicts):,} of {total:,} mutants. Of the {wrong:,} that are wrong,"
-        f" {whole['caught']:,} are caught: {share:.1f} %. {whole['equivalent']:,} are equivalent. A"
+        f"{time.strftime('%Y-%m-%d')}, {drawn}{long}: {len(verdicts):,} of {total:,}"
+        f" mutants. Of the {wrong:,} that are wrong, {whole['caught']:,} are caught: {share:.1f} %. {whole['equivalent']:,} are equivalent. A"
         f" verdict took {seconds:.1f} seconds (load {os.getloadavg()[0]:.1f}).",
         "", "| kind | caught | equivalent | missed |", "|---|--:|--:|--:|",
     ]  # fmt: skip

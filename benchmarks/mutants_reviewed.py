@@ -25,7 +25,8 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "width is a variable of the thread: the barrier stands between the same accesses",
     ),
     (
-        "csr_matvec", "guard off by one", r"^slice_bound\+4: .* 0 \+ 1", "where k is 0 both give 0",
+        "csr_matvec", "guard off by one|< for <=", r"^slice_bound\+4: .*( 0 \+ 1|<= 0)",
+        "where k is 0 both give 0",
     ),
     (
         "mutant_sources", "strides swapped", r"^spread_total.*, x.shape\[0\], 1\)",
@@ -75,7 +76,7 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "mutant_sources", "axes swapped", r"^transposed_difference_kernel", "the matrix is square",
     ),
     (
-        "mutant_sources", "< for <=|guard off by one", r"^running\+7: ",
+        "mutant_sources", "< for <=|guard (off by one|dropped)", r"^running\+7: ",
         "there is a block in any case, and in no elements it finds nothing",
     ),
     (
@@ -152,7 +153,7 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "the only caller has one row for each block",
     ),
     (
-        "mutant_sources|pairwise", "< for <=",
+        "mutant_sources|pairwise|matmul", "< for <=",
         r"if first \+ size < x|^scan_sum\+6: |if width > TILE else width",
         "where both are equal it comes to the same",
     ),
@@ -169,15 +170,31 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "only indices into more than 2**31 elements have no int32",
     ),
     (
-        "mandelbrot", "float64 to float32|T\\(\\) dropped", r"escape\[i, j\] = (np.int32\(n\)|n)$",
-        "n is a 64-bit integer, and 2**31 iterations take hours",
+        "mandelbrot", "T\\(\\) dropped", r"escape\[i, j\] = n$", "n is a 64-bit integer already",
+    ),
+    (
+        "csr_matvec", "T\\(\\) dropped", r"return k \+ n if",
+        "n is a 64-bit integer, and so is the sum",
+    ),
+    (
+        "threshold", "float64 to float32", r"np.float32\(abs\(x\[i\]\) > limit\)",
+        "a truth is a truth as 1.0 as well",
+    ),
+    (
+        "hidden_layer", "float64 to float32", r"np.float32\(GREYSCALE_MAX\)",
+        "255 is exact in float32",
+    ),
+    (
+        "mutant_sources|l2_norms", "guard off by one",
+        r"^(running_scan_parts|l2_norms_rows).* 0 \+ 1:",
+        "every thread of the block has the sum, the second too",
     ),
     (
         "mandelbrot", "wrong sign", r"x \* y - b$",
         "the orbit is the conjugate one, with the same absolute values",
     ),
     (
-        "softmax", "float64 to float32", r"np.float32\(maximum\(",
+        "softmax", "float64 to float32", r"np.float32\((maximum|block_max)\(",
         "the largest cancels: it has only to be near",
     ),
     (

@@ -194,8 +194,8 @@ def page(verdicts: list[Verdict], options: argparse.Namespace, total: int) -> st
     long = " `--long`" if options.long else ""
     drawn = f"`--sample {options.sample} --seed {options.seed}`" if options.sample else "all"
     lines = [
-        f"{time.strftime('%Y-%m-%d')}, {drawn}{long}: {len(verdicts):,} of {total:,} mutants. Of the"
-        f" {wrong:,} that are wrong, {whole['caught']:,} are caught: {share:.1f} %."
+        f"{time.strftime('%Y-%m-%d')}, {drawn}{long}: {len(verdicts):,} of {total:,} mutants. Of"
+        f" the {wrong:,} that are wrong, {whole['caught']:,} are caught: {share:.1f} %."
         f" {whole['equivalent']:,} are equivalent. A verdict took {seconds:.1f} seconds"
         f" (load {os.getloadavg()[0]:.1f}).",
         "", "| kind | caught | equivalent | missed |", "|---|--:|--:|--:|",

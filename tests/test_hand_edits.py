@@ -124,6 +124,22 @@ def test_a_wrong_edit_is_not(tmp_path: Path, what: str, name: str, edits: Edits)
     assert_kept(path, name)
 
 
+def test_a_kernel_that_wants_its_own_blocks_is_run_by_the_emulator(tmp_path: Path) -> None:
+    """Its stride is right for blocks of 256 threads only."""
+    path = edited(tmp_path, "gaussian", [("cuda.gridsize(1)", "256 * cuda.gridDim.x")])
+    done = porter("verify", str(path), "--output-format", "json")
+    (function,) = json.loads(done.stdout)["modules"][0]["functions"]
+    evidence = {e["on"]: e for e in function["evidence"]}
+    assert done.returncode == 0, function["mismatch"]
+    assert evidence["emulator"]["status"] == evidence["simulator"]["status"] == "passed"
+    assert evidence["simulator"]["detail"]["own_blocks"]
+    # as it was written, the simulator suffices
+    shutil.copy(ROOT / "tests" / "golden" / "gaussian_cuda.py", path)
+    done = porter("verify", str(path), "--output-format", "json")
+    (function,) = json.loads(done.stdout)["modules"][0]["functions"]
+    assert {e["on"] for e in function["evidence"]} == {"simulator", "ptx"}
+
+
 def test_force_overwrites_it(tmp_path: Path) -> None:
     _, name, edits = WRONG[0]
     path = edited(tmp_path, name, edits)

@@ -14,6 +14,7 @@ import pytest
 
 from porter.verify.cases import TABLE, specs
 from porter.verify.inputs import Parameter, build
+from porter.verify.run import verify_module
 from porter.verify.signatures import parse_types
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,8 +76,6 @@ MISSED = [
     ("csr_matvec", "guard off by one", "if k < 0 - 1:"),
     # memory that nothing was stored into holds what the result is, NaN
     ("zscores", "guard off by one", "if table.shape[0] > 0 + 1 and"),
-    # more blocks than threads: small blocks show it, and then the emulator with the module's own
-    ("softmax", "strides swapped", "for p in range(cuda.threadIdx.x, x.shape[1], cuda.gridDim.x):"),
     # a count of none, and no elements
     ("mutant_sources", "guard dropped", "if True:"),
     # whole numbers, so that a bound is met exactly
@@ -91,7 +90,7 @@ def test_what_was_missed_is_caught(made: Made, module: str, kind: str, after: st
     path, _, drawn = next(row for row in made if row[1].name == module)
     mutant = next(m for m in drawn if m.kind == kind and after in m.after)
     verdict = judge(path, mutant)
-    assert verdict.caught in ("simulator", "emulator"), verdict
+    assert verdict.caught == "simulator", verdict
     assert verdict.message
 
 
@@ -109,6 +108,16 @@ def test_extremes_stand_at_the_ends_of_axes_in_some_cases() -> None:
         high = ends.min() > inner.max() if spec.ends == "largest" else inner.min() > ends.max()
         assert high, spec
     assert len(seen) == 4
+
+
+def test_a_stride_that_takes_few_blocks_for_granted_is_caught(made: Made) -> None:
+    """Small blocks show it, and then, with the module's own, the emulator's large grids."""
+    path, _, drawn = next(row for row in made if row[1].name == "softmax")
+    stored = "for p in range(cuda.threadIdx.x, x.shape[1], cuda.gridDim.x):"
+    mutant = next(m for m in drawn if m.after == stored)
+    (found,) = verify_module(path, on=("emulator",), text=mutant.text, cases=5)
+    (evidence,) = found.evidence
+    assert evidence.status == "failed" and evidence.detail["own_blocks"]
 
 
 def test_every_reason_is_of_a_mutant_that_there_is(made: Made) -> None:

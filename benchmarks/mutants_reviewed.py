@@ -201,12 +201,6 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         ".*", "T\\(\\) dropped", r"T\([024].0\).* => .*[=>/] \([024].0\):?$|, \(weights\[i\]\)\)$",
         "the number is the same in both types, and what is stored has the array's",
     ),
-    (
-        ".*", "strides swapped",
-        r"step_i, step_j = cuda.gridsize\(2\)$|range\(first_i, .*, step_j\)",
-        "rows are left out only where the grid is cut along both axes: 524,280 rows and as many"
-        " columns are a terabyte",
-    ),
 ]  # fmt: skip
 
 

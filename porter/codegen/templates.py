@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -19,6 +20,8 @@ def template_folder() -> Path:
     return packaged if packaged.is_dir() else _PACKAGE.parent / "templates"
 
 
+# every environment compiles the templates anew
+@lru_cache(maxsize=8)
 def environment(override: Path | None = None) -> Environment:
     """The environment for all templates; those in the folder `override` go before ours.
 

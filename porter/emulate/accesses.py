@@ -21,7 +21,7 @@ from numba.np import arrayobj
 
 from porter.emulate import context as ctx
 from porter.emulate.errors import Stopped
-from porter.emulate.native import Native, poke
+from porter.emulate.native import Native, peek, poke
 
 _I64 = ir.IntType(64)
 #: kinds of access, for the record of who touched what
@@ -62,16 +62,15 @@ def _refuse_fancy(array: Any, index: Any) -> None:
         raise TypingError("too many indices")
 
 
-def _stopped(
-    report: int, site: int, axis: int, index: int, size: int, thread: int, block: int
-) -> None:
+def _stopped(thread: int, site: int, axis: int, index: int, size: int) -> None:
     """Say what went wrong and which thread it was, and leave the kernel."""
+    report = peek(thread, ctx.REPORT)
     poke(report, ctx.SITE, site)
     poke(report, ctx.AXIS, axis)
     poke(report, ctx.INDEX, index)
     poke(report, ctx.SIZE, size)
-    poke(report, ctx.THREAD_AT, thread)
-    poke(report, ctx.BLOCK_AT, block)
+    poke(report, ctx.THREAD_AT, peek(thread, ctx.NUMBER))
+    poke(report, ctx.BLOCK_AT, peek(thread, ctx.BLOCK_NUMBER))
     raise Stopped("the kernel is stopped")
 
 
@@ -80,9 +79,7 @@ _STOPPED = Native(_stopped)
 
 def stop(context: Any, builder: Any, thread: Any, values: list[Any]) -> None:
     """Leave the compiled function with `Stopped`; the report says why."""
-    report = ctx.field(builder, thread, ctx.REPORT)
-    who = [ctx.field(builder, thread, k) for k in (ctx.NUMBER, ctx.BLOCK_NUMBER)]
-    builder.ret(_STOPPED.call(context, builder, [report, *values, *who]))
+    builder.ret(_STOPPED.call(context, builder, [thread, *values]))
 
 
 def _position(builder: Any, kind: Any, value: Any, size: Any) -> Any:

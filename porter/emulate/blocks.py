@@ -21,10 +21,11 @@ Ints = np.ndarray[Any, np.dtype[np.int64]]
 class Block:
     """The memory of one block: its threads' states, their exchange, and shared arrays."""
 
-    def __init__(self, work: _Launch, count: int) -> None:
+    def __init__(self, work: _Launch, threads: Ints) -> None:
         from porter.emulate.launch import MOST_SHARED
 
         self.work = work
+        count = len(threads)
         arena = MOST_SHARED + work.dynamic if work.kernel.shared else 16
         self.arena = np.zeros(arena, np.uint8)
         self.table = np.zeros(ctx.FIRST_SHARED + len(SITES), np.int64)
@@ -33,11 +34,15 @@ class Block:
         self.table[ctx.DYNAMIC] = work.dynamic
         self.states = np.zeros(count * work.runner.size, np.uint8)
         self.memory = self.states.ctypes.data
-        self.slots = np.zeros((count, ctx.SLOT_FIELDS), np.int64)
+        self.slots = np.zeros((count, ctx.CELLS), np.int64)
+        self.slots[:, ctx.THREAD : ctx.NUMBER + 1] = threads
+        self.slots[:, ctx.BLOCK_DIM : ctx.HEAD + 1] = [
+            *work.block_dim, *work.grid_dim, work.report.ctypes.data, self.table.ctypes.data,
+        ]  # fmt: skip
         self.where = np.full(count, ENDED, np.int64)
         self.place = (0, 0, 0)
 
-    def begin(self, place: np.ndarray[Any, Any]) -> None:
+    def begin(self, place: Ints) -> None:
         """New threads for the block at this place of the grid."""
         work = self.work
         # the array of a size given by the launch lies at the start of the arena
@@ -46,19 +51,17 @@ class Block:
         self.slots[:, ctx.CLOCK] = 0
         self.arena[: work.dynamic] = 0xFF
         self.place = (int(place[0]), int(place[1]), int(place[2]))
-        self.enter(place[None], work.threads)
+        self.enter(place[None])
         self.ready = np.arange(len(self.where))
 
-    def enter(self, blocks: np.ndarray[Any, Any], threads: np.ndarray[Any, Any]) -> None:
-        """Call the compiled kernel for some blocks, its threads in this order."""
-        work = self.work
+    def enter(self, blocks: Ints) -> None:
+        """Call the compiled kernel for some blocks."""
+        work, cleared = self.work, 8 * (len(self.table) - ctx.FIRST_SHARED)
         call = np.array([
-            work.report.ctypes.data, self.table.ctypes.data, len(self.table),
-            blocks.ctypes.data, len(blocks), threads.ctypes.data, len(threads),
-            *work.block_dim, *work.grid_dim,
-            self.memory, work.runner.size, self.slots.ctypes.data, *work.cells,
+            blocks.ctypes.data, len(blocks), self.slots.ctypes.data, len(self.slots),
+            self.table.ctypes.data, cleared, self.memory, work.runner.size, 0, *work.cells,
         ], np.int64)  # fmt: skip
-        work.runner.enter(call.ctypes.data)
+        work.runner.enter(call)
 
     def run(self) -> None:
         """Let the threads run until all have ended or wait for the whole grid."""
@@ -140,15 +143,14 @@ class Block:
 
 def run_blocks(work: _Launch) -> None:
     """Run all blocks of a launch, one after another unless they wait for each other."""
-    count = len(work.threads)
     if not work.kernel.cooperative:
-        block = Block(work, count)
+        block = Block(work, work.threads)
         work.watch([block])
         for place in work.blocks:
             block.begin(place)
             block.run()
         return
-    blocks = [Block(work, count) for _ in work.blocks]
+    blocks = [Block(work, work.threads) for _ in work.blocks]
     work.watch(blocks)
     for block, place in zip(blocks, work.blocks, strict=True):
         block.begin(place)
@@ -161,7 +163,7 @@ def run_blocks(work: _Launch) -> None:
         if len(sites) > 1:
             _parted(blocks, sites)
         for block in blocks:
-            block.ready = np.arange(count)
+            block.ready = np.arange(len(work.threads))
             block.table[[ctx.PHASE, ctx.GRID_PHASE]] += 1
 
 

@@ -1,4 +1,8 @@
-"""What a thread knows: its place in the grid, and where the launch keeps its memory."""
+"""What a thread knows: its place in the grid, and where the launch keeps its memory.
+
+Compiled code is given the address of the thread's cells, all int64.  A structure in their
+place would be copied into every variable that holds it, which is most of what is compiled.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,12 @@ from typing import Any
 
 Dim3 = namedtuple("Dim3", "x y z")
 
-#: `never` is always false (it keeps a `yield` in generators that nothing reaches);
-#: `report`, `head` and `slots` are addresses: of the launch's report of what went wrong,
-#: of the block's table of shared arrays, of the thread's own exchange with its warp; `number`
-#: and `block_number` are the thread's place in the block and the block's in the grid
-Context = namedtuple(
-    "Context", "thread block block_dim grid_dim never report head slots number block_number"
-)
-THREAD, BLOCK, BLOCK_DIM, GRID_DIM, NEVER, REPORT, HEAD, SLOTS, NUMBER, BLOCK_NUMBER = range(10)
+#: the thread's cells: its exchange with its warp, whose clock counts the warp's operations; the
+#: block's place in the grid and the thread's in the block, each as three numbers and as one; the
+#: sizes of both; the addresses of the launch's report of what went wrong and of the block's head
+MASK, VALUE, OPERAND, RESULT, CLOCK = range(5)
+BLOCK, BLOCK_NUMBER, THREAD, NUMBER, BLOCK_DIM, GRID_DIM = 5, 8, 9, 12, 13, 16
+REPORT, HEAD, CELLS = 19, 20, 21
 
 #: fields of the report, all int64; the last is the address of the shadow memory's control
 SITE, AXIS, INDEX, SIZE, THREAD_AT, BLOCK_AT = range(6)
@@ -22,13 +24,11 @@ OTHER_SITE, OTHER_KIND, OTHER_THREAD, OTHER_BLOCK, SHADOW, REPORT_FIELDS = range
 #: fields of a block's head, before the addresses of its shared arrays; the phases count
 #: barriers of the block and of the grid
 ARENA, USED, LIMIT, DYNAMIC, PHASE, GRID_PHASE, FIRST_SHARED = range(7)
-#: fields of a thread's slots; the clock counts operations of its warp
-MASK, VALUE, OPERAND, RESULT, CLOCK, SLOT_FIELDS = range(6)
 
 
 def field(builder: Any, context: Any, number: int) -> Any:
-    """A field of the context in compiled code."""
-    return builder.extract_value(context, number)
+    """One of the thread's cells in compiled code."""
+    return builder.load(cell(builder, context, number))
 
 
 def cell(builder: Any, address: Any, number: Any) -> Any:

@@ -9,26 +9,29 @@ from __future__ import annotations
 
 from porter.emulate.sites import BARRIER, WARP
 
-VALUES = {
-    "threadIdx": "_c.thread",
-    "blockIdx": "_c.block",
-    "blockDim": "_c.block_dim",
-    "gridDim": "_c.grid_dim",
-    "warpsize": "_int32(32)",
-    "laneid": "_lane(_c)",
-}
-
-_GRID = "_grid_{a}(_c)"
-_SIZE = "_gridsize_{a}(_c)"
+VALUES = {"warpsize": "_int32(32)", "laneid": "_lane(_c)"}
+_FIELDS = {
+    "threadIdx": "thread", "blockIdx": "block",
+    "blockDim": "block_dim", "gridDim": "grid_dim",
+}  # fmt: skip
 
 
-def _per_axis(text: str) -> dict[str, str]:
-    one = [text.replace("{a}", axis) for axis in "xyz"]
+def _axes(own: str) -> list[str]:
+    return [f"_{own}_{axis}(_c)" for axis in "xyz"]
+
+
+for _name, _own in _FIELDS.items():
+    VALUES[_name] = f"_dim3({', '.join(_axes(_own))})"
+    VALUES |= {f"{_name}.{axis}": text for axis, text in zip("xyz", _axes(_own), strict=True)}
+
+
+def _dimensions(own: str) -> dict[str, str]:
+    one = _axes(own)
     return {"1": one[0], "2": f"({one[0]}, {one[1]})", "3": f"({', '.join(one)})"}
 
 
 #: by the number of dimensions that is the only argument
-POSITIONS = {"grid": _per_axis(_GRID), "gridsize": _per_axis(_SIZE)}
+POSITIONS = {name: _dimensions(name) for name in ("grid", "gridsize")}
 
 CALLS = {
     "fma": "_fma({all})",

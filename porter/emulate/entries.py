@@ -14,21 +14,22 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import typeof, types
+from numba import njit, types
 from numba.core import cgutils
-from numba.np import arrayobj
+from numba.extending import intrinsic
 
 from porter.emulate import context as ctx
 from porter.emulate.threads import machine_code
 
 _I64 = ir.IntType(64)
-#: cells of a call: addresses and lengths of what a launch keeps, then the arguments; without
-#: `MEMORY` threads run from start to end, with it their states are made there
-REPORT, HEAD, HEAD_SIZE, BLOCKS, BLOCK_COUNT, THREADS, THREAD_COUNT = range(7)
-BLOCK_DIM, GRID_DIM, MEMORY, STATE_SIZE, SLOTS, ARGUMENTS = 7, 10, 13, 14, 15, 16
-_DIM = ctx.Dim3(np.int32(1), np.int32(1), np.int32(1))
-CONTEXT = typeof(ctx.Context(_DIM, _DIM, _DIM, _DIM, False, *[0] * 5))
-_DIM_TYPE = typeof(_DIM)
+_I8 = ir.IntType(8)
+#: cells of a call: the blocks to run, as rows of their places, and their number; the cells of
+#: the block's threads, and their number; what of the block's head is cleared for each block;
+#: where the states of threads that pause are made; what an error was; then the arguments
+BLOCKS, BLOCK_COUNT, THREADS, THREAD_COUNT, HEAD, HEAD_SIZE = range(6)
+MEMORY, STATE_SIZE, ERROR, ARGUMENTS = range(6, 10)
+#: a place: three numbers, and one
+_PLACE = ir.VectorType(_I64, 4)
 
 
 class NotPassed(Exception):
@@ -51,15 +52,7 @@ def cells(value: Any) -> list[int]:
 def _passed(context: Any, builder: Any, kind: Any, given: Any, at: Iterator[int]) -> Any:
     """An argument as the kernel takes it; raises `NotPassed`."""
     if isinstance(kind, types.Array):
-        made = arrayobj.make_array(kind)(context, builder)
-        data, _, *rest = (_cell(builder, given, next(at)) for _ in range(2 + 2 * kind.ndim))
-        item = context.get_data_type(kind.dtype)
-        arrayobj.populate_array(
-            made, builder.inttoptr(data, item.as_pointer()),
-            rest[: kind.ndim], rest[kind.ndim :],
-            ir.Constant(_I64, context.get_abi_sizeof(item)), None,
-        )  # fmt: skip
-        return made._getvalue()
+        return _array(context, builder, kind, given, at)
     if isinstance(kind, types.BaseTuple):
         items = [_passed(context, builder, k, given, at) for k in kind]
         return context.make_tuple(builder, kind, items)
@@ -75,19 +68,34 @@ def _passed(context: Any, builder: Any, kind: Any, given: Any, at: Iterator[int]
     return model.load_from_data_pointer(builder, pointer)
 
 
-def _cell(builder: Any, given: Any, number: Any) -> Any:
-    if isinstance(number, int):
-        number = ir.Constant(_I64, number)
-    return builder.load(builder.gep(given, [number]))
+def _array(context: Any, builder: Any, kind: Any, given: Any, at: Iterator[int]) -> Any:
+    """An array that owns nothing."""
+    model = context.data_model_manager[kind]
+    item = context.get_data_type(kind.dtype)
+    data, size, *rest = (_cell(builder, given, next(at)) for _ in range(2 + 2 * kind.ndim))
+    fields = {
+        "data": builder.inttoptr(data, item.as_pointer()), "nitems": size,
+        "itemsize": ir.Constant(_I64, context.get_abi_sizeof(item)),
+        "shape": cgutils.pack_array(builder, rest[: kind.ndim], _I64),
+        "strides": cgutils.pack_array(builder, rest[kind.ndim :], _I64),
+    }  # fmt: skip
+    made = ir.Constant(model.get_value_type(), None)
+    for name, value in fields.items():
+        made = builder.insert_value(made, value, model.get_field_position(name))
+    return made
+
+
+def _cell(builder: Any, given: Any, number: int) -> Any:
+    return builder.load(builder.gep(given, [ir.Constant(_I64, number)]))
 
 
 class _Entry:
-    """Writes one entry."""
+    """Writes one entry: `int32 entry(int64 *call)`, 0 or the code of an error."""
 
     def __init__(self, context: Any, kernel: Any, name: str) -> None:
         self.context, self.kernel = context, kernel
         self.module = kernel.library.create_ir_module(name)
-        kind = ir.FunctionType(ir.VoidType(), [_I64.as_pointer()])
+        kind = ir.FunctionType(ir.IntType(32), [_I64.as_pointer()])
         function = ir.Function(self.module, kind, name)
         self.builder = ir.IRBuilder(function.append_basic_block("entry"))
         self.given = function.args[0]
@@ -95,65 +103,38 @@ class _Entry:
     def cell(self, number: int) -> Any:
         return _cell(self.builder, self.given, number)
 
-    def dims(self, numbers: list[Any]) -> Any:
-        short = [self.builder.trunc(n, ir.IntType(32)) for n in numbers]
-        return self.context.make_tuple(self.builder, _DIM_TYPE, short)
+    def at(self, start: Any, size: Any, number: Any) -> Any:
+        """The address of one of equal parts of some memory."""
+        return self.builder.add(start, self.builder.mul(size, number))
 
-    def row(self, address: Any, number: Any) -> Any:
-        """A place as (x, y, z), of an array of such."""
-        builder = self.builder
-        rows = builder.inttoptr(address, ir.IntType(32).as_pointer())
-        first = builder.mul(number, ir.Constant(_I64, 3))
-        at = [builder.add(first, ir.Constant(_I64, k)) for k in range(3)]
-        return [builder.load(builder.gep(rows, [k])) for k in at]
-
-    def number(self, place: list[Any], dims: list[Any]) -> Any:
-        """A place as one number, x running fastest."""
-        builder = self.builder
-        x, y, z = (builder.sext(p, _I64) for p in place)
-        return builder.add(x, builder.mul(dims[0], builder.add(y, builder.mul(dims[1], z))))
-
-    def write(self, kinds: tuple[Any, ...], *, pausing: bool) -> None:
+    def write(self, kinds: tuple[Any, ...], *, pausing: bool, shared: bool) -> None:
         """The whole function."""
         builder = self.builder
-        at = count(ARGUMENTS)
-        args = [_passed(self.context, builder, k, self.given, at) for k in kinds]
-        block_dim = [self.cell(BLOCK_DIM + k) for k in range(3)]
-        grid_dim = [self.cell(GRID_DIM + k) for k in range(3)]
-        sizes = [self.dims(block_dim), self.dims(grid_dim)]
-        head, blocks, threads = (self.cell(k) for k in (HEAD, BLOCKS, THREADS))
-        counts = self.cell(BLOCK_COUNT), self.cell(THREAD_COUNT)
-        fields = self.cell(REPORT), head, self.cell(SLOTS)
-        memory, size, cleared = (self.cell(k) for k in (MEMORY, STATE_SIZE, HEAD_SIZE))
-        with cgutils.for_range(builder, counts[0]) as block_loop:
-            if not pausing:
-                self._clear(head, cleared)
-            place = self.row(blocks, block_loop.index)
-            block = self.context.make_tuple(builder, _DIM_TYPE, place)
-            block_number = self.number(place, grid_dim)
-            with cgutils.for_range(builder, counts[1]) as loop:
-                place = self.row(threads, loop.index)
-                thread = self.context.make_tuple(builder, _DIM_TYPE, place)
-                report, head, slots = fields
-                step = ir.Constant(_I64, 8 * ctx.SLOT_FIELDS)
-                slots = builder.add(slots, builder.mul(step, loop.index)) if pausing else slots
-                numbers = [self.number(place, block_dim), block_number]
-                never = self.context.get_constant(types.boolean, False)
-                held = [thread, block, *sizes, never, report, head, slots, *numbers]
-                made = self._call([self.context.make_tuple(builder, CONTEXT, held), *args])
+        numbers = count(ARGUMENTS)
+        args = [_passed(self.context, builder, k, self.given, numbers) for k in kinds]
+        blocks, threads, memory = (self.cell(k) for k in (BLOCKS, THREADS, MEMORY))
+        row, own = (ir.Constant(_I64, 8 * n) for n in (4, ctx.CELLS))
+        with cgutils.for_range(builder, self.cell(BLOCK_COUNT)) as block_loop:
+            if shared and not pausing:
+                self._clear()
+            source = builder.inttoptr(self.at(blocks, row, block_loop.index), _PLACE.as_pointer())
+            block = builder.load(source, align=8)
+            with cgutils.for_range(builder, self.cell(THREAD_COUNT)) as loop:
+                thread = self.at(threads, own, loop.index)
+                place = ctx.cell(builder, thread, ctx.BLOCK)
+                builder.store(block, builder.bitcast(place, _PLACE.as_pointer()), align=8)
+                made = self._call([thread, *args])
                 if pausing:
-                    state = builder.add(memory, builder.mul(size, loop.index))
+                    state = self.at(memory, self.cell(STATE_SIZE), loop.index)
                     builder.store(builder.load(made), builder.inttoptr(state, made.type))
-        builder.ret_void()
+        builder.ret(ir.Constant(ir.IntType(32), 0))
 
-    def _clear(self, head: Any, size: Any) -> None:
+    def _clear(self) -> None:
         """A new block has no shared arrays yet."""
-        builder = self.builder
+        builder, head = self.builder, self.cell(HEAD)
         builder.store(ir.Constant(_I64, 0), ctx.cell(builder, head, ctx.USED))
-        first = ir.Constant(_I64, ctx.FIRST_SHARED)
-        byte = builder.bitcast(ctx.cell(builder, head, first), ir.IntType(8).as_pointer())
-        length = builder.mul(builder.sub(size, first), ir.Constant(_I64, 8))
-        cgutils.memset(builder, byte, length, 0)
+        first = ctx.cell(builder, head, ctx.FIRST_SHARED)
+        cgutils.memset(builder, builder.bitcast(first, _I8.as_pointer()), self.cell(HEAD_SIZE), 0)
 
     def _call(self, args: list[Any]) -> Any:
         builder, convention = self.builder, self.context.call_conv
@@ -163,23 +144,55 @@ class _Entry:
             builder, callee, signature.return_type, signature.args, args
         )
         with cgutils.if_unlikely(builder, status.is_error):
-            api = self.context.get_python_api(builder)
-            convention.raise_error(builder, api, status)
-            builder.ret_void()
+            error = builder.gep(self.given, [ir.Constant(_I64, ERROR)])
+            builder.store(builder.ptrtoint(status.excinfoptr, _I64), error)
+            builder.ret(status.code)
         return made
 
 
-def entry(kernel: Any, kinds: tuple[Any, ...], *, pausing: bool) -> Callable[[int], None]:
-    """What runs a compiled kernel, given the address of the cells; finishes its library."""
+def entry(
+    kernel: Any, kinds: tuple[Any, ...], *, pausing: bool, shared: bool
+) -> Callable[[np.ndarray[Any, Any]], None]:
+    """What runs a compiled kernel, given the cells of a call; finishes its library."""
     from numba.core.registry import cpu_target
 
     context, library = cpu_target.target_context, kernel.library
     name = f"porter.entry.{kernel.fndesc.mangled_name}"
     written = _Entry(context, kernel, name)
-    written.write(kinds, pausing=pausing)
+    written.write(kinds, pausing=pausing, shared=shared)
     library.add_ir_module(written.module)
     address = machine_code(kernel, name)
     library.codegen.set_env(context.get_env_name(kernel.fndesc), kernel.environment)
-    # with the lock of Python's interpreter, which an exception needs
-    called: Callable[[int], None] = ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(address)
-    return called
+    called = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(address)
+
+    def enter(call: np.ndarray[Any, Any]) -> None:
+        code = called(call.ctypes.data)
+        if code:
+            raised(code, int(call[ERROR]))
+
+    return enter
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _propagate(typing: Any, code: Any, error: Any) -> Any:
+    """Leave the function as another one was left."""
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        # a pointer to what describes the error, as every function has one
+        place = builder.function.args[1]
+        builder.store(builder.inttoptr(args[1], place.type.pointee), place)
+        leaves = builder.append_basic_block("leaves")
+        builder.branch(leaves)
+        builder.position_at_end(leaves)
+        builder.ret(builder.trunc(args[0], ir.IntType(32)))
+        builder.position_at_end(builder.append_basic_block("never"))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+@njit  # type: ignore[untyped-decorator]
+def raised(code: int, error: int) -> None:
+    """Raise the exception that a compiled function ended with."""
+    if code != 0:
+        _propagate(code, error)

@@ -5,17 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from porter.emulate import accesses, arrays, atomics, bits, places, threads
 from porter.emulate.expressions import PREFIX
-
-
-@njit(error_model="numpy", inline="always")  # type: ignore[untyped-decorator]
-def lane(c: Any) -> Any:
-    """The thread's number in its warp."""
-    thread, dim = c.thread, c.block_dim
-    return np.int32((thread.x + dim.x * (thread.y + dim.y * thread.z)) % 32)
 
 
 def names_with(note: Any) -> dict[str, Any]:
@@ -27,7 +19,7 @@ def names_with(note: Any) -> dict[str, Any]:
         "bits": threads.bits, "pair": bits.pair, "fma": bits.fma, "fmod": bits.fmod,
         "popc": bits.popc, "brev": bits.brev, "clz": bits.clz, "ffs": bits.ffs, "cbrt": bits.cbrt,
         "selp": bits.selp, "floor": bits.floor, "ceil": bits.ceil, "trunc": bits.trunc,
-        "lane": lane, "int32": np.int32, "int64": np.int64,
+        "int32": np.int32, "int64": np.int64,
     }  # fmt: skip
     names |= places.NAMES
     names |= {f"atomic_{op}": atomics.make_atomic(op, note) for op in atomics.UPDATES}

@@ -41,11 +41,10 @@ TOTALS = Totals()
 
 
 def points(dims: tuple[int, ...]) -> np.ndarray[Any, Any]:
-    """All places of a block or grid as rows (x, y, z), x running fastest."""
+    """All places of a block or grid as rows (x, y, z, number), x running fastest."""
     x, y, z = dims
     numbers = np.arange(x * y * z, dtype=np.int64)
-    columns = (numbers % x, numbers // x % y, numbers // (x * y))
-    return np.stack(columns, axis=1).astype(np.int32)
+    return np.stack([numbers % x, numbers // x % y, numbers // (x * y), numbers], axis=1)
 
 
 def three(dims: Any) -> tuple[int, int, int]:
@@ -112,8 +111,7 @@ class _Launch:
         every = np.arange(len(self.threads))
         self.orders = np.stack([self._shuffled(every) for _ in range(_ORDERS)])
         self.barriers = np.array([s.what == "syncthreads" for s in SITES], np.bool_)
-        self.grid_dim = ctx.Dim3(*map(np.int32, grid))
-        self.block_dim = ctx.Dim3(*map(np.int32, block))
+        self.grid_dim, self.block_dim = ctx.Dim3(*grid), ctx.Dim3(*block)
         self.report = np.zeros(ctx.REPORT_FIELDS, np.int64)
         self.runner = kernel.runner(args)
         self.cells = cells(args)
@@ -136,9 +134,9 @@ class _Launch:
             raise ZeroDivisionError(text) from None
 
     def _straight(self) -> None:
-        memory = Block(self, 0)
+        memory = Block(self, self._shuffled(self.threads))
         self.watch([memory])
-        memory.enter(self.blocks, self._shuffled(self.threads))
+        memory.enter(self.blocks)
 
     def watch(self, blocks: list[Block]) -> None:
         """Make the shadow memory of a launch whose accesses are noted."""

@@ -1,7 +1,4 @@
-"""Where a thread is in the grid: one operation each, because nearly every kernel asks.
-
-Written out as fields of the context, products and sums, they were a tenth of what Numba compiles.
-"""
+"""Where a thread is in the grid: one operation each, because nearly every kernel asks."""
 
 from __future__ import annotations
 
@@ -14,45 +11,77 @@ from numba.extending import intrinsic
 
 from porter.emulate import context as ctx
 
-_I64 = ir.IntType(64)
+#: of a thread's cells and a builder, a value
+_Build = Callable[[Any, Any], Any]
 
 
-def _product(builder: Any, thread: Any, field: int, axis: int) -> Any:
-    """A field of the context along an axis, times the threads of a block, as int64."""
-    parts = (builder.extract_value(thread, [f, axis]) for f in (field, ctx.BLOCK_DIM))
-    return builder.mul(*(builder.sext(p, _I64) for p in parts))
-
-
-def _grid(axis: int) -> Callable[..., Any]:
+def _place(kind: Any, build: _Build) -> Any:
     @intrinsic  # type: ignore[untyped-decorator]
-    def grid(typing: Any, thread: Any) -> Any:
-        """The thread's place in the grid along an axis."""
-
+    def place(typing: Any, thread: Any) -> Any:
         def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            own = builder.extract_value(args[0], [ctx.THREAD, axis])
-            before = _product(builder, args[0], ctx.BLOCK, axis)
-            return builder.add(before, builder.sext(own, _I64))
+            return build(builder, args[0])
 
-        return types.int64(thread), codegen
+        return kind(thread), codegen
 
-    return grid  # type: ignore[no-any-return]
+    return place
 
 
-def _gridsize(axis: int) -> Callable[..., Any]:
-    @intrinsic  # type: ignore[untyped-decorator]
-    def gridsize(typing: Any, thread: Any) -> Any:
-        """The threads of the grid along an axis."""
+def _number(cell: int) -> Any:
+    """A cell as CUDA's int32."""
 
-        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            return _product(builder, args[0], ctx.GRID_DIM, axis)
+    def build(builder: Any, thread: Any) -> Any:
+        return builder.trunc(ctx.field(builder, thread, cell), ir.IntType(32))
 
-        return types.int64(thread), codegen
-
-    return gridsize  # type: ignore[no-any-return]
+    return _place(types.int32, build)
 
 
-NAMES = {
-    f"{name}_{letter}": make(axis)
-    for name, make in (("grid", _grid), ("gridsize", _gridsize))
-    for axis, letter in enumerate("xyz")
+def _grid(axis: int) -> Any:
+    """The thread's place in the grid along an axis."""
+
+    def build(builder: Any, thread: Any) -> Any:
+        return builder.add(
+            _gridsize_or_before(builder, thread, ctx.BLOCK + axis, axis),
+            ctx.field(builder, thread, ctx.THREAD + axis),
+        )
+
+    return _place(types.int64, build)
+
+
+def _gridsize(axis: int) -> Any:
+    """The threads of the grid along an axis."""
+
+    def build(builder: Any, thread: Any) -> Any:
+        return _gridsize_or_before(builder, thread, ctx.GRID_DIM + axis, axis)
+
+    return _place(types.int64, build)
+
+
+def _gridsize_or_before(builder: Any, thread: Any, blocks: int, axis: int) -> Any:
+    """So many blocks as a cell says, in threads."""
+    size = ctx.field(builder, thread, ctx.BLOCK_DIM + axis)
+    return builder.mul(ctx.field(builder, thread, blocks), size)
+
+
+def _lane(builder: Any, thread: Any) -> Any:
+    """The thread's number in its warp."""
+    number = builder.trunc(ctx.field(builder, thread, ctx.NUMBER), ir.IntType(32))
+    return builder.and_(number, ir.Constant(number.type, 31))
+
+
+def _never(builder: Any, thread: Any) -> Any:
+    """False, but the compiler does not know."""
+    return builder.icmp_unsigned("==", thread, ir.Constant(thread.type, 0))
+
+
+_FIELDS = {
+    "thread": ctx.THREAD, "block": ctx.BLOCK,
+    "block_dim": ctx.BLOCK_DIM, "grid_dim": ctx.GRID_DIM,
+}  # fmt: skip
+NAMES: dict[str, Any] = {
+    "lane": _place(types.int32, _lane),
+    "never": _place(types.boolean, _never),
+    "dim3": ctx.Dim3,
 }
+for _axis, _letter in enumerate("xyz"):
+    NAMES |= {f"{name}_{_letter}": _number(cell + _axis) for name, cell in _FIELDS.items()}
+    NAMES |= {f"grid_{_letter}": _grid(_axis), f"gridsize_{_letter}": _gridsize(_axis)}

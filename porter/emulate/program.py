@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 from numba import njit, typeof, types
 
 from porter.emulate import entries, helpers, threads
@@ -22,13 +23,13 @@ _OPTIONS = {"error_model": "numpy"}
 
 @dataclass
 class Runner:
-    """A kernel compiled for some argument types: `enter` takes the address of a call's cells.
+    """A kernel compiled for some argument types: `enter` takes the cells of a call.
 
     `step` is the address of the code that runs a thread to its next pause, `size` that of its state
     in bytes; both are 0 where threads do not pause.
     """
 
-    enter: Callable[[int], None]
+    enter: Callable[[np.ndarray[Any, Any]], None]
     step: int = 0
     size: int = 0
 
@@ -53,7 +54,7 @@ class Program:
         self.cooperative = any(SITES[s].kind == GRID for s in self.sites)
         if self.pauses:
             # never reached: it makes the function a generator
-            first = ast.parse(f"if {PREFIX}_c.never: yield 0").body[0]
+            first = ast.parse(f"if {PREFIX}_never({PREFIX}_c): yield 0").body[0]
             thread.tree.body.insert(0, first)
         self.kernel = _define(thread.tree, names, self.function)
 
@@ -99,11 +100,9 @@ class Program:
         return self.runners[kinds]
 
     def _compile(self, kinds: tuple[Any, ...]) -> Runner:
-        context = entries.CONTEXT
-        kernel = threads.compiled(
-            self.kernel, (context, *kinds), pausing=self.pauses, memory=self.allocates
-        )
-        enter = entries.entry(kernel, kinds, pausing=self.pauses)
+        given = (types.int64, *kinds)
+        kernel = threads.compiled(self.kernel, given, pausing=self.pauses, memory=self.allocates)
+        enter = entries.entry(kernel, kinds, pausing=self.pauses, shared=self.shared)
         if not self.pauses:
             return Runner(enter)
         # shared by all kernels; compiled here so that its time counts as compilation

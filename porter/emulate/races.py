@@ -62,10 +62,10 @@ def _meets(
     return bool(clock <= peek(other, _CLOCK))
 
 
-def _record(
-    address: int, kind: int, site: int, thread: int, block: int, report: int, head: int, slots: int
-) -> None:
-    """Note one access; raises `Stopped` when it meets another."""
+def _record(address: int, kind: int, site: int, cells: int) -> None:
+    """Note one access by the thread with these cells; raises `Stopped` when it meets another."""
+    thread, block = peek(cells, ctx.NUMBER), peek(cells, ctx.BLOCK_NUMBER)
+    report, head = peek(cells, ctx.REPORT), peek(cells, ctx.HEAD)
     control = peek(report, ctx.SHADOW)
     for r in range(peek(control, RANGES)):
         entry = FIRST_RANGE + RANGE_CELLS * r
@@ -74,7 +74,7 @@ def _record(
             number = (address - base) >> peek(control, entry + 2)
             element = peek(control, entry + 3) + 8 * CELLS * number
             phase, grid = peek(head, ctx.PHASE), peek(head, ctx.GRID_PHASE)
-            clock = peek(slots, ctx.CLOCK) if slots != 0 else 0
+            clock = peek(cells, ctx.CLOCK)
             near = r < peek(control, SHARED_RANGES) or peek(control, FENCES) != 0
             # only plain writes meet reads and atomics
             for k in range(1 if kind in (READ, ATOMIC) else 4):
@@ -128,14 +128,10 @@ def note(
         same = _same(context, builder, array, pointer, item)
         number = builder.select(same, ir.Constant(_I64, SAME), number)
     address = builder.ptrtoint(pointer, _I64)
-    fields = [ctx.field(builder, thread, f) for f in _NOTED_FIELDS]
-    status = _RECORD_CALL.call(context, builder, [address, number, site, *fields])
+    status = _RECORD_CALL.call(context, builder, [address, number, site, thread])
     failed = builder.icmp_unsigned("!=", status, ir.Constant(status.type, 0))
     with cgutils.if_unlikely(builder, failed):
         builder.ret(status)
-
-
-_NOTED_FIELDS = (ctx.NUMBER, ctx.BLOCK_NUMBER, ctx.REPORT, ctx.HEAD, ctx.SLOTS)
 
 
 def _same(context: Any, builder: Any, array: Any, pointer: Any, item: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from inspect import iscode
 from typing import Any
 
 from llvmlite import ir as llvm
@@ -17,8 +18,13 @@ from numba.core import cgutils, config, ir, postproc
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.lowering import Lower
-from numba.core.typed_passes import NativeLowering
-from numba.core.untyped_passes import InlineInlinables
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    NativeLowering,
+    NopythonRewrites,
+    NoPythonSupportedFeatureValidation,
+)
+from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, WithLifting
 from numba.extending import intrinsic
 
 from porter.emulate import context as ctx
@@ -85,18 +91,31 @@ class Lowering(NativeLowering):  # type: ignore[misc]
         return _Lower
 
 
+#: for `with` blocks, expressions of whole arrays, parallel loops and reports: each of them looks
+#: through the whole function again
+_LEFT_OUT = (WithLifting, NopythonRewrites, AnnotateTypes, NoPythonSupportedFeatureValidation)
+
+
 class Straight(CompilerBase):  # type: ignore[misc]
-    """Numba's compiler with that lowering."""
+    """Numba's compiler with that lowering, and without the passes that kernels need not."""
 
     def define_pipelines(self) -> list[Any]:
         """The nopython pipeline."""
         manager = DefaultPassBuilder.define_nopython_pipeline(self.state)
         manager.passes = [
-            (Lowering if step is NativeLowering else step, said) for step, said in manager.passes
+            (Lowering if step is NativeLowering else step, said)
+            for step, said in manager.passes
+            if self.needed(step)
         ]
         self.change(manager)
         manager.finalize()
         return [manager]
+
+    def needed(self, step: Any) -> bool:
+        """Whether the kernel goes through a pass."""
+        if step is InlineClosureLikes:
+            return any(iscode(c) for c in self.state.func_id.code.co_consts)
+        return step not in (*_LEFT_OUT, InlineInlinables)
 
     def change(self, manager: Any) -> None:
         """What else is different."""
@@ -104,6 +123,10 @@ class Straight(CompilerBase):  # type: ignore[misc]
 
 class Pausing(Straight):
     """The same with the pass that makes threads pause."""
+
+    def needed(self, step: Any) -> bool:
+        """Device functions that wait become part of the kernel."""
+        return step is InlineInlinables or super().needed(step)
 
     def change(self, manager: Any) -> None:
         """Put it in."""
@@ -248,13 +271,12 @@ def post(typing: Any, thread: Any, mask: Any, value: Any, operand: Any) -> Any:
     kind = types.unliteral(value)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        slots = ctx.field(builder, args[0], ctx.SLOTS)
         cells = (ctx.MASK, args[1], sig.args[1]), (ctx.OPERAND, args[3], sig.args[3])
         for number, given, given_kind in cells:
             whole = context.cast(builder, given, given_kind, types.int64)
-            builder.store(whole, ctx.cell(builder, slots, number))
+            builder.store(whole, ctx.cell(builder, args[0], number))
         bits = _raw(context, builder, kind, args[2])
-        builder.store(bits, ctx.cell(builder, slots, ctx.VALUE))
+        builder.store(bits, ctx.cell(builder, args[0], ctx.VALUE))
         return args[2]
 
     return kind(thread, mask, kind, operand), codegen
@@ -266,8 +288,7 @@ def collect(typing: Any, thread: Any, posted: Any, paused: Any) -> Any:
     kind = types.unliteral(posted)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        slots = ctx.field(builder, args[0], ctx.SLOTS)
-        bits = builder.load(ctx.cell(builder, slots, ctx.RESULT))
+        bits = ctx.field(builder, args[0], ctx.RESULT)
         return _number(context, builder, kind, bits)
 
     return kind(thread, kind, paused), codegen

@@ -95,11 +95,9 @@ class _Change(ast.NodeTransformer):
         """A constant of CUDA, a field of one, or an attribute of something else."""
         found = self.scope.meaning(node)
         if isinstance(found, Cuda):
-            first, _, rest = found.name.partition(".")
-            if first in cuda_names.VALUES and rest in ("", "x", "y", "z"):
-                text = cuda_names.VALUES[first] + (f".{rest}" if rest else "")
-                return expression(text, node, [])
-            if first not in ("types",) and not _is_type(found.name):
+            if found.name in cuda_names.VALUES:
+                return expression(cuda_names.VALUES[found.name], node, [])
+            if not found.name.startswith("types") and not _is_type(found.name):
                 raise Unsupported(f"`cuda.{found.name}`", node.lineno)
             return node
         return self.generic_visit(node)

@@ -53,7 +53,7 @@ def _whole(where: Ints, slots: Ints) -> bool:
         return False
     if ((slots[:, ctx.MASK] & _ALL) != _ALL).any():
         return False
-    warps = slots.reshape(-1, LANES, ctx.SLOT_FIELDS)
+    warps = slots.reshape(-1, LANES, ctx.CELLS)
     present = np.ones(warps.shape[:2], np.bool_)
     result = _results(what, warps[..., ctx.VALUE], warps[..., ctx.OPERAND], present)
     warps[..., ctx.RESULT] = result

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import collections
 import inspect
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import programs_loops
 import programs_statements
@@ -28,6 +32,19 @@ def test_most_random_programs_convert() -> None:
     """A strategy that porter mostly refuses would prove nothing."""
     if OUTCOMES:
         assert OUTCOMES["ok"] >= 0.6 * OUTCOMES.total(), OUTCOMES
+
+
+def test_what_only_the_emulator_showed() -> None:
+    child = Path(__file__).with_name("emulated_child.py")
+    done = subprocess.run(
+        [sys.executable, str(child)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_OPT": "0"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_kind_of_statement_is_drawn() -> None:

@@ -327,8 +327,9 @@ class ExpressionWriter:
         if arg.dtype.kind == "b" and dtype.kind in "iu" and not isinstance(arg, (Load, Local)):
             one, zero = (self.expr(Const(k, dtype)) for k in (1, 0))
             return f"{one} if {self.expr(arg, 1)} else {zero}", TERNARY
-        if dtype.kind == "c" and arg.dtype.kind != "c":
-            return f"{self.type_of(replace(dtype, weak=False))}({self.expr(arg)})", ATOM
+        if arg.dtype.kind == "c" and dtype.kind != "c":
+            # NumPy drops the imaginary part
+            return f"{self.type_of(replace(dtype, weak=False))}({self.expr(arg, ATOM)}.real)", ATOM
         return f"{self.type_of(replace(dtype, weak=False))}({self.expr(arg)})", ATOM
 
     def _op(self, e: Op) -> tuple[str, int]:
@@ -337,6 +338,9 @@ class ExpressionWriter:
             return self._helper(
                 f"float_{op}", (*e.args, _typed(0.0 if op == "mod" else 1.0, dtype))
             )
+        if op == "floordiv" and dtype.kind == "i" and dtype.itemsize == 8 and not dtype.weak:
+            if not isinstance(e.args[1], Const) or e.args[1].value == -1:
+                return self._helper("int_floordiv", e.args)
         if op == "pow" and not (isinstance(e.args[1], Const) and e.args[1].dtype.kind == "i"):
             if dtype.kind == "f":
                 self.needs.math.add("pow")

@@ -167,3 +167,14 @@ def first_column_less_the_sum(z):
     """All threads of a block have read the old element before one of them stores."""
     z[:, -1] = z[:, 0] - z.sum(axis=1)
     z[...] = (z[:, 0] - z.max(axis=1))[:, None]
+
+
+def real_parts_folded(z):
+    """NumPy drops the imaginary parts, and warns of it."""
+    return z.sum(dtype=np.float64), z.prod(axis=0, dtype=np.float32), z.mean(dtype=np.float64)
+
+
+def floor_division_of_integers(i, j):
+    """Of the least int64 and -1 as well."""
+    i //= j
+    return i // -1

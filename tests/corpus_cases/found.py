@@ -32,5 +32,7 @@ CASES: dict[str, Case] = {
     "lines_of_the_inside": Case("float64[:, :, :], float64[:, :]", "n,m,k+1 n,m"),
     "later_view": refused("float64[:], float64[:]", "PRT905"),
     "scan_before_a_loop": Case("int32[:, :], int32[:, :]", "n+2,m n+2,m"),
+    "real_parts_folded": Case("complex128[:, :]", "n,m"),
+    "floor_division_of_integers": Case("int64[:], int64[:]", "n n"),
     "first_column_less_the_sum": Case("float64[:, :]", "n,m+1"),
 }

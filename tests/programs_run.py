@@ -33,7 +33,7 @@ from hypothesis.internal.conjecture.data import ConjectureData, StopTest
 from programs import Program, programs
 from programs_check import Outcome, array_program, check
 
-CHUNK = 250  # programs per child process
+CHUNK = 500  # programs per child process
 
 
 def generate(count: int, number: int) -> Iterator[Program]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from porter.emulate import context as ctx
 from porter.emulate import warps
+from porter.emulate.entries import enter
 from porter.emulate.errors import BarrierError
 from porter.emulate.sites import BARRIER, GRID, SITES, WARP
 from porter.emulate.threads import ENDED, advance
@@ -32,12 +33,14 @@ class Block:
         self.table[ctx.ARENA] = self.arena.ctypes.data
         self.table[ctx.LIMIT] = arena
         self.table[ctx.DYNAMIC] = work.dynamic
-        self.states = np.zeros(count * work.runner.size, np.uint8)
+        # without states, what a kernel gives back (nothing) still has a place
+        self.states = np.zeros(count * work.runner.size + 16, np.uint8)
         self.memory = self.states.ctypes.data
         self.slots = np.zeros((count, ctx.CELLS), np.int64)
         self.slots[:, ctx.THREAD : ctx.NUMBER + 1] = threads
         self.slots[:, ctx.BLOCK_DIM : ctx.HEAD + 1] = [
-            *work.block_dim, *work.grid_dim, work.report.ctypes.data, self.table.ctypes.data,
+            *work.block_dim, *work.grid_dim,
+            work.report.ctypes.data, work.arguments.ctypes.data, self.table.ctypes.data,
         ]  # fmt: skip
         self.where = np.full(count, ENDED, np.int64)
         self.place = (0, 0, 0)
@@ -56,12 +59,13 @@ class Block:
 
     def enter(self, blocks: Ints) -> None:
         """Call the compiled kernel for some blocks."""
-        work, cleared = self.work, 8 * (len(self.table) - ctx.FIRST_SHARED)
+        runner = self.work.runner
+        cleared = len(self.table) if self.work.kernel.shared and not runner.size else 0
         call = np.array([
             blocks.ctypes.data, len(blocks), self.slots.ctypes.data, len(self.slots),
-            self.table.ctypes.data, cleared, self.memory, work.runner.size, 0, *work.cells,
+            self.table.ctypes.data, cleared, self.memory, runner.size,
         ], np.int64)  # fmt: skip
-        work.runner.enter(call)
+        enter(runner.code, call.ctypes.data)
 
     def run(self) -> None:
         """Let the threads run until all have ended or wait for the whole grid."""

@@ -13,10 +13,11 @@ Dim3 = namedtuple("Dim3", "x y z")
 
 #: the thread's cells: its exchange with its warp, whose clock counts the warp's operations; the
 #: block's place in the grid and the thread's in the block, each as three numbers and as one; the
-#: sizes of both; the addresses of the launch's report of what went wrong and of the block's head
+#: sizes of both; the addresses of the launch's report of what went wrong, of its arguments and of
+#: the block's head
 MASK, VALUE, OPERAND, RESULT, CLOCK = range(5)
 BLOCK, BLOCK_NUMBER, THREAD, NUMBER, BLOCK_DIM, GRID_DIM = 5, 8, 9, 12, 13, 16
-REPORT, HEAD, CELLS = 19, 20, 21
+REPORT, ARGUMENTS, HEAD, CELLS = 19, 20, 21, 22
 
 #: fields of the report, all int64; the last is the address of the shadow memory's control
 SITE, AXIS, INDEX, SIZE, THREAD_AT, BLOCK_AT = range(6)

@@ -1,14 +1,14 @@
-"""How a launch comes into compiled code: a function that takes all it needs from memory.
+"""How a launch comes into compiled code: one loop over blocks and threads for all kernels.
 
-Numba's own wrappers, by which Python calls what was compiled, take longer to compile than most
-kernels.  An entry is written in LLVM's terms instead, beside the kernel, and is given one
-address: that of the cells below, with the kernel's arguments behind them.
+A kernel is compiled as a function of its thread's cells alone, and takes what it was launched
+with from memory.  Numba's own wrappers, and a loop of its own for each kernel, would take
+longer to compile than most kernels.
 """
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -16,24 +16,29 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.core.datamodel import models
+from numba.core.errors import TypingError
+from numba.extending import intrinsic, register_model
 
 from porter.emulate import context as ctx
-from porter.emulate.threads import machine_code
+from porter.emulate.native import peek, poke
 
 _I64 = ir.IntType(64)
-_I8 = ir.IntType(8)
 #: cells of a call: the blocks to run, as rows of their places, and their number; the cells of
-#: the block's threads, and their number; what of the block's head is cleared for each block;
-#: where the states of threads that pause are made; what an error was; then the arguments
-BLOCKS, BLOCK_COUNT, THREADS, THREAD_COUNT, HEAD, HEAD_SIZE = range(6)
-MEMORY, STATE_SIZE, ERROR, ARGUMENTS = range(6, 10)
-#: a place: three numbers, and one
-_PLACE = ir.VectorType(_I64, 4)
+#: the block's threads, and their number; the block's head, and how long it is where each block
+#: clears it; where the states of threads that pause are made, and how large they are
+BLOCKS, BLOCK_COUNT, THREADS, THREAD_COUNT, HEAD, HEAD_SIZE, MEMORY, STATE_SIZE = range(8)
 
 
-class NotPassed(Exception):
-    """An argument that an entry cannot take."""
+class Arguments(types.Type):  # type: ignore[misc]
+    """Says what a kernel is launched with; has no value."""
+
+    def __init__(self, kinds: tuple[Any, ...]) -> None:
+        self.kinds = kinds
+        super().__init__(f"Arguments{kinds}")
+
+
+register_model(Arguments)(models.OpaqueModel)
 
 
 def cells(value: Any) -> list[int]:
@@ -49,8 +54,21 @@ def cells(value: Any) -> list[int]:
     return [int(cell) for cell in whole]
 
 
+def _size(context: Any, kind: Any) -> int:
+    """How many cells an argument takes; raises `TypingError` for what no kernel is given."""
+    if isinstance(kind, types.Array):
+        return 2 + 2 * int(kind.ndim)
+    if isinstance(kind, types.BaseTuple):
+        return sum(_size(context, k) for k in kind)
+    if isinstance(kind, types.NoneType):
+        return 0
+    if not isinstance(kind, types.Number | types.Boolean):
+        raise TypingError(f"an argument of type {kind}")
+    return -(-int(context.get_abi_sizeof(context.get_data_type(kind))) // 8)
+
+
 def _passed(context: Any, builder: Any, kind: Any, given: Any, at: Iterator[int]) -> Any:
-    """An argument as the kernel takes it; raises `NotPassed`."""
+    """An argument as the kernel takes it, from the cells at `given`."""
     if isinstance(kind, types.Array):
         return _array(context, builder, kind, given, at)
     if isinstance(kind, types.BaseTuple):
@@ -58,13 +76,11 @@ def _passed(context: Any, builder: Any, kind: Any, given: Any, at: Iterator[int]
         return context.make_tuple(builder, kind, items)
     if isinstance(kind, types.NoneType):
         return context.get_dummy_value()
-    if not isinstance(kind, types.Number | types.Boolean):
-        raise NotPassed(f"an argument of type {kind}")
     model = context.data_model_manager[kind]
-    place = builder.gep(given, [ir.Constant(_I64, next(at))])
-    for _ in range(1, -(-context.get_abi_sizeof(context.get_data_type(kind)) // 8)):
-        next(at)
-    pointer = builder.bitcast(place, model.get_data_type().as_pointer())
+    taken = [next(at) for _ in range(_size(context, kind))]
+    pointer = builder.bitcast(
+        ctx.cell(builder, given, taken[0]), model.get_data_type().as_pointer()
+    )
     return model.load_from_data_pointer(builder, pointer)
 
 
@@ -72,7 +88,8 @@ def _array(context: Any, builder: Any, kind: Any, given: Any, at: Iterator[int])
     """An array that owns nothing."""
     model = context.data_model_manager[kind]
     item = context.get_data_type(kind.dtype)
-    data, size, *rest = (_cell(builder, given, next(at)) for _ in range(2 + 2 * kind.ndim))
+    taken = [builder.load(ctx.cell(builder, given, next(at))) for _ in range(2 + 2 * kind.ndim)]
+    data, size, rest = taken[0], taken[1], taken[2:]
     fields = {
         "data": builder.inttoptr(data, item.as_pointer()), "nitems": size,
         "itemsize": ir.Constant(_I64, context.get_abi_sizeof(item)),
@@ -85,114 +102,58 @@ def _array(context: Any, builder: Any, kind: Any, given: Any, at: Iterator[int])
     return made
 
 
-def _cell(builder: Any, given: Any, number: int) -> Any:
-    return builder.load(builder.gep(given, [ir.Constant(_I64, number)]))
+@cache
+def argument(number: int) -> Any:
+    """The intrinsic `argument(arguments, thread)`: what the kernel is launched with, by number."""
 
+    @intrinsic  # type: ignore[untyped-decorator]
+    def argument(typing: Any, arguments: Any, thread: Any) -> Any:
+        kind = arguments.kinds[number]
 
-class _Entry:
-    """Writes one entry: `int32 entry(int64 *call)`, 0 or the code of an error."""
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            first = sum(_size(context, k) for k in arguments.kinds[:number])
+            given = ctx.field(builder, args[1], ctx.ARGUMENTS)
+            return _passed(context, builder, kind, given, count(first))
 
-    def __init__(self, context: Any, kernel: Any, name: str) -> None:
-        self.context, self.kernel = context, kernel
-        self.module = kernel.library.create_ir_module(name)
-        kind = ir.FunctionType(ir.IntType(32), [_I64.as_pointer()])
-        function = ir.Function(self.module, kind, name)
-        self.builder = ir.IRBuilder(function.append_basic_block("entry"))
-        self.given = function.args[0]
+        return kind(arguments, thread), codegen
 
-    def cell(self, number: int) -> Any:
-        return _cell(self.builder, self.given, number)
-
-    def at(self, start: Any, size: Any, number: Any) -> Any:
-        """The address of one of equal parts of some memory."""
-        return self.builder.add(start, self.builder.mul(size, number))
-
-    def write(self, kinds: tuple[Any, ...], *, pausing: bool, shared: bool) -> None:
-        """The whole function."""
-        builder = self.builder
-        numbers = count(ARGUMENTS)
-        args = [_passed(self.context, builder, k, self.given, numbers) for k in kinds]
-        blocks, threads, memory = (self.cell(k) for k in (BLOCKS, THREADS, MEMORY))
-        row, own = (ir.Constant(_I64, 8 * n) for n in (4, ctx.CELLS))
-        with cgutils.for_range(builder, self.cell(BLOCK_COUNT)) as block_loop:
-            if shared and not pausing:
-                self._clear()
-            source = builder.inttoptr(self.at(blocks, row, block_loop.index), _PLACE.as_pointer())
-            block = builder.load(source, align=8)
-            with cgutils.for_range(builder, self.cell(THREAD_COUNT)) as loop:
-                thread = self.at(threads, own, loop.index)
-                place = ctx.cell(builder, thread, ctx.BLOCK)
-                builder.store(block, builder.bitcast(place, _PLACE.as_pointer()), align=8)
-                made = self._call([thread, *args])
-                if pausing:
-                    state = self.at(memory, self.cell(STATE_SIZE), loop.index)
-                    builder.store(builder.load(made), builder.inttoptr(state, made.type))
-        builder.ret(ir.Constant(ir.IntType(32), 0))
-
-    def _clear(self) -> None:
-        """A new block has no shared arrays yet."""
-        builder, head = self.builder, self.cell(HEAD)
-        builder.store(ir.Constant(_I64, 0), ctx.cell(builder, head, ctx.USED))
-        first = ctx.cell(builder, head, ctx.FIRST_SHARED)
-        cgutils.memset(builder, builder.bitcast(first, _I8.as_pointer()), self.cell(HEAD_SIZE), 0)
-
-    def _call(self, args: list[Any]) -> Any:
-        builder, convention = self.builder, self.context.call_conv
-        described, signature = self.kernel.fndesc, self.kernel.signature
-        callee = self.context.declare_function(self.module, described)
-        status, made = convention.call_function(
-            builder, callee, signature.return_type, signature.args, args
-        )
-        with cgutils.if_unlikely(builder, status.is_error):
-            error = builder.gep(self.given, [ir.Constant(_I64, ERROR)])
-            builder.store(builder.ptrtoint(status.excinfoptr, _I64), error)
-            builder.ret(status.code)
-        return made
-
-
-def entry(
-    kernel: Any, kinds: tuple[Any, ...], *, pausing: bool, shared: bool
-) -> Callable[[np.ndarray[Any, Any]], None]:
-    """What runs a compiled kernel, given the cells of a call; finishes its library."""
-    from numba.core.registry import cpu_target
-
-    context, library = cpu_target.target_context, kernel.library
-    name = f"porter.entry.{kernel.fndesc.mangled_name}"
-    written = _Entry(context, kernel, name)
-    written.write(kinds, pausing=pausing, shared=shared)
-    library.add_ir_module(written.module)
-    address = machine_code(kernel, name)
-    library.codegen.set_env(context.get_env_name(kernel.fndesc), kernel.environment)
-    called = ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)(address)
-
-    def enter(call: np.ndarray[Any, Any]) -> None:
-        code = called(call.ctypes.data)
-        if code:
-            raised(code, int(call[ERROR]))
-
-    return enter
+    return argument
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def _propagate(typing: Any, code: Any, error: Any) -> Any:
-    """Leave the function as another one was left."""
+def _start(typing: Any, code: Any, thread: Any, state: Any) -> Any:
+    """Call the kernel for one thread: what it gives, the state of one that pauses, is stored."""
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        # a pointer to what describes the error, as every function has one
-        place = builder.function.args[1]
-        builder.store(builder.inttoptr(args[1], place.type.pointee), place)
-        leaves = builder.append_basic_block("leaves")
-        builder.branch(leaves)
-        builder.position_at_end(leaves)
-        builder.ret(builder.trunc(args[0], ir.IntType(32)))
-        builder.position_at_end(builder.append_basic_block("never"))
+        convention = context.call_conv
+        given = (types.int64, Arguments(()))
+        kind = convention.get_function_type(types.none, given)
+        callee = builder.inttoptr(args[0], kind.as_pointer())
+        result = builder.inttoptr(args[2], kind.args[0])
+        nothing = ir.Constant(kind.args[3], None)
+        error = cgutils.alloca_once(builder, kind.args[1].pointee)
+        code = builder.call(callee, [result, error, args[1], nothing])
+        failed = builder.icmp_signed("!=", code, ir.Constant(code.type, 0))
+        with cgutils.if_unlikely(builder, failed):
+            builder.store(builder.load(error), builder.function.args[1])
+            builder.ret(code)
         return context.get_dummy_value()
 
-    return types.void(types.int64, types.int64), codegen
+    return types.void(types.int64, types.int64, types.int64), codegen
 
 
-@njit  # type: ignore[untyped-decorator]
-def raised(code: int, error: int) -> None:
-    """Raise the exception that a compiled function ended with."""
-    if code != 0:
-        _propagate(code, error)
+@njit(error_model="numpy")  # type: ignore[untyped-decorator]
+def enter(code: int, call: int) -> None:
+    """Run the kernel with this code for all blocks of a call, their threads in order."""
+    head, states, size = peek(call, HEAD), peek(call, MEMORY), peek(call, STATE_SIZE)
+    for b in range(peek(call, BLOCK_COUNT)):
+        # a new block has no shared arrays yet
+        for k in range(ctx.USED, peek(call, HEAD_SIZE)):
+            if k == ctx.USED or k >= ctx.FIRST_SHARED:
+                poke(head, k, 0)
+        place = peek(call, BLOCKS) + 32 * b
+        for t in range(peek(call, THREAD_COUNT)):
+            thread = peek(call, THREADS) + 8 * ctx.CELLS * t
+            for k in range(4):
+                poke(thread, ctx.BLOCK + k, peek(place, k))
+            _start(code, thread, states + size * t)

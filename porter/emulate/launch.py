@@ -114,7 +114,7 @@ class _Launch:
         self.grid_dim, self.block_dim = ctx.Dim3(*grid), ctx.Dim3(*block)
         self.report = np.zeros(ctx.REPORT_FIELDS, np.int64)
         self.runner = kernel.runner(args)
-        self.cells = cells(args)
+        self.arguments = np.array(cells(args), np.int64)
 
     def _shuffled(self, rows: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         return rows if self.random is None else self.random.permutation(rows)

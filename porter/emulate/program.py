@@ -8,12 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 from numba import njit, typeof, types
 
 from porter.emulate import entries, helpers, threads
 from porter.emulate.errors import Unsupported
-from porter.emulate.expressions import PREFIX
+from porter.emulate.expressions import PREFIX, assign, expression
 from porter.emulate.scope import Scope, definition
 from porter.emulate.sites import GRID, SITES
 from porter.emulate.transform import Thread, transform
@@ -23,13 +22,13 @@ _OPTIONS = {"error_model": "numpy"}
 
 @dataclass
 class Runner:
-    """A kernel compiled for some argument types: `enter` takes the cells of a call.
+    """A kernel compiled for some argument types: the address of its code.
 
     `step` is the address of the code that runs a thread to its next pause, `size` that of its state
     in bytes; both are 0 where threads do not pause.
     """
 
-    enter: Callable[[np.ndarray[Any, Any]], None]
+    code: int
     step: int = 0
     size: int = 0
 
@@ -56,7 +55,7 @@ class Program:
             # never reached: it makes the function a generator
             first = ast.parse(f"if {PREFIX}_never({PREFIX}_c): yield 0").body[0]
             thread.tree.body.insert(0, first)
-        self.kernel = _define(thread.tree, names, self.function)
+        self.tree, self.names_within = thread.tree, names
 
     def _parts(self, function: Callable[..., Any]) -> tuple[Thread, dict[str, Any]]:
         scope = Scope(function)
@@ -75,9 +74,8 @@ class Program:
             thread, names = self._parts(function)
             pauses = thread.pauses or any(self.compiled[f][1] for f in thread.calls.values())
             inline = {"inline": "always"} if pauses else {}
-            made = njit(**_OPTIONS, **inline, no_cfunc_wrapper=True)(
-                _define(thread.tree, names, function)
-            )
+            options = _OPTIONS | {"no_cfunc_wrapper": True, "pipeline_class": threads.Straight}
+            made = njit(**options, **inline)(_define(thread.tree, names, function))
             self.compiled[function] = (made, pauses)
         if self.compiled[function][0] is None:
             raise Unsupported(f"`{function.__name__}` calls itself", 0)
@@ -100,17 +98,37 @@ class Program:
         return self.runners[kinds]
 
     def _compile(self, kinds: tuple[Any, ...]) -> Runner:
-        given = (types.int64, *kinds)
-        kernel = threads.compiled(self.kernel, given, pausing=self.pauses, memory=self.allocates)
-        enter = entries.entry(kernel, kinds, pausing=self.pauses, shared=self.shared)
-        if not self.pauses:
-            return Runner(enter)
+        given = (types.int64, entries.Arguments(kinds))
+        function = self._function(kinds)
+        kernel = threads.compiled(function, given, pausing=self.pauses, memory=self.allocates)
+        code = threads.code_address(kernel)
         # shared by all kernels; compiled here so that its time counts as compilation
+        with threads.optimised(fully=True):
+            entries.enter.compile((types.int64, types.int64))
+        if not self.pauses:
+            return Runner(code)
         cells, flags, rows = types.int64[::1], types.boolean[::1], types.int64[:, ::1]
         with threads.optimised(fully=True):
             threads.advance.compile((*[types.int64] * 3, cells, rows, cells, flags, cells))
         size = threads.state_size(kernel.signature.return_type)
-        return Runner(enter, threads.step_address(kernel), size)
+        return Runner(code, threads.step_address(kernel), size)
+
+    def _function(self, kinds: tuple[Any, ...]) -> Any:
+        """The function of a thread's cells, which takes the kernel's arguments from memory."""
+        tree, names = self.tree, self.names_within
+        parameters = [a.arg for a in tree.args.args[1:]]
+        if len(parameters) != len(kinds):
+            raise Unsupported(f"{len(parameters)} parameters and {len(kinds)} arguments")
+        taken: list[ast.stmt] = []
+        for k, (name, kind) in enumerate(zip(parameters, kinds, strict=True)):
+            # of None the compiler knows which branches are left
+            text = "None" if isinstance(kind, types.NoneType) else f"_argument{k}(_a, _c)"
+            taken.append(assign(name, expression(text, tree, []), tree))
+            names = names | {f"{PREFIX}_argument{k}": entries.argument(k)}
+        both = [ast.arg(f"{PREFIX}_c"), ast.arg(f"{PREFIX}_a")]
+        given = ast.arguments([], both, None, [], [], None, [])
+        made = ast.FunctionDef(tree.name, given, [*taken, *tree.body], [], None)
+        return _define(ast.copy_location(made, tree), names, self.function)
 
 
 def _define(tree: ast.FunctionDef, names: dict[str, Any], function: Callable[..., Any]) -> Any:

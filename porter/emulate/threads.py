@@ -183,6 +183,16 @@ def state_size(kind: Any) -> int:
     return -(-size // 16) * 16
 
 
+def code_address(kernel: Any) -> int:
+    """Where the machine code of a kernel is; finishes its library."""
+    from numba.core.registry import cpu_target
+
+    address = machine_code(kernel, kernel.fndesc.llvm_func_name)
+    context = cpu_target.target_context
+    kernel.library.codegen.set_env(context.get_env_name(kernel.fndesc), kernel.environment)
+    return address
+
+
 def step_address(kernel: Any) -> int:
     """Where the machine code is that runs a thread of a kernel to its next pause."""
     from numba.core.registry import cpu_target

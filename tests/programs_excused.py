@@ -48,16 +48,39 @@ def _is_tiny(text: str) -> bool:
         return False
 
 
+class _Watched(np.ndarray[Any, Any]):
+    """An array that notes when a negative float becomes an unsigned integer."""
+
+    seen = False
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._note(value, self.dtype)
+        super().__setitem__(key, value)
+
+    def astype(self, dtype: Any, *args: Any, **options: Any) -> Any:
+        """What is stored in a new array."""
+        self._note(self, np.dtype(dtype))
+        return super().astype(dtype, *args, **options)
+
+    @staticmethod
+    def _note(value: Any, dtype: np.dtype[Any]) -> None:
+        given = np.asarray(value)
+        if dtype.kind == "u" and given.dtype.kind == "f" and (given <= -1).any():
+            _Watched.seen = True
+
+
 def casts_beyond(original: Any, arguments: Any) -> bool:
     """Whether NumPy converts a float to an integer that cannot hold it.
 
     C leaves open what that gives; NumPy's own loops differ by the length of the array.
     """
+    given = [a.view(_Watched) if isinstance(a, np.ndarray) else a for a in copy.deepcopy(arguments)]
+    _Watched.seen = False
     with warnings.catch_warnings(record=True) as said, np.errstate(invalid="warn", over="ignore"):
         warnings.simplefilter("always")
         with contextlib.suppress(Exception):
-            original(*copy.deepcopy(arguments))
-    return any("in cast" in str(w.message) for w in said)
+            original(*given)
+    return _Watched.seen or any("in cast" in str(w.message) for w in said)
 
 
 class _Calls(ast.NodeTransformer):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -66,6 +67,10 @@ class Writer(ExpressionWriter):
             value = f"({value})"
         if (r.op == "any" and " or " not in value) or (r.op == "all" and " or " in value):
             value = f"({value})" if " or " in value else value
+        if r.op in ("sum", "prod") and r.dtype.kind in "iu" and r.dtype.itemsize < 8:
+            # Numba adds in 64 bits, and its variable would take their type
+            value = value if _is_atom(value) else f"({value})"
+            return f"{name} = {self.type_of(r.dtype)}({name} {'+*'[r.op == 'prod']} {value})"
         return _FOLD[r.op].format(a=name, v=value)
 
     def reduction(self, r: Reduce) -> str:
@@ -235,3 +240,9 @@ class Writer(ExpressionWriter):
 
 
 __all__ = ["Needs", "Writer"]
+
+
+def _is_atom(text: str) -> bool:
+    """Whether an expression binds at least as strongly as any operator."""
+    atoms = (ast.Call, ast.Subscript, ast.Name, ast.Constant, ast.Attribute)
+    return isinstance(ast.parse(text, mode="eval").body, atoms)

@@ -21,10 +21,13 @@ _OPERATORS: dict[type[ast.operator], tuple[str, Callable[..., Any]]] = {
     ast.Pow: ("_porter_pow", operator.pow),
 }
 _PLAIN = (bool, int, float)
+_LEAST = -(2**63)
 
 
 def _guarded(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
     def apply(left: Any, right: Any) -> Any:
+        if function is operator.floordiv and _overflows(left, right):
+            return np.int64(0)
         if not (isinstance(left, _PLAIN) and isinstance(right, _PLAIN)):
             return function(left, right)
         try:
@@ -38,6 +41,12 @@ def _guarded(function: Callable[..., Any]) -> Callable[[Any, Any], Any]:
         return np.float64(np.nan) if isinstance(result, complex) else result
 
     return apply
+
+
+def _overflows(left: Any, right: Any) -> bool:
+    """Whether a quotient is past int64: Numba gives 0, NumPy the dividend."""
+    whole = isinstance(left, int | np.int64) and isinstance(right, int | np.signedinteger)
+    return bool(whole and right == -1 and left == _LEAST)
 
 
 #: what the rewritten kernels find among their globals

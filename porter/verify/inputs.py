@@ -295,7 +295,9 @@ def _integers(
     if kind == "extreme":
         info = np.iinfo(dtype)
         values = rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
-        odd = rng.choice(np.array([info.min, info.max, 0], dtype=dtype), shape)
+        # the least one by -1 is past the type
+        limits = [info.min, info.max, 0, *([-1] if dtype.kind == "i" else [])]
+        odd = rng.choice(np.array(limits, dtype=dtype), shape)
         return np.asarray(np.where(rng.random(shape) < 0.4, odd, values), dtype=dtype)
     if kind == "any":
         low = -9 if dtype.kind == "i" else 0

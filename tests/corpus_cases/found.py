@@ -34,5 +34,6 @@ CASES: dict[str, Case] = {
     "scan_before_a_loop": Case("int32[:, :], int32[:, :]", "n+2,m n+2,m"),
     "real_parts_folded": Case("complex128[:, :]", "n,m"),
     "floor_division_of_integers": Case("int64[:], int64[:]", "n n"),
+    "narrow_products_folded": Case("int8[:, :]", "n+1,m"),
     "first_column_less_the_sum": Case("float64[:, :]", "n,m+1"),
 }

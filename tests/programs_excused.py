@@ -235,7 +235,9 @@ def raises_unused(program: Program, made: Callable[..., Any], arguments: Any) ->
     try:
         with np.errstate(all="ignore"):
             program.function()(*copy.deepcopy(arguments))
-    except IndexError as error:
+    except Exception as error:
+        if not isinstance(error, IndexError):
+            return False
         frames = traceback.extract_tb(error.__traceback__)
         number = next(f.lineno for f in reversed(frames) if f.filename == "<program>") or 0
         lines = program.source.splitlines()

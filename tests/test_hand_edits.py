@@ -140,6 +140,33 @@ def test_a_kernel_that_wants_its_own_blocks_is_run_by_the_emulator(tmp_path: Pat
     assert {e["on"] for e in function["evidence"]} == {"simulator", "ptx"}
 
 
+#: a function, an edit that is right with NumPy's numbers only, and what shows it
+NUMBERS = [
+    # Numba's variable has 64 bits, where uint8 wraps around
+    ("w: 'uint8[:, :]'", "np.dot(w, w[0]).sum()", "I(total2 + I(w[i, j] * w[0, j]))",
+     "total2 + I(w[i, j] * w[0, j])", "emulator"),
+    # of the least int64 and -1 Numba gives 0
+    ("x: 'int64[:]', y: 'int64[:]'", "x // y", "-a if b == -1 else a // b", "a // b", "simulator"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "result", "old", "new", "shows"), NUMBERS)
+def test_numbers_are_the_compilers(
+    tmp_path: Path, given: str, result: str, old: str, new: str, shows: str
+) -> None:
+    source, path = tmp_path / "whole.py", tmp_path / "whole_cuda.py"
+    source.write_text(f"import numpy as np\n\n\ndef f({given}):\n    return {result}\n")
+    assert porter("convert", str(source)).returncode == 0
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    done = porter("verify", str(path), "--output-format", "json")
+    (function,) = json.loads(done.stdout)["modules"][0]["functions"]
+    evidence = {e["on"]: e["status"] for e in function["evidence"]}
+    assert done.returncode == 1 and evidence[shows] == "failed"
+    assert shows == "simulator" or evidence["simulator"] == "passed"
+
+
 def test_force_overwrites_it(tmp_path: Path) -> None:
     _, name, edits = WRONG[0]
     path = edited(tmp_path, name, edits)

@@ -75,7 +75,7 @@ TABLE: tuple[CaseSpec, ...] = (
     _row("6B+7 2B+1 5", many=True, ints="sorted", most=40),
     _row("B 3 7", domain="round", layout="strided", ints="any", most=12),
     _row("B+1 2 5", layout="reversed", domain="negative", ints="wrap"),
-    _row("3B+7 5 2", domain="normal", variant=1, ends="largest"),
+    _row("3B+7 5 2", domain="normal", ints="extreme", variant=1, ends="largest"),
     _row("3B+7 3B+5 B", "TILE", layout="F", domain="round", variant=1, negative=True),
     _row("2 3B+7 5", domain="normal", form="device", ends="smallest", below=True),
     _row("7 5 3", domain="special", ints="beyond", below=True),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import tempfile
 import warnings
@@ -13,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from porter.codegen.header import Header, parse, text_hash
+from porter.codegen.header import FunctionRecord, Header, parse, text_hash
 from porter.diagnostics import UsageError
 from porter.trace.record import read_trace
 from porter.verify.backends import chosen
@@ -28,6 +29,7 @@ from porter.verify.sanitize import MOST_CASES, TOOLS, command, first_error
 KINDS = ("simulator", "emulator", "ptx", "gpu")
 #: what is proved when nothing is asked for
 DEFAULT = ("simulator", "ptx")
+_NARROW = re.compile(r"\bu?int(8|16|32)\[")
 #: the share of the time limit after which a child starts no new case
 _SOFT = 0.7
 
@@ -52,9 +54,10 @@ def verify_module(
     """Prove the functions of a generated module against its source file.
 
     `on` holds some of `KINDS` (by default the simulator and ptx, and the emulator for functions
-    edited by hand whose kernels want their own block sizes); `gpu` raises `UsageError` where
-    there is none, and is repeated under compute-sanitizer with `sanitize`; `functions` restricts
-    to names of the header; `timeout` is in seconds, for each function and kind of evidence.
+    of narrow integers, and for those edited by hand whose kernels want their own block sizes);
+    `gpu` raises `UsageError` where there is none, and is repeated under compute-sanitizer with
+    `sanitize`; `functions` restricts to names of the header; `timeout` is in seconds, for each
+    function and kind of evidence.
     Nothing of the module or its source is imported into this process.  Raises `UsageError` when
     the module or its source cannot be read, or has no header.
 
@@ -83,7 +86,7 @@ def verify_module(
         try:
             # the compiler's child warms up while the simulator works
             ran = {kind: job.simulate(kind) for kind in on if kind != "ptx"}
-            ran |= job.large_grids(ran) if on == DEFAULT else {}
+            ran |= job.emulated(ran, header) if on == DEFAULT else {}
             tools = TOOLS if sanitize and "gpu" in on else ()
             checked = {tool: job.sanitized(tool) for tool in tools}
             # ptx needs the argument types of real launches: a few cases tell them
@@ -99,12 +102,21 @@ def verify_module(
     return [_function(job, name, ran | checked, compiled, stale) for name in names]
 
 
-def needs_large_grids(status: str, detail: dict[str, Any]) -> bool:
+def needs_large_grids(detail: dict[str, Any]) -> bool:
     """Whether kernels are right with their own block sizes alone, as the simulator found.
 
     Grids of many such blocks are too much for a simulator.
     """
-    return status == PASSED and bool(detail.get("own_blocks"))
+    return bool(detail.get("own_blocks"))
+
+
+def needs_types(record: FunctionRecord) -> bool:
+    """Whether arrays hold integers of less than 64 bits.
+
+    The simulator computes with NumPy's numbers, which wrap around where the compiler's, of 64
+    bits, do not.
+    """
+    return _NARROW.search(record.signature) is not None
 
 
 def _read(path: Path) -> str:
@@ -219,11 +231,15 @@ class _Job:
                 del pending[0]
         return proofs
 
-    def large_grids(self, ran: dict[str, Any]) -> dict[str, dict[str, dict[str, Any]]]:
-        """The emulator's proofs of functions whose grids only it can run."""
+    def emulated(self, ran: dict[str, Any], header: Header) -> dict[str, dict[str, dict[str, Any]]]:
+        """The emulator's proofs of functions whose grids or numbers only it has."""
         names, proofs = self.names, ran["simulator"]
         self.names = [
-            n for n in names if needs_large_grids(proofs[n]["status"], proofs[n]["detail"])
+            record.name
+            for record in header.functions
+            if record.name in names
+            and proofs[record.name]["status"] == PASSED
+            and (needs_large_grids(proofs[record.name]["detail"]) or needs_types(record))
         ]
         found = self.simulate("emulator") if self.names else {}
         self.names = names

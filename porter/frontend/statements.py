@@ -466,6 +466,8 @@ class Body:
         """Whether nobody but this name can see the array: then `+=` may make a new one."""
         if target.mask is not None or not whole_view(target) or target.view is None:
             return False
+        if target.view.readonly:
+            return False
         buffer = target.view.buffer
         if self.b.may_be(buffer) & self.b.frozen:
             return False

@@ -183,3 +183,10 @@ def floor_division_of_integers(i, j):
 def narrow_products_folded(i):
     """A dot product of int8 wraps around before it is summed as int64."""
     return np.dot(i, i[0]).sum(), (i @ i[0]) / 2
+
+
+def imaginary_part_changed(x):
+    """NumPy makes that of real numbers read-only."""
+    t = np.imag(x)
+    t *= 2.0
+    return t

@@ -35,5 +35,6 @@ CASES: dict[str, Case] = {
     "real_parts_folded": Case("complex128[:, :]", "n,m"),
     "floor_division_of_integers": Case("int64[:], int64[:]", "n n"),
     "narrow_products_folded": Case("int8[:, :]", "n+1,m"),
+    "imaginary_part_changed": refused("float64[:]", "PRT905"),
     "first_column_less_the_sum": Case("float64[:, :]", "n,m+1"),
 }

@@ -16,12 +16,21 @@ from programs_emulator import on_emulator
 
 LEAST, MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 NUMBERS = np.array([LEAST, MOST, -7, -1, 1, 2, 7])
+SHIFTS = np.array([0, 63, 64, 65, -1, 2**33, LEAST])
+POWERS = np.array([0, 1, 2, 64, 65536, 65537, 100003])
 PLANE = np.arange(6.0).reshape(2, 3) - 2.5j
 
 #: an expression of `x` (and of `y`), and what they are
 FOUND: dict[str, tuple[Any, ...]] = {
     "x // y": (NUMBERS.repeat(7), np.tile(NUMBERS, 7)),
     "x // -1": (NUMBERS,),
+    "x << y": (NUMBERS.repeat(7), np.tile(SHIFTS, 7)),
+    "x >> y": (NUMBERS.repeat(7), np.tile(SHIFTS, 7)),
+    "x << 70": (NUMBERS,),
+    "np.right_shift(x, y)": (NUMBERS.astype(np.uint8), SHIFTS.astype(np.uint8)),
+    "x ** y": (NUMBERS.repeat(7), np.tile(POWERS, 7)),
+    "x ** abs(y)": (NUMBERS, POWERS),
+    "np.int32(3) ** x": (POWERS.astype(np.uint32),),
     "np.floor_divide(x, y)": (np.array([-(2**31)] * 2, np.int32), np.array([-1, 3], np.int32)),
     "np.divmod(x, y)": (NUMBERS.repeat(7), np.tile(NUMBERS, 7)),
     "(x @ x[0]).sum()": (np.full((3, 5), 19, np.uint8),),

@@ -230,6 +230,22 @@ def single_inside(program: Program, made: Callable[..., Any], arguments: Any) ->
         return not compare(program.function(), made, arguments, 8 * 2.0**29)
 
 
+def passes_int64(program: Program, made: Callable[..., Any], arguments: Any) -> bool:
+    """Whether all is right when no int64 comes near its limits.
+
+    Numba tells the compiler that signed numbers do not overflow: `abs(a - b)` may take
+    `a < b` for `a - b < 0`, where NumPy's difference wraps around.
+    """
+    far = [isinstance(a, np.ndarray) and a.dtype == np.int64 and np.abs(a) > 2**60
+           for a in arguments]  # fmt: skip
+    if not any(np.any(f) for f in far):
+        return False
+    tamed = tuple(np.where(f, a % 16, a) if np.any(f) else a
+                  for a, f in zip(arguments, far, strict=True))  # fmt: skip
+    with np.errstate(all="ignore"):
+        return not compare(program.function(), made, tamed)
+
+
 def raises_unused(program: Program, made: Callable[..., Any], arguments: Any) -> bool:
     """Whether NumPy raises in an assignment whose value nothing needs, and all else is right."""
     try:
@@ -262,6 +278,7 @@ def verdict(program: Program, made: Callable[..., Any], arguments: Any) -> tuple
         or hangs_on_rounding(program, arguments)
         or is_numpys_way(program, made, arguments)
         or single_inside(program, made, arguments)
+        or passes_int64(program, made, arguments)
     ):
         return "ok", ""
     if re.match(r"raises (ValueError|IndexError|TypeError): ", wrong):

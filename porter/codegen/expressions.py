@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from porter.arrays.dtypes import DType
 from porter.arrays.sizes import BORDERS, Apply, Atom, Data, Poly, Sym, unchecked
+from porter.codegen.errors import NEGATIVE_POWER, OUT_OF_BOUNDS
 from porter.codegen.polys import poly_parts, poly_text
 from porter.codegen.spell import (
     ATOM,
@@ -78,7 +79,7 @@ class ExpressionWriter:
         self.taken: set[str] = set()
         self.own: set[str] = set()
         self.private: dict[str, str] = {}
-        self.uses_error = False
+        self.errors: set[int] = set()
         self.lines: list[str] = []
         self.indent = 1
         self._bounds: dict[Atom, str] = {}
@@ -194,7 +195,7 @@ class ExpressionWriter:
         x, y = a.args
         if a.op == "wrap":
             self.needs.helpers.add("position")
-            self.uses_error = True
+            self.errors.add(OUT_OF_BOUNDS)
             return f"position({self.poly(x)}, {self.poly(y)}, error)", ATOM
         if a.op in BORDERS:
             self.needs.helpers.add(f"{a.op}_position")
@@ -315,7 +316,7 @@ class ExpressionWriter:
         if not unchecked(p):
             return self.poly(p)
         self.needs.helpers.add("position")
-        self.uses_error = True
+        self.errors.add(OUT_OF_BOUNDS)
         size = self.poly(self.buffers[e.buffer].shape[d])
         return f"position({self.poly(p)}, {size}, error)"
 
@@ -341,6 +342,10 @@ class ExpressionWriter:
         if op == "floordiv" and dtype.kind == "i" and dtype.itemsize == 8 and not dtype.weak:
             if not isinstance(e.args[1], Const) or e.args[1].value == -1:
                 return self._helper("int_floordiv", e.args)
+        if op in ("lshift", "rshift") and not _is_within(e.args[1], 63):
+            return self._wrapped(e, self._helper(_SHIFTS[op], e.args))
+        if op == "pow" and dtype.kind in "iu" and not _is_within(e.args[1], _LARGEST_POWER):
+            return self._wrapped(e, self._int_power(e))
         if op == "pow" and not (isinstance(e.args[1], Const) and e.args[1].dtype.kind == "i"):
             if dtype.kind == "f":
                 self.needs.math.add("pow")
@@ -359,6 +364,21 @@ class ExpressionWriter:
     def _helper(self, name: str, args: Sequence[Expr]) -> tuple[str, int]:
         self.needs.helpers.add(name)
         return f"{name}({', '.join(map(self.expr, args))})", ATOM
+
+    def _int_power(self, e: Op) -> tuple[str, int]:
+        """A power of integers, which must not be negative and may be too large for Numba's own."""
+        base, power = e.args
+        text = self.expr(power)
+        if not _is_within(power, None):
+            self.errors.add(NEGATIVE_POWER)
+            self.needs.helpers.add("natural")
+            text = f"natural({text}, error)"
+        self.needs.helpers.add("int_power")
+        number, one = self.expr(base), self.expr(_typed(1, base.dtype))
+        if base.dtype.name == "int64" and not isinstance(base, (Load, Cast)):
+            # in the simulator Python's own would grow without end
+            number = f"np.int64({number})"
+        return f"int_power({number}, {text}, {one})", ATOM
 
     def _quotient(self, e: Op) -> tuple[str, int]:
         """A division of complex numbers: by zero, Numba's own ends the thread."""
@@ -389,7 +409,11 @@ class ExpressionWriter:
         return f"math.{name}({z}.real) {word} math.{name}({z}.imag)", binds
 
     def _infix(self, e: Op) -> tuple[str, int]:
-        text, binds = self._bare_infix(e)
+        return self._wrapped(e, self._bare_infix(e))
+
+    def _wrapped(self, e: Op, made: tuple[str, int]) -> tuple[str, int]:
+        """The operation with the cast that makes its result wrap around, where it needs one."""
+        text, binds = made
         narrow = (e.dtype.kind in "iu" and e.dtype.itemsize < 8) or e.dtype.name == "uint64"
         if narrow and not e.dtype.weak and e.op in _WIDENING:
             return f"{self.type_of(e.dtype)}({text})", ATOM
@@ -493,6 +517,9 @@ class ExpressionWriter:
 
 
 SUM_LEVEL = 9
+#: above it Numba computes powers of integers as floats
+_LARGEST_POWER = 65536
+_SHIFTS = {"lshift": "left_shift", "rshift": "right_shift"}
 _RING = {"add", "sub", "mul"}
 _WIDENING = {
     "add",
@@ -518,6 +545,19 @@ def _bound_name(p: Poly) -> str:
 
 def _typed(value: float, dtype: DType) -> Const:
     return Const(value if dtype.kind == "f" else int(value), dtype)
+
+
+def _is_within(e: Expr, most: int | None) -> bool:
+    """Whether an integer is certainly not negative, and not larger than `most` if that is given."""
+    if isinstance(e, Const) and isinstance(e.value, int):
+        return e.value >= 0 and (most is None or e.value <= most)
+    if isinstance(e, Cast) and e.arg.dtype.kind in "iub":
+        return _is_within(e.arg, most)
+    if isinstance(e, Value) and e.poly.is_nonneg():
+        return most is None
+    if e.dtype.kind == "u":
+        return most is None or 2 ** (8 * e.dtype.itemsize) - 1 <= most
+    return e.dtype.kind == "b"
 
 
 def _is_nonzero(e: Expr) -> bool:

@@ -30,7 +30,7 @@ class HostBase:
         self.lines: list[str] = []
         self.indent = 1
         self.kernels: list[Written] = []
-        self.uses_error = False
+        self.errors: set[int] = set()
         self.launched: set[str] = set()
         self.shown: set[tuple[int, str]] = set()
         self.pending = list(plan.checks)

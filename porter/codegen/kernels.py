@@ -42,7 +42,7 @@ class Written:
     arrays: list[str]
     scalars: list[tuple[Expr, DType]]
     sizes: list[str]
-    uses_error: bool
+    errors: set[int]
     grid: tuple[Poly, ...]
     shape: str  # "1d", "2d", "3d", "rows", "total", "tile", "single"
     partials: list[DType] = field(default_factory=list)
@@ -122,14 +122,14 @@ class KernelTexts:
         partial_names = context.pop("partial_names", [])
         assert isinstance(partial_names, list)
         args = [*inputs, *w.scalars.values(), *w.sizes.values(), *outputs, *partial_names]
-        if w.uses_error:
+        if w.errors:
             args.append("error")
         template = self.environment.get_template(f"kernel_{kernel.kind}.py.j2")
         text = template.render(
             name=kernel.name, args=", ".join(args), types=w.type_lines(), lines=w.lines, **context
         )
         return Written(
-            kernel.name, text, [*inputs, *outputs], list(w.scalars), list(w.sizes), w.uses_error,
+            kernel.name, text, [*inputs, *outputs], list(w.scalars), list(w.sizes), w.errors,
             tuple(grid), shape, stored=[n for n in arrays if n in w.written],
         )  # fmt: skip
 

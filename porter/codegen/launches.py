@@ -52,8 +52,8 @@ class Launches(HostBase):
                    if not (n not in written.stored or self.plan_parameter(n))]  # fmt: skip
         scalars = [self._scalar_argument(e, d) for e, d in written.scalars]
         sizes = [self.host.poly(_symbol(n)) for n in written.sizes]
-        tail = ["error"] if written.uses_error else []
-        self.uses_error = self.uses_error or written.uses_error
+        tail = ["error"] if written.errors else []
+        self.errors |= written.errors
         return [*inputs, *scalars, *sizes, *outputs, *tail]
 
     def _scalar_argument(self, e: Expr, dtype: DType) -> str:
@@ -65,7 +65,7 @@ class Launches(HostBase):
     def _call(self, written: Written, grid: str, block: str, extra: Sequence[str] = ()) -> None:
         args = self._arguments(written)
         if extra:
-            at = len(args) - (1 if written.uses_error else 0)
+            at = len(args) - (1 if written.errors else 0)
             args[at:at] = extra
         self.emit(f"{written.name}[{grid}, {block}, stream]({', '.join(args)})")
 

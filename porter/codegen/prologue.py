@@ -53,8 +53,9 @@ class Prologue(HostBase):
                 self.emit(f"on_device = {inside}")
         self.emit("stream = 0 if stream is None else stream")
         self._transfers([p for p in self.arrays if self._is_used(p.name, body)])
-        if self.uses_error:
-            self.emit("error = cuda.to_device(np.zeros(1, np.int32), stream=stream)")
+        if self.errors:
+            slots = max(self.errors) + 1
+            self.emit(f"error = cuda.to_device(np.zeros({slots}, np.int32), stream=stream)")
 
     def _is_used(self, name: str, body: Sequence[str]) -> bool:
         return any(re.search(rf"\bd_{name}\b", line) for line in body) or name in self.written

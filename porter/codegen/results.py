@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from porter.codegen.elementwise import items_of
+from porter.codegen.errors import RAISED
 from porter.codegen.hostbase import HostBase
 from porter.ir.nodes import Expr, Load, Object, Return, Select, Write
 from porter.ir.walk import statements
@@ -19,10 +20,15 @@ class Results(HostBase):
         return lines
 
     def _epilogue(self) -> None:
-        if self.uses_error:
+        if self.errors:
             self._needs("_to_host")
-            self.emit("if _to_host(error, stream)[0]:")
-            self.emit('    raise IndexError("an index read from data is out of bounds")')
+            errors = "_to_host(error, stream)"
+            if len(self.errors) > 1:
+                self.emit(f"errors = {errors}")
+                errors = "errors"
+            for slot in sorted(self.errors):
+                self.emit(f"if {errors}[{slot}]:")
+                self.emit(f"    raise {RAISED[slot]}")
         for p in self.plan.parameters:
             if p.name in self.written:
                 self._needs("_copy_back", "_on_device")

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from porter.arrays.sizes import Poly, unchecked
+from porter.codegen.errors import OUT_OF_BOUNDS
 from porter.codegen.expressions import ExpressionWriter, Needs
 from porter.codegen.marks import quoted
 from porter.codegen.spell import ATOMICS, COMPARE, INFIX, UNARY
@@ -219,7 +220,7 @@ class Writer(ExpressionWriter):
         loose = [d for d, p in enumerate(s.index) if unchecked(p)]
         depth = self.indent
         if loose:
-            self.uses_error = True
+            self.errors.add(OUT_OF_BOUNDS)
             tests = [self._out_of_range(s, d) for d in loose]
             self.emit(f"if {' or '.join(tests)}:")
             self.emit("    error[0] = 1")

@@ -116,7 +116,7 @@ def needs_types(record: FunctionRecord) -> bool:
     The simulator computes with NumPy's numbers, which wrap around where the compiler's, of 64
     bits, do not.
     """
-    return _NARROW.search(record.signature) is not None
+    return any(_NARROW.search(types) for types in (record.signature, *record.also))
 
 
 def _read(path: Path) -> str:

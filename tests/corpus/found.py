@@ -190,3 +190,23 @@ def imaginary_part_changed(x):
     t = np.imag(x)
     t *= 2.0
     return t
+
+
+def shifted_by_numbers(i, j):
+    """Numba leaves open what shifts by more bits than there are give, and negative ones."""
+    return i << j, i >> j, 1 << i
+
+
+def powers_of_integers(i, j):
+    """NumPy raises for negative ones."""
+    return i**j
+
+
+def powers_of_two(x):
+    """Above 65536 Numba's own are floats."""
+    return 3 ** np.arange(x.shape[0])
+
+
+def average_of_bytes(i, w):
+    """The products are floats."""
+    return np.average(i, weights=w), np.average(i, axis=0, weights=i)

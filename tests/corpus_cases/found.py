@@ -36,5 +36,9 @@ CASES: dict[str, Case] = {
     "floor_division_of_integers": Case("int64[:], int64[:]", "n n"),
     "narrow_products_folded": Case("int8[:, :]", "n+1,m"),
     "imaginary_part_changed": refused("float64[:]", "PRT905"),
+    "shifted_by_numbers": Case("int64[:], int64[:]", "n n"),
+    "powers_of_integers": Case("int64[:], int64[:]", "n n"),
+    "powers_of_two": Case("float64[:]", "n"),
+    "average_of_bytes": Case("uint8[:, :], float32[:, :]", "n+1,m n+1,m"),
     "first_column_less_the_sum": Case("float64[:, :]", "n,m+1"),
 }

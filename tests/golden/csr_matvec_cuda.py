@@ -13,7 +13,7 @@
 # porter: assumed csr_matvec: indices is a 1-D array of int64
 # porter: assumed csr_matvec: indptr is a 1-D array of int64
 # porter: assumed csr_matvec: x is a 1-D array of float64
-# porter: verified csr_matvec: simulator 24 cases; ptx sm_75 sm_80 sm_90
+# porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90
 # porter: output sha256:69ea01c8d0381388681f2f76f1e03f40b09c29347ca46445850134ade6572bee
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""

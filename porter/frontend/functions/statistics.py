@@ -102,8 +102,10 @@ def _average(call: Call) -> Value:
         scale = astype(fold.count(), dtype)
     else:
         weights = _weights(call, fold)
-        product = as_array(elementwise(call.b, "mul", fold.array, weights))
-        dtype = promote(product.dtype, FLOAT64) if product.dtype.kind in "iub" else product.dtype
+        dtype = promote(fold.array.dtype, weights.dtype)
+        dtype = promote(dtype, FLOAT64) if fold.array.dtype.kind in "iub" else dtype
+        factors = (as_array(astype(x, dtype)) for x in (fold.array, weights))
+        product = as_array(elementwise(call.b, "mul", *factors))
         total, scale = (fold.over(x).run("sum", dtype) for x in (product, weights))
         mean = elementwise(call.b, "truediv", total, scale)
     if not call.constant("returned"):

@@ -242,8 +242,10 @@ def _may_meet(first: list[Access], second: list[Access], context: Context, pairs
             if context.buffers[x.buffer].parameter and context.buffers[y.buffer].parameter:
                 return True
             # a copy of the second argument would be older than what the first statement stored
-            arguments = _are_arguments(x.buffer, y.buffer, context, pairs)
-            if x.write and x.index != y.index and arguments:
+            touched = [a for a in first if a.buffer == y.buffer]
+            if not x.write or all(a.index == x.index for a in (y, *touched)):
+                continue
+            if _are_arguments(x.buffer, y.buffer, context, pairs):
                 return True
     return False
 

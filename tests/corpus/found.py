@@ -210,3 +210,12 @@ def powers_of_two(x):
 def average_of_bytes(i, w):
     """The products are floats."""
     return np.average(i, weights=w), np.average(i, axis=0, weights=i)
+
+
+def masked_by_itself_after_a_loop(y, z):
+    """With one array for both, the sum reads what the statement before has stored."""
+    for _ in range(2):
+        y -= z[::-1]
+        y[:2] = z[:2]
+    z[y[..., ::-1] != -1] += 3.0
+    return y + z

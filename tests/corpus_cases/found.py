@@ -40,5 +40,6 @@ CASES: dict[str, Case] = {
     "powers_of_integers": Case("int64[:], int64[:]", "n n"),
     "powers_of_two": Case("float64[:]", "n"),
     "average_of_bytes": Case("uint8[:, :], float32[:, :]", "n+1,m n+1,m"),
+    "masked_by_itself_after_a_loop": Case("float64[:, :], float64[:, :]", "n,m n,m"),
     "first_column_less_the_sum": Case("float64[:, :]", "n,m+1"),
 }

@@ -154,6 +154,8 @@ def types_of(op: str, args: list[Expr]) -> tuple[DType, DType]:
     if rule == "bits":
         if common.kind not in "iub":
             raise DTypeError(f"`{OPS[op].numpy}` of {common.name}")
+        if common.kind == "b" and op in ("lshift", "rshift"):
+            common = WEAK_INT if common.weak else DType("int8")
         return common, common
     if rule == "test":
         return common, WEAK_BOOL if common.weak else BOOL

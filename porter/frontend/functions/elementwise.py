@@ -20,6 +20,7 @@ from porter.frontend.scalars import (
     integer,
     number,
     operate,
+    types_of,
 )
 from porter.frontend.values import NONE, Array
 from porter.frontend.values import Value as Result
@@ -138,7 +139,8 @@ def _reciprocal(x: Expr) -> Expr:
 
 def _logaddexp2(x: Expr, y: Expr) -> Expr:
     """log2(2**x + 2**y) from the larger one and the gap; equal ones may be infinite."""
-    x, y = _real_float(x), _real_float(y)
+    common, _ = types_of("logaddexp", [x, y])
+    x, y = cast(x, common), cast(y, common)
     gap = choose(operate("eq", x, y), integer(0), operate("neg", operate(
         "abs", operate("sub", x, y))))  # fmt: skip
     above = operate("mul", number(1 / math.log(2)), operate("log1p", operate("exp2", gap)))

@@ -49,7 +49,7 @@ def _is_tiny(text: str) -> bool:
 
 
 class _Watched(np.ndarray[Any, Any]):
-    """An array that notes when a negative float becomes an unsigned integer."""
+    """An array that notes when a float becomes an integer of a type that cannot hold it."""
 
     seen = False
 
@@ -65,8 +65,10 @@ class _Watched(np.ndarray[Any, Any]):
     @staticmethod
     def _note(value: Any, dtype: np.dtype[Any]) -> None:
         given = np.asarray(value)
-        if dtype.kind == "u" and given.dtype.kind == "f" and (given <= -1).any():
-            _Watched.seen = True
+        if dtype.kind in "iu" and given.dtype.kind == "f":
+            limits = np.iinfo(dtype)
+            held = (given > limits.min - 1.0) & (given < limits.max + 1.0)
+            _Watched.seen |= not held.all()
 
 
 def casts_beyond(original: Any, arguments: Any) -> bool:

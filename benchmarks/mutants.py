@@ -33,8 +33,9 @@ from pathlib import Path
 from mutants_reviewed import equivalent
 from mutations import KINDS, Module, Mutant, mutants
 
-from porter.verify.evidence import FAILED
-from porter.verify.run import needs_large_grids, verify_module
+from porter.codegen.header import parse
+from porter.verify.evidence import FAILED, FunctionEvidence
+from porter.verify.run import needs_emulator, verify_module
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
@@ -104,8 +105,7 @@ def judge(path: Path, mutant: Mutant, *, long: bool = False, seed: int = 0) -> V
             cases=LONG if long and kind == "emulator" else 24,
         )  # fmt: skip
         # what the default proof does by itself
-        large = [f for f in found for e in f.evidence if needs_large_grids(e.status, e.detail)]
-        if large and not long:
+        if kind == "simulator" and not long and _emulated(mutant, found):
             kinds.append("emulator")
         failed = [(f, e) for f in found for e in f.evidence if e.status == FAILED]
         doubles |= any(e.detail.get("f64") for f in found for e in f.evidence)
@@ -116,6 +116,15 @@ def judge(path: Path, mutant: Mutant, *, long: bool = False, seed: int = 0) -> V
             break
     seconds = round(time.perf_counter() - started, 1)
     return Verdict(mutant.key, mutant.line, caught, message, doubles, seconds)
+
+
+def _emulated(mutant: Mutant, found: list[FunctionEvidence]) -> bool:
+    """Whether the default proof would go on with the emulator."""
+    header = parse(mutant.text)
+    assert header is not None
+    records = {record.name: record for record in header.functions}
+    return any(needs_emulator(records[f.name], e.status, e.detail)
+               for f in found for e in f.evidence)  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> list[Verdict]:

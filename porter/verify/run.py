@@ -102,21 +102,15 @@ def verify_module(
     return [_function(job, name, ran | checked, compiled, stale) for name in names]
 
 
-def needs_large_grids(detail: dict[str, Any]) -> bool:
-    """Whether kernels are right with their own block sizes alone, as the simulator found.
+def needs_emulator(record: FunctionRecord, status: str, detail: dict[str, Any]) -> bool:
+    """Whether what the simulator found right takes the emulator to be believed.
 
-    Grids of many such blocks are too much for a simulator.
+    Kernels that are right with their own block sizes alone need grids of many such blocks, too much
+    for a simulator.  And with integers of less than 64 bits it computes with NumPy's numbers,
+    which wrap around where the compiler's do not.
     """
-    return bool(detail.get("own_blocks"))
-
-
-def needs_types(record: FunctionRecord) -> bool:
-    """Whether arrays hold integers of less than 64 bits.
-
-    The simulator computes with NumPy's numbers, which wrap around where the compiler's, of 64
-    bits, do not.
-    """
-    return any(_NARROW.search(types) for types in (record.signature, *record.also))
+    narrow = any(_NARROW.search(types) for types in (record.signature, *record.also))
+    return status == PASSED and (narrow or bool(detail.get("own_blocks")))
 
 
 def _read(path: Path) -> str:
@@ -238,8 +232,7 @@ class _Job:
             record.name
             for record in header.functions
             if record.name in names
-            and proofs[record.name]["status"] == PASSED
-            and (needs_large_grids(proofs[record.name]["detail"]) or needs_types(record))
+            and needs_emulator(record, proofs[record.name]["status"], proofs[record.name]["detail"])
         ]
         found = self.simulate("emulator") if self.names else {}
         self.names = names

@@ -198,8 +198,8 @@ def shifted_by_numbers(i, j):
 
 
 def powers_of_integers(i, j):
-    """NumPy raises for negative ones."""
-    return i**j
+    """Of negative ones NumPy raises."""
+    return i ** abs(j)
 
 
 def powers_of_two(x):

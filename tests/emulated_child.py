@@ -32,6 +32,8 @@ FOUND: dict[str, tuple[Any, ...]] = {
     "np.right_shift(x, y)": (NUMBERS.astype(np.uint8), SHIFTS.astype(np.uint8)),
     "x ** y": (NUMBERS.repeat(7), np.tile(POWERS, 7)),
     "x ** abs(y)": (NUMBERS, POWERS),
+    "x ** (y % 7).astype(np.uint16).astype(np.int8)": (NUMBERS, POWERS),
+    "x << y.astype(np.uint8).astype(np.int8)": (NUMBERS, SHIFTS + 190),
     "np.int32(3) ** x": (POWERS.astype(np.uint32),),
     "np.floor_divide(x, y)": (np.array([-(2**31)] * 2, np.int32), np.array([-1, 3], np.int32)),
     "np.divmod(x, y)": (NUMBERS.repeat(7), np.tile(NUMBERS, 7)),

@@ -552,7 +552,9 @@ def _is_within(e: Expr, most: int | None) -> bool:
     if isinstance(e, Const) and isinstance(e.value, int):
         return e.value >= 0 and (most is None or e.value <= most)
     if isinstance(e, Cast) and e.arg.dtype.kind in "iub":
-        return _is_within(e.arg, most)
+        # a narrower type makes another number of a large one
+        kept = isinstance(e.arg, Const) or e.dtype.itemsize > e.arg.dtype.itemsize
+        return kept and _is_within(e.arg, most)
     if isinstance(e, Value) and e.poly.is_nonneg():
         return most is None
     if e.dtype.kind == "u":

@@ -238,7 +238,7 @@ def passes_int64(program: Program, made: Callable[..., Any], arguments: Any) -> 
     Numba tells the compiler that signed numbers do not overflow: `abs(a - b)` may take
     `a < b` for `a - b < 0`, where NumPy's difference wraps around.
     """
-    far = [isinstance(a, np.ndarray) and a.dtype == np.int64 and np.abs(a) > 2**60
+    far = [isinstance(a, np.ndarray) and a.dtype == np.int64 and (a > 2**60) | (a < -(2**60))
            for a in arguments]  # fmt: skip
     if not any(np.any(f) for f in far):
         return False
@@ -253,9 +253,7 @@ def raises_unused(program: Program, made: Callable[..., Any], arguments: Any) ->
     try:
         with np.errstate(all="ignore"):
             program.function()(*copy.deepcopy(arguments))
-    except Exception as error:
-        if not isinstance(error, IndexError):
-            return False
+    except IndexError as error:
         frames = traceback.extract_tb(error.__traceback__)
         number = next(f.lineno for f in reversed(frames) if f.filename == "<program>") or 0
         lines = program.source.splitlines()
@@ -266,6 +264,8 @@ def raises_unused(program: Program, made: Callable[..., Any], arguments: Any) ->
             shorter = replace(program, source=f"{before}\n{behind}\n")
             with np.errstate(all="ignore"):
                 return not compare(shorter.function(), made, arguments)
+    except Exception:
+        return False
     return False
 
 
@@ -280,7 +280,6 @@ def verdict(program: Program, made: Callable[..., Any], arguments: Any) -> tuple
         or hangs_on_rounding(program, arguments)
         or is_numpys_way(program, made, arguments)
         or single_inside(program, made, arguments)
-        or passes_int64(program, made, arguments)
     ):
         return "ok", ""
     if re.match(r"raises (ValueError|IndexError|TypeError): ", wrong):

@@ -145,12 +145,14 @@ def _start(typing: Any, code: Any, thread: Any, state: Any) -> Any:
 @njit(error_model="numpy")  # type: ignore[untyped-decorator]
 def enter(code: int, call: int) -> None:
     """Run the kernel with this code for all blocks of a call, their threads in order."""
-    head, states, size = peek(call, HEAD), peek(call, MEMORY), peek(call, STATE_SIZE)
+    head, cleared = peek(call, HEAD), peek(call, HEAD_SIZE)
+    states, size = peek(call, MEMORY), peek(call, STATE_SIZE)
     for b in range(peek(call, BLOCK_COUNT)):
-        # a new block has no shared arrays yet
-        for k in range(ctx.USED, peek(call, HEAD_SIZE)):
-            if k == ctx.USED or k >= ctx.FIRST_SHARED:
-                poke(head, k, 0)
+        if cleared > 0:
+            # a new block has no shared arrays yet
+            poke(head, ctx.USED, 0)
+        for k in range(ctx.FIRST_SHARED, cleared):
+            poke(head, k, 0)
         place = peek(call, BLOCKS) + 32 * b
         for t in range(peek(call, THREAD_COUNT)):
             thread = peek(call, THREADS) + 8 * ctx.CELLS * t

@@ -40,7 +40,7 @@ def _grid(axis: int) -> Any:
 
     def build(builder: Any, thread: Any) -> Any:
         return builder.add(
-            _gridsize_or_before(builder, thread, ctx.BLOCK + axis, axis),
+            _in_threads(builder, thread, ctx.BLOCK + axis, axis),
             ctx.field(builder, thread, ctx.THREAD + axis),
         )
 
@@ -51,12 +51,12 @@ def _gridsize(axis: int) -> Any:
     """The threads of the grid along an axis."""
 
     def build(builder: Any, thread: Any) -> Any:
-        return _gridsize_or_before(builder, thread, ctx.GRID_DIM + axis, axis)
+        return _in_threads(builder, thread, ctx.GRID_DIM + axis, axis)
 
     return _place(types.int64, build)
 
 
-def _gridsize_or_before(builder: Any, thread: Any, blocks: int, axis: int) -> Any:
+def _in_threads(builder: Any, thread: Any, blocks: int, axis: int) -> Any:
     """So many blocks as a cell says, in threads."""
     size = ctx.field(builder, thread, ctx.BLOCK_DIM + axis)
     return builder.mul(ctx.field(builder, thread, blocks), size)

@@ -1,8 +1,8 @@
 """Threads that stop and go on: kernels with barriers are compiled as generators.
 
 A call of `pause(site)` in a kernel, or in a device function inlined into it, becomes a `yield`
-of that place's number; Numba keeps the thread's variables.  `start` puts a new thread's
-state into memory of the launch, `step` runs a thread to its next pause.
+of that place's number; Numba keeps the thread's variables.  A new thread's state is put into
+memory of the launch (`entries.py`), `step` runs a thread to its next pause.
 """
 
 from __future__ import annotations

@@ -61,10 +61,17 @@ class HostBase:
         return candidate
 
     def on_host(self, name: str) -> str:
-        """An array where the host can read it: an argument that no kernel changes is there."""
+        """An array where the host can read it: an argument that no kernel changes is there.
+
+        One argument may be given for two: what the kernels store into the other is read then.
+        """
         if name in self.device and name not in self.written:
             self._needs("_host_copy", "_to_host", "_on_device")
-            return f"_host_copy({name}, stream)"
+            found = name
+            for w in sorted(w for w in self.written if self.overlap.possible(w, name)):
+                self._needs("_same_memory")
+                found = f"d_{w} if _same_memory({w}, {name}) else {found}"
+            return f"_host_copy({found}, stream)"
         self._needs("_to_host")
         return f"_to_host({self.buffer(name)}, stream)"
 

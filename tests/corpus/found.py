@@ -219,3 +219,18 @@ def masked_by_itself_after_a_loop(y, z):
         y[:2] = z[:2]
     z[y[..., ::-1] != -1] += 3.0
     return y + z
+
+
+def sorted_after_a_store(x, y):
+    """With one array for both, the sort is of what was stored."""
+    y[0, ::-1] -= np.sqrt(np.abs(x[1]))
+    return y, np.sort(x, axis=-1)
+
+
+def halved_until_small(x, y):
+    """The host reads `x`, which a kernel may have changed by its other name."""
+    for _ in range(4):
+        y /= 2.0
+        if x[0] < 0.5:
+            break
+    return x + y

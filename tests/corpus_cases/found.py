@@ -41,5 +41,7 @@ CASES: dict[str, Case] = {
     "powers_of_two": Case("float64[:]", "n"),
     "average_of_bytes": Case("uint8[:, :], float32[:, :]", "n+1,m n+1,m"),
     "masked_by_itself_after_a_loop": Case("float64[:, :], float64[:, :]", "n,m n,m"),
+    "sorted_after_a_store": Case("float32[:, :], float32[:, :]", "n+2,m n+2,m"),
+    "halved_until_small": Case("float64[:], float64[:]", "n+1 n+1"),
     "first_column_less_the_sum": Case("float64[:, :]", "n,m+1"),
 }

@@ -33,7 +33,8 @@ def give_back(body: Body, node: cst.BaseExpression | None) -> None:
 
 def returned(body: Body, values: Sequence[Value], single: bool, listed: bool = False) -> None:
     """The end of the function with these results."""
-    results = [_result(body, v, len(values)) for v in values]
+    names = ["out"] if len(values) == 1 else [f"out{k}" for k in range(1, len(values) + 1)]
+    results = [_result(body, v, name) for v, name in zip(values, names, strict=True)]
     body.b.emit(Return(tuple(results), single, body.b.origin, listed))
     body.returned = body.b.depth == 0
 
@@ -51,10 +52,9 @@ def _return_early(body: Body, value: Value, node: cst.CSTNode) -> None:
     looping.jump(body, "break")
 
 
-def _result(body: Body, value: Value, count: int) -> str | Expr | None:
+def _result(body: Body, value: Value, name: str) -> str | Expr | None:
     if value is NONE:
         return None
-    name = "out" if count == 1 else "out1"
     if isinstance(value, Array):
         value = whole(body.b, value, name)
         _check_chosen(body.b, value)
@@ -75,13 +75,17 @@ def _result(body: Body, value: Value, count: int) -> str | Expr | None:
     expr: Expr = value
     if on_host(expr):
         return expr
-    if isinstance(expr, (Load, Local)) and not getattr(expr, "index", ()):
-        if isinstance(expr, Local) or expr.index == ():
-            return expr
+    if isinstance(expr, Local) or (isinstance(expr, Load) and _is_own_scalar(body.b, expr)):
+        return expr
     strong = Array((), strengthen(expr.dtype), lambda _: expr)
     array = body.b.define(name, strong)
     assert array.view is not None
     return Load(array.view.buffer, (), expr.dtype)
+
+
+def _is_own_scalar(b: Builder, e: Load) -> bool:
+    """Whether a scalar is in a buffer of its own; an argument without dimensions is the caller's."""
+    return e.index == () and not any(map(b.is_parameter, b.may_be(e.buffer)))
 
 
 def _check_chosen(b: Builder, value: Array) -> None:

@@ -234,3 +234,8 @@ def halved_until_small(x, y):
         if x[0] < 0.5:
             break
     return x + y
+
+
+def whole_number_truncated(i, w):
+    """Of integers `np.trunc` is the number itself, and this argument has no dimensions."""
+    return w[0], np.trunc(i), i[()]

@@ -43,5 +43,6 @@ CASES: dict[str, Case] = {
     "masked_by_itself_after_a_loop": Case("float64[:, :], float64[:, :]", "n,m n,m"),
     "sorted_after_a_store": Case("float32[:, :], float32[:, :]", "n+2,m n+2,m"),
     "halved_until_small": Case("float64[:], float64[:]", "n+1 n+1"),
+    "whole_number_truncated": Case("int32[()], float64[:]", "=np.int32(7) n+1"),
     "first_column_less_the_sum": Case("float64[:, :]", "n,m+1"),
 }

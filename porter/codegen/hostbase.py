@@ -111,6 +111,8 @@ class HostBase:
         self.emit(f"if _same_memory({one}, {other}):")
         a, b = (min(self.overlap.may_mean(n)) for n in (written, read))
         text = f"{a} and {b} are one array: pass a copy of {b}"
+        if a == b:
+            text = f"{a} is read by another name where it is stored into: make a copy first"
         self.emit(f'    raise ValueError("{text}")')
 
     def _dtype_value(self, dtype: DType) -> str:

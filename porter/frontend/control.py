@@ -15,7 +15,7 @@ from porter.frontend.compaction import whole
 from porter.frontend.evaluate import is_expr
 from porter.frontend.hostpart import host_can_test, keep
 from porter.frontend.liveness import exposed
-from porter.frontend.names import assigned_names
+from porter.frontend.names import assigned_names, rebound_names
 from porter.frontend.scalars import constant_of, on_host, operate, truth
 from porter.frontend.statics import after_branches, ends
 from porter.frontend.texts import is_text
@@ -59,18 +59,28 @@ def condition(body: Body, node: cst.BaseExpression) -> Expr:
     return truth(value)
 
 
-def carry(body: Body, names: Sequence[str]) -> dict[str, str]:
-    """Make variables of what is assigned in a nested block; returns the rebound arrays."""
+def carry(body: Body, names: Sequence[str], block: Sequence[cst.CSTNode]) -> dict[str, str]:
+    """Make variables of what is assigned in a nested block; returns the rebound arrays.
+
+    What the block only changes by `+=` is the same array all the time, and needs none.
+    """
     arrays: dict[str, str] = {}
+    rebound = rebound_names(block)
     for name in dict.fromkeys(names):
         value = body.env.get(name)
         if value is None:
             continue
         if isinstance(value, Array):
-            arrays[name] = _array_variable(body, name, value)
+            if name in rebound or not _is_held(value):
+                arrays[name] = _array_variable(body, name, value)
         elif is_expr(value) and not isinstance(value, Local):
             body.env[name] = body.b.let(body.local(name), value)
     return arrays
+
+
+def _is_held(value: Array) -> bool:
+    """Whether an array has elements in memory that a statement can change."""
+    return value.ndim > 0 and value.view is not None and value.mask is None
 
 
 def forget_dead(body: Body, names: Sequence[str], loop: cst.For | cst.While) -> list[str]:
@@ -184,7 +194,7 @@ def branch_on(
         return
     names = list(assigned_names([*then, *other]))
     settle_selections(body, [*then, *other])
-    arrays = carry(body, names)
+    arrays = carry(body, names, [*then, *other])
     before = dict(body.env)
     first = _block(body, then, cond, arrays, negated=False)
     middle = dict(body.env)

@@ -126,7 +126,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     names = [n for n in assigned_names(statements) if n != target]
     dead = set(names) - set(names := forget_dead(body, names, node))
     grow(body, names, trips(r))
-    frame.arrays = carry(body, names)
+    frame.arrays = carry(body, names, statements)
     settled = before_loop(body, names)
     variables = set(names) | reassigned | ({target} if kept else set())
 
@@ -172,8 +172,9 @@ def _over_grid(body: Body, node: cst.For, grid: Grid, outer: tuple[Poly, ...]) -
         last = Range(Poly(), grid.shape[-1], 1)
         _loop(body, node, Iteration(last, lambda k: grid.item((*outer, k))), Frame())
         return
-    names = forget_dead(body, list(assigned_names(suite(node.body))), node)
-    frame = Frame(carry(body, names))
+    statements = suite(node.body)
+    names = forget_dead(body, list(assigned_names(statements)), node)
+    frame = Frame(carry(body, names, statements))
     settled = before_loop(body, names)
     name = _axis_name(node.target, len(outer))
     _emit(body, Range(Poly(), grid.shape[len(outer)], 1), name, frame,
@@ -363,7 +364,7 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     statements = suite(node.body)
     names = list(assigned_names(statements))
     dead = set(names) - set(names := forget_dead(body, names, node))
-    frame.arrays = carry(body, names)
+    frame.arrays = carry(body, names, statements)
     settled = before_loop(body, names)
     outer, b.in_while = b.in_while, True
     b.loops += 1

@@ -24,7 +24,7 @@ def _all_bindings(node: cst.CSTNode) -> tuple[str, ...]:
     return tuple(_bindings(node))
 
 
-def _bindings(node: cst.CSTNode) -> Iterator[str]:
+def _bindings(node: cst.CSTNode, augmented: bool = True) -> Iterator[str]:
     match node:
         case cst.FunctionDef() | cst.ClassDef() | cst.Lambda():
             return
@@ -33,14 +33,24 @@ def _bindings(node: cst.CSTNode) -> Iterator[str]:
                 yield from _target_names(t.target)
         case cst.AnnAssign(target=target):
             yield from _target_names(target)
-        case cst.AugAssign(target=target):
+        case cst.AugAssign(target=target) if augmented:
             # two bindings: an augmented name is never assigned just once
             yield from [*_target_names(target)] * 2
         case cst.For(target=target):
             yield from _target_names(target)
     for child in children(node):
         if not isinstance(child, cst.BaseExpression):
-            yield from _bindings(child)
+            yield from _bindings(child, augmented)
+
+
+def rebound_names(nodes: Sequence[cst.CSTNode]) -> set[str]:
+    """The names that statements bind by other ways than `+=`, which changes an array in place."""
+    return {name for node in nodes for name in _all_rebound(node)}
+
+
+@_remembered
+def _all_rebound(node: cst.CSTNode) -> tuple[str, ...]:
+    return tuple(_bindings(node, augmented=False))
 
 
 def _target_names(target: cst.CSTNode) -> Iterator[str]:

@@ -84,7 +84,7 @@ def _result(body: Body, value: Value, name: str) -> str | Expr | None:
 
 
 def _is_own_scalar(b: Builder, e: Load) -> bool:
-    """Whether a scalar is in a buffer of its own; an argument without dimensions is the caller's."""
+    """Whether a scalar has a buffer of its own, and not that of an argument."""
     return e.index == () and not any(map(b.is_parameter, b.may_be(e.buffer)))
 
 

@@ -181,7 +181,7 @@ def _joined(a: Stage, b: Stage, context: Context, pairs: Pairs) -> Stage | None:
         return None
     b = aligned_to(a.axes, b)
     mine, theirs = list(accesses(a.body)), list(accesses(b.body))
-    if not _independent(a.axes, mine, theirs) or _may_meet(mine, theirs, context, pairs):
+    if not _independent(a.axes, mine, theirs) or _may_meet(a.axes, mine, theirs, context, pairs):
         return None
     if {x.name for x in statements(a.body) if isinstance(x, Let)} & exposed_locals(b.body):
         return None
@@ -231,7 +231,18 @@ def _unit(access: Access, axis: Axis) -> bool:
     )
 
 
-def _may_meet(first: list[Access], second: list[Access], context: Context, pairs: Pairs) -> bool:
+def _are_own(axes: Sequence[Axis], touched: Sequence[Access]) -> bool:
+    """Whether every thread reads and stores one element, which no other thread does."""
+    return len({a.index for a in touched}) == 1 and _owns(axes, touched[0])
+
+
+def _may_meet(
+    axes: Sequence[Axis],
+    first: list[Access],
+    second: list[Access],
+    context: Context,
+    pairs: Pairs,
+) -> bool:
     """Arrays by two names: variables of the host, or two arguments that may be one array."""
     for x in first:
         for y in second:
@@ -240,7 +251,10 @@ def _may_meet(first: list[Access], second: list[Access], context: Context, pairs
             if frozenset((x.buffer, y.buffer)) in pairs:
                 return True
             if context.buffers[x.buffer].parameter and context.buffers[y.buffer].parameter:
-                return True
+                both = [a for a in (*first, *second) if a.buffer in (x.buffer, y.buffer)]
+                if x.origin.late or y.origin.late or not _are_own(axes, both):
+                    return True
+                continue
             # a copy of the second argument would be older than what the first statement stored
             touched = [a for a in first if a.buffer == y.buffer]
             if not x.write or all(a.index == x.index for a in (y, *touched)):

@@ -239,3 +239,30 @@ def halved_until_small(x, y):
 def whole_number_truncated(i, w):
     """Of integers `np.trunc` is the number itself, and this argument has no dimensions."""
     return w[0], np.trunc(i), i[()]
+
+
+def changed_in_a_loop(x, y, t):
+    """An argument that `+=` changes is the same array all the time, and a view of it too."""
+    inner = x[1:-1]
+    for _ in range(3):
+        step = 0.5 * (y - x)
+        x += step
+        inner *= 0.5
+        if np.abs(step).sum() < t:
+            break
+    return x
+
+
+def two_arguments_in_step(x, v, a):
+    """One thread may make both statements for its element, and with one array for all."""
+    v += 0.5 * a
+    x += v
+
+
+def two_arguments_out_of_step(x, v, a):
+    """With one array for both, the second statement reads what other threads store."""
+    v += 0.5 * a
+    x += v[::-1]
+    if a[0] > 0.0:
+        x += a
+    return x

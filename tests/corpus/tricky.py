@@ -545,7 +545,7 @@ def positions_in_nothing(x):
 
 
 def row_seen_through_a_view(x, y, steps):
-    """The branch gives `x` a second name; the view of its first row is the same memory."""
+    """The view of its first row is the memory of `x`, which `*=` changes in place."""
     first = x[0]
     if steps > 1:
         x *= y
@@ -553,6 +553,16 @@ def row_seen_through_a_view(x, y, steps):
         for j in range(x.shape[1]):
             x[i, j] += first[j]
     return x
+
+
+def row_of_one_or_another(x, y, steps):
+    """The branch gives `x` a second name; the view of its first row may be the same memory."""
+    first = x[0]
+    if steps > 1:
+        x = x * y
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            x[i, j] += first[j]
 
 
 def coupled_fields(u, v, rate, steps):

@@ -44,5 +44,8 @@ CASES: dict[str, Case] = {
     "sorted_after_a_store": Case("float32[:, :], float32[:, :]", "n+2,m n+2,m"),
     "halved_until_small": Case("float64[:], float64[:]", "n+1 n+1"),
     "whole_number_truncated": Case("int32[()], float64[:]", "=np.int32(7) n+1"),
+    "changed_in_a_loop": Case("float64[:], float64[:], float64", "n n =0.5"),
+    "two_arguments_in_step": Case("float64[:], float64[:], float64[:]", "n n n"),
+    "two_arguments_out_of_step": Case("float64[:], float64[:], float64[:]", "n+1 n+1 n+1"),
     "first_column_less_the_sum": Case("float64[:, :]", "n,m+1"),
 }

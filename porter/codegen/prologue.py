@@ -36,8 +36,9 @@ class Prologue(HostBase):
         for root, name in self.types.items():
             self.emit(f"{name} = {root}.dtype.type")
         self.lines += asserted
-        for c in self.pending:
-            self._check(c)
+        for k, c in enumerate(self.pending):
+            if not any(_settles(d, c) for d in self.pending[:k]):
+                self._check(c)
         self.pending = []
         for written, read in self.plan.apart:
             self._refuse_alias(written, read)
@@ -217,6 +218,17 @@ class Prologue(HostBase):
             self.emit("else:")
         pad = "    " if word == "elif" else ""
         self.emit(f"{pad}d_{name} = _to_device({name}, stream)")
+
+
+def _settles(d: Check, c: Check) -> bool:
+    """Whether two sizes have been compared by `d` wherever `c` would compare them."""
+    return (
+        "index" not in (d.kind, c.kind)
+        and d.error == c.error
+        and {d.left, d.right} == {c.left, c.right}
+        and set(d.when) <= set(c.when)
+        and set(d.conditions) <= set(c.conditions)
+    )
 
 
 def _plain(text: str) -> str:

@@ -51,11 +51,23 @@ NAMES = {
     "PRT909": "nothing-to-convert",
 }
 
+#: what helps in general, where a refusal has nothing better to say
+CURES = {
+    "PRT901": "compute it outside this function and pass the result as an argument",
+    "PRT902": "use numbers, arrays and tuples with `for`, `while` and `if`; do the rest outside",
+    "PRT903": "give the arrays the dimensions and sizes that NumPy needs here",
+    "PRT905": "index with integers, slices, arrays of integers or a mask",
+    "PRT906": "keep the shape with `np.where`, or select outside this function",
+    "PRT907": "convert it first, for instance with `x.astype(np.float64)`",
+    "PRT908": "give each of them a name of its own",
+}
+
 
 def refusal(
     code: str, message: str, span: Span, help: str = "", notes: tuple[Note, ...] = ()
 ) -> Refusal:
     """A diagnostic of the converter, ready to raise."""
+    help = help or CURES.get(code, "")
     return Refusal(Diagnostic(code, NAMES[code], message, span, help=help, notes=notes))
 
 

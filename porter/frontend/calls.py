@@ -105,7 +105,8 @@ def _into(ev: Evaluator, out: Value, result: Value) -> Value:
     from porter.frontend.stores import store
 
     if not isinstance(out, Array) or out.view is None:
-        raise ev.b.refuse("PRT905", "`out=` must be an array")
+        raise ev.b.refuse("PRT905", "`out=` must be an array",
+                          "make it before: `out = np.empty_like(x)`")  # fmt: skip
     value = as_array(ev.as_numeric(result, ev.b.node or cst.Name("out")))
     if value.dtype.name != out.dtype.name or value.ndim != out.ndim:
         raise ev.b.refuse("PRT907", f"`out=` is {out.ndim}-D {out.dtype.name}, the result is "

@@ -121,7 +121,8 @@ def _items(ev: Evaluator, items: Value) -> tuple[Value, ...]:
             raise _too_long(ev)
         return tuple(integer(k) for k in range(first, last, items.step))
     if not isinstance(items, tuple):
-        raise ev.b.refuse("PRT902", "a comprehension over what is not a tuple cannot be converted")
+        raise ev.b.refuse("PRT902", "a comprehension over what is not a tuple cannot be converted",
+                          "fill an array in a loop")  # fmt: skip
     return items
 
 

@@ -42,7 +42,6 @@ from porter.frontend.values import (
     Range,
     Record,
     Slice,
-    Special,
     Text,
     Unsettled,
     Value,
@@ -234,8 +233,10 @@ class Evaluator:
             )
         if isinstance(owner, Module):
             return member(owner.name, attr)
-        if isinstance(owner, DTypeName) and attr == "type":
-            return owner
+        if isinstance(owner, DTypeName):
+            from porter.frontend.equality import dtype_attribute
+
+            return dtype_attribute(self.b, owner, attr)
         if isinstance(owner, Record) and attr in owner.fields:
             field: Value = owner.fields[attr]
             return field
@@ -326,36 +327,21 @@ class Evaluator:
     def _compare(
         self, left: Value, operator: cst.BaseCompOp, right: Value, node: cst.CSTNode
     ) -> Numeric:
+        from porter.frontend.equality import contained, equal, is_static
+
         name = type(operator).__name__
         if name in ("Is", "IsNot"):
             if NONE not in (left, right):
                 raise self.b.refuse("PRT902", "`is` is converted only for None")
             return number((left == right) == (name == "Is"))
-        if isinstance(left, (Text, tuple, Special, DTypeName)) and name in ("Equal", "NotEqual"):
-            return self._compare_static(left, right, name == "Equal")
-        if isinstance(right, Text) and isinstance(left, Scalar):
-            raise self.b.refuse(
-                "PRT902", f"`{left.name}` is compared with text that is not known here",
-                "give it a default: the function is converted for that one value",
-            )  # fmt: skip
-        if isinstance(right, Text) and is_expr(left) and name in ("Equal", "NotEqual"):
-            return number(name == "NotEqual")  # an integer is no text
-        if name in ("In", "NotIn") and isinstance(right, tuple):
-            return number((left in right) == (name == "In"))
+        if name in ("In", "NotIn") or (name in ("Equal", "NotEqual") and is_static(left, right)):
+            asks = contained if name.endswith("In") else equal
+            found = asks(self, left, right)
+            return operate("not", found) if name.startswith("Not") else found
         if name not in COMPARE:
             raise self.b.refuse("PRT902", f"the comparison `{name}` cannot be converted")
         x, y = self.as_numeric(left, node), self.as_numeric(right, node)
         return calculus.elementwise(self.b, COMPARE[name], x, y)
-
-    def _compare_static(self, left: Value, right: Value, equal: bool) -> Expr:
-        """Comparing tuples of sizes, strings or dtypes: decided at conversion or on the host."""
-        if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
-            result: Expr = number(True)
-            for x, y in zip(left, right, strict=True):
-                if is_expr(x) and is_expr(y):
-                    result = operate("and", result, operate("eq", x, y))
-            return result if equal else operate("not", result)
-        return number((left == right) == equal)
 
     def _conditional(
         self, test: cst.BaseExpression, body: cst.BaseExpression, orelse: cst.BaseExpression
@@ -394,7 +380,8 @@ class Evaluator:
         if isinstance(k, int) and -len(owner) <= k < len(owner):
             return owner[k]  # type: ignore[no-any-return]
         self.b.must_be_known(item)
-        raise self.b.refuse("PRT905", "the position in a tuple must be a constant in range")
+        raise self.b.refuse("PRT905", "the position in a tuple must be a constant in range",
+                            "make an array of it: `np.array((a, b))[k]`")  # fmt: skip
 
     def items(self, node: cst.Subscript) -> list[Any]:
         """The index items: slices, None, ellipsis, integers, arrays."""

@@ -112,8 +112,16 @@ def _folded(e: Expr) -> Expr:
 
 
 def exact(b: Builder, arms: Arms, have: DType, want: DType) -> None:
-    """Refuse a Python float that was rounded to the dtype beside it and is needed as it was."""
-    if not is_mixed(arms) or have.kind != "f" or have.weak:
+    """Refuse a number that was rounded to the dtype beside it and is needed as it was.
+
+    That is a Python float in single precision, or an integer of 64 bits among floats.
+    """
+    if not is_mixed(arms) or have.kind != "f":
+        return
+    for e in arms if want.kind in "iu" else ():
+        if e.dtype.kind in "iu" and not e.dtype.weak and 2 * e.dtype.itemsize > have.itemsize:
+            raise _refused(b, e.dtype, next((o.dtype for o in arms if o.dtype.kind == "f"), have))
+    if have.weak:
         return
     for e in arms:
         if not e.dtype.weak or e.dtype.kind != "f" or want == have or _is_exact(e, have):

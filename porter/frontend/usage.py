@@ -406,6 +406,8 @@ class _Visitor(Operands):
             if is_numpy and position == 0 and name in REDUCERS | _LINES and axis is not None:
                 self.ranks.demand(a.value, axis_ndim(axis))
             use = self.use(a.value)
+            if use is not None and use.default is not None and name in REDUCERS:
+                continue  # the axis in `x.sum(axis)`
             if is_numpy and not keyword and not is_math(node.func):
                 self._operands(a.value)
             if use is not None and is_numpy and keyword in _ARRAY_KEYWORDS:

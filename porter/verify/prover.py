@@ -67,7 +67,7 @@ class Version:
 class Subject:
     """What is proved; `small` has small blocks, `own` those of the module; `rough` is the
     original with random roundings; `domain` is what the source says of the arguments; `many` has
-    grids of more blocks than threads (None: as `small`)."""
+    grids of more blocks than threads (None: as `small`); `typed` if it asks for dtypes."""
 
     record: FunctionRecord
     original: Callable[..., Any]
@@ -78,6 +78,7 @@ class Subject:
     marks: tuple[float, ...] = ()
     domain: Domain = Domain()  # noqa: RUF009 (immutable)
     many: Version | None = None
+    typed: bool = False
 
 
 @dataclass
@@ -423,11 +424,11 @@ class Proof:
             (self.subject.rough, plain),
             (self.subject.original, variations.nudged(plain, rng)),
         ]
-        for function, changed in runs:
+        for function, changed in runs[self.subject.typed :]:
             # random roundings make loops in Python several times slower
             outcome = calls.original(function, changed, patience=6 * calls.PATIENCE)
             if outcome.error is None:
-                outcome.moved = changed is runs[-1][1]
+                outcome.wide, outcome.moved = (changed is runs[k][1] for k in (0, -1))
                 yield outcome
 
     # -- smaller inputs ------------------------------------------------------------------

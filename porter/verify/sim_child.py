@@ -21,6 +21,7 @@ from porter.codegen.header import FunctionRecord, Header, is_edited, parse
 from porter.frontend.attributes import PREFIX
 from porter.source.files import read
 from porter.verify import cupy_stand_in, generated, mlir_stand_in
+from porter.verify.asked import asks_for_dtypes
 from porter.verify.cases import GRID_LIMITS, MANY_BLOCKS, SMALL_BLOCKS
 from porter.verify.domains import Domain, Property, read_domains
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
@@ -207,6 +208,7 @@ class Session:
             literals(self.source_text, name, self.original.namespace),
             self.domain(name),
             many if small else None,
+            asks_for_dtypes(self.source_text, name),
         )
 
     def domain(self, name: str) -> Domain:

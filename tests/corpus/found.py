@@ -266,3 +266,21 @@ def two_arguments_out_of_step(x, v, a):
     if a[0] > 0.0:
         x += a
     return x
+
+
+def row_of_one_or_another(x, y, steps):
+    """The branch gives `x` a second name; the view of its first row may be the same memory."""
+    first = x[0]
+    if steps > 1:
+        x = x * y
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            x[i, j] += first[j]
+
+
+def integer_or_half(i, n):
+    """As the data decides it is an int64, stored as it is, or a float."""
+    out = np.zeros_like(i)
+    for k in range(i.shape[0]):
+        out[k] = i[k] if n / 2 > 0 else n / 2
+    return out

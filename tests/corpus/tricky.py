@@ -555,16 +555,6 @@ def row_seen_through_a_view(x, y, steps):
     return x
 
 
-def row_of_one_or_another(x, y, steps):
-    """The branch gives `x` a second name; the view of its first row may be the same memory."""
-    first = x[0]
-    if steps > 1:
-        x = x * y
-    for i in range(x.shape[0]):
-        for j in range(x.shape[1]):
-            x[i, j] += first[j]
-
-
 def coupled_fields(u, v, rate, steps):
     """The second update reads neighbours of the first: one array given twice keeps the order."""
     for _ in range(steps):

@@ -47,5 +47,7 @@ CASES: dict[str, Case] = {
     "changed_in_a_loop": Case("float64[:], float64[:], float64", "n n =0.5"),
     "two_arguments_in_step": Case("float64[:], float64[:], float64[:]", "n n n"),
     "two_arguments_out_of_step": Case("float64[:], float64[:], float64[:]", "n+1 n+1 n+1"),
+    "row_of_one_or_another": Case("float64[:, :], float64[:, :], int64", "n+1,m n+1,m =2"),
+    "integer_or_half": refused("int64[:], int64", "PRT908", "n =3"),
     "first_column_less_the_sum": Case("float64[:, :]", "n,m+1"),
 }

@@ -86,7 +86,6 @@ CASES = {
     "unsigned_and_signed_angles": Case("uint16[:], int16[:]", "n n"),
     "positions_in_nothing": Case("int64[:, :]", "n+3,m+3"),
     "row_seen_through_a_view": Case("float64[:, :], float64[:, :], int64", "n,m n,m =2"),
-    "row_of_one_or_another": Case("float64[:, :], float64[:, :], int64", "n+1,m n+1,m =2"),
     "coupled_fields": Case("float64[:, :], float64[:, :], float64, int64", "n,m n,m =0.1 =2"),
     "last_element_in_time": Case("float64[:], float64[:], int64", "n+1 n+1 =1"),
     "decayed_in_registers": Case("float64[:, :], float64[:, :], int64", "n,m n,m =3"),

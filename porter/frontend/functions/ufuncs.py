@@ -77,7 +77,9 @@ def into(call: Call, result: Operand) -> Value:
         raise call.refuse("PRT905", "`where=` without `out=` leaves elements undefined",
                           "give `out=`, or use np.where")  # fmt: skip
     if not isinstance(out, Array):
-        raise call.refuse("PRT905", "`out=` must be an array")
+        raise call.refuse(
+            "PRT905", "`out=` must be an array", "make it before: `out = np.empty_like(x)`"
+        )
     if not same_kind(out, result):
         raise call.refuse("PRT907", f"`out=` of {out.dtype.name} cannot take the "
                           f"{result.dtype.name} result")  # fmt: skip

@@ -54,6 +54,16 @@ class Elements:
         return form.format(x, y)  # type: ignore[no-any-return]
 
 
+def holds(w: Writer, term: str) -> str:
+    """A test of a number."""
+    if w.choice.chance(70):
+        return f"{term} > 0"
+    form = w.choice.pick(["{0} in (0, 1, 2, 5)", "{0} not in (-1, 0, 3)", "{0} in range(4)",
+                          "{0} in range(9, -9, -3)", "0 <= {0} < 7", "not {0} > 0",
+                          "{0} in (steps, 1)"])  # fmt: skip
+    return str(form.format(term))
+
+
 def _loop_heads(w: Writer, name: str) -> tuple[list[str], Elements]:
     axes: dict[str, int] = {}
     margin: dict[str, tuple[int, int]] = {}
@@ -77,8 +87,7 @@ def element_loop(w: Writer) -> None:
     op = w.choice.pick(["=", "=", "+=", "-="])
     body = [f"{place} {op} {value}"]
     if w.choice.chance(25) and elements.exact:
-        test = elements.term(1)
-        body = [f"if {test} > 0:", f"    {body[0]}"]
+        body = [f"if {holds(w, elements.term(1))}:", f"    {body[0]}"]
     elif w.choice.chance(20):
         body = [f"v = {value}", f"{place} {op} v * 2"]
     _run_loop(w, heads, body, name, elements.exact)
@@ -152,13 +161,13 @@ def flag_loop(w: Writer) -> None:
     if not name or not out:
         return
     heads, elements = _loop_heads(w, name)
-    test, value, flag = elements.term(1), elements.term(1), w.fresh()
+    test, value, flag = holds(w, elements.term(1)), elements.term(1), w.fresh()
     if not elements.exact:
         return
     start, after = w.choice.pick([("0", "1"), ("1", "0"), ("False", "True"), ("2", "5")])
     pad = "    " * len(heads)
     lines = [f"{flag} = {start}", *(f"{'    ' * d}{h}" for d, h in enumerate(heads))]
-    lines += [f"{pad}if {test} > 0:"]
+    lines += [f"{pad}if {test}:"]
     if w.choice.chance(40):
         lines += [f"{pad}    {name}[{', '.join(elements.axes)}] = {value}"]
     lines += [f"{pad}    {flag} = {after}", f"{out}[0] = {flag}"]
@@ -228,7 +237,7 @@ class _Iteration:
 
     def _branch(self, test: str, depth: int) -> list[str]:
         c = self.w.choice
-        lines = [f"if {test} > 0:", *self._indented(depth)]
+        lines = [f"if {holds(self.w, test)}:", *self._indented(depth)]
         if c.chance(30) and self.elements.exact:
             lines += [f"elif {self.term()} > 1:", *self._indented(depth)]
         return [*lines, "else:", *self._indented(depth)] if c.chance(40) else lines

@@ -247,7 +247,7 @@ def join(w: Writer) -> None:
 def branch(w: Writer) -> None:
     """`if` on a scalar, with stores in its branches."""
     test = condition(w.choice, w.scope, ()) if w.choice.chance(60) else None
-    text = test.text if test is not None else w.choice.pick(["steps > 1", "steps % 2 == 0"])
+    text = test.text if test is not None else _known(w)
     if test is not None and test.shape != ():
         return
     lines = [f"if {text}:", *nested(w, store, augment, rebind)]
@@ -256,6 +256,18 @@ def branch(w: Writer) -> None:
         lines += ["else:", *other] if other else []
     if len(lines) > 1:
         w.run(lines)
+
+
+def _known(w: Writer) -> str:
+    """A test that needs no element: of a number, a dtype or a shape."""
+    name = w.choice.pick(arrays_of(w) or [""])
+    forms = ["steps > 1", "steps % 2 == 0", "steps > 1", "steps in (1, 3)", "steps not in (2, 4)",
+             "steps in range(3)", "0 < steps < 3"]  # fmt: skip
+    if name:
+        forms += [f"{name}.dtype == np.float64", f"{name}.dtype in (np.float32, np.int64)",
+                  f"{name}.dtype.kind in 'iu'", f"{name}.shape[0] in (1, 5)",
+                  f"{name}.dtype != 'int32'", f"{name}.shape == (3, 4)"]  # fmt: skip
+    return str(w.choice.pick(forms))
 
 
 def nested(w: Writer, *kinds: Callable[[Writer], None]) -> list[str]:

@@ -302,6 +302,10 @@ def condition(choice: Choice, scope: Scope, want: tuple[int, ...], depth: int = 
     if x.kind == "b" and choice.chance(50):
         return x
     found = Term(f"({x.text} {choice.pick(['>', '<', '>=', '==', '!='])} {y.text})", None, True)
+    if not want and choice.chance(20):
+        arrays = [z.text for z in scope.leaves() if z.shape and z.exact and z.kind != "c"]
+        group = choice.pick([f"({y.text}, 1, 2)", "range(5)", *arrays[:2]])
+        found = Term(f"({x.text} {choice.pick(['in', 'not in'])} {group})", None, True)
     if choice.chance(15):
         z = leaf(choice, scope, want)
         if z.exact and z.kind != "c":

@@ -49,7 +49,7 @@ def orelse(node: cst.If) -> list[cst.BaseStatement]:
 
 def condition(body: Body, node: cst.BaseExpression) -> Expr:
     """A scalar condition. Refuses the truth of an array."""
-    value = body.ev.numeric(node)
+    value = body.ev.tested(node)
     if isinstance(value, Array):
         if value.ndim:
             raise body.b.refuse(

@@ -62,6 +62,15 @@ def is_expr(value: Any) -> TypeGuard[Expr]:
     return isinstance(value, EXPRESSIONS)
 
 
+def known_truth(value: Value) -> bool | None:
+    """Whether a text, a tuple or None is true; None for what the run decides."""
+    if isinstance(value, Text):
+        return bool(value.value)
+    if isinstance(value, tuple):
+        return len(value) > 0
+    return False if value is NONE else None
+
+
 class Evaluator:
     """Evaluates expressions of one function (or of a helper being inlined)."""
 
@@ -86,6 +95,12 @@ class Evaluator:
         """The value of an expression that must be a number or an array."""
         value = self(node)
         return self.as_numeric(value, node)
+
+    def tested(self, node: cst.BaseExpression) -> Numeric:
+        """What an `if` asks of an expression: a text, a tuple and None are true or not."""
+        value = self(node)
+        known = known_truth(value)
+        return self.as_numeric(value, node) if known is None else number(known)
 
     def as_numeric(self, value: Value, node: cst.CSTNode) -> Numeric:
         """A value as a number or an array; a list of numbers is an array."""
@@ -256,7 +271,8 @@ class Evaluator:
     # -- operators -------------------------------------------------------------------
 
     def _unary(self, node: cst.UnaryOperation) -> Value:
-        value = self.numeric(node.expression)
+        is_test = isinstance(node.operator, cst.Not)
+        value = self.tested(node.expression) if is_test else self.numeric(node.expression)
         match node.operator:
             case cst.Not():
                 if isinstance(value, Array):
@@ -299,7 +315,11 @@ class Evaluator:
         return calculus.elementwise(self.b, BINARY[type(node.operator).__name__], x, y)
 
     def _boolean(self, left: cst.BaseExpression, op: str, right: cst.BaseExpression) -> Value:
-        x = self.numeric(left)
+        value = self(left)
+        static = known_truth(value)
+        if static is not None:
+            return value if static == (op == "or") else self(right)
+        x = self.as_numeric(value, left)
         known = None if isinstance(x, Array) else constant_of(truth(x))
         if known is not None and bool(known) == (op == "or"):
             return x
@@ -346,7 +366,7 @@ class Evaluator:
     def _conditional(
         self, test: cst.BaseExpression, body: cst.BaseExpression, orelse: cst.BaseExpression
     ) -> Value:
-        cond = self.numeric(test)
+        cond = self.tested(test)
         if isinstance(cond, Array):
             raise self.b.refuse("PRT902", "the truth of an array is ambiguous", "use `np.where`")
         known = constant_of(truth(cond))

@@ -127,3 +127,29 @@ def tuples_of_two(x, y):
 def array_beside_a_tuple(i):
     """An array is compared with each item of it."""
     return i == (1, 2, 3)
+
+
+def any_of_two(x, a, b):
+    """The host asks for each."""
+    if any(v > 0.5 for v in (a, b)):
+        return x * 2.0
+    return x + 1.0
+
+
+def all_of_an_element(x):
+    """A thread does."""
+    out = np.zeros_like(x)
+    for k in range(x.shape[0]):
+        if all([x[k] > 0.0, x[k] < 1.0]) or any((x[k] > 2.0, x[k] == -1.0)):
+            out[k] = x[k]
+    return out
+
+
+def mode_given(x, mode="", scale=None):
+    """Texts, tuples and None are true or not."""
+    kind = mode or "same"
+    if mode and x.shape[0] > 3:
+        return x
+    if not x.shape or scale is not None:
+        return x + 1.0
+    return x * 2.0 if kind == "same" and not mode else x

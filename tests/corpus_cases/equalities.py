@@ -22,5 +22,8 @@ CASES: dict[str, Case] = {
     "dtype_of_integers": Case("int64[:]", "n"),
     "size_of_elements": Case("float64[:]", "n"),
     "tuples_of_two": Case("float64[:], float64[:]", "n n"),
+    "any_of_two": Case("float64[:], float64, float64", "n s s"),
+    "all_of_an_element": Case("float64[:]", "n"),
+    "mode_given": Case("float64[:]", "n"),
     "array_beside_a_tuple": Case("int64[:]", "=np.array([1,5,3])"),
 }

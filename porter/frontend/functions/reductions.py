@@ -26,7 +26,16 @@ from porter.frontend.calculus import (
 from porter.frontend.compaction import whole
 from porter.frontend.facts import lowest
 from porter.frontend.functions.registry import Call, function
-from porter.frontend.scalars import cast, cast_bool, choose, constant_of, integer, number, operate
+from porter.frontend.scalars import (
+    cast,
+    cast_bool,
+    choose,
+    constant_of,
+    integer,
+    number,
+    operate,
+    truth,
+)
 from porter.frontend.values import NONE, Array, Value
 from porter.ir.nodes import Check, Expr, Select
 
@@ -246,6 +255,19 @@ def _ptp(call: Call) -> Value:
     return elementwise(call.b, "sub", extreme_of(fold, "max"), extreme_of(fold, "min"))
 
 
+def _chained(call: Call, op: str, items: Sequence[Value]) -> Expr:
+    """`a or b or c` of the items, as a bool."""
+    result: Expr = number(op == "and")
+    for item in items:
+        value = call.ev.as_numeric(item, call.node)
+        if isinstance(value, Array) and value.ndim:
+            raise call.refuse("PRT902", "the truth value of an array is ambiguous",
+                              "use `np.any` or `np.all` of it")  # fmt: skip
+        e = value.at(()) if isinstance(value, Array) else value
+        result = operate(op, result, truth(e))
+    return result
+
+
 def _test(op: str) -> None:
     @function(f"numpy.{op}", _TESTS)
     def body(call: Call) -> Value:
@@ -253,6 +275,9 @@ def _test(op: str) -> None:
 
     @function(f"builtins.{op}", "iterable")
     def python(call: Call) -> Value:
+        items = call.value("iterable")
+        if isinstance(items, tuple):
+            return _chained(call, "or" if op == "any" else "and", items)
         array = call.array("iterable")
         if array.ndim != 1:
             raise call.refuse("PRT902", f"`{op}` of the rows of an array is ambiguous",

@@ -476,7 +476,10 @@ class ExpressionWriter:
         arg = e.args[0]
         match e.op:
             case "neg":
-                text = f"-{self.expr(arg, UNARY)}"
+                inner = self.expr(arg, UNARY)
+                if e.dtype.name == "complex128" and isinstance(arg, Const):
+                    inner = f"complex({inner})"  # its imaginary part becomes -0.0
+                text = f"-{inner}"
                 wrap = e.dtype.kind == "u" or (e.dtype.kind == "i" and e.dtype.itemsize < 8)
                 return (f"{self.type_of(e.dtype)}({text})", ATOM) if wrap else (text, UNARY)
             case "pos":

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from porter.arrays.dtypes import INT64
 from porter.frontend import calculus
 from porter.frontend.functions.registry import FUNCTIONS, Call, dtype_of
-from porter.frontend.scalars import integer, number, operate, truth
+from porter.frontend.scalars import cast, integer, number, operate, truth
 from porter.frontend.values import Array, DTypeName, Listed, Range, Special, Text, Value
 from porter.ir.nodes import Expr, Local, Scalar
 from porter.ir.nodes import Value as IndexValue
@@ -33,7 +34,7 @@ def equal(ev: Evaluator, left: Value, right: Value) -> Expr:
         alike = isinstance(left, Listed) == isinstance(right, Listed)
         result: Expr = number(alike and len(left) == len(right))
         for x, y in zip(left, right, strict=False):
-            result = operate("and", result, equal(ev, x, y))
+            result = operate("and", result, _is_or_equals(ev, x, y))
         return result
     if isinstance(left, DTypeName) or isinstance(right, DTypeName):
         return number(_same_dtype(ev, left, right))
@@ -44,6 +45,9 @@ def equal(ev: Evaluator, left: Value, right: Value) -> Expr:
                 "give it a default: the function is converted for that one value",
             )  # fmt: skip
     if isinstance(left, _STATIC) or isinstance(right, _STATIC):
+        if any(isinstance(v, Array) and v.ndim for v in (left, right)):
+            raise ev.b.refuse("PRT902", "NumPy compares every element of an array here",
+                              "ask `x is None`")  # fmt: skip
         return number(left == right)  # no number is a text or None
     x, y = (ev.as_numeric(v, ev.b.node or cst.Name("value")) for v in (left, right))
     found = calculus.elementwise(ev.b, "eq", x, y)
@@ -106,11 +110,14 @@ def _is_or_equals(ev: Evaluator, left: Value, item: Value) -> Expr:
 
 def _in_range(k: Expr, range_: Range) -> Expr:
     first, stop = (IndexValue(p, integer(0).dtype) for p in (range_.start, range_.stop))
-    up = range_.step > 0
-    inside = operate(
-        "and", operate("ge" if up else "le", k, first), operate("lt" if up else "gt", k, stop)
-    )
-    apart = operate("mod", operate("sub", k, first), integer(abs(range_.step)))
+    whole = k.dtype.kind in "biu"
+    wide = cast(k, INT64) if whole and not k.dtype.weak else k  # no difference wraps around
+    value = k if k.dtype.name == "uint64" else wide
+    bounds = (("ge", first), ("lt", stop)) if range_.step > 0 else (("le", first), ("gt", stop))
+    inside = operate("and", *(operate(op, value, bound) for op, bound in bounds))
+    if whole and abs(range_.step) == 1:
+        return inside
+    apart = operate("mod", operate("sub", wide, first), integer(abs(range_.step)))
     return operate("and", inside, operate("eq", apart, integer(0)))
 
 

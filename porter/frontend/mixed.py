@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 from porter.arrays.dtypes import RANK, DType, limits
 from porter.diagnostics import Refusal
-from porter.frontend.scalars import constant_of
-from porter.ir.nodes import Const, Expr, Local, Op
+from porter.frontend.scalars import constant_of, poly_of
+from porter.ir.nodes import Const, Expr, Local, Op, Select
 from porter.ir.nodes import Value as IndexValue
 
 if TYPE_CHECKING:
     from porter.frontend.builder import Builder
 
 Arms = frozenset[Expr]
+#: the names of what stands for any number, and for any that is not below zero
+_SIGNED, _COUNT = "?-", "?"
 #: with more literals than this, only their dtype is kept
 MOST_LITERALS = 4
 _PYTHON_OPS: dict[str, Callable[..., Any]] = {
@@ -43,11 +45,31 @@ def arms_of(b: Builder, e: Expr) -> Arms:
     if e in b.arms:
         return b.arms[e]
     literal = isinstance(e, (Const, IndexValue)) and constant_of(e) is not None
-    return frozenset({e if literal and e.dtype.weak else _any(e.dtype)})
+    return frozenset({e if literal and e.dtype.weak else _any(e)})
 
 
-def _any(dtype: DType) -> Expr:
-    return Local("?", dtype)
+def _any(e: Expr) -> Expr:
+    """What stands for all numbers of the dtype, those below zero included or not."""
+    return Local(_SIGNED if _is_below(e) else _COUNT, e.dtype)
+
+
+def _is_below(e: Expr) -> bool:
+    """Whether a Python integer may be less than zero; the host tests an argument."""
+    if not e.dtype.weak or e.dtype.kind != "i":
+        return False
+    known, poly = constant_of(e), poly_of(e)
+    if isinstance(known, int):
+        return known < 0
+    if poly is not None:
+        return not (poly.is_nonneg() or poly.symbol)
+    match e:
+        case Local(name=name):
+            return name != _COUNT
+        case Select(then=then, other=other):
+            return _is_below(then) or _is_below(other)
+        case Op(op="add" | "mul", args=args):
+            return any(map(_is_below, args))
+    return True
 
 
 def joined(*parts: Arms, literals: bool = True) -> Arms:
@@ -55,8 +77,13 @@ def joined(*parts: Arms, literals: bool = True) -> Arms:
     arms = frozenset().union(*parts)
     known = {e for e in arms if constant_of(e) is not None}
     if not literals or len(known) > MOST_LITERALS:
-        arms |= {_any(e.dtype) for e in known}
-    return frozenset(e for e in arms if e not in known or _any(e.dtype) not in arms)
+        arms |= {_any(e) for e in known}
+    others = arms - known
+    return frozenset(e for e in arms if e not in known or not {_any(e), _signed(e)} & others)
+
+
+def _signed(e: Expr) -> Expr:
+    return Local(_SIGNED, e.dtype)
 
 
 def is_mixed(arms: Arms) -> bool:
@@ -79,6 +106,8 @@ def assigned(b: Builder, name: str, value: Expr) -> None:
     arms = joined(arms_of(b, value), known)
     if is_mixed(known) and not arms <= known:
         arms = joined(arms, literals=False)  # one more in every iteration, it may be
+    for e in arms if is_mixed(arms) else ():
+        _check_literal(b, e, b.local_types[name])
     if arms != known:
         b.local_arms[name] = arms
         b.retype = b.retype or (bool(known) and is_mixed(arms))
@@ -98,7 +127,7 @@ def decide(b: Builder, function: Callable[..., Expr], args: Sequence[Expr], resu
         if not _fits(e, result.dtype) and not _exact_anyhow(e, combination, result.dtype):
             raise _refused(b, e.dtype, result.dtype)
         found.add(e)
-    arms = joined(frozenset(e if constant_of(e) is not None else _any(e.dtype) for e in found))
+    arms = joined(frozenset(e if constant_of(e) is not None else _any(e) for e in found))
     if is_mixed(arms):
         b.arms[result] = arms
 
@@ -161,7 +190,8 @@ def _fits(e: Expr, dtype: DType) -> bool:
     if isinstance(value, int):
         low, high = limits(dtype)
         return low <= value <= high
-    return dtype.itemsize >= 4  # an index or a count
+    # an index or a count
+    return dtype.itemsize >= 4 and not (dtype.kind == "u" and _is_below(e))
 
 
 def _exact_anyhow(e: Expr, combination: Sequence[Expr], dtype: DType) -> bool:

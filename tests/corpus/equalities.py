@@ -153,3 +153,26 @@ def mode_given(x, mode="", scale=None):
     if not x.shape or scale is not None:
         return x + 1.0
     return x * 2.0 if kind == "same" and not mode else x
+
+
+def bytes_in_a_range(i):
+    """A difference of bytes would wrap around."""
+    out = np.zeros_like(i)
+    for k in range(i.shape[0]):
+        if i[k] in range(-100, 400, 7) or i[k] in range(120, -1000, -9) or i[k] in range(-4, 3):
+            out[k] = 1
+    return out
+
+
+def unsigned_in_a_range(i):
+    """Nor is a large number a negative one."""
+    out = np.zeros_like(i)
+    for k in range(i.shape[0]):
+        if i[k] in range(200, 3, -5) or i[k] in range(-3, 2):
+            out[k] = 1
+    return out
+
+
+def nan_in_two_tuples(x, a):
+    """Tuples, too, ask for identity first."""
+    return x + 1.0 if (a, 1) == (a, 1) else x

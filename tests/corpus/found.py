@@ -284,3 +284,29 @@ def integer_or_half(i, n):
     for k in range(i.shape[0]):
         out[k] = i[k] if n / 2 > 0 else n / 2
     return out
+
+
+def negative_or_unsigned(i, z):
+    """A Python integer below zero is no uint32."""
+    for k in range(i.shape[0]):
+        i[k] -= -k if z[k] > 2 else z[k]
+
+
+def negative_or_unsigned_variable(i, z):
+    """The same, through a variable."""
+    for k in range(i.shape[0]):
+        v = -k
+        if z[k] > 2:
+            v = z[k]
+        i[k] -= v
+
+
+def count_or_unsigned(i, z):
+    """What counts is one."""
+    for k in range(i.shape[0]):
+        i[k] -= k + 1 if z[k] > 2 else z[k]
+
+
+def minus_one_as_a_complex_number(y, z):
+    """The imaginary part of the first term is -0.0, and so is the sum's."""
+    return np.angle(-np.ones_like(y) + (y - z) * z)

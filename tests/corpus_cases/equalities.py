@@ -25,5 +25,8 @@ CASES: dict[str, Case] = {
     "any_of_two": Case("float64[:], float64, float64", "n s s"),
     "all_of_an_element": Case("float64[:]", "n"),
     "mode_given": Case("float64[:]", "n"),
+    "bytes_in_a_range": Case("int8[:]", "=np.arange(-128,128,dtype=np.int8)"),
+    "unsigned_in_a_range": Case("uint64[:]", "=np.array([0,1,2,5,195,200,2**64-3],np.uint64)"),
+    "nan_in_two_tuples": Case("float64[:], float64", "n =np.nan"),
     "array_beside_a_tuple": Case("int64[:]", "=np.array([1,5,3])"),
 }

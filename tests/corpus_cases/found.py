@@ -49,5 +49,9 @@ CASES: dict[str, Case] = {
     "two_arguments_out_of_step": Case("float64[:], float64[:], float64[:]", "n+1 n+1 n+1"),
     "row_of_one_or_another": Case("float64[:, :], float64[:, :], int64", "n+1,m n+1,m =2"),
     "integer_or_half": refused("int64[:], int64", "PRT908", "n =3"),
+    "negative_or_unsigned": refused("int64[:], uint32[:]", "PRT908", "n n"),
+    "negative_or_unsigned_variable": refused("int64[:], uint32[:]", "PRT908", "n n"),
+    "count_or_unsigned": Case("int64[:], uint32[:]", "n n"),
+    "minus_one_as_a_complex_number": Case("complex128[:], complex128[:]", "n n"),
     "first_column_less_the_sum": Case("float64[:, :]", "n,m+1"),
 }

@@ -399,11 +399,14 @@ class Builder:
     # -- dimensions and dtypes -----------------------------------------------------
 
     def resolve(self, poly: Poly) -> Poly:
-        """With dimensions known to be equal written as one."""
+        """With dimensions known to be equal written as one. Refuses a division by a size of 0."""
         for _ in range(8):
             if not self.equal or not (poly.names() & self.equal.keys()):
                 return poly
-            poly = poly.replace(self.equal)
+            try:
+                poly = poly.replace(self.equal)
+            except ZeroDivisionError:
+                raise self.refuse("PRT903", "a size is divided by zero") from None
         return poly
 
     def unify(

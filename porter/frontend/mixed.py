@@ -143,12 +143,13 @@ def _folded(e: Expr) -> Expr:
 def exact(b: Builder, arms: Arms, have: DType, want: DType) -> None:
     """Refuse a number that was rounded to the dtype beside it and is needed as it was.
 
-    That is a Python float in single precision, or an integer of 64 bits among floats.
+    That is a Python float in single precision, or an integer of 64 bits, or below zero, among
+    floats.
     """
     if not is_mixed(arms) or have.kind != "f":
         return
     for e in arms if want.kind in "iu" else ():
-        if e.dtype.kind in "iu" and not e.dtype.weak and 2 * e.dtype.itemsize > have.itemsize:
+        if _is_lost(e, have, want):
             raise _refused(b, e.dtype, next((o.dtype for o in arms if o.dtype.kind == "f"), have))
     if have.weak:
         return
@@ -159,6 +160,15 @@ def exact(b: Builder, arms: Arms, have: DType, want: DType) -> None:
             raise _refused(b, e.dtype, have)
         if have.var and have.var != want.var and constant_of(e) is not None:
             b.pin(have)
+
+
+def _is_lost(e: Expr, have: DType, want: DType) -> bool:
+    """Whether an integer is not the same as a float of some dtype first, or by way of one."""
+    if e.dtype.kind not in "iu":
+        return False
+    if want.kind == "u" and e.dtype.kind == "i" and (not e.dtype.weak or _is_below(e)):
+        return True  # an integer below zero wraps around, for a float C leaves it open
+    return not e.dtype.weak and 2 * e.dtype.itemsize > have.itemsize
 
 
 def _is_exact(e: Expr, dtype: DType) -> bool:

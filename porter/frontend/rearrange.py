@@ -128,9 +128,10 @@ def _groups(old: tuple[Poly, ...], new: tuple[Poly, ...]) -> list[tuple[slice, s
 
 def flat(b: Builder, array: Array) -> Array:
     """All elements in row-major order, as a view where NumPy gives one."""
-    if array.ndim != 1:
-        return reshape(b, array, (Poly.of(-1),))
-    return array if array.view is None else _where_contiguous(b, array, array)
+    result = array if array.ndim == 1 else reshape(b, array, (Poly.of(-1),))
+    if array.view is None or result.view is None or result.view.contiguous:
+        return result
+    return _where_contiguous(b, array, result)
 
 
 def flatten(idx: Sequence[Poly], shape: Sequence[Poly]) -> Poly:

@@ -149,7 +149,7 @@ def _folded_body(body: Sequence[Stmt], after: set[str]) -> list[Let] | None:
             for x in inner:
                 take(x)
         elif isinstance(s, If) and not s.orelse:
-            branch = _inlined(s, exposed | exposed_locals(body[k + 1 :]) | temporary.keys())
+            branch = _inlined(s, exposed | exposed_locals(body[k + 1 :]))
             if branch is None:
                 return None
             s = branch

@@ -86,6 +86,8 @@ class _Split:
         self.loop, self.carried, self.context = loop, carried, context
         self.here = sym(loop.index, True)
         self.written = written_buffers(loop.body)
+        lets = [s.name for s in statements(loop.body) if isinstance(s, Let)]
+        self.once = {name for name in lets if lets.count(name) == 1}
         self.defs: list[Stmt] = []
         self.last: dict[str, Let] = {}
         self.folded: set[str] = set()
@@ -103,8 +105,9 @@ class _Split:
                     return None
                 self.folded.add(s.name)
                 continue
-            if isinstance(s, Let) and cond is None and not locals_of(s.value) & self.carried:
-                self.plain[s.name] = s.value
+            if isinstance(s, Let) and s.name in self.once and cond is None:
+                if not locals_of(s.value) & self.carried:
+                    self.plain[s.name] = s.value
             if isinstance(s, If):
                 inner = self._branch(s, cond)
                 if inner is None:

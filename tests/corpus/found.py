@@ -310,3 +310,34 @@ def count_or_unsigned(i, z):
 def minus_one_as_a_complex_number(y, z):
     """The imaginary part of the first term is -0.0, and so is the sum's."""
     return np.angle(-np.ones_like(y) + (y - z) * z)
+
+
+def added_after_another_value(x, z):
+    """The branch gives `t` another value before it is added."""
+    total = 0.0
+    for i in range(1, x.shape[0]):
+        t = z[i]
+        if z[i] > 0:
+            t = x[i] - t
+            total += t + x[i]
+    x[0] = total
+    return z
+
+
+def column_as_a_line(x):
+    """Of an array with gaps `ravel` is a copy, also where `reshape` is none."""
+    t = x[:, None].ravel().reshape(x[:, None].shape)
+    x[x[0] >= t[:, 0]] += 2.0
+    return t.copy()
+
+
+def column_that_is_none(x, z):
+    """The product needs one column, and then the index is divided by none."""
+    t = np.append(x, z[:, :-1])
+    return t[:, None] @ z[0]
+
+
+def whole_or_float_unsigned(u, k):
+    """An int8 below zero wraps around in uint64, a float is left open."""
+    for i in range(u.shape[0]):
+        u[i] = max(k[i], k[i] - u[i])

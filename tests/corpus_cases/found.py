@@ -53,5 +53,9 @@ CASES: dict[str, Case] = {
     "negative_or_unsigned_variable": refused("int64[:], uint32[:]", "PRT908", "n n"),
     "count_or_unsigned": Case("int64[:], uint32[:]", "n n"),
     "minus_one_as_a_complex_number": Case("complex128[:], complex128[:]", "n n"),
+    "added_after_another_value": Case("float64[:], float64[:]", "n+1 n+1"),
+    "column_as_a_line": Case("float64[:]", "n+1"),
+    "column_that_is_none": refused("float64[:], float64[:, :]", "PRT903", "n n,1"),
+    "whole_or_float_unsigned": refused("uint64[:], int8[:]", "PRT908", "n n"),
     "first_column_less_the_sum": Case("float64[:, :]", "n,m+1"),
 }

@@ -32,7 +32,7 @@ def brief(found: FunctionEvidence) -> str:
 
 
 def simulator_line(evidence: Evidence) -> str:
-    """`24 cases passed (2 raise the same exception), 4 wrong inputs`."""
+    """`24 cases passed (23 with results, 2 with the same exception), 4 wrong inputs too`."""
     detail = evidence.detail
     tool = f"{detail['sanitizer']}: " if detail.get("sanitizer") else ""
     if evidence.status != PASSED:
@@ -40,7 +40,9 @@ def simulator_line(evidence: Evidence) -> str:
         return tool + evidence.status + (f": {reason}" if reason else "")
     text = f"{tool}{evidence.cases} cases passed"
     if detail.get("exceptions"):
-        text += f" ({detail['exceptions']} raise the same exception)"
+        # a case whose original raises is tried again with other values: it can have both
+        found = f"{detail['values']} with results, " if detail.get("values") else ""
+        text += f" ({found}{detail['exceptions']} with the same exception)"
     if detail.get("wrong_inputs"):
         text += f", {detail['wrong_inputs']} wrong inputs too"
     text += _error(detail)

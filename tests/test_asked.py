@@ -20,6 +20,7 @@ ASKING = [
     "eps = np.finfo(x.dtype).eps\n    return x + eps",
     "kind = x.dtype\n    return x * 2 if kind == 'float64' else x",
     "return x * x.itemsize",
+    "return np.full_like(x, fill_value=x.itemsize)",
     "return x * 2 if isinstance(x[0], np.float64) else x",
     "return x * 2 if np.issubdtype(x.dtype, np.double) else x",
     "return helper(x)",

@@ -56,11 +56,9 @@ def _asks(parent: ast.AST, child: ast.AST) -> bool:
         return plain or asked in _FUNCTIONS or bool(classes & _FLOATS)
     if not isinstance(child, ast.Attribute) or child.attr not in _ATTRIBUTES:
         return False
-    # a new array of the same dtype, or `x.dtype.type(2)`, asks for nothing
-    passed = isinstance(parent, ast.keyword) or (
-        isinstance(parent, ast.Call) and child.attr == "dtype"
-    )
-    return not (passed or (isinstance(parent, ast.Attribute) and parent.attr == "type"))
+    if child.attr == "dtype" and isinstance(parent, (ast.keyword, ast.Call)):
+        return False  # for a new array of the same dtype
+    return not (isinstance(parent, ast.Attribute) and parent.attr == "type")
 
 
 def _last(function: ast.expr) -> str:

@@ -106,7 +106,7 @@ def argument(choice: Choice, p: Parameter, sizes: dict[str, int], special: bool)
     """A random argument for a parameter."""
     if p.dims is None:
         if p.dtype == "int64":
-            return choice.integer(1, 3)
+            return choice.pick([1, 2, 3, 1, 2, 3, 0])
         value = choice.integer(-6, 8) / 4
         return complex(value, 0.5) if p.dtype == "complex128" else value
     dtype, shape = np.dtype(p.dtype), p.shape(sizes)
@@ -193,9 +193,10 @@ class Writer:
     def statement(self) -> None:
         """One statement of a random kind; nothing if it came to nothing."""
         from programs_loops import LOOPS
+        from programs_rows import ROWS
         from programs_statements import STATEMENTS
 
-        weights = [kind for kind, weight in STATEMENTS + LOOPS for _ in range(weight)]
+        weights = [kind for kind, weight in STATEMENTS + LOOPS + ROWS for _ in range(weight)]
         self.choice.pick(weights)(self)
 
     def result(self) -> str:

@@ -19,10 +19,10 @@ import numpy as np
 from corpus_check import compare
 from programs import Program
 
-#: what Python's numbers raise while they are computed or stored, and an index into nothing:
-#: see docs/verification.md
+#: what Python's numbers raise while they are computed or stored, an index into nothing, and a
+#: name without a value of which no element is read: see docs/verification.md
 UNRAISED = re.compile(
-    "no exception, NumPy raises (OverflowError|ZeroDivisionError|"
+    "no exception, NumPy raises (OverflowError|ZeroDivisionError|UnboundLocalError|"
     "ValueError: (cannot convert float NaN|math domain error)|"
     r"IndexError: index -?[0-9]+ is out of bounds for axis [0-9] with size 0)"
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -20,15 +21,16 @@ from porter.frontend.scalars import constant_of, on_host, operate, truth
 from porter.frontend.statics import after_branches, ends
 from porter.frontend.texts import is_text
 from porter.frontend.values import Array, Unsettled
-from porter.ir.nodes import Axis, Check, Expr, If, Jump, Local, Op, Return, Stmt
+from porter.ir.nodes import Alloc, Axis, Check, Def, Expr, If, Jump, Local, Op, Return, Stmt
 from porter.ir.nodes import Value as IndexValue
+from porter.ir.walk import statements
 
 if TYPE_CHECKING:
     from porter.frontend.statements import Body
 
 __all__ = [
-    "BOOL", "branch", "branch_on", "carry", "condition", "forget_dead", "move", "orelse",
-    "rebind", "suite",
+    "BOOL", "branch", "branch_on", "carry", "condition", "forget_dead", "made_in", "move",
+    "orelse", "own_copy", "rebind", "suite",
 ]  # fmt: skip
 
 
@@ -294,15 +296,59 @@ def _join(
     second: tuple[Stmt, ...],
 ) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:  # fmt: skip
     """Names bound in only one branch keep that branch's meaning, as in Python."""
+    for name in [n for n in body.env if n not in middle]:
+        second = _named_there(body, name, second)
     for name, value in middle.items():
         other = body.env.get(name)
         if other is None:
             body.env[name] = value
+            first = _named_there(body, name, first)
         elif isinstance(other, Unsettled) or other is value or ends(first):
             continue
         elif isinstance(value, Array) and not isinstance(before.get(name), Array):
             first, second = _both(body, cond, name, value, first, second)
     return first, second
+
+
+def _named_there(body: Body, name: str, branch: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """An array of before that only this branch gives a name: the host's name is bound here, too.
+
+    Where the branch was not taken, it is unbound, and Python says so.
+    """
+    b, value = body.b, body.env[name]
+    if not isinstance(value, Array) or value.mask is not None or ends(branch):
+        return branch
+    if not any(name in exposed(rest) for rest in body.rest):
+        return branch
+    source = "" if value.view is None else value.view.buffer
+    if source in made_in(branch):
+        return branch
+    if not whole_view(value):
+        with b.block() as copied:
+            own_copy(body, name, value)
+        return (*branch, *copied)
+    variable = b.variable(name, b.buffers[source])
+    body.env[name] = b.stored(variable)
+    return (*branch, b.bound([(variable.name, source)]))
+
+
+def own_copy(body: Body, name: str, value: Array) -> None:
+    """The name means an array of its own, which stores through another one must not miss."""
+    b = body.b
+    own = b.define(name, value)
+    shown = value.shown_of if value.view is None else value.view.buffer
+    # it cannot be returned where NumPy returns a view of an argument
+    body.env[name] = replace(own, shown_of=shown, chosen=True)
+    for view in (value.view, own.view):
+        if view is not None:
+            b.snapshot(view.buffer, name)
+
+
+def made_in(block: Sequence[Stmt]) -> set[str]:
+    """The arrays that statements make."""
+    found = list(statements(tuple(block)))
+    defined = {s.name for s in found if isinstance(s, Def)}
+    return defined | {s.buffer.name for s in found if isinstance(s, Alloc)}
 
 
 def _both(

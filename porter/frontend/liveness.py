@@ -14,6 +14,11 @@ def exposed(nodes: Sequence[cst.CSTNode]) -> set[str]:
     return _effect(nodes)[0]
 
 
+def bound(nodes: Sequence[cst.CSTNode]) -> set[str]:
+    """The names that statements bind whatever happens."""
+    return _effect(nodes)[1]
+
+
 def _effect(nodes: Sequence[cst.CSTNode]) -> tuple[set[str], set[str]]:
     """(names that may be read first, names that are bound whatever happens)."""
     needed: set[str] = set()

@@ -11,16 +11,17 @@ import libcst as cst
 
 from porter.arrays.dtypes import BOOL, WEAK_INT
 from porter.arrays.sizes import Data, Poly, sym
+from porter.frontend.behind import keep_own
 from porter.frontend.calls import iterate, trips
 from porter.frontend.control import branch_on, carry, condition, forget_dead, move, rebind, suite
 from porter.frontend.evaluate import is_expr
 from porter.frontend.hostpart import check_kept
 from porter.frontend.liveness import exposed
-from porter.frontend.names import assigned_names, contains
+from porter.frontend.names import assigned_names, contains, target_names
 from porter.frontend.scalars import choose, integer, number, on_host, operate
 from porter.frontend.statics import after_loop, before_loop, grow
 from porter.frontend.values import Grid, Iteration, Range, Value
-from porter.ir.nodes import Axis, Check, Const, Expr, For, Host, Jump, Local, Select, While
+from porter.ir.nodes import Axis, Check, Const, Expr, For, Host, Jump, Local, Select, Stmt, While
 from porter.ir.nodes import Value as IndexValue
 from porter.source.walk import children
 
@@ -130,9 +131,10 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     settled = before_loop(body, names)
     variables = set(names) | reassigned | ({target} if kept else set())
 
-    def run(index: Poly) -> None:
+    def run(index: Poly, collected: list[Stmt]) -> None:
         _bind_target(body, node.target, loop.item(index), variables)
         body.run_again(statements)
+        keep_own(body, {*before, *target_names(node.target)}, statements, collected)
 
     _emit(body, r, target, frame, run)
     after_loop(body, settled, node)
@@ -149,14 +151,16 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
         body.leave_if_returned()
 
 
-def _emit(body: Body, r: Range, target: str, frame: Frame, run: Callable[[Poly], None]) -> None:
-    """The `For` statement around what `run` emits for one value of its index."""
+def _emit(
+    body: Body, r: Range, target: str, frame: Frame, run: Callable[[Poly, list[Stmt]], None]
+) -> None:
+    """The `For` statement around what `run` emits into a list for one value of its index."""
     b, origin = body.b, body.b.origin
     axis = _loop_axis(body, target or "k", r)
     index = sym(axis.name, axis.lo.is_nonneg())
     body.frames.append(frame)
     with b.block() as collected, _inside(body, axis):
-        run(index)
+        run(index, collected)
         check_kept(body, collected, axis.name)
         if not (collected and isinstance(collected[-1], Jump)):
             rebind(body, frame.arrays)
@@ -178,7 +182,7 @@ def _over_grid(body: Body, node: cst.For, grid: Grid, outer: tuple[Poly, ...]) -
     settled = before_loop(body, names)
     name = _axis_name(node.target, len(outer))
     _emit(body, Range(Poly(), grid.shape[len(outer)], 1), name, frame,
-          lambda k: _over_grid(body, node, grid, (*outer, k)))  # fmt: skip
+          lambda k, _: _over_grid(body, node, grid, (*outer, k)))  # fmt: skip
     after_loop(body, settled, node)
 
 
@@ -362,7 +366,7 @@ def while_loop(body: Body, node: cst.While) -> None:
 def _while(body: Body, node: cst.While, frame: Frame) -> None:
     b, origin = body.b, body.b.origin
     statements = suite(node.body)
-    names = list(assigned_names(statements))
+    before, names = set(body.env), list(assigned_names(statements))
     dead = set(names) - set(names := forget_dead(body, names, node))
     frame.arrays = carry(body, names, statements)
     settled = before_loop(body, names)
@@ -376,6 +380,7 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
         tests = list(collected)  # of sizes, which no iteration changes
         collected.clear()
         body.run_again(statements)
+        keep_own(body, before, statements, collected)
         if not (collected and isinstance(collected[-1], Jump)):
             rebind(body, frame.arrays)
     body.frames.pop()

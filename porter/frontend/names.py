@@ -30,14 +30,14 @@ def _bindings(node: cst.CSTNode, augmented: bool = True) -> Iterator[str]:
             return
         case cst.Assign(targets=targets):
             for t in targets:
-                yield from _target_names(t.target)
+                yield from target_names(t.target)
         case cst.AnnAssign(target=target):
-            yield from _target_names(target)
+            yield from target_names(target)
         case cst.AugAssign(target=target) if augmented:
             # two bindings: an augmented name is never assigned just once
-            yield from [*_target_names(target)] * 2
+            yield from [*target_names(target)] * 2
         case cst.For(target=target):
-            yield from _target_names(target)
+            yield from target_names(target)
     for child in children(node):
         if not isinstance(child, cst.BaseExpression):
             yield from _bindings(child, augmented)
@@ -53,13 +53,14 @@ def _all_rebound(node: cst.CSTNode) -> tuple[str, ...]:
     return tuple(_bindings(node, augmented=False))
 
 
-def _target_names(target: cst.CSTNode) -> Iterator[str]:
+def target_names(target: cst.CSTNode) -> Iterator[str]:
+    """The names in the target of an assignment or a loop."""
     match target:
         case cst.Name(value=name):
             yield name
         case cst.Tuple(elements=elements) | cst.List(elements=elements):
             for e in elements:
-                yield from _target_names(e.value)
+                yield from target_names(e.value)
 
 
 def used_names(node: cst.CSTNode) -> set[str]:

@@ -247,7 +247,8 @@ def _checks(b: Builder, poly: Any) -> tuple[Check, ...]:
     for c in kept:
         if not any(_covers(d, c) for d in chosen):
             chosen = [d for d in chosen if not _covers(c, d)] + [c]
-    return tuple(chosen)
+    # a loop that does not run is told last: its length may be one that another check is about
+    return tuple(sorted(chosen, key=lambda c: c.error == "UnboundLocalError"))
 
 
 def _weakest(when: tuple[Poly, ...]) -> tuple[Poly, ...]:

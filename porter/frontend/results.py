@@ -92,8 +92,8 @@ def _check_chosen(b: Builder, value: Array) -> None:
     """Refuses what may be an argument itself: a copy would be returned."""
     names = {m for n in value.shown_of.split() for m in b.may_be(n) if b.is_parameter(m)}
     if value.chosen and names:
-        raise b.refuse("PRT905", f"what is returned is of the argument `{min(names)}` itself or "
-                       "a new array, as a condition decides",
+        raise b.refuse("PRT905", f"what is returned may be of the argument `{min(names)}` itself, "
+                       "not a new array",
                        "return a copy: `.copy()`")  # fmt: skip
 
 

@@ -69,11 +69,15 @@ def run(
     return ending[0] if isinstance(ending, list) else None
 
 
+class Unbound(IRError, UnboundLocalError):
+    """A name without a value: as in the original, or a mistake in the statements."""
+
+
 class Names(dict[str, Any]):
-    """Arrays or numbers by name; one that does not exist is a mistake in the statements."""
+    """Arrays or numbers by name."""
 
     def __missing__(self, name: str) -> Any:
-        raise IRError(f"`{name}` has no value here")
+        raise Unbound(f"`{name}` has no value here")
 
 
 class Machine:

@@ -153,6 +153,11 @@ def exposed_locals(body: Sequence[Stmt]) -> set[str]:
     return exposed
 
 
+def surely_assigned(body: Sequence[Stmt]) -> set[str]:
+    """The variables that statements give a value whatever happens."""
+    return _exposed(body, set(), set())
+
+
 def _exposed(body: Sequence[Stmt], assigned: set[str], exposed: set[str]) -> set[str]:
     for s in body:
         for e in expressions(s):

@@ -53,10 +53,12 @@ class Context:
     outer_exposed: set[str] = field(default_factory=set)
     allow_serial: bool = False
     notes: list[Diagnostic] = field(default_factory=list)
-    bound: set[str] = field(default_factory=set)  # variables that have a value by now
+    bound: set[str] = field(default_factory=set)  # variables that may have a value by now
+    surely: set[str] = field(default_factory=set)  # variables that have one whatever happened
     # (written, read) arguments: what was to be read before is read behind the store
     apart: set[tuple[str, str]] = field(default_factory=set)
     flags: set[str] = field(default_factory=set)  # 0-d arrays that `plan/flags.py` made
+    read_later: frozenset[str] = frozenset()  # arrays that are read behind the statement at hand
     around: tuple[Any, ...] = ()  # the ranges of the host loops around a statement
 
     @staticmethod

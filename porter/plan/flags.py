@@ -24,7 +24,8 @@ def flags(
     lets = [s for s in statements(loop.body) if isinstance(s, Let)]
     names = {s.name for s in lets} & after
     own = {s.index for s in statements((loop,)) if isinstance(s, For)} | {s.name for s in lets}
-    if not names or names & used_locals((loop,)):
+    # a variable that nothing binds before the loop may be unbound behind it
+    if not names or names & used_locals((loop,)) or not names <= context.surely:
         return None
     values: dict[str, Expr] = {}
     for s in lets:

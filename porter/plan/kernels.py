@@ -31,6 +31,7 @@ from porter.ir.walk import rewrite, statements
 from porter.plan.accesses import Access, accesses
 from porter.plan.blocks import in_blocks
 from porter.plan.common import Context, map_exprs, rename_axes, same_extents, symbols
+from porter.plan.escapes import escaping
 from porter.plan.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch
 from porter.plan.private import private_targets
 from porter.plan.schedule import cooperative, reductions
@@ -52,6 +53,8 @@ class Grouping:
         self.dropped: set[str] = set()
         binds = [s for s in statements(body) if isinstance(s, Bind)]
         self.bound = {n for s in binds for n in (*s.names, *s.buffers)}
+        # unbound behind a loop without iterations, as in Python
+        self.bound |= {x.buffer.name for _, x in escaping(body) if isinstance(x, Alloc)}
         self.items = self.block(body)
 
     def block(self, body: Sequence[Stmt]) -> tuple[object, ...]:

@@ -38,12 +38,15 @@ from porter.plan.accesses import (
     accesses,
     exposed_locals,
     expressions,
+    read_buffers,
+    surely_assigned,
 )
 from porter.plan.aliases import under_one_name
 from porter.plan.common import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
 from porter.plan.dependence import Range
 from porter.plan.flags import flags
 from porter.plan.folds import fold_loop
+from porter.plan.iteration import sums_apart, written_out
 from porter.plan.nests import array_statement, cut, fused_body
 from porter.plan.obstacles import obstacle
 from porter.plan.scatter import combined, last_stores, ragged, scatters, totals, varies
@@ -57,8 +60,10 @@ MAX_AXES = 3
 def place_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     """The pass: every host-level loop becomes stages, reductions or a host loop."""
     result: list[Stmt] = []
+    outer = context.read_later
     for k, stmt in enumerate(body):
         after = exposed_locals(body[k + 1 :]) | context.outer_exposed
+        context.read_later = outer | read_buffers(body[k + 1 :])
         if isinstance(stmt, For):
             result += _place(stmt, after, context)
         elif isinstance(stmt, While):
@@ -68,16 +73,18 @@ def place_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
         else:
             result.append(stmt)
         context.bound |= {s.name for s in statements((stmt,)) if isinstance(s, Let)}
+        context.surely |= surely_assigned((stmt,))
+    context.read_later = outer
     return tuple(result)
 
 
 def _inside(stmt: Stmt, after: set[str], context: Context) -> Stmt:
     """The loops inside a host statement; what runs again may read its variables again."""
-    outer, around = context.outer_exposed, context.around
+    outer, around, surely = context.outer_exposed, context.around, set(context.surely)
     context.outer_exposed = outer | after | exposed_locals((stmt,))
     context.around = (*around, Range.of(stmt)) if isinstance(stmt, For) else around
     placed = map_blocks(stmt, lambda b: place_loops(b, context))
-    context.outer_exposed, context.around = outer, around
+    context.outer_exposed, context.around, context.surely = outer, around, surely
     return placed
 
 
@@ -99,9 +106,9 @@ def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
         if met is not None:
             raise met
         return _threads_or_steps(loop, after, context)
-    folded = fold_loop(loop, after)
+    folded = _folded(loop, after, context)
     if folded is not None:
-        return [*folded]
+        return folded
     flagged = flags(loop, after, context, lambda new, rest: _place(new, rest, context))
     if flagged is not None:
         return flagged
@@ -126,12 +133,25 @@ def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
         return alone
 
 
+def _folded(loop: For, after: set[str], context: Context) -> list[Stmt] | None:
+    """The loop as reductions, with the arrays of an iteration written out in them."""
+    buffers, taken = dict(context.buffers), set(context.taken)
+    found = fold_loop(replace(loop, body=written_out(loop.body, context)), after)
+    if found is None:
+        context.taken = taken
+        context.buffers.clear()
+        context.buffers.update(buffers)
+        return None
+    return [*found]
+
+
 def _serial(loop: For, after: set[str], context: Context) -> list[Stmt] | None:
     """The loop on one thread, if the user allows that and a thread can run it."""
     if not context.allow_serial:
         return None
     try:
-        return on_one_thread(loop, after, context, _as_thread)
+        alone = replace(loop, body=written_out(loop.body, context))
+        return on_one_thread(alone, after, context, _as_thread)
     except Refusal:
         return None
 
@@ -181,13 +201,14 @@ def _slanted(loop: For, context: Context) -> bool:
 
 def _threads_or_steps(loop: For, after: set[str], context: Context) -> list[Stmt]:
     """A parallel loop on the grid; where a thread cannot run its body, launches in a host loop."""
-    buffers, known = dict(context.buffers), len(context.notes)
+    buffers, known, taken = dict(context.buffers), len(context.notes), set(context.taken)
     try:
         return _parallel(loop, context)
     except Refusal:
         if not _has_parallel_work(loop.body):
             raise
         del context.notes[known:]
+        context.taken = taken
         context.buffers.clear()
         context.buffers.update(buffers)
         return [_inside(loop, after, context)]
@@ -212,6 +233,7 @@ def _parallel(loop: For, context: Context) -> list[Stmt]:
     own = {loop.index} | {s.index for s in statements(body) if isinstance(s, For)}
     if _straight(body, own, context) and any(getattr(s, "axes", ()) for s in statements(body)):
         return _distribute((axis,), body, context)
+    body = written_out(body, context)
     axes, body = _nest([axis], body, context)
     thread = tuple(x for s in body for x in _as_thread(s, context))
     return [Stage(tuple(axes), thread, loop.origin)]
@@ -232,7 +254,9 @@ def _straight(body: Sequence[Stmt], own: set[str], context: Context) -> bool:
         if any(ragged(a, own) for a in getattr(s, "axes", ())):
             return False
         if isinstance(s, For):
-            if obstacle(s, set(), context) is not None or s.step != 1:
+            if s.step != 1 or ragged(Axis(s.index, s.hi, s.lo), own):
+                return False
+            if obstacle(s, set(), context) is not None:
                 return False
             if not _straight(s.body, own, context):
                 return False
@@ -333,6 +357,7 @@ def _as_thread(s: Stmt, context: Context) -> list[Stmt]:
     """A statement of a loop body as scalar statements of one thread."""
     match s:
         case Write(axes=axes) if axes:
+            before, s = sums_apart(s, context)
             inner: Stmt = replace(s, axes=())
             reading = [a for a in accesses([s]) if not a.write and a.buffer == s.buffer]
             twice = s.combine is None and varies(s.index, axes)
@@ -341,7 +366,7 @@ def _as_thread(s: Stmt, context: Context) -> list[Stmt]:
                               s.origin.span, "store into a second array")  # fmt: skip
             for a in reversed(axes):
                 inner = For(a.name, a.lo, a.hi, 1, (inner,), s.origin)
-            return [inner]
+            return [*before, inner]
         case Def() | Alloc():
             raise refusal("PRT902", "an array made inside a loop with branches or inner sums",
                           s.origin.span, "use scalars, or allocate it before the loop")  # fmt: skip

@@ -7,12 +7,26 @@ from collections.abc import Sequence
 from porter.arrays.sizes import Atom, Data, Poly, Sym, sym
 from porter.diagnostics import Note, Refusal
 from porter.frontend.builder import refusal
-from porter.ir.nodes import Bind, For, Host, Jump, Let, Local, Origin, Return, Stmt
+from porter.ir.nodes import (
+    Alloc,
+    Bind,
+    Def,
+    For,
+    Host,
+    Jump,
+    Let,
+    Local,
+    Origin,
+    Return,
+    Stmt,
+    While,
+)
 from porter.ir.printer import show
 from porter.ir.walk import rewrite, statements, walk
 from porter.plan.accesses import Access, exposed_locals, expressions
 from porter.plan.common import Context
 from porter.plan.dependence import carried
+from porter.plan.escapes import escaping
 from porter.plan.stages import own_level
 
 _IN_ORDER = "keep this loop on the CPU, or allow one slow thread for it with --allow-serial"
@@ -40,6 +54,8 @@ def obstacle(loop: For, after: set[str], context: Context) -> Refusal | None:
     passed_on = sorted(assigned & exposed) or sorted(assigned & after)
     if passed_on:
         return _passed_on(loop, passed_on[0], context, in_loop=bool(assigned & exposed))
+    for inner, made in escaping((loop,), context.read_later):
+        return _last(inner, made, context)
     found = carried(loop, context.buffers, context.around)
     return None if found is None else _dependence(loop, *found, context)
 
@@ -62,6 +78,14 @@ def _passed_on(loop: For, variable: str, context: Context, *, in_loop: bool) -> 
     cure = "compute it from the index, or accumulate it with a NumPy reduction"
     return refusal("PRT904", message, last.span, cure + "; --allow-serial runs it on one thread",
                    (note,) if in_loop else ())  # fmt: skip
+
+
+def _last(loop: For | While, made: Def | Alloc, context: Context) -> Refusal:
+    """An array that the last iteration leaves."""
+    name = context.user(made.name if isinstance(made, Def) else made.buffer.name)
+    return refusal("PRT904", f"`{name}` is the array of the last iteration of this loop",
+                   made.origin.span, "compute it once more after the loop",
+                   (Note(loop.origin.span, "the loop"),))  # fmt: skip
 
 
 def _reads(body: Sequence[Stmt], variable: str) -> list[Origin]:

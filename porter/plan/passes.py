@@ -18,6 +18,7 @@ from porter.plan.kernels import group
 from porter.plan.loops import place_loops
 from porter.plan.nodes import Plan
 from porter.plan.positions import simplify_positions
+from porter.plan.registers import registers
 from porter.plan.scalars import device_scalars
 from porter.plan.scan_loops import scan_loops
 from porter.plan.scans import scan_lines
@@ -27,7 +28,6 @@ from porter.plan.stages import (
     make_stages,
     merge_fills,
     privatise,
-    registers,
     sink_loops,
 )
 from porter.plan.store import store

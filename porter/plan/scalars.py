@@ -32,18 +32,21 @@ from porter.ir.nodes import (
 )
 from porter.ir.walk import blocks, statements, walk
 from porter.plan.accesses import exposed_locals
-from porter.plan.common import Context, map_blocks, map_exprs
+from porter.plan.common import Context, locals_of, map_blocks, map_exprs
 
 
 def device_scalars(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     """The pass: device variables become 0-d arrays, conditions become read-backs."""
     names = _device_names(body)
     allocated = []
+    # what nothing may have bound gets its place where it is bound: the host's name is unbound, too
+    late = exposed_locals(body)
     for name, (dtype, origin) in names.items():
         buffer = Buffer(name, (), replace(dtype, weak=False))
         context.buffers[name] = buffer
-        allocated.append(Alloc(buffer, origin))
-    body = _conditions(_convert(body, names, context), context)
+        if name not in late:
+            allocated.append(Alloc(buffer, origin))
+    body = _conditions(_convert(body, names, late, context), context)
     return (*allocated, *body)
 
 
@@ -77,8 +80,9 @@ def _is_device(expr: Expr, names: object) -> bool:
 
 
 def _convert(
-    body: tuple[Stmt, ...], names: dict[str, tuple[DType, Origin]], context: Context
-) -> tuple[Stmt, ...]:
+    body: tuple[Stmt, ...], names: dict[str, tuple[DType, Origin]], late: set[str],
+    context: Context,
+) -> tuple[Stmt, ...]:  # fmt: skip
     result: list[Stmt] = []
     for s in body:
         own = names
@@ -95,10 +99,12 @@ def _convert(
         if isinstance(s, Let) and s.name in names:
             value = map_exprs(s, change)
             assert isinstance(value, Let)
+            if s.name in late and s.name not in locals_of(s.value):
+                result.append(Alloc(context.buffers[s.name], s.origin))
             result.append(Write(s.name, (), (), value.value, s.origin))
             continue
         if not isinstance(s, Stage):
-            s = map_blocks(s, lambda b: _convert(b, names, context))
+            s = map_blocks(s, lambda b: _convert(b, names, late, context))
         result.append(map_exprs(s, change))
     return tuple(result)
 

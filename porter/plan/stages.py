@@ -41,7 +41,7 @@ from porter.plan.common import (
     same_extents,
     symbols,
 )
-from porter.plan.schedule import cooperative, has_data
+from porter.plan.schedule import cooperative
 
 
 def merge_fills(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
@@ -483,72 +483,3 @@ def _overwritten(s: Stmt, rest: Sequence[Stmt], context: Context, pairs: Pairs) 
             isinstance(r, Write) and touching[0].write and r.index == s.index and len(touching) == 1
         )
     return False
-
-
-def registers(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
-    """An element that a thread updates in a loop is a local variable until the end."""
-    result: list[Stmt] = []
-    for s in body:
-        if isinstance(s, Stage):
-            result.append(_in_registers(s, context))
-        else:
-            result.append(map_blocks(s, lambda b: registers(b, context)))
-    return tuple(result)
-
-
-def _in_registers(stage: Stage, context: Context) -> Stage:
-    if any(isinstance(x, Jump) for x in own_level(stage.body)):
-        return stage
-    found = list(accesses(stage.body))
-    for name in dict.fromkeys(a.buffer for a in found if a.write):
-        places = {a.index for a in found if a.buffer == name}
-        index = next(iter(places))
-        fixed = {a.name for a in stage.axes}
-        looped = any(isinstance(s, (For, While)) and _touches(s, name) for s in stage.body)
-        inner = {n for p in index for n in p.names()} & _bound_inside(stage.body)
-        if len(places) != 1 or not looped or inner or has_data(index):
-            continue
-        if any(a.combine for a in found if a.buffer == name):
-            continue
-        if not fixed or not all(_picks(index, a) for a in stage.axes):
-            continue
-        if context.buffers[name].parameter and _others_read(found, name, context):
-            continue  # another argument may be the same array
-        stage = _promoted(stage, name, index, context)
-    return stage
-
-
-def _others_read(found: Sequence[Access], name: str, context: Context) -> bool:
-    ndim = len(context.buffers[name].shape)
-    return any(
-        a.buffer != name and context.buffers[a.buffer].parameter and len(a.index) == ndim
-        for a in found
-    )
-
-
-def _bound_inside(body: Sequence[Stmt]) -> set[str]:
-    return {s.index for s in statements(tuple(body)) if isinstance(s, For)}
-
-
-def _promoted(stage: Stage, name: str, index: tuple[Poly, ...], context: Context) -> Stage:
-    buffer = context.buffers[name]
-    local = context.fresh(f"{name}_here")
-    origin = next(s.origin for s in stage.body if _touches(s, name))
-    body = _renamed_local(_as_local(stage.body, name), name, local)
-    first = next((s for s in stage.body if _touches(s, name)), None)
-    load = Let(local, Load(name, index, buffer.dtype), origin)
-    head = () if first is not None and _surely_writes(first, name) else (load,)
-    last = replace(origin, looped=True, late=True)
-    store = Write(name, (), index, Local(local, buffer.dtype), last)
-    return Stage(stage.axes, (*head, *body, store), stage.origin)
-
-
-def _renamed_local(body: tuple[Stmt, ...], old: str, new: str) -> tuple[Stmt, ...]:
-    def change(e: Expr) -> Expr | None:
-        return Local(new, e.dtype) if isinstance(e, Local) and e.name == old else None
-
-    def convert(s: Stmt) -> Stmt:
-        s = map_blocks(map_exprs(s, change), lambda b: tuple(convert(x) for x in b))
-        return replace(s, name=new) if isinstance(s, Let) and s.name == old else s
-
-    return tuple(convert(s) for s in body)

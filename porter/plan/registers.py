@@ -24,7 +24,7 @@ from porter.ir.nodes import (
     While,
     Write,
 )
-from porter.ir.walk import statements
+from porter.ir.walk import blocks, statements, walk
 from porter.plan.accesses import Access, accesses
 from porter.plan.common import Context, map_blocks, map_exprs, symbols
 from porter.plan.schedule import has_data
@@ -93,24 +93,39 @@ def _inside(index: tuple[Poly, ...], axes: Sequence[Axis], buffer: Buffer) -> bo
 
 
 def _runs(s: Stmt, name: str) -> list[Expr] | None:
-    """The conditions under which a statement surely stores into the array; None if unknown."""
-    if isinstance(s, For):
-        inner = [found for x in s.body if (found := _runs(x, name)) is not None]
-        if not inner:
-            return None
-        found = min(inner, key=len)
-        if any(s.index in p.names() for e in found for p in _sides(e)):
-            return None
-        if s.step != 1 or (s.hi - s.lo).is_positive():
-            return found if s.step == 1 else None
-        test = Op("gt", (Value(s.hi, INT64), Value(s.lo, INT64)), BOOL)
-        return [test, *found]
-    stored = isinstance(s, Write) and s.buffer == name and s.mask is None
-    return [] if stored else None
+    """The conditions under which the host has tested a store into the array; None if unknown.
+
+    It tests for a branch that depends on data as if that were taken.
+    """
+    if isinstance(s, Write):
+        return [] if s.buffer == name and s.mask is None else None
+    if not isinstance(s, For) and not (isinstance(s, If) and _of_data(s.cond)):
+        return None
+    inside = (x for block in blocks(s) for x in block)
+    inner = [found for x in inside if (found := _runs(x, name)) is not None]
+    if not inner:
+        return None
+    found = min(inner, key=len)
+    if isinstance(s, If):
+        return None if has_data(_sides(found)) else found
+    if s.step != 1 or has_data(_sides(found)):
+        return None  # what the test needs has no value around this loop
+    if any(s.index in p.names() for p in _sides(found)):
+        return None
+    if (s.hi - s.lo).is_positive():
+        return found
+    return [Op("gt", (Value(s.hi, INT64), Value(s.lo, INT64)), BOOL), *found]
 
 
-def _sides(test: Expr) -> list[Poly]:
-    return [e.poly for e in test.args if isinstance(e, Value)] if isinstance(test, Op) else []
+def _of_data(cond: Expr) -> bool:
+    """Whether a condition is one of data alone, which says nothing about an index."""
+    known = any(isinstance(e, Op) and e.args and all(isinstance(a, Value) for a in e.args)
+                for e in walk(cond))  # fmt: skip
+    return not known and any(isinstance(e, Load) for e in walk(cond))
+
+
+def _sides(tests: Sequence[Expr]) -> list[Poly]:
+    return [a.poly for e in tests if isinstance(e, Op) for a in e.args if isinstance(a, Value)]
 
 
 def _others_read(found: Sequence[Access], name: str, context: Context) -> bool:

@@ -134,6 +134,29 @@ def added_rows(x, y):
     return y.sum()
 
 
+def added_between(x, y, first):
+    """How often the innermost loop runs is read in another one."""
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            lo = first[j, 0]
+            for k in range(lo, 5):
+                y[i] += x[i, j] * k
+    return y.sum()
+
+
+def counted_rows(x, y):
+    """A branch of data, and one that keeps the subscript inside."""
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if x[i, j] > 0:
+                y[i] += 1.0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            if i < y.shape[0] and x[i, j] < 0:
+                y[i] -= 1.0
+    return y.sum()
+
+
 def last_row(x):
     """The array of the last iteration."""
     e = np.zeros(x.shape[0])

@@ -18,6 +18,8 @@ CASES: dict[str, Case] = {
     "changed_between": Case(f"{ROWS}, float64[:]", "n,m n"),
     "added_below": Case(f"{ROWS}, float64[:]", "n,b n+2"),
     "added_rows": Case(f"{ROWS}, float64[:]", "n,m n"),
+    "added_between": Case(f"{ROWS}, float64[:], int64[:, :]", "n,m n m,b"),
+    "counted_rows": Case(f"{ROWS}, float64[:]", "n,m n"),
     "last_row": Case(ROWS, "n,m"),
     "last_of_each": Case(ROWS, "n,m"),
     "last_made": Case(ROWS, "n,m"),

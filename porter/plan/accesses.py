@@ -121,6 +121,12 @@ def read_buffers(body: Sequence[Stmt]) -> set[str]:
     return found
 
 
+def used_buffers(body: Sequence[Stmt]) -> set[str]:
+    """The arrays that statements read or store into, not those that they make."""
+    stored = {s.buffer for s in statements(tuple(body)) if isinstance(s, Write)}
+    return read_buffers(body) | stored
+
+
 def written_buffers(body: Sequence[Stmt]) -> set[str]:
     """The arrays that statements write or rebind."""
     found: set[str] = set()

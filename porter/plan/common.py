@@ -58,7 +58,7 @@ class Context:
     # (written, read) arguments: what was to be read before is read behind the store
     apart: set[tuple[str, str]] = field(default_factory=set)
     flags: set[str] = field(default_factory=set)  # 0-d arrays that `plan/flags.py` made
-    read_later: frozenset[str] = frozenset()  # arrays that are read behind the statement at hand
+    used_later: frozenset[str] = frozenset()  # arrays that are used behind the statement at hand
     around: tuple[Any, ...] = ()  # the ranges of the host loops around a statement
 
     @staticmethod

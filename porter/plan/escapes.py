@@ -1,4 +1,4 @@
-"""Arrays that a loop makes and something behind it reads: those of the last iteration."""
+"""Arrays that a loop makes and something behind it uses: those of the last iteration."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Set as AbstractSet
 
 from porter.ir.nodes import Alloc, Def, For, Stmt, While
 from porter.ir.walk import blocks, statements
-from porter.plan.accesses import read_buffers
+from porter.plan.accesses import used_buffers
 
 
 def escaping(
     body: Sequence[Stmt], later: AbstractSet[str] = frozenset()
 ) -> Iterator[tuple[For | While, Def | Alloc]]:
-    """Each loop with a statement in it that makes what is read behind that loop.
+    """Each loop with a statement in it that makes what is used behind that loop.
 
-    `later` are the arrays that are read behind the statements.
+    `later` are the arrays that are used behind the statements.
     """
     for k, s in enumerate(body):
-        rest = later | read_buffers(body[k + 1 :])
+        rest = later | used_buffers(body[k + 1 :])
         if isinstance(s, (For, While)):
             yield from ((s, x) for x in statements((s,)) if _made(x) in rest)  # type: ignore[misc]
         for block in blocks(s):

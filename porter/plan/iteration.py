@@ -46,7 +46,7 @@ def _block(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt
     k = 0
     while k < len(work):
         s, rest = work[k], work[k + 1 :]
-        if isinstance(s, Def) and s.name not in context.read_later:
+        if isinstance(s, Def) and s.name not in context.used_later:
             work[k + 1 :] = rest = _renewed(s, rest, context)
             before, s = sums_apart(s, context)
             if _legal(s, rest, pairs) and _cheap(s, rest):

@@ -38,8 +38,8 @@ from porter.plan.accesses import (
     accesses,
     exposed_locals,
     expressions,
-    read_buffers,
     surely_assigned,
+    used_buffers,
 )
 from porter.plan.aliases import under_one_name
 from porter.plan.common import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
@@ -60,10 +60,10 @@ MAX_AXES = 3
 def place_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     """The pass: every host-level loop becomes stages, reductions or a host loop."""
     result: list[Stmt] = []
-    outer = context.read_later
+    outer = context.used_later
     for k, stmt in enumerate(body):
         after = exposed_locals(body[k + 1 :]) | context.outer_exposed
-        context.read_later = outer | read_buffers(body[k + 1 :])
+        context.used_later = outer | used_buffers(body[k + 1 :])
         if isinstance(stmt, For):
             result += _place(stmt, after, context)
         elif isinstance(stmt, While):
@@ -74,7 +74,7 @@ def place_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
             result.append(stmt)
         context.bound |= {s.name for s in statements((stmt,)) if isinstance(s, Let)}
         context.surely |= surely_assigned((stmt,))
-    context.read_later = outer
+    context.used_later = outer
     return tuple(result)
 
 

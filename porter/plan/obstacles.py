@@ -54,7 +54,7 @@ def obstacle(loop: For, after: set[str], context: Context) -> Refusal | None:
     passed_on = sorted(assigned & exposed) or sorted(assigned & after)
     if passed_on:
         return _passed_on(loop, passed_on[0], context, in_loop=bool(assigned & exposed))
-    for inner, made in escaping((loop,), context.read_later):
+    for inner, made in escaping((loop,), context.used_later):
         return _last(inner, made, context)
     found = carried(loop, context.buffers, context.around)
     return None if found is None else _dependence(loop, *found, context)

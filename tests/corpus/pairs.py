@@ -187,6 +187,15 @@ def last_made(x):
     return out, t
 
 
+def last_stored_into(x, y):
+    """The array of the last iteration is stored into behind the loop."""
+    for i in range(x.shape[0]):
+        t = x[i] * 2
+        y[i] = t.sum()
+    t[-1] = y[0]
+    return t
+
+
 def last_view(x):
     """A row, which is read once more behind the loop."""
     e = np.zeros(x.shape[0])

@@ -23,6 +23,7 @@ CASES: dict[str, Case] = {
     "last_row": Case(ROWS, "n,m"),
     "last_of_each": Case(ROWS, "n,m"),
     "last_made": Case(ROWS, "n,m"),
+    "last_stored_into": Case(f"{ROWS}, float64[:]", "n,m n"),
     "last_view": Case(ROWS, "n,m"),
     "last_change": Case("float64[:], int64", "n =3"),
     "last_sum": Case("float64[:], int64", "n =2"),

@@ -289,6 +289,7 @@ CASES: dict[str, Case] = (
         "integers:prod_of_ints": Case("int64[:, :]", "n,k"),
         # complex_numbers.py
         "complex_numbers:quotients": Case("complex128[:], complex128[:]", "n n"),
+        "complex_numbers:quotients_in_place": Case("complex128[:, :], int64", "n,m =2"),
         "complex_numbers:magnitude_squared": Case("complex128[:]", "n"),
         "complex_numbers:conjugate_product": Case("complex128[:], complex128[:]", "n n"),
         "complex_numbers:phase_shift": Case("complex128[:], float64", "n s"),

@@ -78,6 +78,16 @@ def test_a_flag_on_the_device_is_stored_into_without_a_copy(name: str) -> None:
     assert "changed[()] = True" in text and "changed_set" not in text
 
 
+def test_a_complex_variable_is_divided_by_a_helper() -> None:
+    """By 0, Numba's `/=` ends the thread on a GPU; the simulator's is NumPy's."""
+    module = SourceModule((SOURCE.parent / "complex_numbers.py").read_text(), "complex_numbers.py")
+    function = next(f for f in module.functions if f.name == "quotients_in_place")
+    text = "".join(convert_function(function, "complex128[:, :], int64").text.parts)
+    assert "x_here = quotient(x_here, x_here)" in text and " /= " not in text.replace(
+        "# x[0] /=", ""
+    )
+
+
 # -- random nests -------------------------------------------------------------------------
 
 ROWS = ("range(1, n - 1)", "range(n - 2, 0, -1)")

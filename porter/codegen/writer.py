@@ -208,7 +208,9 @@ class Writer(ExpressionWriter):
         if isinstance(value, Op) and value.op in ("add", "sub", "mul", "truediv"):
             left, right = value.args
             widens = value.dtype.kind in "iu" and value.dtype.itemsize < 8 and not value.dtype.weak
-            if isinstance(left, Local) and left.name == name and not widens:
+            # by 0, Numba's own division ends the thread
+            ends = value.op == "truediv" and value.dtype.kind == "c"
+            if isinstance(left, Local) and left.name == name and not (widens or ends):
                 return f"{name} {INFIX[value.op][0]}= {self.expr(right)}"
         return f"{name} = {self.expr(value)}"
 

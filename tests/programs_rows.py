@@ -14,10 +14,12 @@ if TYPE_CHECKING:
 
 _FOLDS = ["({0} * {0}).sum()", "({0} ** 2).sum()", "np.sum({0} * {1})", "{0}.max()",
           "np.abs({0}).sum()", "{0}.mean()", "np.sqrt(np.sum({0} * {0}))", "({0} > {1}).sum()",
-          "{0}.min()", "np.linalg.norm({0} - {1})"]  # fmt: skip
+          "{0}.min()", "np.linalg.norm({0} - {1})", "({0}.sum(axis=-1) ** 2).sum()",
+          "({0} * ({1} * {0}).sum(axis=-1, keepdims=True)).sum()"]  # fmt: skip
 _ROWS = ["{0} - {1}", "{0} + {1}", "{0} * {1}", "{0} - {1}.mean()", "np.maximum({0}, {1})",
          "2 * {0} - {1}", "np.where({0} > {1}, {0}, 0)", "{1} - {0}.min()", "{0} / 2",
-         "np.abs({0} - {1})", "{0}[::-1] - {1}", "{0} * {1}.sum()"]  # fmt: skip
+         "np.abs({0} - {1})", "{0}[::-1] - {1}", "{0} * {1}.sum()", "{0} - {1}.max(axis=0)",
+         "{0} * ({1} * {0}).sum(axis=-1, keepdims=True)"]  # fmt: skip
 
 
 def pairs(w: Writer) -> None:

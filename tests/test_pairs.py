@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -48,6 +49,33 @@ def test_a_sum_of_the_row_is_made_once_for_each_pair() -> None:
     store = next(k for k, line in enumerate(text.splitlines()) if "math.pow(total" in line)
     depth = [len(line) - len(line.lstrip()) for line in text.splitlines()]
     assert total < store and depth[total] == depth[store]
+
+
+INNER = """
+def f(a, b, x, w):
+    for i in range(x.shape[0]):
+        if w[i] > 0:
+            x[i] = a @ (b @ x[i])
+        else:
+            x[i] += (a * (b * x[i]).sum(axis=1)).sum(axis=1) - x[i].sum()
+"""
+
+
+def test_a_sum_inside_of_a_sum_is_one_for_each_term() -> None:
+    module = SourceModule(f"import numpy as np\n{INNER}", "s.py")
+    signature = "float64[:, :], float64[:, :], float64[:, :], float64[:]"
+    function = module.functions[0]
+    program = build(function, next(candidates(function, signature)), Globals(module))
+    rng = np.random.default_rng(1)
+    a, b, x = rng.random((3, 3)), rng.random((3, 3)), rng.random((5, 3))
+    w = np.array([1.0, -1.0, 1.0, 0.0, 2.0])
+    scope: dict[str, Any] = {}
+    exec(INNER, scope)
+    expected, found = x.copy(), x.copy()
+    scope["f"](a, b, expected, w)
+    body, context = lower(program)
+    run(program, (a, b, found, w), body, context.buffers)
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
 @pytest.mark.parametrize(("name", "arguments"), UNBOUND)

@@ -10,9 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar, cast
 
-from porter.arrays.sizes import wrapped
 from porter.ir.nodes import Axis, Def, Expr, For, Let, Load, Local, Reduce, Stmt, Write
-from porter.ir.walk import blocks, free_names, rewrite_poly, statements, substitute, walk
+from porter.ir.walk import blocks, free_names, rewrite_poly, statements, walk
 from porter.plan.accesses import expressions, reads, written_buffers
 from porter.plan.aliases import Pairs, aliases, arguments, with_others
 from porter.plan.common import (
@@ -24,6 +23,7 @@ from porter.plan.common import (
     symbols,
     weight,
 )
+from porter.plan.store import inlined
 
 Element = TypeVar("Element", Def, Write)
 
@@ -50,7 +50,7 @@ def _block(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt
             work[k + 1 :] = rest = _renewed(s, rest, context)
             before, s = sums_apart(s, context)
             if _legal(s, rest, pairs) and _cheap(s, rest):
-                work[k:] = [*before, *(_inlined(r, s) for r in rest)]
+                work[k:] = [*before, *(inlined(r, s) for r in rest)]
                 k += len(before)
                 continue
         else:
@@ -88,11 +88,13 @@ def _read_from(s: Stmt, old: str, new: str) -> Stmt:
 def sums_apart(s: Element, context: Context) -> tuple[list[Let], Element]:
     """The reductions that are the same for all elements as variables, and what is left."""
     own = {a.name for a in s.axes}
+    inside = [e for x in expressions(s) for e in walk(x) if isinstance(e, Reduce)]
+    bound = own | {a.name for e in inside for a in e.axes}
     before: list[Let] = []
     known: dict[Expr, Local] = {}
 
     def change(e: Expr) -> Expr | None:
-        if not isinstance(e, Reduce) or free_names(e) & own:
+        if not isinstance(e, Reduce) or free_names(e) & bound:
             return None
         if e not in known:
             known[e] = Local(context.fresh(_NAMES[e.op]), replace(e.dtype, weak=False))
@@ -145,14 +147,3 @@ def _uses(
         inner = (*loops, s.index) if isinstance(s, For) else loops
         for block in blocks(s):
             yield from _uses(block, name, inner)
-
-
-def _inlined(reader: Stmt, s: Def) -> Stmt:
-    def change(e: Expr) -> Expr | None:
-        if isinstance(e, Load) and e.buffer == s.name:
-            # without the array, nothing but the index itself can tell that it is out of bounds
-            names = {a.name: wrapped(i, a.hi) for a, i in zip(s.axes, e.index, strict=True)}
-            return substitute(s.body, names)
-        return None
-
-    return map_exprs(reader, change)

@@ -102,7 +102,7 @@ def _block(
                 continue
             if s.name not in mutable | later and _inlinable(s, rest, mutable | later, pairs):
                 context.apart |= _late_reads(s, rest, pairs, arguments(context))
-                work[k:] = [_inline(r, s) for r in rest]
+                work[k:] = [inlined(r, s) for r in rest]
                 continue
             work[k : k + 1] = _stored(s, context)
             k += 2
@@ -269,7 +269,9 @@ def _contains(r: Reduce, load: Load) -> bool:
     return any(x is load for x in walk(r))
 
 
-def _inline(consumer: Stmt, s: Def) -> Stmt:
+def inlined(consumer: Stmt, s: Def) -> Stmt:
+    """A statement, with what a definition says in place of its reads."""
+
     def change(e: Expr) -> Expr | None:
         if isinstance(e, Load) and e.buffer == s.name:
             # without the array, nothing but the index itself can tell that it is out of bounds

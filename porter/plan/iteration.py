@@ -116,8 +116,10 @@ def _legal(s: Def, rest: Sequence[Stmt], pairs: Pairs) -> bool:
         written = with_others(written_buffers((r,)), pairs)
         written |= {x.name for x in statements((r,)) if isinstance(x, Let)}
         if any(True for _ in _uses((r,), s.name, ())):
-            # an array statement reads all before it stores; what has blocks goes back and forth
-            if changed & (sources | scalars) or (blocks(r) and written & (sources | scalars)):
+            # an array statement reads all before it stores; what has blocks goes back and forth,
+            # and where threads meet in an element they would read what others have stored
+            at_once = isinstance(r, Write) and r.combine is None
+            if changed & (sources | scalars) or (not at_once and written & (sources | scalars)):
                 return False
         changed |= written
     return True

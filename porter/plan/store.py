@@ -156,6 +156,8 @@ def _is_inlinable(
         uses = [a for x in _nested(r) for a in reads_of(x, s.name)]
         if uses:
             nested = not isinstance(r, (Def, Write, Stage))
+            if isinstance(r, Write) and r.combine is not None and r.buffer in sources:
+                return False  # threads that meet in an element would read what others have stored
             if changed & sources or nested or (written_buffers((r,)) & sources and not _alone(r)):
                 return False
             total += sum(_cost(s, r, u) for u in uses)

@@ -472,3 +472,11 @@ def positions_of_itself(x):
     """The positions are what is overwritten."""
     x[x] = 0
     return x
+
+
+def spread_of_itself(x, idx):
+    """The value that is stored in all places is read in the array before that."""
+    t = x * 2
+    last = t[-1].copy()
+    t[idx] = last[-1]
+    return t

@@ -3,6 +3,7 @@
 from corpus_case import Case, refused
 
 CASES: dict[str, Case] = {
+    "spread_of_itself": Case("float64[:, :], int64[:]", "n,m 2*n:idx=n"),
     "count_loop": Case("int64[:], int64[:]", "2*n:idx=m m"),
     "degrees": Case("int64[:], int64[:], int64", "2*n:idx=n 2*n:idx=n =n"),
     "weighted_histogram": Case(

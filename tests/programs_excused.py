@@ -140,6 +140,23 @@ def _shuffled_sum(name: str, a: Any, *args: Any, **options: Any) -> Any:
     return getattr(np, name)(a, *args, **options)
 
 
+def _one_by_one(name: str, a: Any, *args: Any, **options: Any) -> Any:
+    """The variance or the deviation with sums from the first element to the last: of equal
+    numbers NumPy's may be 0, because it adds them in another order."""
+    usual = np.asarray(getattr(np, name)(a, *args, **options))
+    axis = options.get("axis", args[0] if args else None)
+    kept = range(np.ndim(a)) if axis is None else np.atleast_1d(axis) % np.ndim(a)
+    last = np.moveaxis(np.asarray(a), tuple(kept), range(-len(kept), 0))
+    flat = last.reshape(*last.shape[: -len(kept)], -1)
+    if not flat.size or flat.dtype.kind not in "fc":
+        return usual
+    mean = np.cumsum(flat, axis=-1)[..., -1:] / flat.dtype.type(flat.shape[-1])
+    moved = np.abs(flat - mean) ** 2
+    total = np.cumsum(moved, axis=-1)[..., -1] / (flat.shape[-1] - options.get("ddof", 0))
+    made = np.sqrt(total) if name == "std" else total
+    return made.astype(usual.dtype).reshape(usual.shape)[()]
+
+
 def _nudged(towards: float) -> Callable[..., Any]:
     """The function's result, one place away."""
 
@@ -171,6 +188,7 @@ class _NegativeZero(ast.NodeTransformer):
 
 EXTREMES = _Calls(("maximum", "minimum", "fmax", "fmin", "clip"), _other_zero)
 SUMS = _Calls(("sum", "mean", "nansum", "nanmean", "std", "var"), _shuffled_sum)
+VARIANCES = _Calls(("std", "var"), _one_by_one)
 ROUNDED = ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "sinh",
            "cosh", "tanh", "arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh", "asin",
            "acos", "atan", "asinh", "acosh", "atanh", "cbrt", "hypot", "arctan2", "atan2", "power",
@@ -208,7 +226,7 @@ def hangs_on_rounding(program: Program, arguments: Any) -> bool:
     with np.errstate(all="ignore"):
         return any(
             compare(program.function(), _changed(program, change), arguments)
-            for change in (SUMS, *NUDGED)
+            for change in (SUMS, VARIANCES, *NUDGED)
         )
 
 

@@ -16,7 +16,6 @@ from porter.codegen.elementwise import items_of
 from porter.ir.nodes import Bind, Buffer, Load, Stage, Stmt, Write
 from porter.ir.walk import loaded, statements, walk
 from porter.plan.accesses import accesses
-from porter.plan.aliases import alike
 from porter.plan.nodes import Fold, Kernel, Launch, Plan
 from porter.plan.schedule import has_data
 
@@ -40,7 +39,7 @@ class Overlap:
 
     def possible(self, a: str, b: str) -> bool:
         """Whether two arguments can be the same array."""
-        return alike(self.buffers[a], self.buffers[b])
+        return self.buffers[a].is_like(self.buffers[b])
 
 
 def overlaps(plan: Plan) -> Overlap:

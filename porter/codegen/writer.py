@@ -28,7 +28,8 @@ from porter.ir.nodes import (
     While,
     Write,
 )
-from porter.ir.walk import substitute
+from porter.ir.walk import free_names, substitute, walk
+from porter.plan.common import locals_of
 
 _FOLD = {"sum": "{a} += {v}", "prod": "{a} *= {v}", "max": "{a} = maximum({a}, {v})",
          "min": "{a} = minimum({a}, {v})", "any": "{a} = {a} or {v}",
@@ -87,12 +88,16 @@ class Writer(ExpressionWriter):
 
     def accumulate(self, name: str, r: Reduce) -> None:
         """A fold by this thread alone into a variable."""
+        if self._keeps:
+            for same in _same_for_all(r):
+                self.reduction(same)
+        known = self._results
         self.emit(f"{name} = {self.initial(r)}")
         depth = self.indent
         with self.inside(r.axes[0]):
             for a in r.axes:
                 self.loop(a.name, a.lo, a.hi)
-            self._keeps = True
+            self._keeps, self._results = True, dict(known)
             self.emit(self.fold(r, name, self.expr(r.body)))
         self.indent = depth
 
@@ -148,7 +153,10 @@ class Writer(ExpressionWriter):
         match s:
             case Let(name, Reduce() as value, origin):
                 self.comment(origin)
-                self.accumulate(name, value)
+                if name in locals_of(value):
+                    self.emit(f"{name} = {self.reduction(value)}")
+                else:
+                    self.accumulate(name, value)
                 self._forget(name)
             case Let(name, value, origin):
                 self.comment(origin)
@@ -243,6 +251,13 @@ class Writer(ExpressionWriter):
 
 
 __all__ = ["Needs", "Writer"]
+
+
+def _same_for_all(r: Reduce) -> list[Reduce]:
+    """The folds inside of a fold that are the same for all of its terms: the largest in argmax."""
+    inner = [e for e in walk(r.body) if isinstance(e, Reduce)]
+    running = {a.name for e in (r, *inner) for a in e.axes}
+    return [e for e in inner if not free_names(e) & running]
 
 
 def _is_atom(text: str) -> bool:

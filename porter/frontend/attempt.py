@@ -113,7 +113,8 @@ def _planned(function: FunctionSource, program: Program) -> Plan:
     check = untestable(result.checks, known, items_of(result.items))
     if check is not None:
         raise refusal("PRT903", f"`{check.message}` cannot be tested before the kernels run",
-                      result.origin.span)  # fmt: skip
+                      result.origin.span, "a thread that reads data cannot raise: give an extreme "
+                      "`initial`, or take sizes that the arguments tell")  # fmt: skip
     return result
 
 

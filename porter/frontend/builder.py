@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -144,6 +144,8 @@ class Builder:
     kept: list[Diagnostic] = field(default_factory=list)
     arguments: dict[str, Value] = field(default_factory=dict)  # of the function, as they came
     snapshots: dict[str, str] = field(default_factory=dict)
+    # (written, kept) arguments that must not be one array
+    apart: set[tuple[str, str]] = field(default_factory=set)
     moves: list[tuple[str, str]] = field(default_factory=list)  # (variable, an array that it means)
     #: sizes that the host reads back, positions by mask, selections made whole
     fetched: set[str] = field(default_factory=set)
@@ -353,15 +355,28 @@ class Builder:
         Refuses if a loop around this stores into the buffer, in the next iteration that is.
         """
         self.snapshots[buffer] = name
+        for written in self._stored_in_loops():
+            self.keep_apart(written, [buffer])
         if self.stored_in_loop(buffer):
             raise self.may_share(buffer)
 
     def stored_in_loop(self, buffer: str) -> bool:
         """Whether a loop around this has stored into an array, and will again."""
+        return not self.may_be(buffer).isdisjoint(self._stored_in_loops())
+
+    def _stored_in_loops(self) -> set[str]:
         blocks = self._blocks[1:] if self.loops else []
         found = (s for block in blocks for s in statements(tuple(block)))
-        same = self.may_be(buffer)
-        return any(isinstance(s, Write) and s.buffer in same for s in found)
+        return {s.buffer for s in found if isinstance(s, Write)}
+
+    def keep_apart(self, written: str, kept: Iterable[str]) -> None:
+        """A store into one argument must not be seen in what is kept of another: at the call
+        they may turn out to be one array."""
+        for w in sorted(self.may_be(written)):
+            for r in sorted({n for k in kept for n in self.may_be(k)} - {w}):
+                one, other = self.buffers[w], self.buffers[r]
+                if one.parameter and other.parameter and one.is_like(other):
+                    self.apart.add((w, r))
 
     def may_share(self, buffer: str) -> Refusal:
         """The refusal of a store that a view made of the buffer would see."""

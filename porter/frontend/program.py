@@ -226,6 +226,7 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
         shown=dict(b.shown),
         indexed=b.reads_shape,
         strict=b.strict_shapes,
+        apart=frozenset(b.apart),
         sized=frozenset(b.sized),
     )
     check(program.body, program, program.buffers)

@@ -41,6 +41,7 @@ def store(
     b.strict_shapes = True
     if same & b.snapshots.keys():
         raise b.may_share(target.view.buffer)
+    b.keep_apart(target.view.buffer, [*b.snapshots, *b.frozen, *b.flattened])
     source = _placed(b, target, as_array(value))
     _check_kind(b, target, value)
     extra = source.ndim - target.ndim

@@ -146,6 +146,10 @@ class Buffer:
     dtype: DType
     parameter: bool = False
 
+    def is_like(self, other: Buffer) -> bool:
+        """Whether two arguments can be one array: the same number of dimensions and kind."""
+        return len(self.shape) == len(other.shape) and self.dtype.kind == other.dtype.kind
+
 
 @dataclass(frozen=True)
 class Def:
@@ -352,3 +356,5 @@ class Program:
     indexed: bool = False  # shapes or positions are used: the number of dimensions matters
     strict: bool = False  # arrays are stored into: shapes must match, not just broadcast
     sized: frozenset[str] = frozenset()  # the sizes that the function asks for
+    # (written, read) arguments that must not be one array
+    apart: frozenset[tuple[str, str]] = frozenset()

@@ -12,7 +12,6 @@ from itertools import combinations
 from porter.ir.nodes import (
     Alloc,
     Bind,
-    Buffer,
     Def,
     Expr,
     For,
@@ -116,12 +115,7 @@ def _run(body: tuple[Stmt, ...], names: _Names) -> None:
 def arguments(context: Context) -> Pairs:
     """Pairs of arguments that may be one array: those of a kind with as many dimensions."""
     given = [b for b in context.buffers.values() if b.parameter]
-    return {frozenset((a.name, b.name)) for a, b in combinations(given, 2) if alike(a, b)}
-
-
-def alike(a: Buffer, b: Buffer) -> bool:
-    """Whether two arguments can be the same array: same number of dimensions and kind."""
-    return len(a.shape) == len(b.shape) and a.dtype.kind == b.dtype.kind
+    return {frozenset((a.name, b.name)) for a, b in combinations(given, 2) if a.is_like(b)}
 
 
 def with_others(names: set[str], pairs: Pairs) -> set[str]:

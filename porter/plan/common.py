@@ -73,7 +73,8 @@ class Context:
                 taken.add(name)
             taken |= set(getattr(s, "objects", ()))
         taken |= _bound_names(program)
-        return Context(program, dict(program.buffers), taken, allow_serial=program.allow_serial)
+        return Context(program, dict(program.buffers), taken, apart=set(program.apart),
+                       allow_serial=program.allow_serial)  # fmt: skip
 
     @property
     def checks(self) -> tuple[Check, ...]:

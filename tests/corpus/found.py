@@ -341,3 +341,60 @@ def whole_or_float_unsigned(u, k):
     """An int8 below zero wraps around in uint64, a float is left open."""
     for i in range(u.shape[0]):
         u[i] = max(k[i], k[i] - u[i])
+
+
+def sums_of_itself(x, steps):
+    """Each sum is of terms with the one before in them, not with what has been added so far."""
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        s = 1.0
+        for _ in range(steps):
+            s = np.sum(x[i] * s)
+        out[i] = s
+    return out
+
+
+def products_of_itself(y, w, steps):
+    """The same of an element that stays in a variable of the thread."""
+    for _ in range(steps):
+        y[:] = (y[:, np.newaxis] * w).sum(axis=1)
+
+
+def kept_beside_a_store(x, z, flag):
+    """The name of a view in a branch is an array of its own, and so x must not be z."""
+    if flag > 0:
+        d = x[:, ::-1]
+    z += 1.0
+    return d.copy()
+
+
+def flat_beside_a_store(x, z):
+    """NumPy's is a view of x, or a copy if x has gaps."""
+    flat = x.ravel()
+    z += 1.0
+    return flat * 2
+
+
+def from_the_largest(x):
+    """The largest is looked for once, not once for each element."""
+    out = np.empty(len(x))
+    for i in range(len(x)):
+        k = np.argmax(x[i])
+        out[i] = np.sum(x[i, k:]) + k
+    return out
+
+
+def largest_behind(x, idx):
+    """NumPy raises where a row has nothing behind its index, which no thread can."""
+    out = np.empty(len(idx))
+    for i in range(len(idx)):
+        k = idx[i]
+        out[i] = np.max(x[i, k:])
+    return out
+
+
+def largest_behind_or_zero(x, idx):
+    out = np.empty(len(idx))
+    for i in range(len(idx)):
+        out[i] = np.max(x[i, idx[i] :], initial=0.0)
+    return out

@@ -58,4 +58,11 @@ CASES: dict[str, Case] = {
     "column_that_is_none": refused("float64[:], float64[:, :]", "PRT903", "n n,1"),
     "whole_or_float_unsigned": refused("uint64[:], int8[:]", "PRT908", "n n"),
     "first_column_less_the_sum": Case("float64[:, :]", "n,m+1"),
+    "sums_of_itself": Case("float64[:, :], int64", "n,k =2"),
+    "products_of_itself": Case("float64[:], float64[:], int64", "n k =2"),
+    "kept_beside_a_store": Case("float64[:, :], float64[:, :], float64", "n,m n,m =1.0"),
+    "flat_beside_a_store": Case("float64[:, :], float64[:, :]", "n,m n,m"),
+    "from_the_largest": Case("float64[:, :]", "n,m"),
+    "largest_behind": Case("float64[:, :], int64[:]", "n,m n:idx=m", refused=("PRT903",)),
+    "largest_behind_or_zero": Case("float64[:, :], int64[:]", "n,m n"),
 }

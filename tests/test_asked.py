@@ -12,6 +12,7 @@ import pytest
 from porter.verify import compare
 from porter.verify.asked import asks_for_dtypes
 from porter.verify.compare import Outcome
+from porter.verify.inputs import Sums
 
 ASKING = [
     "return x * 2 if x.dtype == np.float64 else x + 1",
@@ -43,9 +44,12 @@ def test_who_asks(body: str, asks: bool) -> None:
     assert asks_for_dtypes(f"import numpy as np\n\n\ndef f(x):\n    {body}\n{HELPERS}", "f") == asks
 
 
+SUMS = Sums(8, 2.0**-52)
+
+
 def found(expected: object, actual: object, wide: object, rough: object) -> str:
     others = [Outcome(result=wide, wide=True), Outcome(result=rough)]
-    difference = compare.values(Outcome(result=expected), Outcome(result=actual), [], others, 8)
+    difference = compare.values(Outcome(result=expected), Outcome(result=actual), [], others, SUMS)
     return difference.what if difference else ""
 
 

@@ -19,7 +19,7 @@ from porter.verify import calls, compare, generated, original, report, rounding
 from porter.verify.cases import SMALL_BLOCKS, TABLE, choose_sizes, retries, specs
 from porter.verify.compare import Outcome
 from porter.verify.evidence import Evidence
-from porter.verify.inputs import Parameter, build, lay_out
+from porter.verify.inputs import Parameter, Sums, build, lay_out
 from porter.verify.measure import Worst
 from porter.verify.ptx_report import double_instructions, resources
 from porter.verify.run import verify_module
@@ -150,13 +150,29 @@ def test_block_sizes_are_replaced_where_they_are_assigned(tmp_path: Path) -> Non
     assert (module.THREADS, module.WARPS, module.PAIR) == (64, 2, (4, 5))
 
 
-def differ(one: object, other: object, others: tuple[object, ...] = ()) -> str:
+DOUBLE = Sums(8, 2.0**-52)
+
+
+def differ(one: object, other: object, others: tuple[object, ...] = (), sums: Sums = DOUBLE) -> str:
     """What two results differ in, '' when they agree."""
     a, b = Outcome(result=one), Outcome(result=other)
     found = compare.compare(a, b, [])
     if found is None and not compare.exactly(a, b, []):
-        found = compare.values(a, b, [], [Outcome(result=o) for o in others], 8)
+        found = compare.values(a, b, [], [Outcome(result=o) for o in others], sums)
     return found.what if found else ""
+
+
+def test_a_sum_of_float32_is_one_whatever_it_is_stored_into() -> None:
+    x = np.random.default_rng(0).uniform(1, 2, 40_000).astype(np.float32)
+    pairwise, one_by_one = np.float64(x.sum()), np.float64(np.cumsum(x)[-1])
+    moved = np.nextafter(x.sum(), np.float32(0), dtype=np.float32).astype(np.float64)
+    single = Sums(x.size, 2.0**-23)
+    assert abs(one_by_one - pairwise) > 20 * abs(moved - pairwise)
+    assert differ(pairwise, one_by_one, (moved,), single) == ""
+    assert differ(pairwise, pairwise * 1.01, (moved,), single) == "value"
+    # in double precision it would have moved less
+    assert differ(pairwise, one_by_one, (np.nextafter(pairwise, 0),), single) == "value"
+    assert differ(pairwise, one_by_one, (moved,), Sums(x.size, 2.0**-52)) == "value"
 
 
 def test_comparison_goes_by_kind_shape_dtype_nan_value() -> None:
@@ -244,7 +260,7 @@ def test_aliasing_and_mutation() -> None:
     stray = compare.compare(same, Outcome(None, x, [x], [0], ("x",)), ["x"])
     assert stray is not None and stray.what == "mutation"
     changed = Outcome(result=x, arguments=[x + 1], aliases=[0])
-    found = compare.values(same, changed, ["x"], [], 3)
+    found = compare.values(same, changed, ["x"], [], DOUBLE)
     assert found is not None and found.place == "argument `x` afterwards"
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from porter.verify.inputs import Sums
 from porter.verify.measure import Worst
 
 Array = np.ndarray[Any, Any]
@@ -206,7 +207,7 @@ def values(
     actual: Outcome,
     names: Sequence[str],
     others: Sequence[Outcome],
-    longest: int,
+    sums: Sums,
     *,
     special: bool = False,
     worst: Worst | None = None,
@@ -215,7 +216,7 @@ def values(
 
     `others` are runs of the original itself, in higher precision, with inputs moved in
     their last place and with random roundings: how far they are from `expected` is the
-    error that the computation has anyway.  `longest` is the longest axis that a reduction
+    error that the computation has anyway.  `sums` tells the longest axis that a reduction
     may run over.  `worst` collects the errors of what passes.  With `special` (NaN or
     infinities among the inputs) complex results that are not finite are not compared: what
     they are depends on how a product is written.
@@ -234,12 +235,12 @@ def values(
         same_shape = [np.asarray(r[k]) for r, fit in zip(runs, fits, strict=True) if fit]
         exact = sum(fits[:same])
         if fits[0:1] == [True] and others[kept[0]].wide:
-            same_shape[0] = _believed(np.asarray(e), same_shape[0], same_shape[1:], longest)
+            same_shape[0] = _believed(np.asarray(e), same_shape[0], same_shape[1:], sums.longest)
         pair = np.asarray(e), np.asarray(a)
         if special and pair[0].dtype.kind == "c":
             finite = np.isfinite(pair[0]) & np.isfinite(pair[1])
             pair = np.where(finite, pair[0], 0), np.where(finite, pair[1], 0)
-        found = _leaf(place, *pair, same_shape, exact, longest, worst)
+        found = _leaf(place, *pair, same_shape, exact, sums, worst)
         if found is not None:
             return found
     return None
@@ -251,7 +252,7 @@ def _leaf(
     actual: Array,
     others: list[Array],
     exact: int,
-    longest: int,
+    sums: Sums,
     worst: Worst | None = None,
 ) -> Difference | None:
     """The first wrong element; the first `exact` of the others had the very same inputs."""
@@ -266,11 +267,11 @@ def _leaf(
             pair = [np.asarray(getattr(x, part)) for x in (expected, actual)]
             rest = [np.asarray(np.real(o) if part == "real" else np.imag(o)) for o in others]
             scale = np.abs(expected)
-            found = _floats(f"{place}.{part}", pair[0], pair[1], rest, exact, longest, scale, worst)
+            found = _floats(f"{place}.{part}", pair[0], pair[1], rest, exact, sums, scale, worst)
             if found is not None:
                 return found
         return None
-    return _floats(place, expected, actual, others, exact, longest, np.abs(expected), worst)
+    return _floats(place, expected, actual, others, exact, sums, np.abs(expected), worst)
 
 
 def _floats(
@@ -279,7 +280,7 @@ def _floats(
     actual: Array,
     others: list[Array],
     exact: int,
-    longest: int,
+    sums: Sums,
     scale: Array,
     worst: Worst | None = None,
 ) -> Difference | None:
@@ -290,7 +291,7 @@ def _floats(
     found = _first("nan", place, expected, actual, odd)
     if found is not None:
         return found
-    allowed = budget(expected, others, longest, scale)
+    allowed = budget(expected, others, sums, scale)
     apart = _apart(expected, actual)
     wrong = finite & (apart > allowed)
     if worst is not None and not wrong.any():
@@ -314,7 +315,7 @@ def _believed(expected: Array, wide: Array, others: list[Array], longest: int) -
     return expected if np.mean(away > BELIEVED * usual) > 0.5 else wide
 
 
-def budget(expected: Array, others: list[Array], longest: int, scale: Array) -> Array:
+def budget(expected: Array, others: list[Array], sums: Sums, scale: Array) -> Array:
     """The largest error allowed for every element."""
     info = np.finfo(expected.dtype)
     wide = np.longdouble
@@ -325,7 +326,10 @@ def budget(expected: Array, others: list[Array], longest: int, scale: Array) -> 
     # where an element is lucky, its neighbours tell what the errors are like
     typical = np.quantile(own, 0.75) if own.size else wide(0)
     size = np.where(np.isfinite(scale), scale, 0).astype(wide)
-    return np.asarray(info.eps * (ULPS + longest) * size + FACTOR * (own + typical) + info.tiny)
+    moved = own + typical
+    # a sum of float32 is one, whatever it is stored into
+    eps = np.where(moved > sums.eps * size / 4, max(info.eps, sums.eps), info.eps)
+    return np.asarray(eps * (ULPS + sums.longest) * size + FACTOR * moved + info.tiny)
 
 
 def _apart(one: Array, other: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,6 +53,14 @@ class Argument:
         return f"{self.name}: {self.value.dtype} {shape}{layout}"
 
 
+class Sums(NamedTuple):
+    """The longest axis of any array, which a reduction may run over, and the unit of the last
+    place of 1.0 in the coarsest floats among them."""
+
+    longest: int
+    eps: float
+
+
 @dataclass(frozen=True)
 class Inputs:
     """All arguments of one call, in order; `form` says how arrays are handed over."""
@@ -82,9 +90,11 @@ class Inputs:
         return lines if self.form == "host" else (*lines, f"arrays given as: {self.form}")
 
     @property
-    def longest(self) -> int:
-        """The longest axis of any array: what a reduction may run over."""
-        return max(self._axes, default=0)
+    def sums(self) -> Sums:
+        """How far the sums of a call may be off."""
+        kept = [a.value.dtype for a in self.arguments if isinstance(a.value, np.ndarray)]
+        eps = [float(np.finfo(d).eps) for d in kept if d.kind in "fc"]
+        return Sums(max(self._axes, default=0), max(eps, default=0.0))
 
     @property
     def smallest(self) -> int:

@@ -403,7 +403,7 @@ class Proof:
         others = list(self._others(inputs))
         special = calls.has_special(inputs)
         return compare.values(
-            expected, actual, names, others, inputs.longest, special=special, worst=self.worst
+            expected, actual, names, others, inputs.sums, special=special, worst=self.worst
         )
 
     def _gave_numpy_scalars(self, inputs: Inputs, expected: compare.Outcome) -> bool:

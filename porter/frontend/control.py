@@ -111,10 +111,12 @@ def _array_variable(body: Body, name: str, value: Array) -> str:
     source = b.buffers[value.view.buffer]
     _snapshots(body, name, shown, source.name)
     if not source.parameter and not _is_shared(body, name, source.name):
-        body.env[name] = b.stored(source)
-        return source.name
-    variable = b.variable(name, source)
-    b.emit(b.bound([(variable.name, source.name)]))
+        variable = source
+    else:
+        variable = b.variable(name, source)
+        b.emit(b.bound([(variable.name, source.name)]))
+    if value.view.readonly:
+        b.readonly[variable.name] = value.view.readonly
     body.env[name] = b.stored(variable)
     return variable.name
 

@@ -398,3 +398,12 @@ def largest_behind_or_zero(x, idx):
     for i in range(len(idx)):
         out[i] = np.max(x[i, idx[i] :], initial=0.0)
     return out
+
+
+def imaginary_part_rebound(x, steps):
+    """Read-only in NumPy, in the first iteration."""
+    t = np.imag(x)
+    for _ in range(steps):
+        t[::-1] -= t
+        t = 7 + t
+    return t

@@ -1,0 +1,43 @@
+"""What random programs found wrong in generated text, which the interpreter does not see."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from corpus_inputs import CASES
+
+from porter.convert import convert_function
+from porter.source.module import SourceModule
+from porter.verify.run import verify_module
+
+SOURCE = Path(__file__).parent / "corpus" / "found.py"
+FUNCTIONS = {f.name: f for f in SourceModule(SOURCE.read_text(), "found.py").functions}
+APART = "z and x are one array: pass a copy of x"
+
+
+def text_of(name: str) -> str:
+    return "".join(convert_function(FUNCTIONS[name], CASES[f"found:{name}"].signature).text.parts)
+
+
+@pytest.mark.parametrize("name", ["sums_of_itself", "products_of_itself", "from_the_largest"])
+def test_folds_of_a_thread_are_proved(name: str, tmp_path: Path) -> None:
+    source, module = tmp_path / "found.py", tmp_path / "found_cuda.py"
+    source.write_text(SOURCE.read_text())
+    command = [sys.executable, "-m", "porter", "convert", str(source), "-f", name, "--no-verify",
+               "--signature", CASES[f"found:{name}"].signature, "-o", str(module)]  # fmt: skip
+    subprocess.run(command, check=True, capture_output=True)
+    (function,) = verify_module(module, on=("simulator",))
+    assert function.proved
+
+
+def test_the_largest_is_looked_for_once() -> None:
+    assert text_of("from_the_largest").count(" = maximum(") == 1
+
+
+@pytest.mark.parametrize("name", ["kept_beside_a_store", "flat_beside_a_store"])
+def test_what_is_kept_of_x_must_not_be_z(name: str) -> None:
+    text = text_of(name)
+    assert APART in text and "d_x = d_z" not in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import signal
@@ -16,6 +17,35 @@ from typing import IO
 #: marks the processes of one run, also those that left its process group
 MARK = "PORTER_CHILD"
 
+# marks of the children that may still run, and their processes once these are known
+_begun: dict[str, subprocess.Popen[bytes] | None] = {}
+
+
+def begin(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    stdin: int = subprocess.DEVNULL,
+    stdout: int | IO[bytes] = subprocess.DEVNULL,
+    stderr: int | IO[bytes] = subprocess.DEVNULL,
+) -> tuple[subprocess.Popen[bytes], str]:
+    """Start a child in a process group of its own; its process and its mark.
+
+    A signal can end this process while the child starts, before anyone could `end` it: what was
+    begun and is not ended by then is ended at exit.
+    """
+    mark = uuid.uuid4().hex
+    _begun[mark] = None
+    process = _begun[mark] = subprocess.Popen(
+        list(command),
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        env={**environment, MARK: mark},
+        start_new_session=os.name == "posix",
+    )
+    return process, mark
+
 
 def run_bounded(
     command: Sequence[str],
@@ -27,15 +57,7 @@ def run_bounded(
 
     It reads no input.  `read` is given the pipe with all that it prints, in a thread.
     """
-    mark = uuid.uuid4().hex
-    process = subprocess.Popen(
-        list(command),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        env={**environment, MARK: mark},
-        start_new_session=os.name == "posix",
-    )
+    process, mark = begin(command, environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert process.stdout is not None
     reader = threading.Thread(target=read, args=(process.stdout,), daemon=True)
     reader.start()
@@ -50,14 +72,33 @@ def run_bounded(
     return code
 
 
-def end(process: subprocess.Popen[bytes], mark: str) -> None:
-    """End a child, its process group, and what left the group but has `MARK` = mark."""
+def end(process: subprocess.Popen[bytes] | None, mark: str) -> None:
+    """End a child, its process group, and what left the group but has `MARK` = mark, once."""
+    if mark not in _begun:
+        return  # its number may be another process's by now
+    if process is not None:
+        _end_group(process)
+    _end_marked(mark)
+    _begun.pop(mark, None)
+
+
+@atexit.register
+def _end_all() -> None:
+    """End the children that nobody ended."""
+    for mark, process in list(_begun.items()):
+        end(process, mark)
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
     if os.name == "posix":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
     if process.poll() is None:
         process.kill()
     process.wait()
+
+
+def _end_marked(mark: str) -> None:
     # a process that forks while it is looked for shows up in the next round
     for _ in range(5):
         left = _marked(mark)

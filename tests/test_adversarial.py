@@ -205,4 +205,31 @@ def test_children_end_with_a_verify_that_is_terminated(tmp_path: Path) -> None:
     verify.terminate()
     assert verify.wait(20) == 143
     assert len(children) == 2
-    assert not [child for child in children if Path(f"/proc/{child}").exists()]
+    assert not [child for child in children if alive(int(child))]
+
+
+# a signal that comes when a child is there and nobody has been told
+JUST_BEGUN = """
+import os, signal, subprocess
+from porter.cli import main
+
+start = subprocess.Popen.__init__
+
+def started(self, *args, **more):
+    start(self, *args, **more)
+    print(self.pid, flush=True)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+subprocess.Popen.__init__ = started
+main()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="reads Linux's /proc")
+def test_a_child_that_was_just_begun_ends_too(tmp_path: Path) -> None:
+    path = edited(tmp_path, KERNEL, KERNEL)
+    command = [sys.executable, "-c", JUST_BEGUN, "verify", str(path)]
+    verify = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert verify.returncode == 143, verify.stderr
+    assert not [child for child in verify.stdout.split() if alive(int(child))]
+    assert len(verify.stdout.split()) == 1

@@ -8,12 +8,11 @@ import signal
 import subprocess
 import sys
 import time
-import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import porter
-from porter.bounded import MARK, end
+from porter.bounded import begin, end
 from porter.verify import limits
 
 #: what a child gets of the environment: to find Python, libraries, the toolkit, and a home
@@ -56,18 +55,13 @@ class Child:
         before: Sequence[str] = (),
     ) -> None:
         self._log = log
-        self._mark = uuid.uuid4().hex
         self._memory = limits.memory()
         self.large = False
+        # -P keeps a file of the user's in the current folder from hiding a module
+        command = [*before, sys.executable, "-P", "-W", "ignore", "-m", module, *args]
         with log.open("wb") as stderr:
-            # -P keeps a file of the user's in the current folder from hiding a module
-            self.process = subprocess.Popen(
-                [*before, sys.executable, "-P", "-W", "ignore", "-m", module, *args],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=stderr,
-                env=environment(extra | {MARK: self._mark}),
-                start_new_session=os.name == "posix",
+            self.process, self._mark = begin(
+                command, environment(extra), stdin=subprocess.PIPE, stderr=stderr
             )
 
     def send(self, line: str) -> None:

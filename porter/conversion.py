@@ -202,7 +202,7 @@ def _outcome(c: Converted, found: FunctionEvidence | None) -> FunctionOutcome:
     span = c.program.origin.span
     diagnostic = Diagnostic(
         "PRT911", "verification-failed", f"the kernels of `{c.name}` do not compute what it does",
-        span, c.text.name, help="nothing was written; please report this with the function",
+        span, c.text.name, help=f"nothing was written; {_cure(c)}",
     )  # fmt: skip
     diagnostic = diagnostic.at(c.path, c.name)
     return replace(
@@ -212,6 +212,17 @@ def _outcome(c: Converted, found: FunctionEvidence | None) -> FunctionOutcome:
         diagnostics=(*kept, diagnostic),
         problems=(reason,),
     )
+
+
+def _cure(c: Converted) -> str:
+    """What to do about a failed proof: a NumPy number brings its dtype to all that it meets."""
+    cure = "please report this with the function"
+    for s in (s for p in c.program.parameters for s in p.scalars):
+        python = {"i": "int64", "u": "int64", "f": "float64", "c": "complex128"}.get(s.dtype.kind)
+        if python and s.dtype.name != python:
+            given = f"`{s.name}` is a NumPy number of {s.dtype.name}"
+            return f"{given}: give it as {python} if it may be Python's, else {cure}"
+    return cure
 
 
 def _proofs(found: FunctionEvidence) -> list[str]:

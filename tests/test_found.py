@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from corpus_convert import converted
 from corpus_inputs import CASES
 
 from porter.convert import convert_function
@@ -24,11 +23,7 @@ def text_of(name: str) -> str:
 
 @pytest.mark.parametrize("name", ["sums_of_itself", "products_of_itself", "from_the_largest"])
 def test_folds_of_a_thread_are_proved(name: str, tmp_path: Path) -> None:
-    source, module = tmp_path / "found.py", tmp_path / "found_cuda.py"
-    source.write_text(SOURCE.read_text())
-    command = [sys.executable, "-m", "porter", "convert", str(source), "-f", name, "--no-verify",
-               "--signature", CASES[f"found:{name}"].signature, "-o", str(module)]  # fmt: skip
-    subprocess.run(command, check=True, capture_output=True)
+    module = converted(f"found:{name}", tmp_path)
     (function,) = verify_module(module, on=("simulator",))
     assert function.proved
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from corpus_convert import converted
 from corpus_inputs import CASES
 
 from porter.convert import convert_function
@@ -88,23 +87,14 @@ def test_what_has_no_value_raises(name: str, arguments: tuple[object, ...]) -> N
             run(program, arguments, stage, buffers)
 
 
-def converted(name: str, folder: Path) -> Path:
-    source, module = folder / "pairs.py", folder / "pairs_cuda.py"
-    source.write_text(SOURCE.read_text())
-    command = [sys.executable, "-m", "porter", "convert", str(source), "-f", name, "--no-verify",
-               "--signature", CASES[f"pairs:{name}"].signature, "-o", str(module)]  # fmt: skip
-    subprocess.run(command, check=True, capture_output=True)
-    return module
-
-
 @pytest.mark.parametrize("name", ["last_change", "last_sum", "until_small", "named_in_a_branch"])
 def test_the_proof_finds_the_same_exception(name: str, tmp_path: Path) -> None:
-    (function,) = verify_module(converted(name, tmp_path), on=("simulator",))
+    (function,) = verify_module(converted(f"pairs:{name}", tmp_path), on=("simulator",))
     assert function.proved and function.evidence[0].detail["exceptions"] > 0
 
 
 def test_a_value_out_of_nowhere_is_wrong(tmp_path: Path) -> None:
-    module = converted("last_sum", tmp_path)
+    module = converted("pairs:last_sum", tmp_path)
     line = "    stream = 0 if stream is None else stream\n"
     edited = module.read_text().replace(line, f"{line}    s = cuda.device_array((), u.dtype)\n", 1)
     (function,) = verify_module(module, on=("simulator",), text=edited)

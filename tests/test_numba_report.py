@@ -469,7 +469,7 @@ def test_compile_has_a_time_limit(folder: Folder) -> None:
 
         @njit
         def f(x):
-            return x
+            return x + endless.START
     """)
     found = folder.json("--compile", "a.py", "--timeout", "3")
     (word,) = folder.word(found, "f")

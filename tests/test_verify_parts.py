@@ -122,23 +122,28 @@ def test_denormal_numbers_are_among_the_special_ones() -> None:
     assert seen == {"float64", "float32"}
 
 
-def test_only_constants_imports_and_definitions_are_loaded(tmp_path: Path) -> None:
+def test_only_what_the_functions_need_is_run(tmp_path: Path) -> None:
     text = (
         "from __future__ import annotations\nimport math, no_such_module\nfrom numba import njit\n"
         "A = 3\nB = math.sqrt(A)\nC: int = 4\nRESULT = compute()\nprint('ran')\n"
         "try:\n    import also_missing\nexcept ImportError:\n    also_missing = None\n"
+        "A += 1\nopen('marker', 'w')\n"
         "@njit(cache=True)\ndef f(x: Unknown, y):\n    return x[y] + A\n"
-        "class K:\n    def g(self): return 1\n"
+        "class K:\n    def g(self): return also_missing, no_such_module\n"
+        "def h():\n    return B + RESULT\n"
         "if __name__ == '__main__':\n    raise SystemExit\n"
     )
+    loaded = original.load(tmp_path / "s.py", text, ["f"])
+    assert loaded.function("f")([1, 2], 1) == 6
+    assert not {"B", "C", "K", "also_missing", "no_such_module", "RESULT"} & loaded.namespace.keys()
     loaded = original.load(tmp_path / "s.py", text)
-    assert loaded.function("f")([1, 2], 1) == 5 and loaded.namespace["B"] == 3**0.5
-    assert loaded.namespace["also_missing"] is None and "RESULT" not in loaded.namespace
+    assert loaded.namespace["also_missing"] is None and loaded.namespace["B"] == 3**0.5
     assert callable(loaded.function("K.g"))
     assert "No module named" in loaded.missing["no_such_module"]
+    assert "NameError" in loaded.missing["RESULT"]
     assert original.index_parameters(text, "f") == {"y"}
-    assert original.literals(text, "f", loaded.namespace) == (-3.0, 3.0)
-    for name, why in (("h", "does not define"), ("K.q", "no `q`"), ("RESULT", "not a constant")):
+    assert original.literals(text, "f", loaded.namespace) == (-4.0, 4.0)
+    for name, why in (("q", "does not define"), ("K.q", "no `q`"), ("RESULT", "NameError")):
         with pytest.raises(LookupError, match=why):
             loaded.function(name)
 

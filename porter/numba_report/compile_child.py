@@ -50,7 +50,8 @@ class Child:
         self.recorder.watch()
         tree, self.signatures = lazy(self.text, self.path)
         self.recorder.held = []
-        self.original = original.load(Path(self.path), self.text, jitted=tree)
+        names = [f["name"] for f in request["functions"]]
+        self.original = original.load(Path(self.path), self.text, names, jitted=tree)
         self.loaded, self.recorder.held = self.recorder.held, None
 
     def ask(self, asked: dict[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """The user's own functions, loaded without running the rest of their file.
 
-Only imports, definitions and assignments of constants are executed; `if __name__ ==
-"__main__":` and every other statement is left out.  What cannot be executed is remembered
-and explained only when a function needs it.
+Of the top level only that runs which gives the functions' names their values: the slice that
+`porter.resolve.toplevel` finds, in the order of the file.  A script that trains, plots or writes
+does not start.  What fails is remembered and explained only when a function needs it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import ast
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from porter.resolve.toplevel import TopLevel
 from porter.verify import rounding
 from porter.verify.values import Values, watch_source
 
@@ -61,17 +62,22 @@ class Original:
 def load(
     path: Path,
     text: str,
+    names: Iterable[str] | None = None,
     *,
+    run_module: bool = False,
     rough: bool = False,
     jitted: ast.Module | None = None,
     watch: Values | None = None,
 ) -> Original:
-    """Load the definitions of a source file; raises `SyntaxError`.
+    """Load functions of a source file and what they need; raises `SyntaxError`.
 
+    `names` are theirs (`f` or `Class.f`), or those of constants; None for all functions of the
+    file.  With `run_module` the whole top level runs, as it does when Python imports the file.
     With `rough`, the functions round at random (see `rounding`).  `jitted` is a tree of the
     text whose decorators of Numba stay.  `watch` keeps the values of all assignments.
     """
     tree = jitted or ast.parse(text, str(path))
+    chosen = None if run_module else _slice(text, names)
     if rough:
         tree = rounding.roughened(tree)
     if watch is not None:
@@ -85,14 +91,25 @@ def load(
     _place(module, path, tree)
     original = Original(module.__dict__)
     for statement in tree.body:
-        if not wanted(statement):
-            for name in targets(statement):
-                original.missing[name] = f"line {statement.lineno} is not a constant, so not run"
+        if chosen is not None and _place_of(statement) not in chosen:
             continue
-        if jitted is None and isinstance(statement, ast.FunctionDef):
-            statement.decorator_list = [d for d in statement.decorator_list if not _compiles(d)]
+        if jitted is None:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.FunctionDef):
+                    node.decorator_list = [d for d in node.decorator_list if not _compiles(d)]
         _execute(statement, path, original)
     return original
+
+
+def _slice(text: str, names: Iterable[str] | None) -> set[tuple[int, int]]:
+    """Where the statements of the top level stand that these names need."""
+    top = TopLevel(text)
+    wanted = top.defined if names is None else {name.split(".")[0] for name in names}
+    return {_place_of(top.body[k]) for k in top.slice(wanted)}
+
+
+def _place_of(statement: ast.stmt) -> tuple[int, int]:
+    return statement.lineno, statement.col_offset
 
 
 def _place(module: types.ModuleType, path: Path, tree: ast.Module) -> None:

@@ -81,8 +81,10 @@ class Session:
         self.source_text = read(str(self.source)).text
         # at the end, so that no file of the user's hides a module of the library
         sys.path += [str(self.source.parent), str(self.path.parent)]
-        self.original: Original = load(self.source, self.source_text)
-        self.rough: Original = load(self.source, self.source_text, rough=True)
+        self.names: list[str] = request["functions"]
+        self.run_module = bool(request.get("run_module"))
+        self.original: Original = self._load()
+        self.rough: Original = self._load(rough=True)
         self.domains = read_domains(self.source_text, str(self.source))
         self.left_out = generated.definitions(self.text, self.path)[1]
         own = generated.block_sizes(self.text, SMALL_BLOCKS)
@@ -98,6 +100,11 @@ class Session:
         self.limited_blocks = own | (limits if cut else {})
         self.limited = generated.load(self.path, self.text, limits) if cut else self.own
         self.target.watched = [vars(m) for m in (self.small, self.many, self.limited)]
+
+    def _load(self, **how: Any) -> Original:
+        """The source file's functions, with what they need of its top level."""
+        names, run_module = self.names, self.run_module
+        return load(self.source, self.source_text, names, run_module=run_module, **how)
 
     def prove(self, name: str) -> dict[str, Any]:
         """The `done` line of one function."""
@@ -165,7 +172,7 @@ class Session:
         if spec is not None and (spec.own or spec.many):
             blocks = self.own_blocks if spec.own else self.many_blocks
         module = generated.load(self.path, self.text, blocks, change, own.names)
-        original = load(self.source, self.source_text, watch=theirs)
+        original = self._load(watch=theirs)
         # the emulator compiles kernels: values are kept on the simulator
         EMULATED.append(None)
         try:

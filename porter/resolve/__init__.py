@@ -1,0 +1,1 @@
+"""What a name of the user's module means: who binds it, who changes it, what its value needs."""

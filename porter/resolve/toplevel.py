@@ -1,0 +1,540 @@
+"""The top level of a module: which of its statements give a name its value.
+
+A constant can be read from its own assignment only where no other statement can touch it.  Else
+its value takes a *slice*: the statements that bind it, store into it or hand it on, with what
+those need, in the order of the file.  `TopLevel` finds both without running anything.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from porter.resolve import calls
+from porter.resolve.effects import (
+    Change,
+    FileNames,
+    Names,
+    Patch,
+    Region,
+    Walker,
+    bound,
+    dotted,
+    function_region,
+    parameters,
+)
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_DEFINITIONS = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A constant that its own assignment tells: the value stands at this line."""
+
+    line: int
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A constant whose value statements compute: `lines` are where they start."""
+
+    lines: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """A constant whose value cannot be known before the program runs."""
+
+    line: int
+    why: str
+
+
+@dataclass(frozen=True)
+class _Fact:
+    """Something of a name that is changed by a region of code."""
+
+    name: str
+    region: str
+    line: int
+    sure: bool
+
+
+class TopLevel:
+    """The names of one module, by what its statements do.  Raises what `ast.parse` raises."""
+
+    def __init__(self, text: str) -> None:
+        self.body = ast.parse(text).body
+        self.names = _file_names(self.body)
+        self.main = {k for k, s in enumerate(self.body) if _is_main(s)}
+        self.regions: dict[str, Region] = {}
+        self._definitions: dict[str, list[Definition]] = defaultdict(list)
+        self._classes: dict[str, list[str]] = {}
+        for k, statement in enumerate(self.body):
+            region = Region(f"#{k}", statement.lineno)
+            self.regions[region.name] = region
+            Walker(region, self.names).statement(statement)
+            self._define(statement, "")
+
+    def _define(self, statement: ast.stmt, prefix: str) -> None:
+        """Read the bodies of the functions that a statement of the top level defines."""
+        stack: list[tuple[ast.AST, str]] = [(statement, prefix)]
+        while stack:
+            node, owner = stack.pop()
+            if isinstance(node, _FUNCTIONS):
+                name = owner + node.name
+                region = function_region(name, node, self.names)
+                if name in self.regions:
+                    _merge(self.regions[name], region)
+                else:
+                    self.regions[name] = region
+                self._definitions[name].append(node)
+                if owner:
+                    self._classes.setdefault(owner[:-1], []).append(name)
+            elif isinstance(node, ast.ClassDef):
+                stack += [(s, f"{owner}{node.name}.") for s in node.body]
+            elif isinstance(node, (ast.stmt, ast.ExceptHandler)):
+                stack += [(c, owner) for c in ast.iter_child_nodes(node)]
+
+    # -- who runs --------------------------------------------------------------------------
+
+    def _reached(self, start: Iterable[str]) -> set[str]:
+        """The functions that code which needs these names may call."""
+        found: set[str] = set()
+        stack = list(start)
+        while stack:
+            name = stack.pop()
+            for own in (name, *self._classes.get(name, ())):
+                if own in self._definitions and own not in found:
+                    found.add(own)
+                    stack += self.regions[own].needs
+        return found
+
+    @cached_property
+    def _runs(self) -> dict[int, set[str]]:
+        """For each statement that runs on import, its region and the functions it may call."""
+        return {
+            k: {f"#{k}"} | self._reached(self.regions[f"#{k}"].needs)
+            for k in range(len(self.body))
+            if k not in self.main
+        }
+
+    @cached_property
+    def _on_import(self) -> set[str]:
+        return set().union(*self._runs.values())
+
+    # -- what is changed ---------------------------------------------------------------------
+
+    @cached_property
+    def scalars(self) -> set[str]:
+        """Names that only ever hold numbers, texts and the like, which nothing can change."""
+        found: set[str] = set()
+        held: dict[str, list[ast.expr | None]] = defaultdict(list)
+        for statement in self.body:
+            _assigned_values(statement, held)
+        names = [n for n in self._bindings if n in held]
+        for _ in range(3):
+            found |= {
+                n for n in names
+                if all(v is not None and self._is_scalar(v, found) for v in held[n])
+                and len(held[n]) >= len(self._bindings[n])
+            }  # fmt: skip
+        return found
+
+    def _is_scalar(self, node: ast.expr, known: set[str]) -> bool:
+        match node:
+            case ast.Constant() | ast.JoinedStr() | ast.Compare():
+                return True
+            case ast.Name(id=name):
+                return name in known or name in self.names.functions
+            case ast.UnaryOp(operand=value):
+                return self._is_scalar(value, known)
+            case ast.BinOp():
+                part: ast.expr = node
+                while isinstance(part, ast.BinOp):
+                    if not self._is_scalar(part.right, known):
+                        return False
+                    part = part.left
+                return self._is_scalar(part, known)
+            case ast.Tuple(elts=parts) | ast.BoolOp(values=parts):
+                return all(self._is_scalar(p, known) for p in parts)
+            case ast.IfExp(body=body, orelse=orelse):
+                return self._is_scalar(body, known) and self._is_scalar(orelse, known)
+            case ast.Attribute():
+                return self._library(node).rpartition(".")[0] in ("numpy", "math", "cmath")
+            case ast.Call(func=func, args=args, keywords=[]):
+                plain = not any(isinstance(a, ast.Tuple) for a in args)
+                return plain and self._makes_scalars(func) and all(
+                    self._is_scalar(a, known) for a in args
+                )  # fmt: skip
+        return False
+
+    def _makes_scalars(self, func: ast.expr) -> bool:
+        root, _, last = self._library(func).rpartition(".")
+        if root == "numpy":
+            return last in calls.NUMPY_SCALARS or last in calls.UFUNC_INPUTS
+        if root in ("math", "cmath"):
+            return True
+        return isinstance(func, ast.Name) and func.id in calls.SCALAR_BUILTINS and (
+            func.id not in self._bindings
+        )  # fmt: skip
+
+    def _library(self, node: ast.expr) -> str:
+        """The dotted name of what a library has, '' for anything else."""
+        root, _, rest = dotted(node).partition(".")
+        path = self.names.libraries.get(root, "")
+        return f"{path}.{rest}" if path and rest else path
+
+    @cached_property
+    def _groups(self) -> dict[str, set[str]]:
+        """The names that may hold one object, for each name that shares its own."""
+        groups: dict[str, set[str]] = {}
+        for region in self.regions.values():
+            for a, b in region.aliases:
+                if {a, b} & self.scalars:
+                    continue
+                one, other = groups.get(a, {a}), groups.get(b, {b})
+                if one is other:
+                    continue
+                if len(one) < len(other):
+                    one, other = other, one
+                one |= other
+                groups.update(dict.fromkeys(other, one))
+                groups.setdefault(a, one)
+                groups.setdefault(b, one)
+        return groups
+
+    def group(self, name: str) -> set[str]:
+        """The name, and those that may hold the same object."""
+        return self._groups.get(name, {name})
+
+    @cached_property
+    def _facts(self) -> dict[str, set[_Fact]]:
+        """Who changes what, also through the arguments of the file's own functions."""
+        facts: dict[str, set[_Fact]] = defaultdict(set)
+        handed = self._handed()
+        pending = [
+            _Fact(c.name, r.name, c.line, c.sure) for r in self.regions.values() for c in r.changes
+        ]
+        while pending:
+            fact = pending.pop()
+            for name in self.group(fact.name):
+                own = _Fact(name, fact.region, fact.line, fact.sure)
+                if own in facts[name] or name in self.scalars:
+                    continue
+                facts[name].add(own)
+                for region, line, given in handed.get(name, ()):
+                    pending += [_Fact(g, region, line, fact.sure) for g in given]
+        return facts
+
+    def _handed(self) -> dict[str, list[tuple[str, int, Names]]]:
+        """For each parameter of the file's functions, what is given for it, where."""
+        found: dict[str, list[tuple[str, int, Names]]] = defaultdict(list)
+        for region in self.regions.values():
+            for call in region.calls:
+                for node in self._definitions.get(call.callee, ()):
+                    spec = node.args
+                    rest = f"{call.callee}:{spec.vararg.arg if spec.vararg else ''}"
+                    order = [f"{call.callee}:{n}" for n in parameters(node)]
+                    order += [rest] * len(call.positional)
+                    pairs = list(zip(order, call.positional, strict=False))
+                    extra = spec.kwarg.arg if spec.kwarg else ""
+                    known = {*parameters(node), *(a.arg for a in spec.kwonlyargs)}
+                    pairs += [
+                        (f"{call.callee}:{n if n in known else extra}", given)
+                        for n, given in call.keywords
+                    ]
+                    for name, given in pairs:
+                        found[name].append((region.name, call.line, given))
+        return found
+
+    # -- names -----------------------------------------------------------------------------
+
+    @cached_property
+    def _bindings(self) -> dict[str, list[int]]:
+        """The statements that bind each name on import, one entry for each binding."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for k in range(len(self.body)):
+            if k not in self.main:
+                for name, _ in self.regions[f"#{k}"].binds:
+                    found[name].append(k)
+        return found
+
+    @cached_property
+    def constants(self) -> frozenset[str]:
+        """The names that some assignment of the top level binds, and no definition after it."""
+        found = set()
+        for name, places in self._bindings.items():
+            kinds = [_defines(self.body[k], name) for k in places]
+            if not all(kinds) and not (kinds[0] and len(set(places)) == 1):
+                if not isinstance(self.body[places[-1]], _DEFINITIONS):
+                    found.add(name)
+        return frozenset(found)
+
+    @property
+    def defined(self) -> set[str]:
+        """The functions and classes of the top level."""
+        return {name.split(".")[0] for name in self._definitions} | self._classes.keys()
+
+    def binds(self, name: str) -> bool:
+        """Whether the top level gives a name a meaning."""
+        return name in self._bindings
+
+    def status(self, name: str) -> Plain | Executed | Unknown:
+        """How the value of a constant is known."""
+        unknown = self._unknown(name)
+        if unknown is not None:
+            return unknown
+        plain = self._plain(name, frozenset())
+        if plain is not None:
+            return Plain(plain)
+        chosen = self.slice([name])
+        for needed in sorted(self._needed(chosen) | {name}):
+            unknown = self._unknown(needed) if needed in self._bindings else None
+            if unknown is not None:
+                return unknown
+        return Executed(tuple(self.body[k].lineno for k in sorted(self._touching(name))))
+
+    def settled(self, name: str, line: int) -> bool:
+        """Whether nothing touches a name after a line: it has its final value there."""
+        return all(self.body[k].lineno < line for k in self._touching(name))
+
+    def _unknown(self, name: str) -> Unknown | None:
+        """What changes a name at a time that the file does not tell, if anything does."""
+        for region in self.regions.values():
+            if region.opaque:
+                line, what = region.opaque[0]
+                return Unknown(line, f"`{what}()` may change it")
+            if name in region.rebinds:
+                return Unknown(region.rebinds[name], f"`{region.name}` rebinds it")
+        for k in sorted(self.main):
+            for other, line in self.regions[f"#{k}"].binds:
+                if other == name:
+                    return Unknown(line, "the main block binds it anew")
+        late = [f for f in self._facts.get(name, ()) if f.sure and f.region not in self._on_import]
+        if late:
+            first = min(late, key=lambda f: f.line)
+            who = "the main block" if first.region.startswith("#") else f"`{first.region}`"
+            return Unknown(first.line, f"{who} changes it")
+        return None
+
+    def _plain(self, name: str, outer: frozenset[str]) -> int | None:
+        """The line of the assignment that tells a constant's value, None where it takes more."""
+        places = self._bindings.get(name, [])
+        if not places or name in outer:
+            return None
+        last = self.body[places[-1]]
+        if not isinstance(last, (ast.Assign, ast.AnnAssign)) or len(set(places)) != len(places):
+            return None
+        single = last.targets if isinstance(last, ast.Assign) else [last.target]
+        if len(single) != 1 or not isinstance(single[0], ast.Name) or last.value is None:
+            return None
+        if not all(isinstance(self.body[k], (ast.Assign, ast.AnnAssign)) for k in places):
+            if not all(isinstance(self.body[k], _DEFINITIONS) for k in places[:-1]):
+                return None
+        if self._changed(name) or any(isinstance(n, ast.NamedExpr) for n in ast.walk(last)):
+            return None
+        if any(self.regions[f"#{k}"].star for k in range(places[-1], len(self.body))):
+            return None
+        region = self.regions[f"#{places[-1]}"]
+        own = outer | {name}
+        needed = set(region.needs)
+        for function in self._reached(region.needs):
+            needed |= self.regions[function].needs
+        steady = all(self._steady(n, places[-1], own) for n in needed if n in self._bindings)
+        return last.lineno if steady else None
+
+    def _changed(self, name: str) -> bool:
+        """Whether a statement that runs on import may change what a name holds."""
+        return any(f.region in self._on_import for f in self._facts.get(name, ()))
+
+    def _steady(self, name: str, before: int, outer: frozenset[str]) -> bool:
+        """Whether a name that a constant is made of means the same there as at the end."""
+        places = self._bindings[name]
+        if name in outer or self._unknown(name) is not None:
+            return False
+        if all(isinstance(self.body[k], _DEFINITIONS) for k in places):
+            return len(places) == 1
+        if name not in self.constants:
+            return len(set(places)) == 1  # an import under `try`
+        return len(places) == 1 and places[0] < before and self._plain(name, outer) is not None
+
+    # -- slices ----------------------------------------------------------------------------
+
+    def _touching(self, name: str) -> set[int]:
+        """The statements, of those that run on import, that bind a name or may change it."""
+        regions = {f.region for f in self._facts.get(name, ())}
+        regions |= {r.name for r in self.regions.values() if name in r.rebinds}
+        found = set(self._bindings.get(name, ()))
+        if regions:
+            found |= {k for k, runs in self._runs.items() if runs & regions}
+        if name not in self.scalars:
+            for other in self.group(name) - {name}:
+                found |= set(self._bindings.get(other, ()))
+        return found
+
+    def _needed(self, chosen: Iterable[int]) -> set[str]:
+        """The names that statements need, and the functions that they may call."""
+        found: set[str] = set()
+        for k in chosen:
+            region = self.regions[f"#{k}"]
+            found |= region.needs | {n for n, _ in region.binds}
+            for function in self._reached(region.needs):
+                found |= self.regions[function].needs
+        return {n for n in found if n in self._bindings}
+
+    def slice(self, names: Iterable[str]) -> list[int]:
+        """The statements, in order, that give these names their values; functions with theirs."""
+        chosen: set[int] = {k for k in self._runs if self.regions[f"#{k}"].star} if names else set()
+        pending = list(self._with_calls(names))
+        seen: set[str] = set()
+        while pending:
+            name = pending.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for k in self._touching(name) - chosen:
+                chosen.add(k)
+                region = self.regions[f"#{k}"]
+                pending += self._with_calls(region.needs)
+        return sorted(chosen)
+
+    def _with_calls(self, names: Iterable[str]) -> set[str]:
+        """Names, and those that the functions among them need when they are called."""
+        wanted = set(names)
+        for function in self._reached(wanted):
+            wanted |= self.regions[function].needs
+        return {n for n in wanted if n in self._bindings}
+
+    # -- attributes ------------------------------------------------------------------------
+
+    @cached_property
+    def _patches(self) -> list[Patch]:
+        found = []
+        for region in self.regions.values():
+            for p in region.patches:
+                root, _, rest = p.owner.partition(".")
+                path = self.names.libraries.get(root)
+                if path is not None or p.owner == "*":
+                    owner = p.owner if path is None else f"{path}.{rest}" if rest else path
+                    found.append(Patch(owner, p.attribute, p.line))
+        return found
+
+    def patched(self, owner: str, attribute: str) -> int | None:
+        """The line that sets an attribute of an imported module, by their dotted names."""
+        for p in self._patches:
+            if p.owner in (owner, "*") and p.attribute in (attribute, "*"):
+                return p.line
+        for root, path in self.names.libraries.items():
+            if path == owner:
+                facts = self._facts.get(f"{root}.{attribute}", ())
+                if sure := [f.line for f in facts if f.sure]:
+                    return min(sure)
+        return None
+
+
+@lru_cache(maxsize=8)
+def top_level(text: str) -> TopLevel | None:
+    """The names of a module's text; None where Python cannot read it."""
+    try:
+        return TopLevel(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _merge(one: Region, other: Region) -> None:
+    """Two definitions of one name: either may be called."""
+    one.needs |= other.needs
+    one.rebinds.update(other.rebinds)
+    for own, more in (
+        (one.changes, other.changes), (one.aliases, other.aliases), (one.calls, other.calls),
+        (one.patches, other.patches), (one.opaque, other.opaque),
+    ):  # fmt: skip
+        own.extend(more)  # type: ignore[arg-type]
+
+
+def _file_names(body: list[ast.stmt]) -> FileNames:
+    libraries: dict[str, str] = {}
+    modules: set[str] = set()
+    functions: set[str] = set()
+    lists: set[str] = set()
+    stack: list[ast.AST] = list(reversed(body))
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Import(names=names):
+                for a in names:
+                    own = a.asname or a.name.split(".")[0]
+                    libraries.setdefault(own, a.name if a.asname else own)
+                    modules.add(own)
+            case ast.ImportFrom(names=names, module=module, level=level):
+                path = "." * level + (module or "")
+                for a in names:
+                    libraries.setdefault(a.asname or a.name, f"{path}.{a.name}")
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                functions.add(name)
+            case ast.Assign(targets=targets, value=ast.List() | ast.ListComp()):
+                lists |= {t.id for t in targets if isinstance(t, ast.Name)}
+            case ast.stmt() | ast.ExceptHandler() if not isinstance(node, ast.ClassDef):
+                stack += reversed(list(ast.iter_child_nodes(node)))
+    return FileNames(libraries, frozenset(modules), frozenset(functions), frozenset(lists))
+
+
+def _defines(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement gives a name its meaning by a definition or an import."""
+    for node in ast.walk(statement):
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and node.name == name:
+            return True
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and name in bound(node):
+            return True
+    return False
+
+
+def _assigned_values(node: ast.AST, held: dict[str, list[ast.expr | None]]) -> None:
+    """The expressions that names are assigned, None where it is something else."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                _pair(target, value, held)
+        case ast.AnnAssign(target=target, value=value) if value is not None:
+            _pair(target, value, held)
+        case ast.AugAssign(target=ast.Name(id=name), value=value):
+            held[name].append(value)
+        case ast.For(target=target, iter=ast.Call(func=ast.Name(id="range"))):
+            _pair(target, ast.Constant(0), held)
+        case ast.NamedExpr(target=target, value=value):
+            _pair(target, value, held)
+    if isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case)) and not isinstance(
+        node, (*_FUNCTIONS, ast.ClassDef)
+    ):
+        for child in ast.iter_child_nodes(node):
+            _assigned_values(child, held)
+
+
+def _pair(target: ast.expr, value: ast.expr, held: dict[str, list[ast.expr | None]]) -> None:
+    displays = (ast.Tuple, ast.List)
+    if isinstance(target, ast.Name):
+        held[target.id].append(value)
+    elif isinstance(target, displays) and isinstance(value, displays):
+        if len(target.elts) == len(value.elts):
+            for part, own in zip(target.elts, value.elts, strict=True):
+                _pair(part, own, held)
+
+
+def _is_main(statement: ast.stmt) -> bool:
+    """`if __name__ == "__main__":`, which does not run on import."""
+    if not isinstance(statement, ast.If) or statement.orelse:
+        return False
+    match statement.test:
+        case ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()],
+                         comparators=[ast.Constant(value="__main__")]):  # fmt: skip
+            return True
+        case ast.Compare(left=ast.Constant(value="__main__"), ops=[ast.Eq()],
+                         comparators=[ast.Name(id="__name__")]):  # fmt: skip
+            return True
+    return False

@@ -96,6 +96,10 @@ Paths = Annotated[
     list[str],
     typer.Argument(metavar="PATH...", help="File, directory, notebook, or - for standard input."),
 ]
+RunModule = Annotated[
+    bool,
+    typer.Option("--run-module", help="Run the whole file for the values of its constants."),
+]
 Functions = Annotated[
     list[str] | None,
     typer.Option("-f", "--function", metavar="NAME", help="Only this function (repeatable)."),
@@ -297,6 +301,7 @@ def convert(
         bool,
         typer.Option("--allow-serial", help="Run loops that need their own results on one thread."),
     ] = False,
+    run_module: RunModule = False,
 ) -> None:
     """Write a CUDA module for each file and prove it."""
     _check_target(target)
@@ -321,6 +326,7 @@ def convert(
         allow_serial=allow_serial,
         library=library.value if library else "",
         refuse_host=refuse_host,
+        run_module=run_module,
     )
     raise typer.Exit(run(options))
 
@@ -371,6 +377,7 @@ def verify(
     sanitize: Annotated[
         bool, typer.Option("--sanitize", help="With --on gpu: once more in compute-sanitizer.")
     ] = False,
+    run_module: RunModule = False,
 ) -> None:
     """Prove a generated module against the originals."""
     from porter.commands.options import VerifyOptions
@@ -391,6 +398,7 @@ def verify(
         backends=tuple(b.value for b in backends or ()),
         trace_values=trace_values,
         sanitize=sanitize,
+        run_module=run_module,
     )
     raise typer.Exit(run(options))
 

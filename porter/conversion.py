@@ -128,6 +128,11 @@ def _scope(module: SourceModule, options: ConvertOptions, config: Config) -> Glo
     scope = Globals(module)
     scope.library, scope.refuse_host = options.library, options.refuse_host
     scope.allow_serial = options.allow_serial or config.allow_serial
+    scope.run_module = options.run_module
+    if options.verify or options.run_module or options.emit is not None:
+        from porter.verify.module_values import ModuleValues
+
+        scope.values = ModuleValues(options.run_module)
     return scope
 
 
@@ -172,7 +177,7 @@ def _proved(
     text = _module(converted, file, options, place, templates, {})
     if not options.verify:
         return [_outcome(c, None) for c in converted], text
-    found = {f.name: f for f in _verify(place, text)}
+    found = {f.name: f for f in _verify(place, text, options.run_module)}
     outcomes = [_outcome(c, found.get(c.name)) for c in converted]
     good = [c for c, o in zip(converted, outcomes, strict=True) if o.status == "converted"]
     if not good:
@@ -180,10 +185,10 @@ def _proved(
     return outcomes, _module(good, file, options, place, templates, found)
 
 
-def _verify(place: Path, text: str) -> list[FunctionEvidence]:
+def _verify(place: Path, text: str, run_module: bool) -> list[FunctionEvidence]:
     from porter.verify.run import verify_module
 
-    return verify_module(place, text=text)
+    return verify_module(place, text=text, run_module=run_module)
 
 
 def _outcome(c: Converted, found: FunctionEvidence | None) -> FunctionOutcome:
@@ -248,7 +253,10 @@ def _module(
         )
         for c in converted
     )  # fmt: skip
-    header = Header(__version__, source.replace(os.sep, "/"), text_hash(file.text), records)
+    header = Header(
+        __version__, source.replace(os.sep, "/"), text_hash(file.text), records,
+        run_module=options.run_module,
+    )  # fmt: skip
     body = module_text(
         [c.text for c in converted], Path(file.path).name, options.backend, templates
     )

@@ -62,7 +62,8 @@ def convert_function(
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
     filled = tuple(_filled(part, allowed) for part in text.parts)
     return Converted(
-        function.name, types, (*assumptions(function, types, signature), *_serial(planned)),
+        function.name, types, 
+        (*assumptions(function, types, signature), *program.assumed, *_serial(planned)),
         program, planned,
         replace(text, parts=filled), function.module.path, also,
     )  # fmt: skip

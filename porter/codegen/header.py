@@ -17,6 +17,7 @@ _SIGNATURE = re.compile(r"(?P<name>[\w.]+)\((?P<types>.*)\)$")
 _FACT = re.compile(r"(?P<name>[\w.]+): (?P<text>.*)$")
 _OUTPUT = re.compile(r"sha256:(?P<hash>[0-9a-f]*)$")
 _PREFIX = "# porter: "
+_RUN_MODULE = "after the whole source ran (--run-module)"
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,17 @@ class FunctionRecord:
 
 @dataclass(frozen=True)
 class Header:
-    """What the header says; `source` is relative to the module's folder."""
+    """What the header says; `source` is relative to the module's folder.
+
+    With `run_module`, constants have the values that the whole source leaves them.
+    """
 
     version: str
     source: str
     source_hash: str
     functions: tuple[FunctionRecord, ...] = field(default=())
     output_hash: str = ""
+    run_module: bool = False
 
     def function(self, name: str) -> FunctionRecord | None:
         """The record of one function, or None."""
@@ -64,6 +69,7 @@ def render(header: Header, body: str) -> str:
         " edit it freely, `porter verify` proves it again.",
         f"{_PREFIX}source {header.source} sha256:{header.source_hash}",
     ]
+    lines += [f"{_PREFIX}constants {_RUN_MODULE}"] if header.run_module else []
     for record in header.functions:
         lines += [_PREFIX + line for line in _function_lines(record)]
     body = _canonical(body)
@@ -84,6 +90,7 @@ def _function_lines(record: FunctionRecord) -> Iterator[str]:
 def parse(text: str) -> Header | None:
     """The header of a module's text, or None when it has none that porter wrote."""
     version, source, source_hash, output = "", "", "", ""
+    run_module = False
     records: dict[str, FunctionRecord] = {}
     for line in _top_comments(text):
         if found := _GENERATED.match(line):
@@ -93,13 +100,15 @@ def parse(text: str) -> Header | None:
         word, _, rest = line.removeprefix(_PREFIX).partition(" ")
         if word == "source" and (found := _SOURCE.match(rest)):
             source, source_hash = found["path"], found["hash"]
+        elif word == "constants":
+            run_module = rest == _RUN_MODULE
         elif word == "output" and (found := _OUTPUT.match(rest)):
             output = found["hash"]
         else:
             _add(records, word, rest)
     if not source:
         return None
-    return Header(version, source, source_hash, tuple(records.values()), output)
+    return Header(version, source, source_hash, tuple(records.values()), output, run_module)
 
 
 def _add(records: dict[str, FunctionRecord], word: str, rest: str) -> None:

@@ -66,7 +66,8 @@ class ConvertOptions:
     `output` is a file, a folder, `-` or None (beside the source); `emit` is None or one of
     array, loops and plan; `output_format` is full, concise or json; `backend` is numba or
     numba-cuda-mlir; `library` is cupy or empty; with `refuse_host` no array work may stay on
-    the host; `templates` is a folder with overriding templates.
+    the host; `templates` is a folder with overriding templates; with `run_module` constants have
+    their values after the whole module ran.
     """
 
     paths: tuple[str, ...]
@@ -86,6 +87,7 @@ class ConvertOptions:
     allow_serial: bool = False
     library: str = ""
     refuse_host: bool = False
+    run_module: bool = False
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,8 @@ class VerifyOptions:
     that `porter trace` wrote; `archs` are the architectures to compile for, empty for the usual
     ones, `backends` the packages to compile with, empty for the module's own; with
     `trace_values` a mismatch tells the first source line whose value differs; `sanitize` repeats
-    the proof on a GPU under compute-sanitizer.
+    the proof on a GPU under compute-sanitizer; with `run_module` the source's whole top level runs,
+    as it must for modules that were converted so.
     """
 
     paths: tuple[str, ...]
@@ -116,6 +119,7 @@ class VerifyOptions:
     backends: tuple[str, ...] = ()
     trace_values: bool = False
     sanitize: bool = False
+    run_module: bool = False
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ def _comparable(text: str) -> str:
     if header is None:
         return text
     facts = [(f.name, f.signature, f.also, f.shapes, f.assumed) for f in header.functions]
-    return f"{header.version} {header.source_hash} {facts}\n{body_of(text)}"
+    ran = header.run_module
+    return f"{header.version} {header.source_hash} {ran} {facts}\n{body_of(text)}"
 
 
 def is_stale(output: Output, text: str) -> bool:

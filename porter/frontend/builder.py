@@ -49,6 +49,7 @@ NAMES = {
     "PRT907": "unsupported-dtype",
     "PRT908": "changes-type",
     "PRT909": "nothing-to-convert",
+    "PRT913": "unknown-constant",
 }
 
 #: what helps in general, where a refusal has nothing better to say
@@ -142,6 +143,7 @@ class Builder:
     imports: set[str] = field(default_factory=set)
     frozen: set[str] = field(default_factory=set)  # arrays that objects of the host may hold
     kept: list[Diagnostic] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)  # values of constants that were computed
     arguments: dict[str, Value] = field(default_factory=dict)  # of the function, as they came
     snapshots: dict[str, str] = field(default_factory=dict)
     # (written, kept) arguments that must not be one array
@@ -173,6 +175,11 @@ class Builder:
         name = value.poly.symbol if isinstance(value, IndexValue) else getattr(value, "name", None)
         if name in self.fixable:
             raise Unspecialised(name)
+
+    def assume(self, fact: str) -> None:
+        """Something that the module relies on and its header states."""
+        if fact not in self.assumed:
+            self.assumed.append(fact)
 
     def note_kept(self, why: str) -> None:
         """Say that the current statement stays on the host, and why."""

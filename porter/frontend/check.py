@@ -32,7 +32,7 @@ def check_function(
     """Run the front end and the plan on a function; nothing is written or executed."""
     try:
         scope = globals_of(function.module)
-        scope.allow_serial = allow_serial
+        scope.allow_serial, scope.verdict_only = allow_serial, True
         plain, scope = method_apart(function, scope)
         types, program, plan = front_end(plain, signature, scope)
     except Refusal as e:
@@ -48,7 +48,7 @@ def check_function(
         return FunctionVerdict("refused", [found], signature or "", [])
     text = ", ".join(map(str, types))
     kept = [d.at(function.module.path, function.name) for d in program.kept]
-    assumed = list(assumptions(plain, types, signature))
+    assumed = [*assumptions(plain, types, signature), *program.assumed]
     # what runs on one thread is said by `convert`, and no obstacle
     verdict = "partly" if kept else "convertible"
     return FunctionVerdict(verdict, kept, text, assumed, plan)

@@ -16,6 +16,7 @@ from porter.frontend import calculus, subscripts
 from porter.frontend.builder import Builder
 from porter.frontend.compaction import fetched, known_whole, whole
 from porter.frontend.comprehension import listed
+from porter.frontend.constants import reading
 from porter.frontend.globals import Globals, member
 from porter.frontend.scalars import (
     DTypeError,
@@ -211,13 +212,15 @@ class Evaluator:
 
     def _constant(self, name: str) -> Value:
         """A module-level constant: numbers are copied into the generated module."""
-        value = Evaluator(self.b, self.scope, {})(self.scope.constants[name])
+        found = reading(self.b, self.scope, name)
+        inner = Evaluator(self.b, found.scope, {})
+        value = inner(found.node)
         if self.scope.foreign and not isinstance(value, Array):
             return value  # its name may mean something else in the user's file
         if isinstance(value, (Const, Op)) and not isinstance(value, Array):
-            self.b.constants[name] = self.b.module.code(self.scope.constants[name])
+            self.b.constants[name] = self.b.module.code(found.node)
             self.b.taken.add(name)
-            self._copy_constants(self.scope.constants[name])
+            inner._copy_constants(found.node)
             is_float = value.dtype.kind == "f" and value.dtype.weak
             return Scalar(name, value.dtype) if is_float else value
         if isinstance(value, Array) and value.ndim and not self._is_small(value):

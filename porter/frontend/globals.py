@@ -11,6 +11,8 @@ import libcst as cst
 from porter.arrays.dtypes import KINDS, DType
 from porter.frontend.scalars import number
 from porter.frontend.values import NONE, DTypeName, Function, Module, Value
+from porter.resolve.toplevel import TopLevel, top_level
+from porter.resolve.values import Values
 from porter.source.module import SourceModule
 
 CONSTANTS = {
@@ -49,13 +51,16 @@ class Globals:
     def __init__(self, module: SourceModule) -> None:
         self.module = module
         self.names: dict[str, Value] = {}
-        self.constants: dict[str, cst.BaseExpression] = {}
+        self.assigned: dict[str, cst.BaseExpression] = {}
         self.imports: dict[str, set[str]] = {}
         self.origins: dict[str, Origin] = {}
         self.foreign = False  # another file of the project, whose helpers are inlined
         self.library = ""  # "cupy": linear algebra, transforms and sorts run there
         self.allow_serial = False  # loops that run in order may run on one thread
         self.refuse_host = False  # nothing that is array work may stay on the host
+        self.values: Values | None = None  # runs what a constant needs; None: nothing may run
+        self.verdict_only = False  # of a value that takes running code, its kind is enough
+        self.run_module = False  # the values are those after the whole module ran
         self._scan(module.tree.body)
 
     def for_module(self, module: SourceModule) -> Globals:
@@ -63,7 +68,19 @@ class Globals:
         other = Globals(module)
         other.library, other.refuse_host = self.library, self.refuse_host
         other.allow_serial = self.allow_serial
+        other.values, other.run_module = self.values, self.run_module
+        other.verdict_only = self.verdict_only
         return other
+
+    @cached_property
+    def top(self) -> TopLevel | None:
+        """What the statements of the top level do with its names; None if it is not Python."""
+        return top_level(self.module.shown.whole)
+
+    @cached_property
+    def constants(self) -> frozenset[str]:
+        """The names that the top level assigns; `constants.reading` has their values."""
+        return frozenset(self.assigned) if self.top is None else self.top.constants
 
     @cached_property
     def functions(self) -> dict[str, cst.FunctionDef]:
@@ -89,9 +106,9 @@ class Globals:
                 for name, line in lines.items():
                     self.imports.setdefault(name, set()).update(line)
             case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))], value=value):
-                self.constants[name] = value
+                self.assigned[name] = value
             case cst.AnnAssign(target=cst.Name(value=name), value=value) if value is not None:
-                self.constants[name] = value
+                self.assigned[name] = value
 
 
 def _origins(node: cst.Import | cst.ImportFrom) -> dict[str, Origin]:

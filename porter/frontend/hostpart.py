@@ -266,7 +266,7 @@ def speaks(body: Body, call: cst.Call) -> bool:
     owner = call.func.value if isinstance(call.func, cst.Attribute) else None
     if not isinstance(owner, cst.Name) or owner.value in body.env:
         return False
-    made = body.ev.scope.constants.get(owner.value)
+    made = body.ev.scope.assigned.get(owner.value)
     return isinstance(made, cst.Call) and purity.callee(body, made.func) == "logging.getLogger"
 
 

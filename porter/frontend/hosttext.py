@@ -14,6 +14,7 @@ from porter.arrays.dtypes import strengthen
 from porter.diagnostics import Refusal
 from porter.frontend import purity
 from porter.frontend.builder import whole_view
+from porter.frontend.constants import reading
 from porter.frontend.evaluate import is_expr
 from porter.frontend.names import used_names
 from porter.frontend.scalars import on_host
@@ -190,14 +191,15 @@ class HostText(cst.CSTTransformer):
     def _constant(self, name: str) -> None:
         """A module-level constant is copied with what it is made of."""
         scope = self.body.ev.scope
-        value = scope.constants[name]
+        found = reading(self.b, scope, name)
+        value = found.node
         if scope.foreign or not purity.is_plain(value):
             raise self.b.refuse("PRT902", f"`{name}` is of this file: the module does not have it")
         for used in sorted(used_names(value)):
-            if used in scope.constants:
+            if used in found.scope.constants:
                 self._constant(used)
-            elif used in scope.names:
-                self._global(used, scope.names[used])
+            elif used in found.scope.names:
+                self._global(used, found.scope.names[used])
         self.b.constants.setdefault(name, self.b.module.code(value))
         self.b.taken.add(name)
 

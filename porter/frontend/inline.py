@@ -6,6 +6,7 @@ from typing import Any
 
 import libcst as cst
 
+from porter.frontend.constants import check_default
 from porter.frontend.evaluate import Evaluator
 from porter.frontend.values import NONE, Function, Value
 
@@ -36,6 +37,8 @@ def bind_parameters(
         elif key not in env:
             if p.default is None:
                 raise ev.b.refuse("PRT901", f"`{name}` lacks its argument `{key}`")
+            if isinstance(function, cst.FunctionDef):
+                check_default(ev.b, ev.scope, p.default, ev.scope.module.span(function).line)
             env[key] = Evaluator(ev.b, ev.scope, {})(p.default)
     return env
 

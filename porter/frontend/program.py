@@ -16,6 +16,7 @@ from porter.frontend.arguments import conversions
 from porter.frontend.attributes import PREFIX
 from porter.frontend.builder import Builder, Contradiction, Grown, Unspecialised, refusal
 from porter.frontend.calculus import ONE
+from porter.frontend.constants import check_default
 from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.globals import Globals
 from porter.frontend.inline import _statements
@@ -129,6 +130,8 @@ def _environment(
         b.taken.add(name)
         keyword = id(p) in keywords
         default = None if p.default is None else function.module.code(p.default)
+        if p.default is not None:
+            check_default(b, scope, p.default, function.span.line)
         value = None if p.default is None else Evaluator(b, scope, {})(p.default)
         if value is not None and (t.omitted or name in fixed):
             env[name] = value
@@ -218,7 +221,7 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
         body=body,
         checks=_checks(b, poly),
         docstring=function.node.get_docstring(clean=False) or "",
-        assumed=(),
+        assumed=tuple(b.assumed),
         constants=dict(b.constants),
         origin=Origin(function.span, f"def {function.name}"),
         imports=tuple(sorted(b.imports)),

@@ -50,8 +50,13 @@ def globals_at(file: Path, changed: int) -> Globals | None:
     return scope
 
 
-def _open(file: Path | None) -> Globals | None:
-    return None if file is None else globals_at(file, file.stat().st_mtime_ns)
+def _open(file: Path | None, scope: Globals) -> Globals | None:
+    """The names of another file, whose values are found as those of `scope` are."""
+    other = None if file is None else globals_at(file, file.stat().st_mtime_ns)
+    if other is not None:
+        other.values, other.run_module = scope.values, scope.run_module
+        other.verdict_only = scope.verdict_only
+    return other
 
 
 def imported_from(scope: Globals, name: str) -> tuple[Globals, str] | None:
@@ -59,7 +64,7 @@ def imported_from(scope: Globals, name: str) -> tuple[Globals, str] | None:
     origin = scope.origins.get(name)
     if origin is None or origin.name is None:
         return None
-    other = _open(locate(scope.module.path, origin))
+    other = _open(locate(scope.module.path, origin), scope)
     return None if other is None or not _has(other, origin.name) else (other, origin.name)
 
 
@@ -68,7 +73,7 @@ def module_named(scope: Globals, name: str) -> Globals | None:
     origin = scope.origins.get(name)
     if origin is None:
         return None
-    return _open(locate(scope.module.path, origin, origin.name))
+    return _open(locate(scope.module.path, origin, origin.name), scope)
 
 
 def _has(scope: Globals, name: str) -> bool:

@@ -14,6 +14,7 @@ from porter.frontend import control, looping, mixed, subscripts
 from porter.frontend.builder import Builder, whole_view
 from porter.frontend.calculus import ONE, astype, either, elementwise, reindex
 from porter.frontend.compaction import held_mask, whole
+from porter.frontend.constants import check_patched
 from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.functions.creation import Empty
 from porter.frontend.globals import Globals, imported
@@ -92,6 +93,7 @@ class Body:
 
     def prepare(self, statements: Sequence[cst.BaseStatement]) -> None:
         """Note which names are assigned exactly once: those need no variable."""
+        check_patched(self.b, self.ev.scope, statements)
         counts: dict[str, int] = {}
         for name in assigned_names(statements):
             counts[name] = counts.get(name, 0) + 1

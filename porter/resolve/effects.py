@@ -8,6 +8,7 @@ may change every argument of it.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -68,19 +69,22 @@ class FileNames:
     """What the names of a file's imports and functions are.
 
     `libraries` maps what is imported to dotted names, `modules` are the modules among it;
-    `lists` are the names that are assigned a list somewhere.
+    `lists` are the names that are assigned a list somewhere, `flat` those that only ever hold
+    tables of numbers: an element of one is no part that could be changed.
     """
 
     libraries: Mapping[str, str]
     modules: Names
     functions: Names
     lists: Names = NOTHING
+    flat: Names = NOTHING
 
     def without(self, local: Iterable[str]) -> FileNames:
         """The same where some names mean something else."""
         own = frozenset(local)
         libraries = {n: path for n, path in self.libraries.items() if n not in own}
-        return FileNames(libraries, self.modules - own, self.functions - own, self.lists - own)
+        kinds = (self.modules, self.functions, self.lists, self.flat)
+        return FileNames(libraries, *(names - own for names in kinds))
 
 
 class Walker:
@@ -94,7 +98,7 @@ class Walker:
     ) -> None:
         self.region, self.modules = region, names.modules
         self.libraries, self.functions = names.libraries, names.functions
-        self.lists = names.lists
+        self.lists, self.flat = names.lists, names.flat
         self.local: set[str] = set(local)
         self.shared = shared  # declared `global`
 
@@ -243,7 +247,7 @@ class Walker:
         self._bind(ast.Name(node.name), NOTHING, node.lineno)
         if self.region.name and not self.region.name.startswith("#"):
             # a function inside of a function: it may be called wherever its name goes
-            self.local |= {a.arg for a in _arguments(node)} | set(assigned(node))
+            self.local |= ({a.arg for a in _arguments(node)} | set(assigned(node))) - self.shared
             self.run(node.body)
 
     def _do_ClassDef(self, node: ast.ClassDef) -> None:
@@ -309,14 +313,18 @@ class Walker:
     def _of_Attribute(self, node: ast.Attribute) -> Names:
         held = self.flow(node.value)
         path = dotted(node)
-        if path and not held and path.split(".")[0] in self.modules - self.local:
-            # an object of another module
-            return frozenset({path})
+        root = path.split(".")[0]
+        if path and not held and root in self.modules - self.local:
+            # an object of another module; those of libraries are numbers and functions
+            known = self.libraries[root].split(".")[0] in calls.READERS
+            return NOTHING if known else frozenset({path})
         return NOTHING if node.attr in calls.PLAIN_ATTRIBUTES else held
 
     def _of_Subscript(self, node: ast.Subscript) -> Names:
         self.flow(node.slice)
-        return self.flow(node.value)
+        held = self.flow(node.value)
+        one = isinstance(node.value, ast.Name) and node.value.id in self.flat - self.local
+        return NOTHING if one and not isinstance(node.slice, ast.Slice) else held
 
     def _of_Starred(self, node: ast.Starred) -> Names:
         return self.flow(node.value)
@@ -428,6 +436,9 @@ class Walker:
         self, node: ast.Call, name: str, positional: tuple[Names, ...], given: Names
     ) -> Names:
         root, _, last = name.rpartition(".")
+        if name == last and not hasattr(builtins, name):
+            # a variable: what it holds may change itself and its arguments
+            given |= {name}
         if not root and last in calls.OPAQUE:
             self._opaque(node, last, given)
             return given

@@ -8,7 +8,7 @@ those need, in the order of the file.  `TopLevel` finds both without running any
 from __future__ import annotations
 
 import ast
-import builtins
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,6 @@ from functools import cached_property, lru_cache
 
 from porter.resolve import calls
 from porter.resolve.effects import (
-    Change,
     FileNames,
     Names,
     Patch,
@@ -69,7 +68,10 @@ class TopLevel:
     """The names of one module, by what its statements do.  Raises what `ast.parse` raises."""
 
     def __init__(self, text: str) -> None:
-        self.body = ast.parse(text).body
+        with warnings.catch_warnings():
+            # invalid escapes are the business of other tools
+            warnings.simplefilter("ignore")
+            self.body = ast.parse(text).body
         self.names = _file_names(self.body)
         self.main = {k for k, s in enumerate(self.body) if _is_main(s)}
         self.regions: dict[str, Region] = {}
@@ -425,6 +427,12 @@ class TopLevel:
                     found.append(Patch(owner, p.attribute, p.line))
         return found
 
+    @cached_property
+    def patches_libraries(self) -> bool:
+        """Whether the file sets anything of what it imports."""
+        roots = {name.partition(".")[0] for name, found in self._facts.items() if found}
+        return bool(self._patches or roots & self.names.modules)
+
     def patched(self, owner: str, attribute: str) -> int | None:
         """The line that sets an attribute of an imported module, by their dotted names."""
         for p in self._patches:
@@ -463,6 +471,8 @@ def _file_names(body: list[ast.stmt]) -> FileNames:
     modules: set[str] = set()
     functions: set[str] = set()
     lists: set[str] = set()
+    flat: set[str] = set()
+    other: set[str] = set()
     stack: list[ast.AST] = list(reversed(body))
     while stack:
         node = stack.pop()
@@ -478,11 +488,30 @@ def _file_names(body: list[ast.stmt]) -> FileNames:
                     libraries.setdefault(a.asname or a.name, f"{path}.{a.name}")
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 functions.add(name)
-            case ast.Assign(targets=targets, value=ast.List() | ast.ListComp()):
-                lists |= {t.id for t in targets if isinstance(t, ast.Name)}
+            case ast.Assign(targets=targets, value=value):
+                own_names = {t.id for t in targets if isinstance(t, ast.Name)}
+                lists |= own_names if isinstance(value, (ast.List, ast.ListComp)) else set()
+                (flat if _is_flat(value) else other).update(own_names)
             case ast.stmt() | ast.ExceptHandler() if not isinstance(node, ast.ClassDef):
                 stack += reversed(list(ast.iter_child_nodes(node)))
-    return FileNames(libraries, frozenset(modules), frozenset(functions), frozenset(lists))
+    kinds = (modules, functions, lists, flat - other)
+    return FileNames(libraries, *map(frozenset, kinds))
+
+
+def _is_flat(value: ast.expr) -> bool:
+    """Whether an expression makes a table of numbers with one axis: `[1, 2]`, `np.zeros(4)`."""
+    if isinstance(value, ast.Call) and value.args and not value.keywords:
+        name = dotted(value.func).rpartition(".")[2]
+        first = value.args[0]
+        if name in ("zeros", "ones", "full", "empty"):
+            return isinstance(first, ast.Constant)
+        if name in ("arange", "linspace", "range"):
+            return True
+        return name in ("array", "asarray", "tuple", "list") and _is_flat(first)
+    if not isinstance(value, (ast.List, ast.Tuple)):
+        return False
+    parts = (p.operand if isinstance(p, ast.UnaryOp) else p for p in value.elts)
+    return all(isinstance(p, ast.Constant) for p in parts)
 
 
 def _defines(statement: ast.stmt, name: str) -> bool:

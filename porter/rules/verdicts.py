@@ -141,6 +141,7 @@ def _functions(
 
     try:
         module = SourceModule(_needed(file, convertible.values()), file.path)
+        module.whole = source.text
     except ParserSyntaxError as error:
         return _unparsed(source, error)
     module.traced = traced_types(file.path)

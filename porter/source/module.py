@@ -44,6 +44,8 @@ class SourceModule:
         self._wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
         self.tree = self._wrapper.module
         self.shown: SourceModule = self
+        #: the file's own text, where this one leaves out what is not asked about
+        self.whole = text
         #: types that a run showed: by function and parameter, in Numba's syntax
         self.traced: Mapping[str, Mapping[str, str]] = {}
         #: what the functions do with their parameters, by name and the helpers they may call
@@ -87,7 +89,7 @@ class SourceModule:
         """The text that each module-level name is assigned, as type aliases are."""
         from porter.frontend.globals import globals_of
 
-        return {name: self.code(value) for name, value in globals_of(self).constants.items()}
+        return {name: self.code(value) for name, value in globals_of(self).assigned.items()}
 
     def _find(self, body: object, prefix: str) -> Iterator[FunctionSource]:
         for node in body if isinstance(body, (list, tuple)) else ():

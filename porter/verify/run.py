@@ -50,6 +50,7 @@ def verify_module(
     backends: tuple[str, ...] = (),
     values: bool = False,
     sanitize: bool = False,
+    run_module: bool = False,
 ) -> list[FunctionEvidence]:
     """Prove the functions of a generated module against its source file.
 
@@ -67,6 +68,8 @@ def verify_module(
     `backends.BACKENDS`, or `all` that are installed; none for the one that the module gets when
     it is imported.  With `values`, a mismatch tells the first source line whose value differs.
 
+    With `run_module` the whole top level of the source runs, not only what the functions need.
+
     With `text`, that text is proved as if it stood in the file, which need not exist: the
     header's source is looked for relative to the file's folder.
     """
@@ -76,10 +79,12 @@ def verify_module(
     text = _read(path) if text is None else text
     header = _header(path, text)
     names = _names(path, header, functions)
+    if header.run_module and not run_module:
+        raise UsageError(f"{path} was converted with --run-module: verify it with --run-module")
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
         job = _Job(path, Path(folder), names, cases, seed, timeout)
         job.case, job.inputs, job.trace = case, _inputs(inputs), _trace(trace)
-        job.archs, job.values = _archs(archs), values
+        job.archs, job.values, job.run_module = _archs(archs), values, run_module
         job.module.write_text(text, "utf-8")
         names_of_compilers = chosen(backends, text) if "ptx" in on else ()
         compilers = [_Compiler(job, name) for name in names_of_compilers]
@@ -199,7 +204,7 @@ class _Job:
         self.inputs: Path | None = None
         self.trace: Path | None = None
         self.archs: tuple[str, ...] = USUAL
-        self.values = False
+        self.values = self.run_module = False
         self.before: list[str] = []
         self.label = ""
         (folder / "module").mkdir()
@@ -266,7 +271,7 @@ class _Job:
             "cases": count, "seed": self.seed,
             "seconds": self.timeout * _SOFT, "limit": self.timeout * (2 * len(names) + 1),
             "reply": str(reply), "observe": self.observe, "case": self.case, "values": self.values,
-            "on": self.kind,
+            "on": self.kind, "run_module": self.run_module,
             "inputs": self.inputs and str(self.inputs), "trace": self.trace and str(self.trace),
         }  # fmt: skip
         extra = {"NUMBA_CACHE_DIR": str(self.folder / "cache")}

@@ -1,0 +1,126 @@
+"""What a constant of the module level is: the expression that tells its value.
+
+It is the constant's own assignment where nothing else can touch it.  Else its value is known only
+after some statements ran: then it is a literal, which the header of the module states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import libcst as cst
+
+from porter.diagnostics import Note, Refusal, Span
+from porter.frontend.builder import Builder, refusal
+from porter.frontend.globals import Globals
+from porter.frontend.names import used_names
+from porter.resolve.toplevel import Executed, TopLevel, Unknown
+from porter.source.module import SourceModule
+from porter.source.walk import walk
+
+#: how much of a value the header of a module shows
+SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The expression of a constant, and the names that it is made of."""
+
+    node: cst.BaseExpression
+    scope: Globals
+
+
+def reading(b: Builder, scope: Globals, name: str) -> Reading:
+    """The expression of a constant. Refuses one whose value no part of the file fixes."""
+    if scope.top is None:
+        raise b.refuse("PRT913", f"the value of `{name}` cannot be found", _PASS.format(name))
+    status = scope.top.status(name)
+    if isinstance(status, Unknown) and not scope.run_module:
+        raise _changed(b, scope, name, status)
+    if not isinstance(status, (Executed, Unknown)):
+        return Reading(scope.assigned[name], scope)
+    lines = _lines(status.lines if isinstance(status, Executed) else ())
+    if scope.verdict_only and name in scope.assigned:
+        # nothing may run: the first assignment shows what kind of value it is
+        b.assume(f"{name} is computed by {lines}")
+        return Reading(scope.assigned[name], scope)
+    if scope.values is None:
+        text = f"the value of `{name}` takes running {lines}"
+        raise b.refuse("PRT913", text, "let `porter convert` run them: leave out `--no-verify`")
+    found = scope.values(scope.module.path, scope.module.shown.whole, name)
+    if not found.text:
+        raise b.refuse("PRT913", f"`{name}` {found.why}", _PASS.format(name))
+    shown = found.text if len(found.text) <= SHOWN else f"{found.text[:SHOWN]}..."
+    b.assume(f"{name} is {shown} ({lines})")
+    return Reading(cst.parse_expression(found.text), _numpy_scope())
+
+
+_PASS = "pass `{0}` as a parameter"
+
+
+def _changed(b: Builder, scope: Globals, name: str, status: Unknown) -> Refusal:
+    text = f"the value of `{name}` is not fixed: {status.why} (line {status.line})"
+    d = b.refuse("PRT913", text, f"{_PASS.format(name)}, or use `--run-module`").diagnostic
+    first = scope.module.lines[status.line - 1]
+    column = len(first) - len(first.lstrip()) + 1
+    note = Note(Span(status.line, column, status.line, len(first) + 1), "changed here")
+    return refusal(d.code, d.message, d.span, d.help, () if scope.foreign else (note,))
+
+
+def _lines(lines: Sequence[int]) -> str:
+    """`line 3`, `lines 3 and 5`, `lines 3 to 9`; the whole module without numbers."""
+    if not lines:
+        return "running the module"
+    numbers = sorted(set(lines))
+    if len(numbers) == 1:
+        return f"line {numbers[0]}"
+    word = "and" if len(numbers) == 2 else "to"
+    return f"lines {numbers[0]} {word} {numbers[-1]}"
+
+
+@cache
+def _numpy_scope() -> Globals:
+    """The names that the text of a computed value may use."""
+    return Globals(SourceModule("import numpy as np\n", "<value>"))
+
+
+def check_default(b: Builder, scope: Globals, node: cst.BaseExpression, line: int) -> None:
+    """Refuse a default whose names mean something else after the function's definition."""
+    if scope.top is None:
+        return
+    for name in sorted(used_names(node)):
+        if name in scope.constants and not scope.top.settled(name, line):
+            raise b.refuse("PRT913", f"`{name}` changes after the default was made of it",
+                           "write the value as the default")  # fmt: skip
+
+
+def check_patched(b: Builder, scope: Globals, nodes: Sequence[cst.CSTNode]) -> None:
+    """Refuse the use of a library's attribute that the file sets: `np.sqrt = ...`."""
+    top = scope.top
+    if top is None or not top.patches_libraries:
+        return
+    for node in (n for own in nodes for n in walk(own)):
+        line = _patched(top, node)
+        if line is not None:
+            b.node = node
+            text = scope.module.code(node)
+            raise b.refuse("PRT913", f"`{text}` is set by this file (line {line})",
+                           "use the new function by a name of its own")  # fmt: skip
+
+
+def _patched(top: TopLevel, node: cst.CSTNode) -> int | None:
+    path = ""
+    if isinstance(node, cst.Attribute):
+        parts: list[str] = []
+        inner: cst.BaseExpression = node
+        while isinstance(inner, cst.Attribute):
+            parts.insert(0, inner.attr.value)
+            inner = inner.value
+        if isinstance(inner, cst.Name) and inner.value in top.names.libraries:
+            path = ".".join([top.names.libraries[inner.value], *parts])
+    elif isinstance(node, cst.Name):
+        path = top.names.libraries.get(node.value, "")
+    owner, _, attribute = path.rpartition(".")
+    return top.patched(owner, attribute) if owner else None

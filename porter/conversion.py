@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import libcst as cst
 
 from porter import __version__
-from porter.codegen.header import FunctionRecord, Header, render, text_hash
+from porter.codegen.header import FunctionRecord, Header, parse, render, text_hash
 from porter.codegen.module import module_text
 from porter.commands.options import ConvertOptions
 from porter.config import Config
@@ -18,6 +19,7 @@ from porter.convert import Converted, convert_function, front_end, shapes_of
 from porter.diagnostics import Diagnostic, Refusal, Severity, Span
 from porter.frontend.globals import Globals
 from porter.frontend.signature import setting
+from porter.proving import LeftOut, prove
 from porter.source.files import SourceFile
 from porter.source.module import FunctionSource, SourceModule
 from porter.trace.lookup import traced_types
@@ -40,6 +42,7 @@ class FunctionOutcome:
     evidence: tuple[Evidence, ...] = ()
     proofs: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -174,15 +177,24 @@ def _proved(
 ) -> tuple[list[FunctionOutcome], str | None]:  # fmt: skip
     """Prove a module of all functions, then leave out those that failed."""
     place = target or Path(file.path).with_name("stdin_cuda.py")
-    text = _module(converted, file, options, place, templates, {})
     if not options.verify:
+        if options.check:
+            converted = _as_before(converted, place)
+        text = _module(converted, file, options, place, templates, {})
         return [_outcome(c, None) for c in converted], text
-    found = {f.name: f for f in _verify(place, text, options.run_module)}
-    outcomes = [_outcome(c, found.get(c.name)) for c in converted]
-    good = [c for c, o in zip(converted, outcomes, strict=True) if o.status == "converted"]
+
+    def module(parts: Sequence[Converted]) -> str:
+        return _module(parts, file, options, place, templates, {})
+
+    proved = prove(converted, module, partial(_verify, place, run_module=options.run_module))
+    good = {c.name: c for c in proved.good}
+    outcomes = [
+        _outcome(good.get(c.name, c), proved.found.get(c.name), proved.left_out.get(c.name, ()))
+        for c in converted
+    ]
     if not good:
         return outcomes, None
-    return outcomes, _module(good, file, options, place, templates, found)
+    return outcomes, _module(proved.good, file, options, place, templates, proved.found)
 
 
 def _verify(place: Path, text: str, run_module: bool) -> list[FunctionEvidence]:
@@ -191,32 +203,54 @@ def _verify(place: Path, text: str, run_module: bool) -> list[FunctionEvidence]:
     return verify_module(place, text=text, run_module=run_module)
 
 
-def _outcome(c: Converted, found: FunctionEvidence | None) -> FunctionOutcome:
+def _as_before(converted: Sequence[Converted], place: Path) -> list[Converted]:
+    """Without the dtypes that the committed module says have failed, where nothing is verified."""
+    try:
+        header = parse(place.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError):
+        header = None
+    records = {} if header is None else {r.name: r for r in header.functions}
+    known = {(r.name, r.signature): r.without for r in records.values()}
+    return [c.leaving_out(known.get((c.name, c.signature), ())) for c in converted]
+
+
+def _outcome(
+    c: Converted, found: FunctionEvidence | None, left_out: Sequence[LeftOut] = ()
+) -> FunctionOutcome:
     kept = tuple(d.at(c.path, c.name) for d in (*c.program.kept, *c.plan.notes))
     base = FunctionOutcome(
         c.name, "converted", c.signature, c.assumed, c.text.kernels, diagnostics=kept
     )
     if found is None:
         return replace(base, proofs=("nothing: --no-verify was given",))
-    from porter.verify import report
-
     evidence = tuple(found.evidence)
-    if not found.failed:
-        return replace(base, evidence=evidence, proofs=tuple(_proofs(found)))
-    reason = found.mismatch.message if found.mismatch else report.brief(found)
-    span = c.program.origin.span
-    diagnostic = Diagnostic(
-        "PRT911", "verification-failed", f"the kernels of `{c.name}` do not compute what it does",
-        span, c.text.name, help=f"nothing was written; {_cure(c)}",
-    )  # fmt: skip
-    diagnostic = diagnostic.at(c.path, c.name)
+    if found.accepted:
+        notes = tuple(
+            f"{o.sibling.dtype} is not served: with {o.sibling.signature}, {o.reason}"
+            for o in left_out
+        )
+        return replace(base, evidence=evidence, proofs=tuple(_proofs(found)), notes=notes)
+    diagnostic = _failure(c, found).at(c.path, c.name)
     return replace(
         base,
         status="failed",
         evidence=evidence,
         diagnostics=(*kept, diagnostic),
-        problems=(reason,),
+        problems=(found.why,),
     )
+
+
+def _failure(c: Converted, found: FunctionEvidence) -> Diagnostic:
+    """What is wrong: another result, or nothing that shows that it is the same."""
+    span = c.program.origin.span
+    if found.failed:
+        text = f"the kernels of `{c.name}` do not compute what it does"
+        cure = f"nothing was written; {_cure(c)}"
+        return Diagnostic("PRT911", "verification-failed", text, span, c.text.name, help=cure)
+    unverified = next((e.detail for e in found.evidence if e.detail.get("unverified")), {})
+    text = unverified.get("unverified") or f"`{c.name}` is unverified: too little could be compared"
+    cure = unverified.get("cure") or "--no-verify writes it as it is"
+    return Diagnostic("PRT915", "unverified", text, span, c.text.name, help=cure)
 
 
 def _cure(c: Converted) -> str:
@@ -248,8 +282,8 @@ def _module(
     source = os.path.relpath(Path(file.path).resolve(), place.resolve().parent)
     records = tuple(
         FunctionRecord(
-            c.name, c.signature, tuple(", ".join(map(str, a)) for a in c.also), shapes_of(c),
-            c.assumed, _verified(found.get(c.name)),
+            c.name, c.signature, c.also, shapes_of(c),
+            c.assumed, _verified(found.get(c.name)), c.without,
         )
         for c in converted
     )  # fmt: skip

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.arrays.dtypes import SIBLINGS, DType
@@ -21,6 +21,20 @@ from porter.source.module import FunctionSource
 
 
 @dataclass(frozen=True)
+class Sibling:
+    """Another dtype of the same kind that the very same text serves: of which parameters."""
+
+    types: tuple[ParameterType, ...]
+    names: tuple[str, ...]
+    dtype: str
+
+    @property
+    def signature(self) -> str:
+        """Argument types in Numba's syntax."""
+        return ", ".join(map(str, self.types))
+
+
+@dataclass(frozen=True)
 class Converted:
     """A function that converts: its types, what was assumed of them, and its text."""
 
@@ -29,9 +43,32 @@ class Converted:
     assumed: tuple[str, ...]
     program: Program
     plan: Plan
-    text: FunctionText
+    blank: FunctionText
     path: str
-    also: tuple[tuple[ParameterType, ...], ...] = field(default=())
+    own: tuple[tuple[str, str], ...] = ()
+    siblings: tuple[Sibling, ...] = ()
+    without: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> FunctionText:
+        """The text, with the dtypes that each array may have."""
+        allowed = {name: [dtype] for name, dtype in self.own}
+        for sibling in self.siblings:
+            for name in sibling.names:
+                allowed[name].append(sibling.dtype)
+        parts = tuple(_filled(part, allowed) for part in self.blank.parts)
+        return replace(self.blank, parts=parts)
+
+    def leaving_out(self, signatures: Collection[str]) -> Converted:
+        """The same without some siblings, which the header then tells."""
+        gone = tuple(s.signature for s in self.siblings if s.signature in signatures)
+        left = tuple(s for s in self.siblings if s.signature not in signatures)
+        return replace(self, siblings=left, without=(*self.without, *gone))
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """The argument types of the siblings, as the header has them."""
+        return tuple(s.signature for s in self.siblings)
 
     @property
     def signature(self) -> str:
@@ -57,15 +94,14 @@ def convert_function(
         types, program, planned = front_end(function, signature, scope)
         text = function_text(planned, templates)
         again = _Again(scope, templates, bool(program.kept)) if siblings else None
-        also, allowed = _siblings(function, types, planned, text, again)
+        own, also = _siblings(function, types, planned, text, again)
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
-    filled = tuple(_filled(part, allowed) for part in text.parts)
     return Converted(
-        function.name, types, 
+        function.name, types,
         (*assumptions(function, types, signature), *program.assumed, *_serial(planned)),
         program, planned,
-        replace(text, parts=filled), function.module.path, also,
+        text, function.module.path, own, also,
     )  # fmt: skip
 
 
@@ -77,9 +113,9 @@ def _serial(planned: Plan) -> tuple[str, ...]:
     )
 
 
-def _filled(part: str, allowed: dict[str, str]) -> str:
+def _filled(part: str, allowed: dict[str, list[str]]) -> str:
     for name, dtypes in allowed.items():
-        part = part.replace(f"@@{name}@@", dtypes)
+        part = part.replace(f"@@{name}@@", " ".join(sorted(dtypes, key=_by_size)))
     return part
 
 
@@ -105,17 +141,17 @@ class _Again:
 def _siblings(
     function: FunctionSource, types: Sequence[ParameterType], planned: Plan, text: FunctionText,
     again: _Again | None,
-) -> tuple[tuple[tuple[ParameterType, ...], ...], dict[str, str]]:  # fmt: skip
-    """Other dtypes of the same kind that the very same text serves."""
+) -> tuple[tuple[tuple[str, str], ...], tuple[Sibling, ...]]:  # fmt: skip
+    """The dtype of each array, and other dtypes of the same kind that the very same text serves."""
     names = [p.name.value for p in parameters_of(function)]
     groups: dict[str, list[int]] = {}
-    allowed: dict[str, list[str]] = {}
+    given: dict[str, str] = {}
     for k, (name, t) in enumerate(zip(names, types, strict=True)):
         if t.ndim is not None:
             var = planned.buffers[name].dtype.var
             groups.setdefault(var or name, []).append(k)
-            allowed[name] = [planned.buffers[name].dtype.name]
-    also: list[tuple[ParameterType, ...]] = []
+            given[name] = planned.buffers[name].dtype.name
+    also: list[Sibling] = []
     served = [tuple(types)]
     for members in groups.values():
         own = types[members[0]].dtype
@@ -128,11 +164,9 @@ def _siblings(
             # int64 and float32 float64, and so do int8 and float64
             changed = [_with(t, members, other) for t in served if t[members[0]].dtype == own]
             if all(again.text(function, t) == text.key() for t in reversed(changed)):
-                also.append(changed[0])
+                also.append(Sibling(changed[0], tuple(names[k] for k in members), other))
                 served += changed
-                for k in members:
-                    allowed[names[k]].append(other)
-    return tuple(also), {n: " ".join(sorted(d, key=_by_size)) for n, d in allowed.items()}
+    return tuple(given.items()), tuple(also)
 
 
 def _by_size(name: str) -> tuple[int, str]:

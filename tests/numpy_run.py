@@ -75,7 +75,7 @@ def text_of(trial: Trial) -> tuple[str, set[str]]:
     for short in DTYPES:
         wanted = Trial(trial.name, trial.row, trial.case, short).types
         wanted = [w.replace("bool", "boolean") for w in wanted]
-        if wanted in [own, *([str(t) for t in also] for also in made.also)]:
+        if wanted in [own, *([str(t) for t in also] for also in (s.types for s in made.siblings))]:
             served.add(short)
     return re.sub(r"^TILE = \d+", "TILE = 4", text, flags=re.M), served
 

@@ -25,7 +25,8 @@ class FunctionRecord:
     """One converted function of the module.
 
     `signature` and each of `also` hold argument types in Numba's syntax, without the
-    function's name and parentheses: `float64[:], float64`.  `shapes` is one entry per
+    function's name and parentheses: `float64[:], float64`; those of `without` failed, and the
+    host function refuses them.  `shapes` is one entry per
     parameter, `x[n, m] w[m] eps[]`.
     """
 
@@ -35,6 +36,7 @@ class FunctionRecord:
     shapes: str = ""
     assumed: tuple[str, ...] = ()
     verified: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ def render(header: Header, body: str) -> str:
 def _function_lines(record: FunctionRecord) -> Iterator[str]:
     yield f"function {record.name}({record.signature})"
     yield from (f"also {record.name}({types})" for types in record.also)
+    yield from (f"without {record.name}({types})" for types in record.without)
     if record.shapes:
         yield f"shapes {record.name}: {record.shapes}"
     yield from (f"assumed {record.name}: {fact}" for fact in record.assumed)
@@ -112,14 +115,16 @@ def parse(text: str) -> Header | None:
 
 
 def _add(records: dict[str, FunctionRecord], word: str, rest: str) -> None:
-    if word in ("function", "also"):
+    if word in ("function", "also", "without"):
         if not (found := _SIGNATURE.match(rest)):
             return
         name, types = found["name"], found["types"]
         if word == "function":
             records[name] = FunctionRecord(name, types)
-        elif name in records:
+        elif name in records and word == "also":
             records[name] = replace(records[name], also=(*records[name].also, types))
+        elif name in records:
+            records[name] = replace(records[name], without=(*records[name].without, types))
         return
     found = _FACT.match(rest)
     if not found or found["name"] not in records:

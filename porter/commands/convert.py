@@ -154,6 +154,7 @@ def _lines(f: FunctionOutcome, color: bool) -> list[str]:
     lines = [text]
     lines += [f"  assumed: {a}" for a in f.assumed]
     lines += [f"  proved: {e}" for e in f.proofs]
+    lines += [f"  note: {note}" for note in f.notes]
     lines += [f"  {line}" for line in f.problems]
     return lines
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import struct
+
 from porter.arrays.dtypes import (
     BOOL,
     FLOAT64,
@@ -71,7 +74,7 @@ def cast(expr: Expr, dtype: DType) -> Expr:
     if expr.dtype == dtype:
         return expr
     if isinstance(expr, Const) and (RANK[expr.dtype.kind] <= RANK[dtype.kind]):
-        value = expr.value
+        value = _stored(expr.value, dtype)
         if dtype.kind in "iu":
             return Const(int(value.real), dtype)
         return Const(value, dtype) if dtype.kind != "f" else Const(float(value.real), dtype)
@@ -80,7 +83,7 @@ def cast(expr: Expr, dtype: DType) -> Expr:
             return Const(int(expr.value), dtype)
     if isinstance(expr, Value) and expr.poly.constant is not None and dtype.kind in "iufc":
         k = expr.poly.constant
-        return Const(float(k) if dtype.kind == "f" else k, dtype)
+        return Const(_stored(float(k), dtype).real if dtype.kind == "f" else k, dtype)
     if isinstance(expr, Value) and dtype.kind == "i" and dtype.itemsize == 8:
         return Value(expr.poly, dtype)
     if isinstance(expr, Local) and expr.dtype.name == dtype.name and dtype.weak:
@@ -88,6 +91,25 @@ def cast(expr: Expr, dtype: DType) -> Expr:
     if isinstance(expr, Select) and expr.dtype.weak:
         return Select(expr.cond, cast(expr.then, dtype), cast(expr.other, dtype), dtype)
     return Cast(expr, dtype)
+
+
+def _stored(value: complex, dtype: DType) -> complex:
+    """A literal as a dtype of single precision holds it: `np.float32(0.1)` is not 0.1.
+
+    A dtype that is a parameter's may be another one at the call, which rounds there.
+    """
+    if dtype.weak or dtype.var or dtype.name not in ("float32", "complex64"):
+        return value
+    if dtype.kind == "c":
+        return complex(_single(value.real), _single(value.imag))
+    return _single(value.real)
+
+
+def _single(value: float) -> float:
+    try:
+        return float(struct.unpack("f", struct.pack("f", value))[0])
+    except OverflowError:
+        return math.copysign(math.inf, value)
 
 
 def _float_for(dtype: DType) -> DType:

@@ -151,6 +151,20 @@ def retries(spec: CaseSpec) -> list[CaseSpec]:
     ]
 
 
+def searched(spec: CaseSpec) -> list[CaseSpec]:
+    """Versions of a case for an original that takes few inputs, by what its checks say first."""
+    plain = replace(spec, layout="C", form="host", own=False, many=False, negative=False)
+    tame = replace(plain, domain="positive", ints="index", most=6)
+    return [
+        spec,
+        replace(spec, domain="positive", ints="index", most=6, negative=False),
+        replace(plain, domain="normal", ints="any", most=40),
+        # sizes that many numbers divide, and a power of two
+        *(replace(tame, sizes=(size,)) for size in ("12", "16", "30")),
+        replace(tame, sizes=("7",), ints="ones"),
+    ]
+
+
 def extent(word: str, block: int) -> int:
     """The number that a size word stands for."""
     if "B" not in word:

@@ -98,6 +98,10 @@ class Domain:
     conditions: tuple[Condition, ...] = ()
     texts: tuple[str, ...] = ()
 
+    def joined(self, other: Domain) -> Domain:
+        """Both; the evidence says only what this one does."""
+        return Domain((*self.conditions, *other.conditions), self.texts)
+
     @property
     def text(self) -> str:
         """All of it on one line, as the evidence says it."""
@@ -220,6 +224,14 @@ def _conditions(comment: str, node: _Function) -> tuple[list[Condition], list[st
         parts = [q for p in parts for q in (p.values if isinstance(p, ast.BoolOp) else [p])]
     conditions = [c for part in parts for c in parser.condition(part)]
     return conditions, [ast.unparse(part) for part in parts]
+
+
+def conditions_of(test: ast.expr, function: _Function) -> list[Condition]:
+    """The conditions on parameters that an expression states; none where it is about others."""
+    try:
+        return list(_Parser(function).condition(test))
+    except _Malformed:
+        return []
 
 
 class _Parser:

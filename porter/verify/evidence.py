@@ -33,7 +33,8 @@ class Mismatch:
     `what` is one of exception, results, kind, shape, dtype, aliasing, mutation, nan, value,
     launch, hang, memory, died, sanitizer and load; `index` is the first differing element; `inputs`
     describes each argument; `command` repeats the verification; `shrunk` says that the case's
-    input was made smaller; `values` are lines about the first value that differs, if asked for.
+    input was made smaller; `values` are lines about the first value that differs, if asked for;
+    `signature` has the argument types of the case, as the header writes them.
     """
 
     what: str
@@ -48,6 +49,7 @@ class Mismatch:
     command: str = ""
     shrunk: bool = False
     values: tuple[str, ...] = ()
+    signature: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The mismatch as a JSON object."""
@@ -83,6 +85,21 @@ class FunctionEvidence:
     def proved(self) -> bool:
         """Whether some proof passed and none failed."""
         return not self.failed and any(e.status == PASSED for e in self.evidence)
+
+    @property
+    def accepted(self) -> bool:
+        """Whether it ran as the original does: that it compiles is not enough."""
+        ran = [e for e in self.evidence if e.on != "ptx"]
+        return not self.failed and (not ran or any(e.status == PASSED for e in ran))
+
+    @property
+    def why(self) -> str:
+        """The first reason why a proof failed or was skipped."""
+        if self.mismatch is not None:
+            return self.mismatch.message
+        bad = [e for e in self.evidence if e.status == FAILED]
+        bad += [e for e in self.evidence if e.status == SKIPPED and e.on != "ptx"]
+        return next((str(e.detail.get("error") or e.detail.get("reason", "")) for e in bad), "")
 
     def summary(self) -> tuple[str, ...]:
         """What the header of the module says: `simulator 24 cases`, `ptx sm_75 sm_80`."""

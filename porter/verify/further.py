@@ -14,7 +14,8 @@ from porter.trace.place import INPUTS
 from porter.trace.record import Trace, TracedFunction, read_trace
 from porter.verify import narrowing, strategies
 from porter.verify.inputs import Inputs
-from porter.verify.prover import Found, Proof
+from porter.verify.prover import Proof
+from porter.verify.subject import Found
 from porter.verify.traced import TracedCases
 
 

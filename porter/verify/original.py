@@ -38,6 +38,10 @@ _IMPURE = frozenset(
 _COMPILERS = frozenset({"jit", "njit", "generated_jit"})
 
 
+class Missing(LookupError):
+    """The original cannot be had here: its definition, or what it needs, failed."""
+
+
 @dataclass
 class Original:
     """The namespace of the source file, and why names are missing from it."""
@@ -50,7 +54,7 @@ class Original:
         first, *rest = name.split(".")
         if first not in self.namespace:
             why = self.missing.get(first, "the source file does not define it")
-            raise LookupError(f"the original `{name}` is not there: {why}")
+            raise Missing(f"the original `{name}` is not there: {why}")
         found = self.namespace[first]
         for part in rest:
             if not hasattr(found, part):
@@ -236,6 +240,11 @@ def index_parameters(text: str, name: str) -> frozenset[str]:
             break
     arguments = [*function.args.posonlyargs, *function.args.args]
     return frozenset(a.arg for a in arguments if a.arg in used)
+
+
+def function_of(text: str, name: str) -> ast.FunctionDef | None:
+    """The definition of `f` or `Class.f`."""
+    return _find(ast.parse(text), name.split("."))
 
 
 def sorted_parameters(text: str, name: str) -> list[str]:

@@ -15,10 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from porter.codegen.header import FunctionRecord
 from porter.verify import calls, compare, large, narrowing, rounding, variations
-from porter.verify.cases import MOST_POINTS, CaseSpec, large_specs, retries, smaller, specs
-from porter.verify.domains import Domain
+from porter.verify.cases import (
+    MOST_POINTS,
+    CaseSpec,
+    large_specs,
+    retries,
+    searched,
+    smaller,
+    specs,
+)
+from porter.verify.errors import alike, arithmetic, told
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import Inputs, Parameter, build
 from porter.verify.large import affordable, bytes_of
@@ -28,12 +35,8 @@ from porter.verify.scheduler import ORDER, from_kernel
 from porter.verify.shapes import complete, parse_shapes, symbols
 from porter.verify.shrinking import Shrinker, values_of
 from porter.verify.signatures import ArgType, parse_types
+from porter.verify.subject import Found, Subject, Version
 
-#: what Python's scalar arithmetic raises where a GPU gives NaN or infinity
-_ARITHMETIC = (ZeroDivisionError, OverflowError, FloatingPointError)
-_ARITHMETIC += (MemoryError, RecursionError, calls.TooLong, calls.UndefinedCast)  # type: ignore[assignment]
-_ARITHMETIC_TEXTS = ("math domain", "math range", "cannot convert float", "negative integer power",
-                     "Singular matrix", "not positive definite")  # fmt: skip
 #: how much a case with the module's own blocks may simulate (see `Launches.allow`)
 MOST_WORK = 20_000
 #: seconds: an original that takes longer makes a case with the module's own blocks too costly
@@ -45,49 +48,15 @@ MOST_REFUSED = 0.5
 _REFUSALS = (ValueError, TypeError, IndexError)
 
 
-class Found(Exception):
-    """Ends a proof: the functions differ."""
-
-    def __init__(
-        self, mismatch: Mismatch, spec: CaseSpec | None = None, inputs: Inputs | None = None
-    ) -> None:
-        super().__init__(mismatch.message)
-        self.mismatch, self.spec, self.inputs = mismatch, spec, inputs
-
-
-@dataclass(frozen=True)
-class Version:
-    """The generated function with one choice of block sizes."""
-
-    function: Callable[..., Any]
-    blocks: dict[str, int]
-
-
-@dataclass(frozen=True)
-class Subject:
-    """What is proved; `small` has small blocks, `own` those of the module; `rough` is the
-    original with random roundings; `domain` is what the source says of the arguments; `many` has
-    grids of more blocks than threads (None: as `small`); `typed` if it asks for dtypes."""
-
-    record: FunctionRecord
-    original: Callable[..., Any]
-    rough: Callable[..., Any]
-    small: Version
-    own: Version
-    indices: frozenset[str] = frozenset()
-    marks: tuple[float, ...] = ()
-    domain: Domain = Domain()  # noqa: RUF009 (immutable)
-    many: Version | None = None
-    typed: bool = False
-
-
 @dataclass
 class Proof:
     """A proof under way, and in the end its result.
 
     `counts` has the keys values, launched (those of them in which a kernel ran), exceptions,
     wrong_inputs, not_compared, out_of_bounds (a kernel raised what the original raises: a GPU
-    does not) and stricter (a wrong or very short input that NumPy takes is refused).  With
+    does not), stricter (a wrong or very short input that NumPy takes is refused), tried (cases of
+    the table) and gave (those of them in which the original gave a result); `raised` has what it
+    raised in the others.  With
     `observe` only the launches matter, not the results; with `large` there are cases for the
     emulator and the GPU too.  Where launches do not check indices, no input is tried that makes
     the original raise an IndexError.
@@ -96,11 +65,12 @@ class Proof:
     subject: Subject
     seed: int
     deadline: float
-    report: Callable[[int, tuple[str, ...]], None]
+    report: Callable[[int, tuple[str, ...], str], None]
     observe: bool = False
     large: bool = False
     checks_indices: bool = True
     counts: Counter[str] = field(default_factory=Counter)
+    raised: Counter[str] = field(default_factory=Counter)
     reasons: list[str] = field(default_factory=list)
     copies: int = 0
     scalars: set[tuple[str, ...]] = field(default_factory=set)
@@ -125,8 +95,11 @@ class Proof:
             if time.monotonic() > self.deadline:
                 self.reasons.append("time limit")
                 return
+            before = self.counts["values"] + self.counts["stricter"]
+            self.counts["tried"] += 1
             try:
                 self._case(spec)
+                self.counts["gave"] += self.counts["values"] + self.counts["stricter"] > before
             except Found:
                 if not self.observe:
                     raise
@@ -152,6 +125,15 @@ class Proof:
     def _signatures(self) -> list[tuple[ArgType, ...]]:
         record = self.subject.record
         return [parse_types(text) for text in (record.signature, *record.also)]
+
+    def signature(self, variant: int) -> str:
+        """The header's words for the argument types of a variant."""
+        record = self.subject.record
+        return (record.signature, *record.also)[variant % (1 + len(record.also))]
+
+    def _variant(self, parameters: list[Parameter]) -> int:
+        """Which variant the parameters are of; 0 for those of a recorded call."""
+        return next((k for k, p in enumerate(self.variants) if p is parameters), 0)
 
     def _parameters(self, types: tuple[ArgType, ...]) -> list[Parameter]:
         names = _positional(self.subject.original)
@@ -179,20 +161,22 @@ class Proof:
 
     def _case(self, spec: CaseSpec) -> None:
         parameters = self.variants[spec.variant % len(self.variants)]
-        said, refusals = False, len(self.refusals)
-        tried: set[CaseSpec] = set()
-        for attempt, version in enumerate(retries(spec)):
-            if version in tried:
+        said, refusals, error = False, len(self.refusals), ""
+        tried: set[tuple[CaseSpec, bool]] = set()
+        for attempt, version, hinted in self._versions(spec):
+            if (version, hinted) in tried:
                 continue
             # an original that does not end takes its patience every time
             if tried and time.monotonic() > self.deadline:
                 break
-            tried.add(version)
-            inputs = self._inputs(version, parameters, attempt)
+            tried.add((version, hinted))
+            inputs = self._inputs(version, parameters, attempt, hinted=hinted)
+            if inputs is None and hinted:
+                continue
             if inputs is None:
                 self._note(f"sizes at which nothing is in the domain ({self.subject.domain.text})")
                 continue
-            self.report(spec.number, inputs.describe())
+            self.report(spec.number, inputs.describe(), self.signature(spec.variant))
             expected = self._original(inputs, version)
             if expected is None:
                 continue
@@ -204,18 +188,21 @@ class Proof:
                 if self._values(spec, inputs, parameters, expected):
                     return
                 continue  # refused because of its sizes
+            error = told(expected.error)
             self._note(f"{type(expected.error).__name__}: {expected.error}")
             if not said:
                 said = self._exceptions(spec, inputs, expected.error)
+        self.raised[error] += bool(error)
         self.counts["not_compared"] += not said
         self.counts["cases"] += said
         self.counts["refused_cases"] += not said and len(self.refusals) > refusals
 
     def given(self, inputs: Inputs, parameters: list[Parameter], number: int) -> None:
         """One case with inputs from elsewhere; raises `Found` on a difference."""
-        spec = CaseSpec((), domain="special", number=number)
+        variant = self._variant(parameters)
+        spec = CaseSpec((), domain="special", number=number, variant=variant)
         self._order(number)
-        self.report(number, inputs.describe())
+        self.report(number, inputs.describe(), self.signature(variant))
         expected = self._original(inputs, spec)
         if expected is None:
             return
@@ -242,13 +229,34 @@ class Proof:
         ORDER.reset(zlib.crc32(f"{self.seed} {name} {number}".encode()))
         POISON.choose(number)
 
-    def _inputs(self, spec: CaseSpec, parameters: list[Parameter], attempt: int) -> Inputs | None:
+    def _versions(self, spec: CaseSpec) -> Iterator[tuple[int, CaseSpec, bool]]:
+        """The case, then what may suit the original better; the last ones by its own checks."""
+        first, *others = retries(spec)
+        hinted = list(enumerate(searched(spec), 100)) if self.subject.hints.conditions else []
+        yield 0, first, False
+        yield from ((attempt, version, True) for attempt, version in hinted[:2])
+        yield from ((attempt, version, False) for attempt, version in enumerate(others, 1))
+        yield from ((attempt, version, True) for attempt, version in hinted[2:])
+        if not hinted:
+            yield from ((k, version, False) for k, version in enumerate(searched(spec)[2:], 200))
+
+    def _inputs(
+        self, spec: CaseSpec, parameters: list[Parameter], attempt: int, *, hinted: bool = False
+    ) -> Inputs | None:
         name = zlib.crc32(self.subject.record.name.encode())
         rng = np.random.default_rng([self.seed, name, spec.number, attempt])
         self._order(spec.number)
         domain = self.subject.domain
         names = symbols(entry for p in parameters for entry in p.dims)
         bounds = narrowing.extents(domain, parameters, names)
+        if hinted:
+            try:
+                domain = domain.joined(self.subject.hints)
+                bounds = narrowing.extents(domain, parameters, names)
+                inputs = build(parameters, spec, self._version(spec).blocks, rng, bounds)
+                return narrowing.narrowed(inputs, parameters, domain, spec.domain, rng)
+            except (ValueError, LookupError, TypeError, ArithmeticError):
+                return None  # what was read in the checks is no condition on such arguments
         inputs = build(parameters, spec, self._version(spec).blocks, rng, bounds)
         return narrowing.narrowed(inputs, parameters, domain, spec.domain, rng)
 
@@ -289,10 +297,10 @@ class Proof:
         if actual.error is None:
             if isinstance(error, UnboundLocalError) and not inputs.smallest:
                 return False  # nothing of what has no value was read
-            text = f"the original raises {_said(error)}, the generated function returns"
+            text = f"the original raises {told(error)}, the generated function returns"
             raise self._found(spec, inputs, "exception", text)
-        if not _alike(error, actual.error):
-            text = f"raises {_said(actual.error, actual.line)}, the original {_said(error)}"
+        if not alike(error, actual.error):
+            text = f"raises {told(actual.error, actual.line)}, the original {told(error)}"
             raise self._found(spec, inputs, "exception", text)
         self.counts["exceptions"] += 1
         self.counts["out_of_bounds"] += from_kernel(actual.error)
@@ -319,7 +327,7 @@ class Proof:
             return True
         if actual.error is not None:
             what = "launch" if isinstance(actual.error, LaunchError) else "exception"
-            text = f"raises {_said(actual.error, actual.line)}; the original returns"
+            text = f"raises {told(actual.error, actual.line)}; the original returns"
             found = self._found(spec, inputs, what, text)
             if not self._refuses_sizes(inputs, actual):
                 raise found
@@ -482,10 +490,12 @@ class Proof:
     # -- wrong inputs --------------------------------------------------------------------
 
     def _wrong_inputs(self, inputs: Inputs, parameters: list[Parameter]) -> None:
-        spec = CaseSpec(("5",), number=-1)
+        spec = CaseSpec(("5",), number=-1, variant=self._variant(parameters))
         for label, changed in variations.wrong(inputs, parameters):
             self._wrong_input(spec, label, changed)
-        for label, changed in variations.beyond(*(self.in_order or (inputs, parameters))):
+        ordered, of = self.in_order or (inputs, parameters)
+        spec = replace(spec, variant=self._variant(of))
+        for label, changed in variations.beyond(ordered, of):
             self._wrong_input(spec, label, changed, indices=True)
 
     def _wrong_input(
@@ -493,13 +503,13 @@ class Proof:
     ) -> None:
         if not narrowing.holds(self.subject.domain, inputs):
             return
-        self.report(-1, (label, *inputs.describe()))
+        self.report(-1, (label, *inputs.describe()), self.signature(spec.variant))
         expected = calls.original(self.subject.original, inputs, casts=True)
         if expected.error is not None and arithmetic(expected.error):
             return
         actual = self._converted(spec, inputs)
         if indices and isinstance(actual.error, IndexError) and expected.error is None:
-            text = f"{label}: raises {_said(actual.error, actual.line)}; the original returns"
+            text = f"{label}: raises {told(actual.error, actual.line)}; the original returns"
             raise self._found(spec, inputs, "exception", text)
         self._judge(spec, label, inputs, expected, actual)
         self.counts["wrong_inputs"] += 1
@@ -513,17 +523,17 @@ class Proof:
         actual: compare.Outcome,
     ) -> None:
         if actual.error is not None and from_kernel(actual.error):
-            text = f"{label}: not refused before the launch: {_said(actual.error, actual.line)}"
+            text = f"{label}: not refused before the launch: {told(actual.error, actual.line)}"
             raise self._found(spec, inputs, "exception", text)
         if isinstance(actual.error, _REFUSALS) and not isinstance(actual.error, LaunchError):
             self.counts["stricter"] += expected.error is None
         elif actual.error is not None:
-            same = expected.error is not None and _alike(expected.error, actual.error)
+            same = expected.error is not None and alike(expected.error, actual.error)
             if not same:
-                text = f"{label}: raises {_said(actual.error, actual.line)}"
+                text = f"{label}: raises {told(actual.error, actual.line)}"
                 raise self._found(spec, inputs, "exception", text)
         elif expected.error is not None:
-            text = f"{label}: the original raises {_said(expected.error)}, here nothing is raised"
+            text = f"{label}: the original raises {told(expected.error)}, here nothing is raised"
             raise self._found(spec, inputs, "exception", text)
         else:
             difference = self.differ(inputs, expected, actual)
@@ -552,8 +562,9 @@ class Proof:
         if blocks:
             given += (" ".join(f"{name} = {n}" for name, n in blocks.items()),)
         mismatch = Mismatch(
-            what, message, spec.number, self.seed, d.place, d.index, d.expected, d.actual, given
-        )
+            what, message, spec.number, self.seed, d.place, d.index, d.expected, d.actual, given,
+            signature=self.signature(spec.variant),
+        )  # fmt: skip
         return Found(mismatch, spec, inputs)
 
 
@@ -565,29 +576,6 @@ def _changed(outcome: compare.Outcome, inputs: Inputs) -> bool:
         for a, after in pairs
         if isinstance(a.value, np.ndarray)
     )
-
-
-def arithmetic(error: BaseException) -> bool:
-    """Whether Python raised what on a GPU is NaN, infinity or undefined."""
-    return isinstance(error, _ARITHMETIC) or any(t in str(error) for t in _ARITHMETIC_TEXTS)
-
-
-def _alike(expected: BaseException, actual: BaseException) -> bool:
-    """Whether both refuse the input.
-
-    An input may be wrong in two ways: the original meets one first, the host tests all before
-    its first launch, so sizes that do not fit and an index out of bounds may change places.
-    """
-    a, b = type(expected), type(actual)
-    tested = (ValueError, IndexError, UnboundLocalError)
-    if isinstance(expected, tested) and isinstance(actual, tested) and not from_kernel(actual):
-        return not isinstance(actual, LaunchError)
-    return issubclass(a, b) or (issubclass(b, a) and not isinstance(actual, LaunchError))
-
-
-def _said(error: BaseException, line: int | None = None) -> str:
-    where = f" at line {line}" if line else ""
-    return f"{type(error).__name__} ({' '.join(str(error).split())[:160]}){where}"
 
 
 def _positional(function: Callable[..., Any]) -> list[str]:

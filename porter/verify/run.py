@@ -344,7 +344,8 @@ def _failed(
 ) -> dict[str, Any]:
     last = last or {}
     inputs = tuple(last.get("inputs", ()))
-    mismatch = Mismatch(what, text, last.get("case", -1), seed, inputs=inputs)
+    signature = last.get("signature", "")
+    mismatch = Mismatch(what, text, last.get("case", -1), seed, inputs=inputs, signature=signature)
     return {
         "done": name, "status": FAILED, "cases": 0, "detail": {"reason": text},
         "mismatch": mismatch.to_json(), "launches": [],

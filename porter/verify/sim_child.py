@@ -26,20 +26,25 @@ from porter.verify.cases import GRID_LIMITS, MANY_BLOCKS, SMALL_BLOCKS
 from porter.verify.domains import Domain, Property, read_domains
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
 from porter.verify.further import Further
+from porter.verify.hints import hints
 from porter.verify.instances import by_attributes
 from porter.verify.launches import LAUNCHES
 from porter.verify.limits import restrict
 from porter.verify.original import (
+    Missing,
     Original,
+    function_of,
     index_parameters,
     literals,
     load,
     sorted_parameters,
 )
-from porter.verify.prover import Found, Proof, Subject, Version
+from porter.verify.prover import Proof
 from porter.verify.shapes import parse_shapes
 from porter.verify.simulator import EMULATED, install
 from porter.verify.strategies import BadInputs
+from porter.verify.subject import Found, Subject, Version
+from porter.verify.unverified import Few, lacking, too_few
 from porter.verify.values import Values, first_difference, watch_kernels
 
 #: with fewer cases than this the time limit leaves nothing proved
@@ -85,6 +90,7 @@ class Session:
         self.run_module = bool(request.get("run_module"))
         self.original: Original = self._load()
         self.rough: Original = self._load(rough=True)
+        self.missing: dict[str, str] = {}
         self.domains = read_domains(self.source_text, str(self.source))
         self.left_out = generated.definitions(self.text, self.path)[1]
         own = generated.block_sizes(self.text, SMALL_BLOCKS)
@@ -140,6 +146,9 @@ class Session:
                 self.target.large,
                 self.target.checks_indices,
             )
+        except Missing as error:
+            self.missing[record.name] = str(error)
+            return None, None
         except (LookupError, AttributeError, ValueError) as error:
             return None, Mismatch("load", " ".join(str(e) for e in error.args))
         try:
@@ -190,8 +199,8 @@ class Session:
                 return replace(mismatch, message=f"{mismatch.message}; {why}")
         return mismatch
 
-    def _case(self, number: int, inputs: tuple[str, ...]) -> None:
-        self.reply.write(case=number, inputs=inputs)
+    def _case(self, number: int, inputs: tuple[str, ...], signature: str) -> None:
+        self.reply.write(case=number, inputs=inputs, signature=signature)
 
     def _subject(self, record: FunctionRecord, small: bool) -> Subject:
         name = record.name
@@ -216,7 +225,12 @@ class Session:
             self.domain(name),
             many if small else None,
             asks_for_dtypes(self.source_text, name),
+            self._hints(name),
         )
+
+    def _hints(self, name: str) -> Domain:
+        function = function_of(self.source_text, name)
+        return Domain() if function is None else hints(function)
 
     def domain(self, name: str) -> Domain:
         """What the comments say, and NumPy of what it searches."""
@@ -239,9 +253,9 @@ class Session:
         values = counts.get("values", 0)
         reasons = proof.reasons if proof else []
         stopped = "time limit" in reasons
-        if mismatch is None and values == 0 and not stopped and self.only is None:
-            mismatch = Mismatch("load", self._no_input(name, reasons))
         nothing = "" if mismatch else self._nothing(name, counts, reasons)
+        few = None if mismatch or self.only is not None else self._few(name, proof)
+        nothing = nothing or (few.reason if few else "")
         status = FAILED if mismatch else SKIPPED if nothing else PASSED
         detail: dict[str, Any] = {
             key: counts.get(key, 0) for key in ("values", "exceptions", "wrong_inputs")
@@ -266,6 +280,8 @@ class Session:
             detail |= proof.worst.to_json()
         if stopped or nothing:
             detail["reason"] = nothing or "the time limit came first"
+        if few is not None:
+            detail |= {"unverified": few.said, "cure": few.cure}
         if proof is not None and values and proof.copies == values:
             detail["output_equals_input"] = True
         return {
@@ -291,12 +307,15 @@ class Session:
         shown = ", ".join(f"`{k}`" for k in kernels[:3])
         return f"no case ran {shown}: nothing is proved of the kernels"
 
-    def _no_input(self, name: str, reasons: list[str]) -> str:
-        for word, why in self.original.missing.items():
-            if any(f"'{word}'" in reason for reason in reasons):
-                return f"the original of `{name}` needs `{word}`: {why}"
-        said = f" ({reasons[0]})" if reasons else ""
-        return f"no usable input: the original of `{name}` raises in every case{said}"
+    def _few(self, name: str, proof: Proof | None) -> Few | None:
+        """Why too few cases gave a result to say that a function is verified."""
+        if proof is None:
+            return lacking(name, self.missing.get(name, ""), self.original.missing)
+        if 2 * proof.counts["gave"] >= proof.counts["tried"] and proof.counts["values"]:
+            return None
+        if "time limit" in proof.reasons and not proof.raised:
+            return None
+        return too_few(name, proof, self.original.missing)
 
 
 class _Simulator:

@@ -72,6 +72,10 @@ def named(
     """Call a library function by its dotted name."""
     special = _BUILTINS.get(name)
     if special is not None:
+        least, most = _COUNTS[name]
+        if not least <= len(positional) <= most:
+            shown = ev.b.module.code(node.func)
+            raise ev.b.refuse("PRT901", f"`{shown}` does not take {len(positional)} arguments")
         return special(ev, positional, node)
     handler = FUNCTIONS.get(name)
     if handler is None:
@@ -318,8 +322,8 @@ def _zip(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
 
 
 def _as_tuple(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
-    if isinstance(args[0], tuple):
-        return args[0]
+    if not args or isinstance(args[0], tuple):
+        return args[0] if args else ()
     raise ev.b.refuse("PRT902", "`tuple` or `list` of something that is not a tuple")
 
 
@@ -342,6 +346,14 @@ def _size(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     return sizes[normal_axis(ev.b, axis, len(sizes), "`size`")]  # type: ignore[no-any-return]
 
 
+#: how many arguments by position they take, at least and at most
+_COUNTS = {
+    "builtins.range": (1, 3), "numba.prange": (1, 3), "builtins.len": (1, 1),
+    "numpy.size": (1, 2), "numpy.shape": (1, 1), "numpy.ndim": (1, 1),
+    "builtins.enumerate": (1, 2), "builtins.reversed": (1, 1), "builtins.zip": (1, 99),
+    "builtins.map": (2, 99), "numpy.ndindex": (0, 99), "numpy.ndenumerate": (1, 1),
+    "builtins.tuple": (0, 1), "builtins.list": (0, 1),
+}  # fmt: skip
 _BUILTINS = {
     "builtins.range": _range,
     "numba.prange": _range,

@@ -19,7 +19,17 @@ from porter.frontend.evaluate import is_expr
 from porter.frontend.names import used_names
 from porter.frontend.scalars import on_host
 from porter.frontend.texts import is_text
-from porter.frontend.values import NONE, Array, DTypeName, Function, Module, Said, Text, Value
+from porter.frontend.values import (
+    NONE,
+    Array,
+    DTypeName,
+    Function,
+    Listed,
+    Module,
+    Said,
+    Text,
+    Value,
+)
 from porter.ir.nodes import Const, Expr, Host, Load, Local, Object
 from porter.source.walk import children
 
@@ -228,7 +238,7 @@ class HostText(cst.CSTTransformer):
                 if any(p is None for p in parts):
                     raise self.b.refuse("PRT902", "this value is not the host's")
                 elements = [cst.Element(p) for p in parts if p is not None]
-                return cst.Tuple(elements) if elements else None
+                return cst.List(elements) if isinstance(value, Listed) else cst.Tuple(elements)
             case DTypeName(dtype=dtype):
                 return cst.parse_expression(
                     f"{dtype.var}.dtype" if dtype.var else f'np.dtype("{dtype.name}")'

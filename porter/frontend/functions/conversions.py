@@ -15,7 +15,10 @@ def _python_type(name: str) -> None:
     def body(call: Call) -> Value:
         if isinstance(call.value("x"), Text):
             text = call.constant("x")
-            return number({"int": int, "float": float}[name](text))
+            try:
+                return number({"int": int, "float": float, "bool": bool}[name](text))
+            except ValueError as error:
+                raise call.refuse("PRT901", f"`{name}` of this text raises ValueError") from error
         x = call.operand("x")
         if isinstance(x, Array):
             x = _single(call, x)

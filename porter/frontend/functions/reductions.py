@@ -99,6 +99,8 @@ def axes_of(call: Call, array: Array, name: str = "axis") -> list[int] | None:
     axes = call.axes(name)
     if axes is None:
         return None
+    if not axes:
+        raise call.refuse("PRT903", f"`{call.name}` along no axis", "leave the call out")
     found = [normal_axis(call.b, a, array.ndim, f"`{call.name}`") for a in axes]
     if len(set(found)) < len(found):
         raise call.refuse("PRT903", f"`{call.name}`: an axis is given twice")
@@ -339,6 +341,8 @@ def _builtin_extreme(call: Call) -> Value:
     given = call.value("values")
     if len(given) == 1 and isinstance(given[0], tuple):
         given = given[0]
+    if not given:
+        raise call.refuse("PRT901", f"`{call.name.split('.')[-1]}` of nothing raises")
     values = [call.ev.as_numeric(v, call.node) for v in given]
     op = call.name.split(".")[-1]
     if len(values) == 1:

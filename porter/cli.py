@@ -294,6 +294,12 @@ def convert(
         Library | None,
         typer.Option("--library", help="What runs linear algebra, FFTs and sorts on the device."),
     ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--timeout", metavar="SECONDS", help="Time for each function and each proof (300 s)."
+        ),
+    ] = None,
     refuse_host: Annotated[
         bool, typer.Option("--refuse-host", help="Refuse what would have to stay on the host.")
     ] = False,
@@ -324,6 +330,7 @@ def convert(
         stdin_filename=stdin_filename,
         backend=backend.value,
         allow_serial=allow_serial,
+        timeout=timeout,
         library=library.value if library else "",
         refuse_host=refuse_host,
         run_module=run_module,

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import libcst as cst
+from jinja2 import TemplateError
 
 from porter import __version__
 from porter.codegen.header import FunctionRecord, Header, parse, render, text_hash
@@ -19,12 +21,14 @@ from porter.convert import Converted, convert_function, front_end, shapes_of
 from porter.diagnostics import Diagnostic, Refusal, Severity, Span
 from porter.frontend.globals import Globals
 from porter.frontend.signature import setting
-from porter.proving import LeftOut, prove
+from porter.guarded import Place, guarded
+from porter.proving import LeftOut, Proved, prove
 from porter.source.files import SourceFile
-from porter.source.module import FunctionSource, SourceModule
+from porter.source.module import FunctionSource, SourceModule, place_of
 from porter.trace.lookup import traced_types
 from porter.verify.evidence import Evidence, FunctionEvidence
 
+T = TypeVar("T")
 Step = Callable[[str], None]
 _KERNEL_MARKS = ("cuda.jit", "vectorize", "guvectorize", "cuda.reduce", "stencil", "cfunc")
 
@@ -87,16 +91,17 @@ def convert_file(
     outcomes: list[FunctionOutcome] = []
     for function in chosen:
         step(function.name)
-        try:
-            signature = options.signature
-            if signature is None:
-                signature = setting(function, config.signatures)
-            converted.append(convert_function(function, signature, scope, templates))
-        except Refusal as refusal:
-            if refusal.diagnostic.code == "PRT909" and not options.functions:
-                notes.append(f"{function.name} does no work on arrays: not converted")
-                continue
-            outcomes.append(_refused(function, refusal.diagnostic, file))
+        signature = options.signature
+        if signature is None:
+            signature = setting(function, config.signatures)
+        action = partial(convert_function, function, signature, scope, templates)
+        found = _alone(function, module, action, options.seconds)
+        if isinstance(found, Converted):
+            converted.append(found)
+        elif found.code == "PRT909" and not options.functions:
+            notes.append(f"{function.name} does no work on arrays: not converted")
+        else:
+            outcomes.append(_refused(function, found, file))
     result = ModuleOutcome(file.path, known=known)
     text = None
     if converted:
@@ -113,9 +118,29 @@ def convert_file(
     )
 
 
+def _alone(
+    function: FunctionSource, module: SourceModule, action: Callable[[], T], seconds: float
+) -> T | Diagnostic:
+    """What is made of one function, or why nothing is: a refusal, or a failure of porter."""
+    for deep in module.too_deep:
+        if deep.name == function.name:
+            return deep.diagnostic(module.path)
+    try:
+        return guarded(place_of(function), action, seconds, (TemplateError,))
+    except Refusal as refusal:
+        return refusal.diagnostic.at(module.path, function.name)
+
+
 def _open(file: SourceFile) -> SourceModule | ModuleOutcome:
     try:
         module = SourceModule(file.text, file.path)
+    except SyntaxError as error:
+        line, column = error.lineno or 1, error.offset or 1
+        span = Span(line, column, line, column + 1)
+        cure = "correct the syntax: nothing here can be converted"
+        message = f"this is not Python: {error.msg}"
+        found = Diagnostic("PRT900", "syntax-error", message, span, file.path, help=cure)
+        return ModuleOutcome(file.path, diagnostics=(found,), unparsed=True)
     except cst.ParserSyntaxError as error:
         column = error.raw_column + 1
         span = Span(error.raw_line, column, error.raw_line, column + 1)
@@ -177,30 +202,85 @@ def _proved(
 ) -> tuple[list[FunctionOutcome], str | None]:  # fmt: skip
     """Prove a module of all functions, then leave out those that failed."""
     place = target or Path(file.path).with_name("stdin_cuda.py")
-    if not options.verify:
-        if options.check:
-            converted = _as_before(converted, place)
-        text = _module(converted, file, options, place, templates, {})
-        return [_outcome(c, None) for c in converted], text
 
     def module(parts: Sequence[Converted]) -> str:
         return _module(parts, file, options, place, templates, {})
 
-    proved = prove(converted, module, partial(_verify, place, run_module=options.run_module))
+    if options.check and not options.verify:
+        converted = _as_before(converted, place)
+    sound, wrong = _writable(converted, module)
+    if not options.verify:
+        outcomes = [_without(c, wrong[c.name]) if c.name in wrong else _outcome(c, None)
+                    for c in converted]  # fmt: skip
+        return outcomes, module(sound) if sound else None
+    proved, more = _evidence(sound, module, partial(_verify, place, options=options))
+    wrong |= more
     good = {c.name: c for c in proved.good}
-    outcomes = [
-        _outcome(good.get(c.name, c), proved.found.get(c.name), proved.left_out.get(c.name, ()))
-        for c in converted
-    ]
+    outcomes = []
+    for c in converted:
+        if c.name in wrong:
+            outcomes.append(_without(c, wrong[c.name]))
+            continue
+        left_out = proved.left_out.get(c.name, ())
+        outcomes.append(_outcome(good.get(c.name, c), proved.found.get(c.name), left_out))
     if not good:
         return outcomes, None
     return outcomes, _module(proved.good, file, options, place, templates, proved.found)
 
 
-def _verify(place: Path, text: str, run_module: bool) -> list[FunctionEvidence]:
+def _writable(
+    converted: Sequence[Converted], module: Callable[[Sequence[Converted]], str]
+) -> tuple[list[Converted], dict[str, Diagnostic]]:
+    """The functions of which a module can be written, and what is wrong with the others."""
+    if not isinstance(_tried(converted[0], partial(module, converted)), Diagnostic):
+        return list(converted), {}
+    sound: list[Converted] = []
+    wrong: dict[str, Diagnostic] = {}
+    for c in converted:
+        found = _tried(c, partial(module, [*sound, c]))
+        if isinstance(found, Diagnostic):
+            wrong[c.name] = found
+        else:
+            sound.append(c)
+    return sound, wrong
+
+
+def _evidence(
+    sound: Sequence[Converted], module: Callable[[Sequence[Converted]], str],
+    verify: Callable[[str], list[FunctionEvidence]],
+) -> tuple[Proved, dict[str, Diagnostic]]:  # fmt: skip
+    """What was found of each function; where that fails for all at once, of one after the other."""
+    done, wrong = Proved([]), dict[str, Diagnostic]()
+    whole = _tried(sound[0], partial(prove, sound, module, verify)) if sound else done
+    if not isinstance(whole, Diagnostic):
+        return whole, wrong
+    for c in sound:
+        own = whole if len(sound) == 1 else _tried(c, partial(prove, [c], module, verify))
+        if isinstance(own, Diagnostic):
+            wrong[c.name] = own
+        else:
+            done.good += own.good
+            done.found |= own.found
+            done.left_out |= own.left_out
+    return done, wrong
+
+
+def _tried(c: Converted, action: Callable[[], T]) -> T | Diagnostic:
+    place = Place(c.name, c.path, c.program.origin.span)
+    try:
+        return guarded(place, action, None, (TemplateError,))
+    except Refusal as refusal:
+        return refusal.diagnostic.at(c.path, c.name)
+
+
+def _without(c: Converted, found: Diagnostic) -> FunctionOutcome:
+    return FunctionOutcome(c.name, "failed", c.signature, c.assumed, diagnostics=(found,))
+
+
+def _verify(place: Path, text: str, options: ConvertOptions) -> list[FunctionEvidence]:
     from porter.verify.run import verify_module
 
-    return verify_module(place, text=text, run_module=run_module)
+    return verify_module(place, text=text, run_module=options.run_module, timeout=options.seconds)
 
 
 def _as_before(converted: Sequence[Converted], place: Path) -> list[Converted]:
@@ -304,10 +384,6 @@ def emit_stage(
     file: SourceFile, options: ConvertOptions, config: Config
 ) -> tuple[str, ModuleOutcome]:
     """The text of an inner stage for every function: array, loops or plan."""
-    from porter.ir.printer import lines, program_text
-    from porter.plan.passes import lower
-    from porter.plan.printer import plan_text
-
     opened = _open(file)
     if isinstance(opened, ModuleOutcome):
         return "", opened
@@ -316,24 +392,31 @@ def emit_stage(
     parts: list[str] = []
     scope = _scope(opened, options, config)
     for function in chosen:
-        try:
-            signature = options.signature
-            if signature is None:
-                signature = setting(function, config.signatures)
-            _, program, planned = front_end(function, signature, scope)
-        except Refusal as refusal:
-            found = refusal.diagnostic.at(file.path, function.name)
-            outcomes.append(_refused(function, found, file))
-            continue
-        if options.emit == "array":
-            parts.append(program_text(program))
-        elif options.emit == "loops":
-            body, _ = lower(program)
-            parts.append("\n".join([f"loops {program.name}", *lines(body, 1)]) + "\n")
+        signature = options.signature
+        if signature is None:
+            signature = setting(function, config.signatures)
+        action = partial(_stage, function, signature, scope, options.emit or "plan")
+        found = _alone(function, opened, action, options.seconds)
+        if isinstance(found, str):
+            parts.append(found)
         else:
-            parts.append(plan_text(planned))
+            outcomes.append(_refused(function, found, file))
     diagnostics = tuple(d for o in outcomes for d in o.diagnostics)
     return "\n".join(parts), ModuleOutcome(
         file.path, tuple(outcomes), diagnostics, tuple(notes),
         known=frozenset(f.name for f in opened.functions),
     )  # fmt: skip
+
+
+def _stage(function: FunctionSource, signature: str | None, scope: Globals, stage: str) -> str:
+    from porter.ir.printer import lines, program_text
+    from porter.plan.passes import lower
+    from porter.plan.printer import plan_text
+
+    _, program, planned = front_end(function, signature, scope)
+    if stage == "array":
+        return program_text(program)
+    if stage == "loops":
+        body, _ = lower(program)
+        return "\n".join([f"loops {program.name}", *lines(body, 1)]) + "\n"
+    return plan_text(planned)

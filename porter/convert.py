@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -134,8 +135,12 @@ class _Again:
         try:
             program = build(function, types, self.scope, self.partial)
             return function_text(plan(program), self.templates).key()
-        except Refusal:
+        except (Refusal, RecursionError):
             return None
+        except Exception:
+            if os.environ.get("PORTER_DEBUG"):
+                raise
+            return None  # an error of porter's own: the types that were asked for do without
 
 
 def _siblings(

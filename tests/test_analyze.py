@@ -486,6 +486,7 @@ def test_a_mistake_of_ours_in_one_function_does_not_hide_the_rest(
         "a.py", RETURNS + "\n\ndef f(x):\n    for i in range(len(x)):\n        x[i] += 1\n"
     )
     result = project.analyze("a.py", "--output-format", "json")
-    assert (result.code, result.codes) == (2, ["PRT301"])
-    assert result.err.count("\n") == 1
-    assert result.err.startswith("error: a.py:9: porter failed on `f` (KeyError: 'lost')")
+    assert (result.code, result.codes, result.err) == (1, ["PRT301", "PRT917"], "")
+    own = result.json["diagnostics"][1]
+    assert (own["line"], own["function"]) == (9, "f")
+    assert "KeyError: 'lost'" in own["help"]

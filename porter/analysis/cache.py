@@ -20,6 +20,7 @@ from typing import Any
 
 import porter
 from porter.analysis.question import Answer, Question
+from porter.guarded import OWN
 from porter.source.files import SourceFile
 from porter.source.others import digest
 from porter.trace.lookup import traced_in
@@ -110,7 +111,7 @@ class Cache:
 
     def store(self, source: SourceFile, answer: Answer) -> None:
         """Keep an answer; one that names a failure of porter is not worth keeping."""
-        if answer.problems:
+        if answer.problems or any(d.code in OWN for d in answer.diagnostics):
             return
         others = [[p, digest(p)] for p in sorted(answer.others)]
         entry: list[Any] = [self._key(source), others, answer.to_plain()]

@@ -14,9 +14,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Union
+from typing import Any, TypeVar, Union
 
+T = TypeVar("T")
 IntLike = Union["Poly", int]
+
+
+def hashed_once(kind: type[T]) -> type[T]:
+    """A frozen class whose objects remember their hash: that of a tree asks for all below."""
+    fresh: Callable[[Any], int] = kind.__hash__
+
+    def remembered(self: Any) -> int:
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            known = self.__dict__["_hash"] = fresh(self)
+        return known
+
+    kind.__hash__ = remembered  # type: ignore[method-assign]
+    return kind
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,7 @@ BORDERS: dict[str, Callable[[int, int], int]] = {
 }
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Apply:
     """`//`, `%`, `min`, `max`, `bound`, `wrap` or a border that has no simpler form."""
@@ -69,6 +85,7 @@ class Apply:
         return f"({a}) {self.op} ({b})"
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Data:
     """An integer that is read from data: `expr` is a scalar expression of the IR.
@@ -97,6 +114,7 @@ def _order(monomial: Monomial) -> tuple[int, str]:
     return (-len(monomial), "*".join(map(str, monomial)))
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Poly:
     """A polynomial in canonical form: sorted monomials with their nonzero coefficients."""

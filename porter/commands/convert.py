@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import libcst as cst
@@ -30,6 +31,9 @@ def run(options: ConvertOptions) -> int:
     porter did not write, or that was edited since, without `--force`.
     """
     config = load_config(options.paths[0])
+    if options.timeout is not None and not options.timeout > 0:
+        raise UsageError("--timeout must be more than 0 seconds")
+    options = replace(options, timeout=options.timeout or config.timeout)
     sources = load(options.paths, options.stdin_filename, config.exclude)
     files = [f for f in sources.files if not _is_generated(f)]
     _check(options, files)

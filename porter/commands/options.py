@@ -7,6 +7,9 @@ from pathlib import Path
 
 from porter.diagnostics import UsageError
 
+#: seconds for the conversion of each function, and for each proof of it
+CONVERT_SECONDS = 300.0
+
 
 @dataclass(frozen=True)
 class AnalyzeOptions:
@@ -67,7 +70,8 @@ class ConvertOptions:
     array, loops and plan; `output_format` is full, concise or json; `backend` is numba or
     numba-cuda-mlir; `library` is cupy or empty; with `refuse_host` no array work may stay on
     the host; `templates` is a folder with overriding templates; with `run_module` constants have
-    their values after the whole module ran.
+    their values after the whole module ran; `timeout` is in seconds, for the conversion of each
+    function and for each proof of it.
     """
 
     paths: tuple[str, ...]
@@ -88,6 +92,12 @@ class ConvertOptions:
     library: str = ""
     refuse_host: bool = False
     run_module: bool = False
+    timeout: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        """The time limit that holds."""
+        return CONVERT_SECONDS if self.timeout is None else self.timeout
 
 
 @dataclass(frozen=True)

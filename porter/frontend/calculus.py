@@ -112,10 +112,16 @@ def map_arrays(
         ]
         return _typed(b, what, function, args)
 
-    probe = at([sym(f"?{d}", True) for d in range(len(shape))])
+    start = [sym(f"?{d}", True) for d in range(len(shape))]
+    probe = at(start)
     if not shape and mask is None:
         return probe  # a ufunc makes a scalar of 0-d arrays
-    return Array(shape, strengthen(probe.dtype), at, mask=mask, lead=lead)
+
+    def again(idx: Sequence[Poly]) -> Expr:
+        # the next operation asks for the same dtype: a chain would be followed to its start
+        return probe if list(idx) == start else at(idx)
+
+    return Array(shape, strengthen(probe.dtype), again, mask=mask, lead=lead)
 
 
 def _typed(b: Builder, what: str, function: Callable[..., Expr], args: Sequence[Expr]) -> Expr:

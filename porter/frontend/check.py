@@ -38,10 +38,6 @@ def check_function(
     except Refusal as e:
         found = e.diagnostic.at(function.module.path, function.name)
         return FunctionVerdict("refused", [found], signature or "", [])
-    except RecursionError:
-        span = function.module.span(function.node.name)
-        found = refusal("PRT902", "this function is too deep to be followed", span).diagnostic
-        return FunctionVerdict("refused", [found], signature or "", [])
     except UsageError as e:
         span = function.module.span(function.node.name)
         found = refusal("PRT907", str(e), span, "give one type for each parameter").diagnostic

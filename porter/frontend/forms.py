@@ -28,13 +28,17 @@ def is_step(value: cst.BaseExpression) -> bool:
 
 def has_product(value: cst.BaseExpression) -> bool:
     """`x @ W`, and `x @ W + h @ U`."""
-    match value:
-        case cst.BinaryOperation(operator=cst.MatrixMultiply()):
-            return True
-        case cst.BinaryOperation(left=left, operator=cst.Add() | cst.Subtract(), right=right):
-            return has_product(left) or has_product(right)
-        case cst.Call(func=func):
-            return is_np(func) and called(func) in ("dot", "matmul")
+    stack = [value]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, cst.BinaryOperation):
+            if isinstance(node.operator, cst.MatrixMultiply):
+                return True
+            if isinstance(node.operator, (cst.Add, cst.Subtract)):
+                stack += [node.left, node.right]
+        elif isinstance(node, cst.Call):
+            if is_np(node.func) and called(node.func) in ("dot", "matmul"):
+                return True
     return False
 
 

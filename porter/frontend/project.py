@@ -44,7 +44,7 @@ def globals_at(file: Path, changed: int) -> Globals | None:
     """The names of another file; None if it cannot be read."""
     try:
         scope = Globals(SourceModule(file.read_text("utf-8"), str(file)))
-    except (OSError, UnicodeDecodeError, cst.ParserSyntaxError):
+    except (OSError, UnicodeDecodeError, SyntaxError, cst.ParserSyntaxError):
         return None
     scope.foreign = True
     return scope

@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from porter.arrays.dtypes import BOOL, DType
-from porter.arrays.sizes import Poly
+from porter.arrays.sizes import Poly, hashed_once
 from porter.diagnostics import Diagnostic, Span
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Const:
     """A literal."""
@@ -22,6 +23,7 @@ class Const:
     dtype: DType
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Value:
     """An integer expression (index, size, integer argument) used as a number."""
@@ -30,6 +32,7 @@ class Value:
     dtype: DType
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Scalar:
     """A scalar that the host knows: an argument or a name assigned on the host."""
@@ -38,6 +41,7 @@ class Scalar:
     dtype: DType
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Local:
     """A scalar variable of a thread, or of the host where its loop stays there."""
@@ -46,6 +50,7 @@ class Local:
     dtype: DType
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Load:
     """One element of an array; `checked` when the subscript comes from data."""
@@ -56,6 +61,7 @@ class Load:
     checked: bool = False
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Op:
     """An operation of the table in `ir/ops.py` on operands of the dtype it computes in."""
@@ -65,6 +71,7 @@ class Op:
     dtype: DType
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Cast:
     """`arg` converted to `dtype`, as `astype` does."""
@@ -73,6 +80,7 @@ class Cast:
     dtype: DType
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Select:
     """`then` where `cond` is true, else `other`; the one not chosen is not evaluated."""
@@ -83,6 +91,7 @@ class Select:
     dtype: DType
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Axis:
     """A bound index running over `range(lo, hi)`."""
@@ -97,6 +106,7 @@ class Axis:
         return self.hi - self.lo
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Reduce:
     """`op` (sum, prod, max, min, any, all) of `body` over the axes."""
@@ -107,6 +117,7 @@ class Reduce:
     dtype: DType
 
 
+@hashed_once
 @dataclass(frozen=True)
 class Object:
     """A value that only the host knows: statements of the host pass it on.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import wraps
+from typing import TypeVar
 
 from porter.arrays.sizes import Atom, Data, Poly, Sym
 from porter.ir.nodes import (
@@ -21,6 +23,25 @@ from porter.ir.nodes import (
     Value,
     While,
 )
+
+N = TypeVar("N")
+R = TypeVar("R")
+
+
+def remembered(question: Callable[[N], R]) -> Callable[[N], R]:
+    """A question about one node, answered once: nodes never change, and are asked again by each
+    pass and for each name that passes look for."""
+    key = f"_{question.__module__}.{question.__name__}"
+
+    @wraps(question)
+    def ask(node: N) -> R:
+        known = node.__dict__
+        if key not in known:
+            known[key] = question(node)
+        answer: R = known[key]
+        return answer
+
+    return ask
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
@@ -49,9 +70,13 @@ def data_of(poly: Poly) -> Iterator[Expr]:
 
 def walk(expr: Expr) -> Iterator[Expr]:
     """The expression and everything below it, parents first."""
-    yield expr
-    for child in children(expr):
-        yield from walk(child)
+    stack = [expr]
+    while stack:
+        at = stack.pop()
+        yield at
+        below = children(at)
+        if below:
+            stack += below[::-1]
 
 
 def loaded(*expressions: Expr) -> set[str]:
@@ -170,5 +195,6 @@ def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
     """Every statement, outer ones first."""
     for stmt in body:
         yield stmt
-        for block in blocks(stmt):
-            yield from statements(block)
+        if isinstance(stmt, (For, While, Stage, If)):
+            for block in blocks(stmt):
+                yield from statements(block)

@@ -30,7 +30,7 @@ from porter.ir.nodes import (
     Write,
 )
 from porter.ir.ops import UPDATES
-from porter.ir.walk import blocks, data_of, statements, walk
+from porter.ir.walk import blocks, data_of, remembered, statements, walk
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,12 @@ def _bounds(axes: Sequence[Axis]) -> Iterator[Expr]:
 
 def accesses(body: Sequence[Stmt], variant: frozenset[str] = frozenset()) -> Iterator[Access]:
     """Every access of the statements, nested ones included."""
+    lets: set[str] | None = None
     for stmt in body:
+        inside = blocks(stmt)
+        if not inside and not variant:
+            yield from _of_one(stmt)
+            continue
         own = variant | {a.name for a in getattr(stmt, "axes", ())}
         if isinstance(stmt, Let):
             own = own | {stmt.name}
@@ -93,10 +98,27 @@ def accesses(body: Sequence[Stmt], variant: frozenset[str] = frozenset()) -> Ite
                 yield replace(access, write=False)
         for e in expressions(stmt):
             yield from reads(e, own, stmt.origin)
+        if inside and lets is None:
+            lets = {s.name for s in statements(tuple(body)) if isinstance(s, Let)}
         inner = variant | {stmt.index} if isinstance(stmt, For) else variant
-        lets = {s.name for s in statements(tuple(body)) if isinstance(s, Let)}
-        for block in blocks(stmt):
-            yield from accesses(block, inner | own | lets)
+        for block in inside:
+            yield from accesses(block, inner | own | (lets or set()))
+
+
+@remembered
+def _of_one(stmt: Stmt) -> tuple[Access, ...]:
+    """The accesses of a statement that has no others inside."""
+    variant = {a.name for a in getattr(stmt, "axes", ())}
+    own = frozenset(variant | {stmt.name} if isinstance(stmt, Let) else variant)
+    found: list[Access] = []
+    if isinstance(stmt, Write):
+        access = Access(stmt.buffer, stmt.index, True, own, stmt.origin, stmt.combine)
+        found.append(access)
+        if stmt.combine in UPDATES:
+            found.append(replace(access, write=False))
+    for e in expressions(stmt):
+        found += reads(e, own, stmt.origin)
+    return tuple(found)
 
 
 def reads(expr: Expr, variant: frozenset[str], origin: Origin) -> Iterator[Access]:
@@ -110,27 +132,41 @@ def reads(expr: Expr, variant: frozenset[str], origin: Origin) -> Iterator[Acces
 
 def read_buffers(body: Sequence[Stmt]) -> set[str]:
     """The arrays that statements read."""
-    found = {a.buffer for a in accesses(body) if not a.write}
-    for s in statements(tuple(body)):
+    return set().union(*map(_read_by, body))
+
+
+@remembered
+def _read_by(stmt: Stmt) -> frozenset[str]:
+    found = {a.buffer for a in accesses((stmt,)) if not a.write}
+    for s in statements((stmt,)):
         if isinstance(s, Bind):
             found |= set(s.buffers)
         if isinstance(s, Host):
             found |= {a for _, a in s.arrays}
         if isinstance(s, Return):
             found |= {v for v in s.values if isinstance(v, str)}
-    return found
+    return frozenset(found)
 
 
 def used_buffers(body: Sequence[Stmt]) -> set[str]:
     """The arrays that statements read or store into, not those that they make."""
-    stored = {s.buffer for s in statements(tuple(body)) if isinstance(s, Write)}
-    return read_buffers(body) | stored
+    return read_buffers(body).union(*map(_stored_by, body))
+
+
+@remembered
+def _stored_by(stmt: Stmt) -> frozenset[str]:
+    return frozenset(s.buffer for s in statements((stmt,)) if isinstance(s, Write))
 
 
 def written_buffers(body: Sequence[Stmt]) -> set[str]:
     """The arrays that statements write or rebind."""
+    return set().union(*map(_written_by, body))
+
+
+@remembered
+def _written_by(stmt: Stmt) -> frozenset[str]:
     found: set[str] = set()
-    for s in statements(tuple(body)):
+    for s in statements((stmt,)):
         match s:
             case Write(buffer=name) | Def(name=name):
                 found.add(name)
@@ -140,16 +176,26 @@ def written_buffers(body: Sequence[Stmt]) -> set[str]:
                 found |= set(names)
             case Host(makes=makes):
                 found |= set(makes)
-    return found
+    return frozenset(found)
 
 
 def used_locals(body: Sequence[Stmt]) -> set[str]:
     """The scalar variables that statements read."""
+    return set().union(*map(_locals_of, body))
+
+
+@remembered
+def _locals_of(stmt: Stmt) -> frozenset[str]:
     found: set[str] = set()
-    for s in statements(tuple(body)):
+    for s in statements((stmt,)):
         for e in expressions(s):
             found |= {x.name for x in walk(e) if isinstance(x, Local)}
-    return found
+    return frozenset(found)
+
+
+@remembered
+def _own_locals(s: Stmt) -> frozenset[str]:
+    return frozenset(x.name for e in expressions(s) for x in walk(e) if isinstance(x, Local))
 
 
 def exposed_locals(body: Sequence[Stmt]) -> set[str]:
@@ -165,11 +211,11 @@ def surely_assigned(body: Sequence[Stmt]) -> set[str]:
 
 
 def _exposed(body: Sequence[Stmt], assigned: set[str], exposed: set[str]) -> set[str]:
+    assigned = set(assigned)
     for s in body:
-        for e in expressions(s):
-            exposed |= {x.name for x in walk(e) if isinstance(x, Local)} - assigned
+        exposed |= _own_locals(s) - assigned
         if isinstance(s, Let):
-            assigned = assigned | {s.name}
+            assigned.add(s.name)
         inner = [_exposed(block, assigned, exposed) for block in blocks(s)]
         if isinstance(s, If):
             assigned = assigned | (inner[0] & inner[1])

@@ -51,11 +51,13 @@ class _Names:
         self.meaning.update(zip(s.names, values, strict=True))
 
     def record(self) -> None:
-        names = sorted(self.meaning)
-        for k, a in enumerate(names):
-            for b in names[k + 1 :]:
-                if self.meaning[a] == self.meaning[b]:
-                    self.pairs.add(frozenset((a, b)))
+        if len(set(self.meaning.values())) == len(self.meaning):
+            return
+        meant: dict[int, list[str]] = {}
+        for name, number in self.meaning.items():
+            meant.setdefault(number, []).append(name)
+        for names in meant.values():
+            self.pairs |= {frozenset(pair) for pair in combinations(names, 2)}
 
     def state(self) -> tuple[tuple[str, int], ...]:
         first: dict[int, int] = {}

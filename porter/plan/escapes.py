@@ -18,6 +18,8 @@ def escaping(
     `later` are the arrays that are used behind the statements.
     """
     for k, s in enumerate(body):
+        if not blocks(s):
+            continue
         rest = later | used_buffers(body[k + 1 :])
         if isinstance(s, (For, While)):
             yield from ((s, x) for x in statements((s,)) if _made(x) in rest)  # type: ignore[misc]

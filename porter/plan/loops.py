@@ -62,14 +62,15 @@ def place_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     result: list[Stmt] = []
     outer = context.used_later
     for k, stmt in enumerate(body):
-        after = exposed_locals(body[k + 1 :]) | context.outer_exposed
-        context.used_later = outer | used_buffers(body[k + 1 :])
-        if isinstance(stmt, For):
-            result += _place(stmt, after, context)
-        elif isinstance(stmt, While):
-            result += _while(stmt, after, context)
-        elif isinstance(stmt, If):
-            result.append(_inside(stmt, after, context))
+        if isinstance(stmt, (For, While, If)):
+            after = exposed_locals(body[k + 1 :]) | context.outer_exposed
+            context.used_later = outer | used_buffers(body[k + 1 :])
+            if isinstance(stmt, For):
+                result += _place(stmt, after, context)
+            elif isinstance(stmt, While):
+                result += _while(stmt, after, context)
+            else:
+                result.append(_inside(stmt, after, context))
         else:
             result.append(stmt)
         context.bound |= {s.name for s in statements((stmt,)) if isinstance(s, Let)}

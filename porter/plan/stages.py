@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import product
 
 from porter.arrays.dtypes import BOOL, INT64
 from porter.arrays.sizes import Poly
@@ -29,7 +30,7 @@ from porter.ir.nodes import (
     Write,
 )
 from porter.ir.ops import UPDATES
-from porter.ir.walk import loaded, statements, walk
+from porter.ir.walk import loaded, remembered, statements, walk
 from porter.plan.accesses import Access, accesses, exposed_locals, used_locals
 from porter.plan.aliases import Pairs, aliases, with_others
 from porter.plan.common import (
@@ -207,11 +208,14 @@ def own_level(body: Sequence[Stmt]) -> list[Stmt]:
 
 def _independent(axes: Sequence[Axis], first: list[Access], second: list[Access]) -> bool:
     """Whether what the second touches of the first's results is at the thread's own element."""
+    known: dict[str, list[Access]] = {}
     for x in first:
-        for y in second:
+        known.setdefault(x.buffer, []).append(x)
+    for y in second:
+        for x in known.get(y.buffer, ()):
             if x.combine in UPDATES and x.combine == y.combine:
                 continue
-            if x.buffer == y.buffer and (x.write or y.write):
+            if x.write or y.write:
                 if x.index != y.index or not _owns(axes, x):
                     return False
     return True
@@ -244,23 +248,26 @@ def _may_meet(
     pairs: Pairs,
 ) -> bool:
     """Arrays by two names: variables of the host, or two arguments that may be one array."""
-    for x in first:
-        for y in second:
-            if x.buffer == y.buffer or not (x.write or y.write):
-                continue
-            if frozenset((x.buffer, y.buffer)) in pairs:
+    paired = set().union(*pairs)
+    for x, y in product(
+        [x for x in first if x.buffer in paired or context.buffers[x.buffer].parameter],
+        [y for y in second if y.buffer in paired or context.buffers[y.buffer].parameter],
+    ):
+        if x.buffer == y.buffer or not (x.write or y.write):
+            continue
+        if frozenset((x.buffer, y.buffer)) in pairs:
+            return True
+        if context.buffers[x.buffer].parameter and context.buffers[y.buffer].parameter:
+            both = [a for a in (*first, *second) if a.buffer in (x.buffer, y.buffer)]
+            if x.origin.late or y.origin.late or not _are_own(axes, both):
                 return True
-            if context.buffers[x.buffer].parameter and context.buffers[y.buffer].parameter:
-                both = [a for a in (*first, *second) if a.buffer in (x.buffer, y.buffer)]
-                if x.origin.late or y.origin.late or not _are_own(axes, both):
-                    return True
-                continue
-            # a copy of the second argument would be older than what the first statement stored
-            touched = [a for a in first if a.buffer == y.buffer]
-            if not x.write or all(a.index == x.index for a in (y, *touched)):
-                continue
-            if _are_arguments(x.buffer, y.buffer, context, pairs):
-                return True
+            continue
+        # a copy of the second argument would be older than what the first statement stored
+        touched = [a for a in first if a.buffer == y.buffer]
+        if not x.write or all(a.index == x.index for a in (y, *touched)):
+            continue
+        if _are_arguments(x.buffer, y.buffer, context, pairs):
+            return True
     return False
 
 
@@ -378,10 +385,12 @@ def _privatise(body: tuple[Stmt, ...], context: Context, users: dict[str, int]) 
     gone: set[str] = set()
     for s in body:
         if isinstance(s, Stage):
-            found = list(accesses(s.body))
-            for name in {a.buffer for a in found}:
+            found: dict[str, list[Access]] = {}
+            for a in accesses(s.body):
+                found.setdefault(a.buffer, []).append(a)
+            for name, own in found.items():
                 buffer = context.buffers[name]
-                if buffer.parameter or users[name] != 1 or not _private(s, name, found):
+                if buffer.parameter or users[name] != 1 or not _private(s, name, own):
                     continue
                 s = replace(s, body=_as_local(s.body, name))
                 gone.add(name)
@@ -409,7 +418,12 @@ def _picks(index: tuple[Poly, ...], axis: Axis) -> bool:
 
 
 def _touches(s: Stmt, name: str) -> bool:
-    return any(a.buffer == name for a in accesses((s,)))
+    return name in _names_of(s)
+
+
+@remembered
+def _names_of(s: Stmt) -> frozenset[str]:
+    return frozenset(a.buffer for a in accesses((s,)))
 
 
 def _scope(body: Sequence[Stmt], name: str) -> Sequence[Stmt]:
@@ -444,7 +458,7 @@ def _as_local(body: tuple[Stmt, ...], name: str) -> tuple[Stmt, ...]:
         s = map_blocks(s, lambda b: tuple(convert(x) for x in b))
         return map_exprs(s, change)
 
-    return tuple(convert(s) for s in body)
+    return tuple(convert(s) if _touches(s, name) else s for s in body)
 
 
 def drop_dead_stores(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
@@ -469,12 +483,13 @@ def _drop_dead_stores(body: tuple[Stmt, ...], context: Context, pairs: Pairs) ->
 def _overwritten(s: Stmt, rest: Sequence[Stmt], context: Context, pairs: Pairs) -> bool:
     if not isinstance(s, Write) or s.checked:
         return False
+    may_be_other = context.buffers[s.buffer].parameter or any(s.buffer in p for p in pairs)
     for r in rest:
         # one inside of a loop only leaves that loop
         if any(isinstance(x, Jump) for x in own_level((r,))):
             return False
         found = list(accesses((r,)))
-        if _read_by_another_name(found, s.buffer, context, pairs):
+        if may_be_other and _read_by_another_name(found, s.buffer, context, pairs):
             return False
         touching = [a for a in found if a.buffer == s.buffer]
         if not touching:

@@ -27,7 +27,7 @@ from porter.ir.nodes import (
     While,
     Write,
 )
-from porter.ir.walk import free_names, loaded, statements, substitute, walk
+from porter.ir.walk import free_names, loaded, remembered, statements, substitute, walk
 from porter.plan.accesses import expressions, read_buffers, reads, written_buffers
 from porter.plan.aliases import Pairs, aliases, arguments, with_others
 from porter.plan.common import (
@@ -92,6 +92,7 @@ def _block(
 ) -> tuple[Stmt, ...]:
     work = list(body)
     k = 0
+    known: dict[int, bool] = {}
     while k < len(work):
         s = work[k]
         if isinstance(s, Def):
@@ -100,9 +101,10 @@ def _block(
             if not used:
                 del work[k]
                 continue
-            if s.name not in mutable | later and _inlinable(s, rest, mutable | later, pairs):
+            if s.name not in mutable | later and _inlinable(s, rest, mutable | later, pairs, known):
+                known = {}
                 context.apart |= _late_reads(s, rest, pairs, arguments(context))
-                work[k:] = [inlined(r, s) for r in rest]
+                work[k:] = [inlined(r, s) if s.name in _all_loads(r) else r for r in rest]
                 continue
             work[k : k + 1] = _stored(s, context)
             k += 2
@@ -210,7 +212,8 @@ def _named_local(
     s: Def, rest: Sequence[Stmt], mutable: set[str], pairs: Pairs, known: dict[int, bool]
 ) -> bool:
     """Whether all reads are at the reader's own index, close by: it will be a local scalar."""
-    left = sum(len(reads_of(x, s.name)) for r in rest for x in _nested(r))
+    left = sum(len(reads_of(x, s.name)) for r in rest if s.name in _all_loads(r)
+               for x in _nested(r))  # fmt: skip
     for k, r in enumerate(rest):
         if not left:
             return True
@@ -233,16 +236,29 @@ def _alone(s: Stmt) -> bool:
     return isinstance(s, Write)
 
 
+@remembered
 def _nested(s: Stmt) -> list[Stmt]:
     return list(statements((s,)))
 
 
 def reads_of(s: Stmt, name: str) -> list[tuple[Load, Expr]]:
     """The loads of one array in a statement, with the expression they stand in."""
-    found = []
+    return _loads(s).get(name, [])
+
+
+@remembered
+def _loads(s: Stmt) -> dict[str, list[tuple[Load, Expr]]]:
+    found: dict[str, list[tuple[Load, Expr]]] = {}
     for e in expressions(s):
-        found += [(x, e) for x in walk(e) if isinstance(x, Load) and x.buffer == name]
+        for x in walk(e):
+            if isinstance(x, Load):
+                found.setdefault(x.buffer, []).append((x, e))
     return found
+
+
+@remembered
+def _all_loads(s: Stmt) -> frozenset[str]:
+    return frozenset(name for x in _nested(s) for name in _loads(x))
 
 
 def _cost(s: Def, consumer: Stmt, use: tuple[Load, Expr]) -> int:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from porter.config import Config
 from porter.diagnostics import Diagnostic, Severity, Span
+from porter.guarded import Place, deep, guarded
+from porter.rules.base import Rule
 from porter.rules.domains import domain_comments
 from porter.rules.model import PyFile
 from porter.rules.registry import all_rules, checkers
 from porter.rules.suppress import ignores, suppress, unused
 from porter.rules.verdicts import Verdict, judge
+from porter.source.depth import without_deep
 from porter.source.files import SourceFile
 
 if TYPE_CHECKING:
@@ -64,14 +69,22 @@ def analyze(
     """Analyze one file without importing or running it; `names` restricts to functions."""
     selection = selection or Selection()
     broken = [_broken(source, b.line, b.column, b.message) for b in source.broken]
+    file: PyFile | None = None
     try:
         file = PyFile(source.text, source.path)
     except SyntaxError as error:
         broken.append(_broken(source, error.lineno or 1, error.offset or 1, error.msg))
     except (RecursionError, MemoryError):
-        broken.append(_broken(source, 1, 1, "nested too deeply to be parsed"))
-    else:
-        return _analyze(source, file, broken, selection, config or Config(), names)
+        try:
+            # functions that are too deep are left out: the others are analyzed
+            shallow, _ = deep(lambda: without_deep(source.text))
+            file = deep(lambda: PyFile(shallow, source.path))
+        except SyntaxError as error:
+            broken.append(_broken(source, error.lineno or 1, error.offset or 1, error.msg))
+    if file is not None:
+        whole = file
+        settings = config or Config()
+        return deep(lambda: _analyze(source, whole, broken, selection, settings, names))
     return Analysis(source, tuple(d for d in broken if selection.has(d.code)))
 
 
@@ -85,7 +98,7 @@ def _analyze(
 ) -> Analysis:
     found: list[Diagnostic] = []
     if any(word in source.text for word in _PREFILTER):
-        found = [d for rule in checkers() for d in rule.check(file)]
+        found = [d for rule in checkers() for d in _findings(rule, file)]
     verdicts = judge(source, file, found, config, names)
     found += _new(list(verdicts.diagnostics), found)
     found += domain_comments(source.text, file.path)
@@ -101,9 +114,28 @@ def _analyze(
         source,
         tuple(kept),
         verdicts.functions,
-        verdicts.problems,
+        (),
         frozenset(f.name for f in file.functions),
     )
+
+
+def _findings(rule: Rule, file: PyFile) -> list[Diagnostic]:
+    """What a rule finds; where it fails, this is said of the function that it failed on."""
+    if type(rule).check is not Rule.check:
+        place = Place("", file.path, Span())
+        return _found(place, lambda: rule.check(file))
+    return [
+        d
+        for f in file.functions
+        for d in _found(
+            Place(f.name, file.path, file.span(f.node)), partial(rule.check_function, file, f)
+        )
+    ]
+
+
+def _found(place: Place, check: Callable[[], Iterator[Diagnostic]]) -> list[Diagnostic]:
+    found = guarded(place, lambda: list(check()))
+    return [found] if isinstance(found, Diagnostic) else found
 
 
 def _inside(function: str, names: tuple[str, ...]) -> bool:

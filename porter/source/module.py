@@ -11,6 +11,8 @@ import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
 from porter.diagnostics import Span
+from porter.guarded import Place, deep
+from porter.source.depth import without_deep
 from porter.source.text import split_lines
 
 if TYPE_CHECKING:
@@ -32,16 +34,25 @@ class FunctionSource:
         return self.module.span(self.node)
 
 
+def place_of(function: FunctionSource) -> Place:
+    """Where a function stands, for what is said of it."""
+    module = function.module
+    return Place(function.name, module.path, module.span(function.node.name))
+
+
 class SourceModule:
     """A parsed file.
 
-    Raises `libcst.ParserSyntaxError` when the text is not Python.
+    Functions that are nested too deeply (`too_deep`) are stubs in its tree.  Raises
+    `SyntaxError` or `libcst.ParserSyntaxError` when the text is not Python.
     """
 
     def __init__(self, text: str, path: str) -> None:
         self.text = text
         self.path = path
-        self._wrapper = MetadataWrapper(cst.parse_module(text), unsafe_skip_copy=True)
+        shallow, self.too_deep = deep(lambda: without_deep(text))
+        tree = deep(lambda: cst.parse_module(shallow))
+        self._wrapper = MetadataWrapper(tree, unsafe_skip_copy=True)
         self.tree = self._wrapper.module
         self.shown: SourceModule = self
         #: the file's own text, where this one leaves out what is not asked about
@@ -59,7 +70,7 @@ class SourceModule:
     @cached_property
     def _positions(self) -> dict[cst.CSTNode, object]:
         # what `resolve` does, without its walk over the tree for providers that there are not
-        return dict(PositionProvider()._gen(self._wrapper))
+        return deep(lambda: dict(PositionProvider()._gen(self._wrapper)))
 
     def span(self, node: cst.CSTNode) -> Span:
         """Where a node stands (columns from 1)."""
@@ -72,7 +83,7 @@ class SourceModule:
 
     def code(self, node: cst.CSTNode) -> str:
         """The node's own source text."""
-        return self.tree.code_for_node(node).strip()
+        return deep(lambda: self.tree.code_for_node(node)).strip()
 
     @cached_property
     def functions(self) -> list[FunctionSource]:

@@ -49,7 +49,7 @@ def generate(
     made: dict[str, int] = {}
     try:
         module = SourceModule(file.text, file.path)
-    except cst.ParserSyntaxError:
+    except (SyntaxError, cst.ParserSyntaxError):
         return None
     module.traced = traced_types(file.path)
     for function in module.functions:

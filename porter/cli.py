@@ -130,6 +130,19 @@ Timeout = Annotated[
         "--timeout", metavar="SECONDS", help="Time for each script or file (60 by default)."
     ),
 ]
+ConvertTimeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout", metavar="SECONDS", help="Time for each function and each proof (300 s)."
+    ),
+]
+RefuseHost = Annotated[
+    bool, typer.Option("--refuse-host", help="Refuse what would have to stay on the host.")
+]
+AllowSerial = Annotated[
+    bool,
+    typer.Option("--allow-serial", help="Run loops that need their own results on one thread."),
+]
 
 
 def _version(wanted: bool) -> None:
@@ -294,19 +307,9 @@ def convert(
         Library | None,
         typer.Option("--library", help="What runs linear algebra, FFTs and sorts on the device."),
     ] = None,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout", metavar="SECONDS", help="Time for each function and each proof (300 s)."
-        ),
-    ] = None,
-    refuse_host: Annotated[
-        bool, typer.Option("--refuse-host", help="Refuse what would have to stay on the host.")
-    ] = False,
-    allow_serial: Annotated[
-        bool,
-        typer.Option("--allow-serial", help="Run loops that need their own results on one thread."),
-    ] = False,
+    timeout: ConvertTimeout = None,
+    refuse_host: RefuseHost = False,
+    allow_serial: AllowSerial = False,
     run_module: RunModule = False,
 ) -> None:
     """Write a CUDA module for each file and prove it."""

@@ -14,17 +14,21 @@ from jinja2 import TemplateError
 
 from porter import __version__
 from porter.codegen.header import FunctionRecord, Header, parse, render, text_hash
-from porter.codegen.module import module_text
+from porter.codegen.inspect import ModuleError
+from porter.codegen.module import join, linked_module
 from porter.commands.options import ConvertOptions
 from porter.config import Config
 from porter.convert import Converted, convert_function, front_end, shapes_of
 from porter.diagnostics import Diagnostic, Refusal, Severity, Span
+from porter.frontend.builder import refusal
 from porter.frontend.globals import Globals
 from porter.frontend.signature import setting
 from porter.guarded import Place, guarded
 from porter.proving import LeftOut, Proved, prove
 from porter.source.files import SourceFile
 from porter.source.module import FunctionSource, SourceModule, place_of
+from porter.source.scopes import normal
+from porter.support.reserved import given
 from porter.trace.lookup import traced_types
 from porter.verify.evidence import Evidence, FunctionEvidence
 
@@ -94,7 +98,7 @@ def convert_file(
         signature = options.signature
         if signature is None:
             signature = setting(function, config.signatures)
-        action = partial(convert_function, function, signature, scope, templates)
+        action = partial(_written, function, signature, scope, converted, file, options)
         found = _alone(function, module, action, options.seconds)
         if isinstance(found, Converted):
             converted.append(found)
@@ -169,7 +173,8 @@ def _chosen(
 ) -> tuple[list[FunctionSource], list[str]]:
     """The functions to convert: those named, or all that are not kernels or methods."""
     if options.functions:
-        return [f for f in module.functions if f.name in options.functions], []
+        wanted = set(map(normal, options.functions))
+        return [f for f in module.functions if f.name in wanted], []
     chosen, notes = [], []
     for f in module.functions:
         marks = [module.code(d.decorator) for d in f.node.decorators]
@@ -191,6 +196,24 @@ def _refused(function: FunctionSource, found: Diagnostic, file: SourceFile) -> F
         analysis = analyze(file, Selection(("PRT201",), ()), (function.name,))
         own += [d for d in analysis.diagnostics if d.code == "PRT201"]
     return FunctionOutcome(function.name, "refused", diagnostics=tuple(own))
+
+
+def _written(
+    function: FunctionSource, signature: str | None, scope: Globals, earlier: Sequence[Converted],
+    file: SourceFile, options: ConvertOptions,
+) -> Converted:  # fmt: skip
+    """A function converted, its text inspected. Refuses one that cannot stand in the module."""
+    templates = None if options.templates is None else Path(options.templates)
+    c = convert_function(function, signature, scope, templates)
+    try:
+        join([*(e.text for e in earlier), c.text])
+        linked_module([c.text], Path(file.path).name, options.backend, templates)
+    except ModuleError as error:
+        span = c.program.origin.span
+        found = refusal("PRT902", f"`{c.name}` cannot be written: {error}", span,
+                        "use other names and plainer texts there")  # fmt: skip
+        raise Refusal(found.diagnostic.at(c.path, c.name)) from None
+    return c
 
 
 # -- the proof ---------------------------------------------------------------------------------
@@ -298,8 +321,9 @@ def _outcome(
     c: Converted, found: FunctionEvidence | None, left_out: Sequence[LeftOut] = ()
 ) -> FunctionOutcome:
     kept = tuple(d.at(c.path, c.name) for d in (*c.program.kept, *c.plan.notes))
+    kernels = tuple(map(given, c.text.kernels))
     base = FunctionOutcome(
-        c.name, "converted", c.signature, c.assumed, c.text.kernels, diagnostics=kept
+        c.name, "converted", c.signature, tuple(map(given, c.assumed)), kernels, diagnostics=kept
     )
     if found is None:
         return replace(base, proofs=("nothing: --no-verify was given",))
@@ -326,11 +350,11 @@ def _failure(c: Converted, found: FunctionEvidence) -> Diagnostic:
     if found.failed:
         text = f"the kernels of `{c.name}` do not compute what it does"
         cure = f"nothing was written; {_cure(c)}"
-        return Diagnostic("PRT911", "verification-failed", text, span, c.text.name, help=cure)
+        return Diagnostic("PRT911", "verification-failed", text, span, c.text.shown, help=cure)
     unverified = next((e.detail for e in found.evidence if e.detail.get("unverified")), {})
     text = unverified.get("unverified") or f"`{c.name}` is unverified: too little could be compared"
     cure = unverified.get("cure") or "--no-verify writes it as it is"
-    return Diagnostic("PRT915", "unverified", text, span, c.text.name, help=cure)
+    return Diagnostic("PRT915", "unverified", text, span, c.text.shown, help=cure)
 
 
 def _cure(c: Converted) -> str:
@@ -360,10 +384,14 @@ def _module(
     templates: Path | None, found: dict[str, FunctionEvidence],
 ) -> str:  # fmt: skip
     source = os.path.relpath(Path(file.path).resolve(), place.resolve().parent)
+    body = linked_module(
+        [c.text for c in converted], Path(file.path).name, options.backend, templates
+    )
     records = tuple(
         FunctionRecord(
             c.name, c.signature, c.also, shapes_of(c),
             c.assumed, _verified(found.get(c.name)), c.without,
+            body.streams.get(c.text.shown, ""),
         )
         for c in converted
     )  # fmt: skip
@@ -371,10 +399,7 @@ def _module(
         __version__, source.replace(os.sep, "/"), text_hash(file.text), records,
         run_module=options.run_module,
     )  # fmt: skip
-    body = module_text(
-        [c.text for c in converted], Path(file.path).name, options.backend, templates
-    )
-    return render(header, body)
+    return render(header, body.text)
 
 
 # -- inner stages --------------------------------------------------------------------------------
@@ -415,8 +440,8 @@ def _stage(function: FunctionSource, signature: str | None, scope: Globals, stag
 
     _, program, planned = front_end(function, signature, scope)
     if stage == "array":
-        return program_text(program)
+        return given(program_text(program))
     if stage == "loops":
         body, _ = lower(program)
-        return "\n".join([f"loops {program.name}", *lines(body, 1)]) + "\n"
-    return plan_text(planned)
+        return given("\n".join([f"loops {program.name}", *lines(body, 1)])) + "\n"
+    return given(plan_text(planned))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
+from porter.support.reserved import given
+
 
 class Severity(Enum):
     """How much a diagnostic matters: errors stop a conversion, warnings and advice do not."""
@@ -75,7 +77,11 @@ class Diagnostic:
 
     def at(self, path: str, function: str) -> Diagnostic:
         """The same diagnostic, placed in a file and a function."""
-        return replace(self, path=path, function=function or self.function)
+        notes = tuple(replace(n, text=given(n.text)) for n in self.notes)
+        return replace(
+            self, path=path, function=function or self.function, message=given(self.message),
+            help=given(self.help), notes=notes,
+        )  # fmt: skip
 
 
 class Refusal(Exception):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter.codegen.docstrings import placeholder
 from porter.codegen.hostcalls import HostCalls
 from porter.codegen.launches import Launches
 from porter.codegen.prologue import Prologue
@@ -45,11 +46,8 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
             positional = ["self", *positional]
         text = f"def {self.plan.name}({', '.join([*positional, '*', *keywords, 'stream=None'])}):"
         lines = [text]
-        if self.plan.docstring:
-            doc = self.plan.docstring
-            quote = '"""' if '"""' not in doc else "'''"
-            prefix = "r" if "\\" in doc else ""
-            lines.append(f"    {prefix}{quote}{doc}{quote}")
+        if self.plan.docstring is not None:
+            lines.append(f'    """{placeholder(self.plan.name)}"""')
         return lines
 
     # -- statements ------------------------------------------------------------------

@@ -7,7 +7,7 @@ from porter.arrays.sizes import Poly
 from porter.codegen.elementwise import is_elementwise
 from porter.codegen.hosttext import HostText
 from porter.codegen.kernels import KernelTexts, Written
-from porter.codegen.marks import quoted
+from porter.codegen.marks import one_line, quoted
 from porter.codegen.overlap import Overlap, overlaps
 from porter.codegen.writer import Needs
 from porter.ir.nodes import Origin
@@ -85,7 +85,7 @@ class HostBase:
         if origin.text and key not in self.shown:
             self.shown.add(key)
             for own in origin.comments:
-                self.emit(own)
+                self.emit(one_line(own))
             self.emit(quoted(origin))
 
     def _needs(self, *helpers: str) -> None:

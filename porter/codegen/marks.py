@@ -7,8 +7,10 @@ templates move comments but do not change them, so the marks arrive with the fin
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from porter.ir.nodes import Origin
+from porter.support.reserved import MARK
 
 #: of Unicode's private use area: in no text that people write
 _SIGN = "\ue0a7"
@@ -17,7 +19,18 @@ _MARK = re.compile(rf"^( *#.*){_SIGN}(\d+)$")
 
 def quoted(origin: Origin) -> str:
     """The comment that quotes a source statement, with its mark."""
-    return f"# {origin.text}{_SIGN}{origin.span.line}"
+    return f"# {one_line(origin.text)}{_SIGN}{origin.span.line}"
+
+
+def one_line(text: str) -> str:
+    """A text as part of a comment: what might end it, or stands for something, is escaped."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(c if _is_harmless(c) else ascii(c)[1:-1] for c in text)
+
+
+def _is_harmless(c: str) -> bool:
+    return c != MARK and (c.isprintable() or c == "\t" or unicodedata.category(c) == "Zs")
 
 
 def without_marks(text: str) -> tuple[str, dict[int, int]]:

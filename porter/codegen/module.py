@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import re
+import ast
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from porter.codegen.docstrings import placeholder, with_docstrings
 from porter.codegen.format import format_lines
 from porter.codegen.host import HostFunction
 from porter.codegen.hosttext import HOST_MATH
+from porter.codegen.inspect import Expected, ModuleError, inspect
 from porter.codegen.kernels import KernelTexts
 from porter.codegen.marks import without_marks
+from porter.codegen.names import free_names, settle
 from porter.codegen.spell import SIMULATED
 from porter.codegen.templates import environment
 from porter.codegen.writer import Needs
 from porter.plan.nodes import Plan
+from porter.source.scopes import normal
+from porter.support.reserved import given
 
 _SIZES = {
     "THREADS": ("256", "threads of a block; a power of two"),
@@ -53,6 +58,13 @@ class FunctionText:
     kernels: tuple[str, ...]
     needs: Needs
     constants: dict[str, str]
+    docstring: str | None = None
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The function's name as the user wrote it."""
+        return given(self.name)
 
     def key(self) -> tuple[object, ...]:
         """What must be equal for two signatures to be served by one text."""
@@ -68,31 +80,52 @@ def function_text(plan: Plan, templates: Path | None = None) -> FunctionText:
     host = HostFunction(plan, texts, needs)
     body = host.write()
     parts = [_trim(k.text) for k in host.kernels]
-    used = {
-        n: v for n, v in plan.constants.items() if re.search(rf"\b{n}\b", "\n".join([*parts, body]))
-    }
+    used = _used_constants(plan.constants, free_names("\n\n".join([*parts, _trim(body)])))
+    own = tuple(p.name for p in plan.parameters if not p.attribute)
     return FunctionText(
-        plan.name, (*parts, _trim(body)), tuple(k.name for k in host.kernels), needs, used
-    )
+        plan.name, (*parts, _trim(body)), tuple(k.name for k in host.kernels), needs, used,
+        plan.docstring, own if len(own) == len(plan.parameters) else ("self", *own),
+    )  # fmt: skip
+
+
+def _used_constants(constants: Mapping[str, str], used: Iterable[str]) -> dict[str, str]:
+    """Those that the functions use, and what they are made of, in the order of the file."""
+    needed: set[str] = set()
+    todo = [n for n in used if n in constants]
+    while todo:
+        name = todo.pop()
+        if name not in needed:
+            needed.add(name)
+            todo += free_names(constants[name]) & constants.keys()
+    return {n: v for n, v in constants.items() if n in needed}
 
 
 def _trim(text: str) -> str:
     return text.strip("\n")
 
 
+@dataclass(frozen=True)
+class ModuleText:
+    """The body of a module, formatted, without the header."""
+
+    text: str
+    lines: Mapping[int, int]  # which source line each comment in it quotes
+    streams: Mapping[str, str] = field(default_factory=dict)  # the argument, where not `stream`
+
+
 def module_text(
     functions: Sequence[FunctionText], source: str, backend: str = "numba",
     templates: Path | None = None,
 ) -> str:  # fmt: skip
-    """The body of a module, formatted, without the header."""
-    return linked_module(functions, source, backend, templates)[0]
+    """The body of a module, as text alone."""
+    return linked_module(functions, source, backend, templates).text
 
 
 def linked_module(
     functions: Sequence[FunctionText], source: str, backend: str = "numba",
     templates: Path | None = None,
-) -> tuple[str, dict[int, int]]:  # fmt: skip
-    """`module_text`, and which source line each comment in it quotes."""
+) -> ModuleText:  # fmt: skip
+    """The body of a module. Raises ModuleError where it would not be what the plans say."""
     jinja = environment(templates)
     needs = _joined([f.needs for f in functions])
     device = jinja.get_template("helpers_device.py.j2").render(
@@ -100,34 +133,69 @@ def linked_module(
     )
     host = jinja.get_template("helpers_host.py.j2").render(needs=needs.helpers)
     parts = [p for f in functions for p in f.parts]
-    helpers = set(re.findall(r"^def (\w+)\(", f"{device}\n{host}", re.MULTILINE))
-    parts = _apart([p for p in (_trim(device), *parts, _trim(host)) if p], helpers)
+    parts = [p for p in (_trim(device), *parts, _trim(host)) if p]
+    own = join(functions)
+    tree = ast.parse("\n\n".join(parts))
+    used = free_names("\n\n".join([*parts, *own.values()]))
     # numba-cuda-mlir has no simulator, and no `config` to ask
-    simulated = "" if backend == "numba-cuda-mlir" else _simulated("\n".join(parts))
-    if not simulated:
-        parts = [p.replace(f"{HOST_MATH}.", "math.") for p in parts]
-    text = "\n".join(parts)
-    constants = [(n, v, note) for n, (v, note) in _SIZES.items() if re.search(rf"\b{n}\b", text)]
-    own = {n: v for f in functions for n, v in f.constants.items()}
+    simulated = "" if backend == "numba-cuda-mlir" else _simulated(tree)
+    constants = [(n, v, note) for n, (v, note) in _SIZES.items() if n in used]
     constants += [(n, v, "") for n, v in own.items()]
-    everything = text + "\n".join(v for _, v, _ in constants)
+    imports = _imports(used, simulated, needs, backend)
     module = jinja.get_template("module.py.j2").render(
-        doc=f"CUDA kernels for the NumPy functions of {source}.",
-        imports=_imports(everything, simulated, needs, backend),
+        doc=placeholder(),
+        imports=imports,
         simulated=simulated,
         constants=constants,
         parts=parts,
     )
-    return without_marks("\n".join(_layout(format_lines(module.rstrip("\n").split("\n")))) + "\n")
+    named = settle(
+        module.rstrip("\n") + "\n",
+        {f.name: f.parameters for f in functions},
+        {} if simulated else {HOST_MATH: "math"},
+    )
+    lines = _layout(format_lines(named.text.rstrip("\n").split("\n")))
+    docstrings = {f.shown: f.docstring for f in functions if f.docstring is not None}
+    docstrings[""] = f"CUDA kernels for the NumPy functions of {source}."
+    text, quoted = without_marks("\n".join(lines) + "\n")
+    text, quoted = with_docstrings(text, docstrings, quoted)
+    final = named.globals
+    # a tree has names in Python's normal form
+    expected = Expected(
+        {f.shown: tuple(map(given, f.parameters)) for f in functions},
+        docstrings,
+        {normal(final.get(n, n)) for n in _defined("\n\n".join(parts))},
+        {final.get(n, n) for n, _, _ in constants},
+        {final.get(n, n) for n in _bound(imports)} | named.builtins,
+        templates is not None,
+    )
+    inspect(text, named.text, expected)
+    return ModuleText(text, quoted, named.streams)
 
 
-def _apart(parts: list[str], helpers: set[str]) -> list[str]:
-    """Helpers get another name where a kernel has an argument or a variable of theirs."""
-    text = "\n".join(parts)
-    for h in sorted(helpers):
-        if re.search(rf"^def \w+\([^)]*\b{h}\b|^ +{h} [-+*/]?= ", text, re.MULTILINE):
-            parts = [re.sub(rf"(?<![.\w]){h}\(", f"{h}_of(", p) for p in parts]
-    return parts
+def _defined(text: str) -> list[str]:
+    return [n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
+
+
+def _bound(imports: Sequence[str]) -> set[str]:
+    """The names that lines of imports bind."""
+    nodes = [n for n in ast.parse("\n".join(imports)).body]
+    aliases = [a for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names]
+    return {a.asname or a.name.partition(".")[0] for a in aliases}
+
+
+def join(functions: Sequence[FunctionText]) -> dict[str, str]:
+    """The constants of all functions. Raises ModuleError where two cannot stand together."""
+    own: dict[str, str] = {}
+    for f in functions:
+        for name, value in f.constants.items():
+            if own.setdefault(name, value) != value:
+                raise ModuleError(f"`{given(name)}` is two constants of the module")
+    names = [n for f in functions for n in (f.shown, *f.kernels)]
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise ModuleError(f"two functions of the module are called `{given(twice)}`")
+    return own
 
 
 def _joined(all_needs: Sequence[Needs]) -> Needs:
@@ -146,10 +214,10 @@ def _joined(all_needs: Sequence[Needs]) -> Needs:
     return needs
 
 
-def _imports(text: str, simulated: str, needs: Needs, backend: str) -> list[str]:
-    lines = [f"import {m}" for m in ("cmath", "math", "operator") if re.search(rf"\b{m}\.", text)]
-    if re.search(rf"\b{HOST_MATH}\.", text):
-        lines.append(f"import math as {HOST_MATH}")
+def _imports(used: set[str], simulated: str, needs: Needs, backend: str) -> list[str]:
+    lines = [f"import {m}" for m in ("cmath", "math", "operator") if m in used]
+    if HOST_MATH in used:
+        lines.append(f"import math as {HOST_MATH}" if simulated else "import math")
     if simulated:
         lines.append("from types import SimpleNamespace")
     own: list[str] = []
@@ -160,7 +228,7 @@ def _imports(text: str, simulated: str, needs: Needs, backend: str) -> list[str]
     lines = sorted({*lines, *own}, key=_import_order)
     lines += [""] if lines else []
     lines += sorted(others, key=_import_order)
-    if re.search(r"\bnp\.", text + simulated):
+    if "np" in used or "np." in simulated:
         lines.append("import numpy as np")
     names = ["cuda", *sorted(needs.numba_types)]
     names += ["config"] if simulated else []
@@ -178,8 +246,12 @@ def _import_order(line: str) -> tuple[bool, str]:
     return line.startswith("from"), line
 
 
-def _simulated(text: str) -> str:
-    used = sorted(set(re.findall(r"\bmath\.(\w+)", text)))
+def _simulated(tree: ast.Module) -> str:
+    used = sorted({
+        n.attr
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "math"
+    })  # fmt: skip
     special = [m for m in used if m in SIMULATED]
     if not any(m in _RAISING for m in special):
         return ""

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from porter.arrays.sizes import Poly, unchecked
 from porter.codegen.errors import OUT_OF_BOUNDS
 from porter.codegen.expressions import ExpressionWriter, Needs
-from porter.codegen.marks import quoted
+from porter.codegen.marks import one_line, quoted
 from porter.codegen.spell import ATOMICS, COMPARE, INFIX, UNARY
 from porter.ir.nodes import (
     Axis,
@@ -133,7 +133,7 @@ class Writer(ExpressionWriter):
             return
         self._shown.add(key)
         for own in origin.comments:
-            self.emit(own)
+            self.emit(one_line(own))
         self.emit(quoted(origin))
 
     def block(self, body: Sequence[Stmt]) -> None:
@@ -186,7 +186,7 @@ class Writer(ExpressionWriter):
             key = (origin.span.line, own)
             if key not in self._shown:
                 self._shown.add(key)
-                self.emit(own)
+                self.emit(one_line(own))
 
     def _forget(self, name: str) -> None:
         """A bound computed from a variable that changes must be computed again."""

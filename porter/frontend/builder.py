@@ -38,6 +38,7 @@ from porter.ir.nodes import (
 from porter.ir.nodes import Value as IndexValue
 from porter.ir.walk import statements
 from porter.source.module import SourceModule
+from porter.support.reserved import given, is_reserved, marked
 
 NAMES = {
     "PRT901": "unsupported-call",
@@ -68,8 +69,9 @@ def refusal(
     code: str, message: str, span: Span, help: str = "", notes: tuple[Note, ...] = ()
 ) -> Refusal:
     """A diagnostic of the converter, ready to raise."""
-    help = help or CURES.get(code, "")
-    return Refusal(Diagnostic(code, NAMES[code], message, span, help=help, notes=notes))
+    help = given(help or CURES.get(code, ""))
+    notes = tuple(replace(n, text=given(n.text)) for n in notes)
+    return Refusal(Diagnostic(code, NAMES[code], given(message), span, help=help, notes=notes))
 
 
 class Contradiction(Refusal):
@@ -276,6 +278,7 @@ class Builder:
 
     def fresh(self, name: str) -> str:
         """A name not used so far: the wanted one, or with a number behind it."""
+        name = marked(name) if is_reserved(name) else name
         candidate, k = name, 2
         while candidate in self.taken:
             candidate, k = f"{name}{k}", k + 1

@@ -19,6 +19,7 @@ from porter.frontend.names import used_names
 from porter.resolve.toplevel import Executed, TopLevel, Unknown
 from porter.source.module import SourceModule
 from porter.source.walk import walk
+from porter.support.reserved import given
 
 #: how much of a value the header of a module shows
 SHOWN = 60
@@ -36,7 +37,7 @@ def reading(b: Builder, scope: Globals, name: str) -> Reading:
     """The expression of a constant. Refuses one whose value no part of the file fixes."""
     if scope.top is None:
         raise b.refuse("PRT913", f"the value of `{name}` cannot be found", _PASS.format(name))
-    status = scope.top.status(name)
+    status = scope.top.status(given(name))
     if isinstance(status, Unknown) and not scope.run_module:
         raise _changed(b, scope, name, status)
     if not isinstance(status, (Executed, Unknown)):
@@ -49,7 +50,7 @@ def reading(b: Builder, scope: Globals, name: str) -> Reading:
     if scope.values is None:
         text = f"the value of `{name}` takes running {lines}"
         raise b.refuse("PRT913", text, "let `porter convert` run them: leave out `--no-verify`")
-    found = scope.values(scope.module.path, scope.module.shown.whole, name)
+    found = scope.values(scope.module.path, scope.module.shown.whole, given(name))
     if not found.text:
         raise b.refuse("PRT913", f"`{name}` {found.why}", _PASS.format(name))
     shown = found.text if len(found.text) <= SHOWN else f"{found.text[:SHOWN]}..."
@@ -91,7 +92,7 @@ def check_default(b: Builder, scope: Globals, node: cst.BaseExpression, line: in
     if scope.top is None:
         return
     for name in sorted(used_names(node)):
-        if name in scope.constants and not scope.top.settled(name, line):
+        if name in scope.constants and not scope.top.settled(given(name), line):
             raise b.refuse("PRT913", f"`{name}` changes after the default was made of it",
                            "write the value as the default")  # fmt: skip
 
@@ -118,9 +119,9 @@ def _patched(top: TopLevel, node: cst.CSTNode) -> int | None:
         while isinstance(inner, cst.Attribute):
             parts.insert(0, inner.attr.value)
             inner = inner.value
-        if isinstance(inner, cst.Name) and inner.value in top.names.libraries:
-            path = ".".join([top.names.libraries[inner.value], *parts])
+        if isinstance(inner, cst.Name) and given(inner.value) in top.names.libraries:
+            path = ".".join([top.names.libraries[given(inner.value)], *parts])
     elif isinstance(node, cst.Name):
-        path = top.names.libraries.get(node.value, "")
+        path = top.names.libraries.get(given(node.value), "")
     owner, _, attribute = path.rpartition(".")
     return top.patched(owner, attribute) if owner else None

@@ -197,8 +197,13 @@ class Evaluator:
 
     def _imported(self, name: str) -> Value:
         """A name of the file's own, of a library, or of another file of the project."""
+        from porter.frontend.definitions import unsettled
         from porter.frontend.project import function_in, imported_from, module_named
 
+        lines = unsettled(self.scope, name)
+        if lines is not None:
+            text = f"`{name}` is bound at lines {lines[0]} and {lines[1]}: either may hold"
+            raise self.b.refuse("PRT902", text, "give each of them a name of its own")
         known = self.scope.names[name]
         if isinstance(known, Function) and known.node is not None:
             return Function(known.name, known.node, scope=self.scope)

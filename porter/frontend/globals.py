@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -14,6 +15,9 @@ from porter.frontend.values import NONE, DTypeName, Function, Module, Value
 from porter.resolve.toplevel import TopLevel, top_level
 from porter.resolve.values import Values
 from porter.source.module import SourceModule
+
+if TYPE_CHECKING:
+    from porter.frontend.definitions import Binding
 
 CONSTANTS = {
     "pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau,
@@ -61,6 +65,7 @@ class Globals:
         self.values: Values | None = None  # runs what a constant needs; None: nothing may run
         self.verdict_only = False  # of a value that takes running code, its kind is enough
         self.run_module = False  # the values are those after the whole module ran
+        module.set_names_apart()
         self._scan(module.tree.body)
 
     def for_module(self, module: SourceModule) -> Globals:
@@ -73,6 +78,13 @@ class Globals:
         return other
 
     @cached_property
+    def bindings(self) -> dict[str, list[Binding]]:
+        """What the statements of the module level bind each name to."""
+        from porter.frontend.definitions import bindings
+
+        return bindings(self.module)
+
+    @cached_property
     def top(self) -> TopLevel | None:
         """What the statements of the top level do with its names; None if it is not Python."""
         return top_level(self.module.shown.whole)
@@ -80,12 +92,12 @@ class Globals:
     @cached_property
     def constants(self) -> frozenset[str]:
         """The names that the top level assigns; `constants.reading` has their values."""
-        return frozenset(self.assigned) if self.top is None else self.top.constants
+        return frozenset(self.assigned) if self.top is None else self.module.own(self.top.constants)
 
     @cached_property
     def functions(self) -> dict[str, cst.FunctionDef]:
         """The functions of the file by name."""
-        return {f.name: f.node for f in self.module.functions if "." not in f.name}
+        return {f.node.name.value: f.node for f in self.module.functions if "." not in f.name}
 
     def _scan(self, body: object) -> None:
         for node in body if isinstance(body, (list, tuple)) else ():

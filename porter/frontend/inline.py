@@ -6,9 +6,13 @@ from typing import Any
 
 import libcst as cst
 
+from porter.diagnostics import Refusal
 from porter.frontend.constants import check_default
+from porter.frontend.definitions import check_function
 from porter.frontend.evaluate import Evaluator
+from porter.frontend.globals import Globals
 from porter.frontend.values import NONE, Function, Value
+from porter.support.reserved import given
 
 MAX_DEPTH = 12
 
@@ -32,8 +36,8 @@ def bind_parameters(
         env[p.name.value] = value
     for p in [*ordered, *params.kwonly_params]:
         key = p.name.value
-        if key in keywords:
-            env[key] = keywords[key]
+        if given(key) in keywords:
+            env[key] = keywords[given(key)]
         elif key not in env:
             if p.default is None:
                 raise ev.b.refuse("PRT901", f"`{name}` lacks its argument `{key}`")
@@ -64,6 +68,9 @@ def inline(
     if callee.name in active or len(active) >= MAX_DEPTH:
         raise ev.b.refuse("PRT902", f"`{callee.name}` is recursive: a kernel cannot be",
                           "write it as a loop")  # fmt: skip
+    # a method is known by its place in the class, and a place in another file is the call's
+    if scope is ev.scope and function.decorators:
+        _check_decorators(ev, scope, function)
     env = closure | bind_parameters(ev, function, positional, keywords)
     # an attempt inside that is given up puts back a copy of the list
     ev.b.active = [*active, callee.name]
@@ -75,6 +82,16 @@ def inline(
         ev.b.active = active
         ev.b.origin = outer
     return NONE if result is None else result
+
+
+def _check_decorators(ev: Evaluator, scope: Globals, function: cst.FunctionDef) -> None:
+    """Refuse a helper whose decorator may make another function of it."""
+    try:
+        check_function(scope, function, top=False)
+    except Refusal as refused:
+        if ev.b.call_here is None:
+            raise
+        raise ev.b.refuse("PRT902", refused.diagnostic.message, refused.diagnostic.help) from None
 
 
 def _statements(function: cst.FunctionDef) -> tuple[cst.BaseStatement, ...]:

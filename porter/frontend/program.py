@@ -17,6 +17,7 @@ from porter.frontend.attributes import PREFIX
 from porter.frontend.builder import Builder, Contradiction, Grown, Unspecialised, refusal
 from porter.frontend.calculus import ONE
 from porter.frontend.constants import check_default
+from porter.frontend.definitions import check_function
 from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.globals import Globals
 from porter.frontend.inline import _statements
@@ -54,6 +55,7 @@ def build(
     number that a loop adds arrays to is an array from there on.
     """
     _check_definition(function)
+    check_function(scope, function.node, top=True)
     try:
         return _build(function, types, scope, partial, frozenset(), grow)
     except Contradiction as contradiction:
@@ -220,8 +222,9 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
         buffers=buffers,
         body=body,
         checks=_checks(b, poly),
-        docstring=function.node.get_docstring(clean=False) or "",
+        docstring=function.node.get_docstring(clean=False),
         assumed=tuple(b.assumed),
+        around=frozenset(f.node.name.value for f in function.module.functions),
         constants=dict(b.constants),
         origin=Origin(function.span, f"def {function.name}"),
         imports=tuple(sorted(b.imports)),

@@ -356,7 +356,7 @@ class Program:
     buffers: dict[str, Buffer]
     body: tuple[Stmt, ...]
     checks: tuple[Check, ...]
-    docstring: str
+    docstring: str | None
     assumed: tuple[str, ...]
     constants: dict[str, str]
     origin: Origin
@@ -369,3 +369,4 @@ class Program:
     sized: frozenset[str] = frozenset()  # the sizes that the function asks for
     # (written, read) arguments that must not be one array
     apart: frozenset[tuple[str, str]] = frozenset()
+    around: frozenset[str] = frozenset()  # the functions of the file

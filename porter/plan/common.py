@@ -39,6 +39,7 @@ from porter.ir.walk import (
     substitute_poly,
     walk,
 )
+from porter.support.reserved import is_reserved, marked
 
 __all__ = ["Context", "Poly", "Program", "rename_axes", "weight"]
 
@@ -87,6 +88,7 @@ class Context:
 
     def fresh(self, name: str) -> str:
         """An unused name."""
+        name = marked(name) if is_reserved(name) else name
         candidate, k = name, 2
         while candidate in self.taken:
             candidate, k = f"{name}{k}", k + 1

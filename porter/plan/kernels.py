@@ -100,6 +100,7 @@ class Grouping:
 
     def name(self, word: str) -> str:
         """A name for a kernel that nothing else has."""
+        self.context.taken |= self.context.program.around
         return self.context.fresh(f"{self.context.program.name}_{word}" if word else
                                   f"{self.context.program.name}_kernel")  # fmt: skip
 

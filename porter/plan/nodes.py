@@ -129,7 +129,7 @@ class Plan:
     buffers: dict[str, Buffer]
     items: tuple[object, ...]
     checks: tuple[Check, ...]
-    docstring: str
+    docstring: str | None
     constants: dict[str, str]
     origin: Origin
     indexed: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,7 +13,9 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from porter.diagnostics import Span
 from porter.guarded import Place, deep
 from porter.source.depth import without_deep
+from porter.source.scopes import normal, set_names_apart
 from porter.source.text import split_lines
+from porter.support.reserved import given, marked
 
 if TYPE_CHECKING:
     from porter.frontend.evidence import Usage
@@ -57,10 +59,23 @@ class SourceModule:
         self.shown: SourceModule = self
         #: the file's own text, where this one leaves out what is not asked about
         self.whole = text
+        self._apart = False
+        self._marked: set[str] = set()
         #: types that a run showed: by function and parameter, in Numba's syntax
         self.traced: Mapping[str, Mapping[str, str]] = {}
         #: what the functions do with their parameters, by name and the helpers they may call
         self.usages: dict[tuple[str, frozenset[str]], list[Usage]] = {}
+
+    def set_names_apart(self) -> None:
+        """Mark the user's names that are spelled like ours; places stay those of the text."""
+        if not self._apart:
+            self._apart = True
+            assert self._positions is not None
+            self._marked = set_names_apart(self.tree)
+
+    def own(self, names: Iterable[str]) -> frozenset[str]:
+        """Names of the module level as the tree has them, marks included."""
+        return frozenset(marked(n) if n in self._marked else n for n in names)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -105,7 +120,8 @@ class SourceModule:
     def _find(self, body: object, prefix: str) -> Iterator[FunctionSource]:
         for node in body if isinstance(body, (list, tuple)) else ():
             if isinstance(node, cst.FunctionDef):
-                yield FunctionSource(prefix + node.name.value, node, self)
+                name = normal(given(node.name.value))
+                yield FunctionSource(prefix + name, node, self)
             elif isinstance(node, cst.ClassDef):
                 yield from self._find(node.body.body, f"{node.name.value}.")
             elif isinstance(node, (cst.If, cst.Try)):

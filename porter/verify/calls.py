@@ -55,14 +55,19 @@ def original(
     return outcome
 
 
-def converted(function: Callable[..., Any], inputs: Inputs, *, streams: bool) -> Outcome:
-    """What the generated function does, its arrays handed over as the inputs' form says."""
+def converted(
+    function: Callable[..., Any], inputs: Inputs, *, streams: bool, own: str = "stream"
+) -> Outcome:
+    """What the generated function does, its arrays handed over as the inputs' form says.
+
+    `own` is its argument that takes a stream.
+    """
     convert = {"device": _device, "device-view": _device_view, "list": _listed}.get(inputs.form)
     made = inputs.make(convert)
-    options = {"stream": cuda.stream()} if streams and inputs.form.startswith("device") else {}
+    options = {own: cuda.stream()} if streams and inputs.form.startswith("device") else {}
     with warnings.catch_warnings(), np.errstate(all="ignore"), poisoned_host():
         warnings.simplefilter("ignore")
-        return _call(function, made, options)
+        return _call(function, made, options, own)
 
 
 def keyword_only(function: Callable[..., Any]) -> list[str]:
@@ -71,10 +76,22 @@ def keyword_only(function: Callable[..., Any]) -> list[str]:
     return [n for n, p in known.items() if p.kind is inspect.Parameter.KEYWORD_ONLY]
 
 
-def _call(function: Callable[..., Any], made: list[Any], options: dict[str, Any]) -> Outcome:
+def positional(function: Callable[..., Any], own: str = "") -> list[str]:
+    """The parameters in the order of the header's types: those by keyword last."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    known = inspect.signature(function).parameters
+    return [
+        *(n for n, p in known.items() if p.kind in kinds),
+        *(n for n in keyword_only(function) if n != own),
+    ]
+
+
+def _call(
+    function: Callable[..., Any], made: list[Any], options: dict[str, Any], own: str = ""
+) -> Outcome:
     outcome = Outcome()
     started = time.perf_counter()
-    names = [n for n in keyword_only(function) if n != "stream"]
+    names = [n for n in keyword_only(function) if n != own]
     count = len(made) - len(names)
     options = options | dict(zip(names, made[count:], strict=False))
     try:

@@ -136,7 +136,7 @@ class Proof:
         return next((k for k, p in enumerate(self.variants) if p is parameters), 0)
 
     def _parameters(self, types: tuple[ArgType, ...]) -> list[Parameter]:
-        names = _positional(self.subject.original)
+        names = calls.positional(self.subject.original)
         if len(types) > len(names):
             text = f"the header gives {len(types)} argument types for {len(names)} parameters"
             raise Found(Mismatch("load", text))
@@ -151,8 +151,8 @@ class Proof:
         ]
 
     def _check_parameters(self) -> None:
-        expected = _positional(self.subject.original)
-        actual = _positional(self.subject.own.function)
+        expected = calls.positional(self.subject.original)
+        actual = calls.positional(self.subject.own.function, self.subject.record.own_stream)
         if expected != actual:
             text = f"takes ({', '.join(actual)}), the original ({', '.join(expected)})"
             raise Found(Mismatch("load", text))
@@ -222,7 +222,8 @@ class Proof:
             calls.original(original, replace(inputs, form="host"))
             # what was assigned before the time is over is known
             with contextlib.suppress(calls.TooLong), calls.time_limit(calls.PATIENCE):
-                calls.converted(version.function, inputs, streams=False)
+                own = self.subject.record.own_stream
+                calls.converted(version.function, inputs, streams=False, own=own)
 
     def _order(self, number: int) -> None:
         name = zlib.crc32(self.subject.record.name.encode())
@@ -282,9 +283,10 @@ class Proof:
 
     def _converted(self, spec: CaseSpec, inputs: Inputs) -> compare.Outcome:
         version = self._version(spec)
-        streams = "stream" in inspect.signature(version.function).parameters
+        own = self.subject.record.own_stream
+        streams = own in inspect.signature(version.function).parameters
         LAUNCHES.allow(MOST_WORK if spec.own else math.inf)
-        return calls.converted(version.function, inputs, streams=streams)
+        return calls.converted(version.function, inputs, streams=streams, own=own)
 
     def _exceptions(self, spec: CaseSpec, inputs: Inputs, error: BaseException) -> bool:
         """Whether the exception could be compared; raises `Found` when it is not the same."""
@@ -576,13 +578,3 @@ def _changed(outcome: compare.Outcome, inputs: Inputs) -> bool:
         for a, after in pairs
         if isinstance(a.value, np.ndarray)
     )
-
-
-def _positional(function: Callable[..., Any]) -> list[str]:
-    """The parameters in the order of the header's types: those by keyword last."""
-    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    known = inspect.signature(function).parameters
-    return [
-        *(n for n, p in known.items() if p.kind in kinds),
-        *(n for n in calls.keyword_only(function) if n != "stream"),
-    ]

@@ -60,7 +60,7 @@ def generate(
             # what the verdict was made from, so that the report shows what it speaks of
             signature = setting(function, signatures)
             texts.append(convert_function(function, signature, globals_of(module)).text)
-            made[texts[-1].name] = verdict.line
+            made[texts[-1].shown] = verdict.line
         except Exception:
             # one function that fails must not hide the others; the report names it
             if os.environ.get("PORTER_DEBUG"):
@@ -68,7 +68,8 @@ def generate(
     failed = tuple(v.name for v in wanted.values() if v.line not in made.values())
     if not texts:
         return Generated((), (), "", frozenset(), failed)
-    text, links = linked_module(texts, Path(file.path).name)
+    module_made = linked_module(texts, Path(file.path).name)
+    text, links = module_made.text, module_made.lines
     names = frozenset(v.name for v in wanted.values() if v.name not in failed)
     return _linked(text, links, made, names, failed)
 

@@ -1,0 +1,65 @@
+"""The names that generated modules use themselves, and how the user's are told apart from them.
+
+A name of the user that is one of these carries `MARK` from the parser to the finished text.  So
+neither the front end nor the writers can take it for ours: `max` is Python's, `max` with the mark
+is the user's.  `codegen/names.py` takes the marks off and gives a number to what would collide.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+from functools import cache
+
+#: a letter that Python takes in identifiers and nobody writes: the multiocular O
+MARK = "\ua66e"
+
+#: imports of a generated module: the name, and what it is bound to
+IMPORTED = {
+    "np": "numpy", "math": "math", "cmath": "cmath", "_math": "math", "operator": "operator",
+    "cuda": "numba.cuda", "config": "numba.config", "SimpleNamespace": "types.SimpleNamespace",
+    "cp": "cupy", "builtins": "builtins",
+    **{n: f"numba.{n}" for n in (
+        "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+        "float16", "float32", "float64", "complex64", "complex128", "boolean", "types")},
+}  # fmt: skip
+CONSTANTS = {
+    "THREADS", "BLOCK_X", "BLOCK_Y", "BLOCK_Z", "TILE", "PADDED", "MAX_BLOCKS", "MOST_PARTIALS",
+}  # fmt: skip
+#: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
+HELPERS = {
+    "position", "edge_position", "reflect_position", "symmetric_position", "slice_bound",
+    "quotient", "maximum", "minimum", "fmax", "fmin", "sign", "rint", "float_mod",
+    "float_floordiv", "int_floordiv", "int_power", "natural", "left_shift", "right_shift",
+    "logaddexp", "heaviside",
+    *(f"{kind}_{op}" for kind in ("block", "scan")
+      for op in ("sum", "prod", "max", "min", "any", "all")),
+    "_on_device", "_array", "_weak", "_flat", "_expanded", "_widened", "_integer", "_number",
+    "_to_device", "_same_memory", "_apart", "_blocks", "_row_threads", "_host_copy", "_to_host",
+    "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
+}  # fmt: skip
+#: variables of host functions, and the argument of kernels that takes errors
+LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks"}
+_NUMBERED = re.compile(r"(d|whole)_.+|partial\d*|host_(value|array)_\d+_|T\d*|I\d*|self_.*")
+
+
+@cache
+def _table() -> frozenset[str]:
+    own = {*IMPORTED, *CONSTANTS, *HELPERS, *LOCALS}
+    return frozenset({*own, *dir(builtins), *keyword.kwlist})
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a generated module may use the name for something of its own."""
+    return name in _table() or _NUMBERED.fullmatch(name) is not None
+
+
+def marked(name: str) -> str:
+    """The user's name, told apart from ours."""
+    return name + MARK
+
+
+def given(text: str) -> str:
+    """A name or a text without marks, as the user wrote it."""
+    return text.replace(MARK, "")

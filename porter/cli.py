@@ -124,6 +124,15 @@ RunScript = Annotated[
 Raw = Annotated[
     bool, typer.Option("--raw", help="With --compile or --run: Numba's own annotation too.")
 ]
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        "--seconds",
+        min=0,
+        metavar="N",
+        help="The emulator's time for sizes beyond the table (2; 20 for edited text).",
+    ),
+]
 Timeout = Annotated[
     float | None,
     typer.Option(
@@ -311,6 +320,7 @@ def convert(
     refuse_host: RefuseHost = False,
     allow_serial: AllowSerial = False,
     run_module: RunModule = False,
+    seconds: Seconds = None,
 ) -> None:
     """Write a CUDA module for each file and prove it."""
     _check_target(target)
@@ -337,6 +347,7 @@ def convert(
         library=library.value if library else "",
         refuse_host=refuse_host,
         run_module=run_module,
+        budget=seconds,
     )
     raise typer.Exit(run(options))
 
@@ -346,7 +357,7 @@ def verify(
     paths: Annotated[list[str], typer.Argument(metavar="MODULE...", help="Generated modules.")],
     on: Annotated[
         list[Evidence] | None,
-        typer.Option("--on", help="Where to prove it (repeatable; default: simulator, ptx)."),
+        typer.Option("--on", help="Where to prove it (repeatable; default: all but gpu)."),
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Seed of the random inputs (0).")
@@ -360,6 +371,7 @@ def verify(
         float | None,
         typer.Option("--timeout", metavar="SECONDS", help="Time for each proof (300 s)."),
     ] = None,
+    seconds: Seconds = None,
     case: Annotated[
         int | None, typer.Option("--case", min=0, help="Run only the case of this number.")
     ] = None,
@@ -401,6 +413,7 @@ def verify(
         functions=tuple(functions or ()),
         output_format=output_format.value,
         timeout=timeout,
+        seconds=seconds,
         case=case,
         inputs=inputs,
         trace=trace,

@@ -303,7 +303,10 @@ def _without(c: Converted, found: Diagnostic) -> FunctionOutcome:
 def _verify(place: Path, text: str, options: ConvertOptions) -> list[FunctionEvidence]:
     from porter.verify.run import verify_module
 
-    return verify_module(place, text=text, run_module=options.run_module, timeout=options.seconds)
+    return verify_module(
+        place, text=text, run_module=options.run_module, timeout=options.seconds,
+        seconds=options.budget,
+    )  # fmt: skip
 
 
 def _as_before(converted: Sequence[Converted], place: Path) -> list[Converted]:

@@ -137,7 +137,9 @@ def test_a_kernel_that_wants_its_own_blocks_is_run_by_the_emulator(tmp_path: Pat
     shutil.copy(ROOT / "tests" / "golden" / "gaussian_cuda.py", path)
     done = porter("verify", str(path), "--output-format", "json")
     (function,) = json.loads(done.stdout)["modules"][0]["functions"]
-    assert {e["on"] for e in function["evidence"]} == {"simulator", "ptx"}
+    evidence = {e["on"]: e for e in function["evidence"]}
+    assert evidence.keys() == {"simulator", "emulator", "ptx"}
+    assert evidence["emulator"]["detail"]["joined"]
 
 
 #: a function, an edit that is right with NumPy's numbers only, and what shows it

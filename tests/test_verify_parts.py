@@ -324,9 +324,10 @@ def test_without_a_compiler_ptx_is_skipped(tmp_path: Path, monkeypatch: pytest.M
     found = verify_module(HERE / "maps_cuda.py", functions=("grow",))[0]
     assert [(e.on, e.status) for e in found.evidence] == [
         ("simulator", "passed"),
+        ("emulator", "passed"),
         ("ptx", "skipped"),
     ]
-    assert 'pip install "porter[cuda]"' in found.evidence[1].detail["reason"] and found.proved
+    assert 'pip install "porter[cuda]"' in found.evidence[2].detail["reason"] and found.proved
 
 
 def test_a_text_that_is_not_in_its_place_yet(tmp_path: Path) -> None:

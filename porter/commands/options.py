@@ -91,6 +91,7 @@ class ConvertOptions:
     allow_serial: bool = False
     library: str = ""
     refuse_host: bool = False
+    budget: float | None = None
     run_module: bool = False
     timeout: float | None = None
 
@@ -104,7 +105,7 @@ class ConvertOptions:
 class VerifyOptions:
     """Arguments of `porter verify`.
 
-    `on` holds simulator, emulator, ptx and gpu in any combination, empty for the first and ptx;
+    `on` holds simulator, emulator, ptx and gpu in any combination, empty for all but gpu;
     `seed` and `cases` are None for the verifier's own choice; `timeout` is in seconds, for each
     function and kind of evidence, None for the settings' or the verifier's own limit.  `case`
     runs only the case of that number; `inputs` is a file of hypothesis strategies, `trace` one
@@ -129,6 +130,7 @@ class VerifyOptions:
     backends: tuple[str, ...] = ()
     trace_values: bool = False
     sanitize: bool = False
+    seconds: float | None = None
     run_module: bool = False
 
 

@@ -111,6 +111,7 @@ def _prove(path: str, options: VerifyOptions) -> list[FunctionEvidence]:
             backends=options.backends,
             values=options.trace_values,
             sanitize=options.sanitize,
+            seconds=options.seconds,
             run_module=options.run_module,
         )
     except UsageError as error:

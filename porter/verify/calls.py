@@ -17,6 +17,7 @@ from numba import cuda
 from porter.verify.compare import Outcome, kind_of
 from porter.verify.inputs import GAP, Argument, Inputs, lay_out
 from porter.verify.launches import poisoned_host
+from porter.verify.streams import STREAMS
 
 #: seconds that the original gets for one case: beyond that the inputs are not sensible
 PATIENCE = 5.0
@@ -62,12 +63,29 @@ def converted(
 
     `own` is its argument that takes a stream.
     """
-    convert = {"device": _device, "device-view": _device_view, "list": _listed}.get(inputs.form)
-    made = inputs.make(convert)
-    options = {own: cuda.stream()} if streams and inputs.form.startswith("device") else {}
+    made = inputs.make(handed_over(inputs.form))
+    return given(function, made, cuda.stream() if streams else None, own)
+
+
+def given(
+    function: Callable[..., Any],
+    made: list[Any],
+    stream: Any,
+    own: str,
+    kept: list[Any] | None = None,
+) -> Outcome:
+    """What the generated function does with arguments; its result as it is goes into `kept`."""
+    options = {} if stream is None else {own: stream}
     with warnings.catch_warnings(), np.errstate(all="ignore"), poisoned_host():
         warnings.simplefilter("ignore")
-        return _call(function, made, options, own)
+        outcome = _call(function, made, options, own, kept)
+    outcome.complaint = STREAMS.complaint
+    return outcome
+
+
+def handed_over(form: str) -> Callable[[Argument], Any] | None:
+    """How a form makes arguments of arrays; None for host arrays."""
+    return {"device": _device, "device-view": _device_view, "list": _listed}.get(form)
 
 
 def keyword_only(function: Callable[..., Any]) -> list[str]:
@@ -87,7 +105,11 @@ def positional(function: Callable[..., Any], own: str = "") -> list[str]:
 
 
 def _call(
-    function: Callable[..., Any], made: list[Any], options: dict[str, Any], own: str = ""
+    function: Callable[..., Any],
+    made: list[Any],
+    options: dict[str, Any],
+    own: str = "",
+    kept: list[Any] | None = None,
 ) -> Outcome:
     outcome = Outcome()
     started = time.perf_counter()
@@ -95,12 +117,15 @@ def _call(
     count = len(made) - len(names)
     options = options | dict(zip(names, made[count:], strict=False))
     try:
-        result = function(*made[:count], **options)
+        with STREAMS.expected(options.get(own)):
+            result = function(*made[:count], **options)
         outcome.seconds = time.perf_counter() - started
     except (Exception, SystemExit, TooLong) as error:
         outcome.error = error
         outcome.line = _line(error, function)
         return outcome
+    if kept is not None:
+        kept.append(result)
     results = result if isinstance(result, (tuple, list)) else [result]
     outcome.aliases = [
         next((k for k, m in enumerate(made) if m is r and _is_array(r)), -1) for r in results
@@ -192,7 +217,9 @@ def _listed(argument: Argument) -> Any:
 
 def _device(argument: Argument) -> Any:
     value = argument.value
-    return cuda.to_device(np.array(value)) if isinstance(value, np.ndarray) else value
+    if not isinstance(value, np.ndarray):
+        return value
+    return cuda.to_device(np.array(value, order="F" if argument.layout == "F" else "C"))
 
 
 def _device_view(argument: Argument) -> Any:

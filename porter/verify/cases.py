@@ -21,6 +21,8 @@ MANY_BLOCKS = {
 }  # fmt: skip
 #: those of them that limit a grid: a kernel whose grid is cut loops over the rest
 GRID_LIMITS = ("MOST_PARTIALS", "MAX_BLOCKS")
+#: cases beyond the table are numbered from here: past its repetitions and the large cases
+FIRST = 2_000_000
 #: no case makes more grid points than this (the product of all distinct dimensions)
 MOST_POINTS = 8000
 #: what a dimension is cut to when a case is too large
@@ -42,7 +44,10 @@ class CaseSpec:
     threads; `turned` says that the sizes were turned round because the case was too costly;
     `points` is how many grid points it may have; `ends` says what floats have at the end of every
     axis, the largest or the smallest, so that an extremum shows whether a loop reaches the end;
-    `below` lets bounds of slices that stand in an array lie beyond its ends.
+    `below` lets bounds of slices that stand in an array lie beyond its ends; with `exact` the
+    sizes are what the case is about: they are neither turned round nor cut; `again` calls a
+    second time with other numbers in the same arrays; `count` is every integer scalar, if it is
+    not 0; `event` puts what is unlike all other elements first or last.
     """
 
     sizes: tuple[str, ...]
@@ -60,6 +65,10 @@ class CaseSpec:
     points: int = MOST_POINTS
     ends: str = ""
     below: bool = False
+    exact: bool = False
+    again: bool = False
+    count: int = 0
+    event: str = ""
     number: int = 0
 
 
@@ -68,7 +77,7 @@ def _row(sizes: str, block: str = "THREADS", **rest: object) -> CaseSpec:
 
 
 TABLE: tuple[CaseSpec, ...] = (
-    _row("5 7 3"),
+    _row("5 7 3", again=True),
     _row("B+1 5 B", "TILE", domain="normal", ints="sorted", variant=1),
     _row("0", most=0),
     _row("1"),
@@ -77,7 +86,7 @@ TABLE: tuple[CaseSpec, ...] = (
     _row("B+1 2 5", layout="reversed", domain="negative", ints="wrap"),
     _row("3B+7 5 2", domain="normal", ints="extreme", variant=1, ends="largest"),
     _row("3B+7 3B+5 B", "TILE", layout="F", domain="round", variant=1, negative=True),
-    _row("2 3B+7 5", domain="normal", form="device", ends="smallest", below=True),
+    _row("2 3B+7 5", domain="normal", form="device", ends="smallest", below=True, again=True),
     _row("7 5 3", domain="special", ints="beyond", below=True),
     _row("5 1 0", domain="normal", ints="sorted", layout="offset"),
     _row("5", form="alias"),
@@ -140,6 +149,9 @@ def retries(spec: CaseSpec) -> list[CaseSpec]:
     """Tamer versions of a case, tried in turn while the original raises."""
     plain = replace(spec, layout="C", form="host", own=False, many=False, most=6, negative=False)
     few = ("3B+7", "B") if spec.number % 3 == 0 else ("B",)
+    if spec.exact:
+        same = replace(spec, domain="positive", ints="index", event="")
+        return [spec, same, replace(same, ints="sorted"), replace(same, ints="ones")]
     return [
         spec,
         replace(spec, domain="positive", ints="index", most=6, negative=False),

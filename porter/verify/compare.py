@@ -32,7 +32,8 @@ class Outcome:
     `aliases` gives, for each result in order, the number of the argument that it is, or -1;
     `views` that of the first argument whose memory it shares, None where that cannot be told;
     `stray` names arguments whose memory was written outside of the view that was passed;
-    `moved` marks a run whose inputs were not quite the same numbers, `wide` one in wider dtypes.
+    `moved` marks a run whose inputs were not quite the same numbers, `wide` one in wider dtypes;
+    `complaint` says what was done on another stream than the given one.
     """
 
     error: BaseException | None = None
@@ -45,6 +46,7 @@ class Outcome:
     moved: bool = False
     wide: bool = False
     views: list[int | None] = field(default_factory=list)
+    complaint: str = ""
 
 
 @dataclass(frozen=True)

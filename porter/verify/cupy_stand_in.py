@@ -39,9 +39,13 @@ def install() -> None:
     sys.modules["cupy"] = module
     if not hasattr(cuda, "as_cuda_array"):
         # the simulator: its arrays are NumPy's, and a stream is no handle
-        cuda.as_cuda_array = cuda.to_device
+        cuda.as_cuda_array = getattr(cuda.to_device, "__wrapped__", cuda.to_device)
         type(cuda.stream()).__int__ = lambda self: 0
 
 
 def _asarray(array: Any) -> Any:
-    return array.copy_to_host() if hasattr(array, "copy_to_host") else np.asarray(array)
+    if not hasattr(array, "copy_to_host"):
+        return np.asarray(array)
+    # no copy of the module's own: it is not noted on which stream
+    copy = type(array).copy_to_host
+    return getattr(copy, "__wrapped__", copy)(array)

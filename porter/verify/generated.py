@@ -108,34 +108,3 @@ def load(
             if not isinstance(statement, (ast.Import, ast.ImportFrom)):
                 raise
     return module
-
-
-def kernels_of(text: str, host: str) -> list[str]:
-    """The kernels that a host function can launch, and those that bear its name, in order.
-
-    What it calls is followed; a kernel that an edit cut off from its host function counts by
-    its name, `host_...`.
-    """
-    functions = {f.name: f for f in ast.parse(text).body if isinstance(f, ast.FunctionDef)}
-    reached, pending = {host}, [n for n in (host,) if n in functions]
-    while pending:
-        nodes = [n for n in ast.walk(functions[pending.pop()]) if isinstance(n, ast.Name)]
-        local = {n.id for n in nodes if isinstance(n.ctx, ast.Store)}
-        new = {n.id for n in nodes} & functions.keys() - reached - local
-        reached |= new
-        pending += new
-    return [
-        name
-        for name, node in functions.items()
-        if (name in reached or name.startswith(f"{host}_")) and _is_kernel(node)
-    ]
-
-
-def _is_kernel(function: ast.FunctionDef) -> bool:
-    for decorator in function.decorator_list:
-        call = decorator if isinstance(decorator, ast.Call) else None
-        node = call.func if call else decorator
-        device = any(k.arg == "device" for k in call.keywords) if call else False
-        if ast.unparse(node).endswith("cuda.jit") and not device:
-            return True
-    return False

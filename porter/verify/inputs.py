@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from porter.verify import events
 from porter.verify.cases import CaseSpec, choose_sizes
 from porter.verify.shapes import evaluate, symbols
 from porter.verify.signatures import ArgType
@@ -44,6 +45,8 @@ class Argument:
 
     def describe(self) -> str:
         """One line for messages: name, dtype, shape and layout, or the value."""
+        if self.like and self.layout == "overlap":
+            return f"{self.name} is {self.like}, one element further"
         if self.like:
             return f"{self.name} is {self.like}"
         if not isinstance(self.value, np.ndarray):
@@ -73,7 +76,10 @@ class Inputs:
         """Fresh objects for one call; `convert` makes something else than host arrays."""
         made: dict[str, Any] = {}
         for argument in self.arguments:
-            if argument.like:
+            if argument.like and argument.layout == "overlap":
+                pair = overlapping(made[argument.like], argument.value)
+                made[argument.like], made[argument.name] = pair
+            elif argument.like:
                 made[argument.name] = made[argument.like]
             else:
                 made[argument.name] = (convert or host)(argument)
@@ -139,6 +145,14 @@ def lay_out(values: Array, layout: str) -> Array:
     return view
 
 
+def overlapping(first: Any, moved: Array) -> tuple[Any, Any]:
+    """Two views of one array: the second begins one element after the first."""
+    if not isinstance(first, np.ndarray):
+        return first, first  # no views are made of lists and device arrays
+    base = np.concatenate([first, moved[-1:]])
+    return base[:-1], base[1:]
+
+
 def build(
     parameters: list[Parameter],
     spec: CaseSpec,
@@ -164,11 +178,15 @@ def build(
         layout = spec.layout if parameter.type.kind == "array" else "C"
         if layout == "broadcast" and value.ndim and len(value):
             value = np.repeat(value[:1], len(value), axis=0)
+        if spec.event and parameter.type.kind == "array" and value.size:
+            events.put(value, spec.event, index=parameter.index)
         arguments.append(Argument(parameter.name, value, layout))
     if spec.form == "alias":
         arguments = _alias(parameters, arguments)
+    if spec.form == "overlap":
+        arguments = _overlap(parameters, arguments)
     arrays = any(isinstance(a.value, np.ndarray) for a in arguments)
-    form = spec.form if arrays and spec.form != "alias" else "host"
+    form = spec.form if arrays and spec.form not in ("alias", "overlap") else "host"
     return Inputs(tuple(arguments), form, sizes)
 
 
@@ -217,6 +235,17 @@ def _alias(parameters: list[Parameter], arguments: list[Argument]) -> list[Argum
     return arguments
 
 
+def _overlap(parameters: list[Parameter], arguments: list[Argument]) -> list[Argument]:
+    """Two parameters of the same type and shape get views of one array, an element apart."""
+    made = _alias(parameters, arguments)
+    for k, argument in enumerate(made):
+        value = argument.value
+        if argument.like and value.ndim and len(value) > 1:
+            moved = np.concatenate([value[1:], value[:1]])
+            made[k] = replace(argument, value=moved, layout="overlap")
+    return made
+
+
 def _value(
     parameter: Parameter,
     spec: CaseSpec,
@@ -245,8 +274,10 @@ def _scalar(
     if letter == "b":
         return bool(rng.integers(0, 2))
     if letter in "iu":
-        if parameter.name in sizes and rng.random() < 0.8:
+        if parameter.name in sizes and (spec.exact or rng.random() < 0.8):
             return sizes[parameter.name]
+        if spec.count and spec.count <= np.iinfo(dtype).max:
+            return spec.count if dtype == "int64" else np.dtype(dtype).type(spec.count)
         if parameter.index and sizes and spec.number % 4 == 3:
             return max(*sizes.values(), 2) - 2  # what lies inside of a border
         number = int(rng.integers(1 if spec.ints == "ones" else spec.most // 4, spec.most + 1))
@@ -323,7 +354,11 @@ def _integers(
             values[..., -1] = top
         else:
             values = np.minimum(values, top - 1)
-    return np.asarray(values).astype(dtype)
+    values = np.asarray(values)
+    if kind == "index" and parameter.index and values.size > 1:
+        # the first position and the last one, at the ends of the array
+        values.reshape(-1)[[0, -1]] = 0, top - 1
+    return values.astype(dtype)
 
 
 def _counts_ends(entry: str) -> bool:

@@ -14,8 +14,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numba import cuda
 
-from porter.verify import calls, compare, large, narrowing, rounding, variations
+from porter.verify import (
+    calls,
+    compare,
+    large,
+    narrowing,
+    repeated,
+    rounding,
+    variations,
+    wrong_inputs,
+)
 from porter.verify.cases import (
     MOST_POINTS,
     CaseSpec,
@@ -28,7 +38,13 @@ from porter.verify.cases import (
 from porter.verify.errors import alike, arithmetic, told
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import Inputs, Parameter, build
-from porter.verify.large import affordable, bytes_of
+from porter.verify.judging import (
+    asks_for_copy,
+    has_changed,
+    refuses_fixed,
+    refuses_sizes,
+)
+from porter.verify.large import Growth, Reach, affordable, bytes_of, effort
 from porter.verify.launches import LAUNCHES, POISON, LaunchError, TooCostly
 from porter.verify.measure import Worst
 from porter.verify.scheduler import ORDER, from_kernel
@@ -41,11 +57,15 @@ from porter.verify.subject import Found, Subject, Version
 MOST_WORK = 20_000
 #: seconds: an original that takes longer makes a case with the module's own blocks too costly
 SLOW = 0.1
-#: with an axis no longer than this, a plain ValueError where NumPy goes on is a refusal
-SHORT = 3
+#: seconds that must be left for the first large case
+ROOM = 1.0
 #: the share of cases that may be refused for their sizes
 MOST_REFUSED = 0.5
 _REFUSALS = (ValueError, TypeError, IndexError)
+
+
+#: makes the further cases: of how many dimensions with a size of their own, and signatures
+Further = Callable[[int, int], list[CaseSpec]]
 
 
 @dataclass
@@ -59,7 +79,8 @@ class Proof:
     raised in the others.  With
     `observe` only the launches matter, not the results; with `large` there are cases for the
     emulator and the GPU too.  Where launches do not check indices, no input is tried that makes
-    the original raise an IndexError.
+    the original raise an IndexError.  `further` makes cases beyond the table, for which there
+    are `seconds`; `reach` says how far they got.
     """
 
     subject: Subject
@@ -81,6 +102,9 @@ class Proof:
     refusals: list[Found] = field(default_factory=list)
     found: Found | None = None
     smallest: Inputs | None = None
+    further: Further | None = None
+    seconds: float | None = None
+    reach: Reach = field(default_factory=Reach)
 
     def run(self, count: int, only: int | None = None) -> None:
         """Go through `count` cases and the wrong inputs; raises `Found` on a difference.
@@ -89,7 +113,8 @@ class Proof:
         """
         self.variants = [self._parameters(t) for t in self._signatures()]
         self._check_parameters()
-        for spec in itertools.chain(specs(count), self._large(only)):
+        begun = time.process_time()
+        for spec in itertools.chain(specs(count), self._large(only) if count else ()):
             if only not in (None, spec.number):
                 continue
             if time.monotonic() > self.deadline:
@@ -103,11 +128,55 @@ class Proof:
             except Found:
                 if not self.observe:
                     raise
-        if self.counts["refused_cases"] > MOST_REFUSED * count:
+        if not self.observe:
+            self._sizes(only, begun)
+        if not (count or self.observe or self.reach.ended):
+            self._last(only, begun)
+        if self.counts["refused_cases"] > MOST_REFUSED * max(count, self.reach.done):
             raise self.refusals[0]
-        tries_wrong = self.checks_indices and not self.observe and only is None
+        tries_wrong = self.checks_indices and not self.observe and only is None and count
         if self.sample is not None and tries_wrong:
-            self._wrong_inputs(*self.sample)
+            wrong_inputs.run(self, *self.sample)
+
+    def _sizes(self, only: int | None, begun: float) -> None:
+        """The further cases, until the seconds for them are over."""
+        names = symbols(e for p in self.variants[0] for e in p.dims)
+        rows = self.further(len(names), len(self.variants)) if self.further else []
+        growth = Growth(self._effort)
+        until = self._until(only, begun)
+        self.reach.wanted = len(rows)
+        for spec in rows:
+            if only not in (None, spec.number):
+                continue
+            if self._over(until):
+                self.reach.ended = True
+                return
+            if growth.fits(spec, until - time.process_time()):
+                self._case(spec)
+                self.reach.note(spec)
+            else:
+                self.reach.costly += 1
+
+    def _last(self, only: int | None, begun: float) -> None:
+        """The large cases, if there is time for them."""
+        until = self._until(only, begun)
+        if time.process_time() < until - ROOM:
+            for spec in self._large(only):
+                if self._over(until):
+                    return
+                self._case(spec)
+
+    def _until(self, only: int | None, begun: float) -> float:
+        """The processor's time at which the seconds for these cases are over."""
+        return begun + (math.inf if self.seconds is None or only is not None else self.seconds)
+
+    def _over(self, until: float) -> bool:
+        # other processes do not take anything of the seconds, but of the time limit
+        return time.process_time() > until or time.monotonic() > self.deadline
+
+    def _effort(self, spec: CaseSpec) -> tuple[float, float] | None:
+        inputs = self._inputs(spec, self.variants[spec.variant % len(self.variants)], 0)
+        return None if inputs is None else effort(self.subject.original, inputs)
 
     def _large(self, only: int | None) -> Iterator[CaseSpec]:
         """The cases that only the emulator can run, as large as they can be here."""
@@ -180,7 +249,8 @@ class Proof:
             expected = self._original(inputs, version)
             if expected is None:
                 continue
-            patience = large.SLOW if spec.points > MOST_POINTS else SLOW
+            patience = large.SLOW if spec.points > MOST_POINTS and not spec.exact else SLOW
+            patience = large.SLOWEST if spec.exact else patience
             if expected.error is None and spec.own and expected.seconds > patience:
                 self._cheaper(spec)
                 return
@@ -277,16 +347,23 @@ class Proof:
         plain = calls.original(self.subject.original, replace(inputs, form="host"))
         names = [a.name for a in inputs.arguments]
         outcome.arguments = plain.arguments
-        if plain.error or compare.compare(plain, outcome, names) or _changed(plain, inputs):
+        if plain.error or compare.compare(plain, outcome, names) or has_changed(plain, inputs):
             return None
         return outcome if compare.exactly(plain, outcome, names) else None
 
     def _converted(self, spec: CaseSpec, inputs: Inputs) -> compare.Outcome:
         version = self._version(spec)
         own = self.subject.record.own_stream
-        streams = own in inspect.signature(version.function).parameters
+        streams = self._takes_stream(version) and (
+            inputs.form.startswith("device") or spec.number % 2 == 1
+        )
         LAUNCHES.allow(MOST_WORK if spec.own else math.inf)
         return calls.converted(version.function, inputs, streams=streams, own=own)
+
+    def _takes_stream(self, version: Version) -> bool:
+        own = self.subject.record.own_stream
+        found = inspect.signature(version.function).parameters.get(own)
+        return found is not None and found.kind is inspect.Parameter.KEYWORD_ONLY
 
     def _exceptions(self, spec: CaseSpec, inputs: Inputs, error: BaseException) -> bool:
         """Whether the exception could be compared; raises `Found` when it is not the same."""
@@ -322,7 +399,7 @@ class Proof:
         if isinstance(actual.error, TooCostly):
             self._cheaper(spec)
             return True
-        fixed = self._refuses_fixed(spec, inputs.form, actual.error)
+        fixed = refuses_fixed(spec, inputs.form, actual.error)
         if fixed or self._refuses_alias(inputs, actual):
             self.counts["stricter"] += 1
             self.counts["cases"] += 1
@@ -331,12 +408,12 @@ class Proof:
             what = "launch" if isinstance(actual.error, LaunchError) else "exception"
             text = f"raises {told(actual.error, actual.line)}; the original returns"
             found = self._found(spec, inputs, what, text)
-            if not self._refuses_sizes(inputs, actual):
+            if not refuses_sizes(inputs, actual):
                 raise found
             self.counts["stricter"] += 1
             self.refusals.append(found)
             return False
-        difference = self.differ(inputs, expected, actual)
+        difference = self.differ(inputs, expected, actual) or self._repeated(spec, inputs)
         if difference is not None:
             raise self._found(spec, inputs, difference.what, difference.message, difference)
         self.counts["values"] += 1
@@ -350,40 +427,46 @@ class Proof:
             self.in_order = self.in_order or (inputs, parameters)
         return True
 
-    @staticmethod
-    def _refuses_sizes(inputs: Inputs, actual: compare.Outcome) -> bool:
-        """A ValueError about arrays so short that NumPy broadcasts, or has nothing to do."""
-        same = not isinstance(actual.error, LaunchError) and not from_kernel(actual.error)
-        return (
-            same
-            and isinstance(actual.error, ValueError)
-            and (inputs.smallest <= SHORT or inputs.counts_few(SHORT))
-            and not (actual.arguments and _changed(actual, inputs))
+    def _repeated(self, spec: CaseSpec, inputs: Inputs) -> compare.Difference | None:
+        """What a second call does wrong, with other numbers in the same arrays."""
+        if not spec.again or inputs.form == "list" or not self.checks_indices:
+            return None
+        other = repeated.others(inputs, in_order=spec.ints == "sorted")
+        if not narrowing.holds(self.subject.domain, other):
+            return None
+        expected = self._original(other, spec)
+        if expected is None or expected.error is not None:
+            return None
+        version = self._version(spec)
+        stream = cuda.stream() if self._takes_stream(version) else None
+        LAUNCHES.allow(MOST_WORK if spec.own else math.inf)
+        actual, complaint = repeated.second(
+            version.function, inputs, other, stream, self.subject.record.own_stream
         )
-
-    @staticmethod
-    def _refuses_fixed(spec: CaseSpec, form: str, error: BaseException | None) -> bool:
-        """A read-only array, or a list, may be refused although nothing would be stored now."""
-        refused = isinstance(error, (ValueError, TypeError)) and not isinstance(error, LaunchError)
-        fixed = spec.layout in ("readonly", "broadcast")
-        # a list has the dtype that NumPy makes of its numbers
-        words = ("is changed in place", "has dtype")
-        fixed |= form == "list" and any(w in str(error) for w in words)
-        return fixed and refused and not from_kernel(error)
+        if complaint:
+            return compare.Difference("aliasing", complaint, "result")
+        if isinstance(actual.error, TooCostly):
+            return None
+        if actual.error is not None:
+            text = f"a second call raises {told(actual.error, actual.line)}; the original returns"
+            return compare.Difference("exception", text)
+        found = self.differ(other, expected, actual)
+        if found is None:
+            return None
+        return replace(found, message=f"a second call: {found.message}")
 
     def _refuses_alias(self, inputs: Inputs, actual: compare.Outcome) -> bool:
         """A ValueError that asks for a copy where one array is given for two parameters."""
-        error = actual.error
-        plain = isinstance(error, ValueError) and not isinstance(error, LaunchError)
-        asks = "are one array: pass a copy" in str(error)
-        if not (plain and asks and any(a.like for a in inputs.arguments)) or from_kernel(error):
+        if not asks_for_copy(inputs, actual.error):
             return False
-        self._note(str(error))
-        return not (actual.arguments and _changed(actual, inputs))
+        self._note(str(actual.error))
+        return not (actual.arguments and has_changed(actual, inputs))
 
     def _cheaper(self, spec: CaseSpec) -> None:
         """A case with the module's own blocks would take minutes: turn its sizes round."""
-        if spec.points > MOST_POINTS:
+        if spec.exact:
+            self.reach.costly += 1
+        elif spec.points > MOST_POINTS:
             less = smaller(spec)
             if less is not None:
                 self._case(less)
@@ -397,6 +480,8 @@ class Proof:
     ) -> compare.Difference | None:
         """The first difference between two outcomes that did not raise."""
         names = [a.name for a in inputs.arguments]
+        if actual.complaint:
+            return compare.Difference("stream", actual.complaint)
         actual, complaint = calls.fetched(actual, inputs.form)
         if complaint:
             return compare.Difference("kind", complaint, "result")
@@ -489,60 +574,6 @@ class Proof:
             return None
         return None
 
-    # -- wrong inputs --------------------------------------------------------------------
-
-    def _wrong_inputs(self, inputs: Inputs, parameters: list[Parameter]) -> None:
-        spec = CaseSpec(("5",), number=-1, variant=self._variant(parameters))
-        for label, changed in variations.wrong(inputs, parameters):
-            self._wrong_input(spec, label, changed)
-        ordered, of = self.in_order or (inputs, parameters)
-        spec = replace(spec, variant=self._variant(of))
-        for label, changed in variations.beyond(ordered, of):
-            self._wrong_input(spec, label, changed, indices=True)
-
-    def _wrong_input(
-        self, spec: CaseSpec, label: str, inputs: Inputs, *, indices: bool = False
-    ) -> None:
-        if not narrowing.holds(self.subject.domain, inputs):
-            return
-        self.report(-1, (label, *inputs.describe()), self.signature(spec.variant))
-        expected = calls.original(self.subject.original, inputs, casts=True)
-        if expected.error is not None and arithmetic(expected.error):
-            return
-        actual = self._converted(spec, inputs)
-        if indices and isinstance(actual.error, IndexError) and expected.error is None:
-            text = f"{label}: raises {told(actual.error, actual.line)}; the original returns"
-            raise self._found(spec, inputs, "exception", text)
-        self._judge(spec, label, inputs, expected, actual)
-        self.counts["wrong_inputs"] += 1
-
-    def _judge(
-        self,
-        spec: CaseSpec,
-        label: str,
-        inputs: Inputs,
-        expected: compare.Outcome,
-        actual: compare.Outcome,
-    ) -> None:
-        if actual.error is not None and from_kernel(actual.error):
-            text = f"{label}: not refused before the launch: {told(actual.error, actual.line)}"
-            raise self._found(spec, inputs, "exception", text)
-        if isinstance(actual.error, _REFUSALS) and not isinstance(actual.error, LaunchError):
-            self.counts["stricter"] += expected.error is None
-        elif actual.error is not None:
-            same = expected.error is not None and alike(expected.error, actual.error)
-            if not same:
-                text = f"{label}: raises {told(actual.error, actual.line)}"
-                raise self._found(spec, inputs, "exception", text)
-        elif expected.error is not None:
-            text = f"{label}: the original raises {told(expected.error)}, here nothing is raised"
-            raise self._found(spec, inputs, "exception", text)
-        else:
-            difference = self.differ(inputs, expected, actual)
-            if difference is not None:
-                text = f"{label}: {difference.message}"
-                raise self._found(spec, inputs, difference.what, text, difference)
-
     # -- messages ------------------------------------------------------------------------
 
     def _note(self, reason: str) -> None:
@@ -568,13 +599,3 @@ class Proof:
             signature=self.signature(spec.variant),
         )  # fmt: skip
         return Found(mismatch, spec, inputs)
-
-
-def _changed(outcome: compare.Outcome, inputs: Inputs) -> bool:
-    """Whether a call changed an array argument: the lists that were given instead do not."""
-    pairs = zip(inputs.arguments, outcome.arguments, strict=True)
-    return any(
-        not np.array_equal(a.value, after, equal_nan=a.value.dtype.kind in "fc")
-        for a, after in pairs
-        if isinstance(a.value, np.ndarray)
-    )

@@ -55,10 +55,21 @@ def simulator_line(evidence: Evidence) -> str:
         text += f"; domain: {detail['domain']}"
     if detail.get("largest"):
         text += f", up to {detail['largest']:,} threads in a launch"
+    text += _sizes(detail.get("sizes"))
     if detail.get("gpu"):
         text += f"; {detail['gpu']}, {detail['kernel_milliseconds']} ms in kernels"
     if detail.get("library"):
         text += f"; {detail['library']}"
+    return text
+
+
+def _sizes(reach: dict[str, Any] | None) -> str:
+    """How far the cases beyond the table got in their time."""
+    if not reach:
+        return ""
+    text = f"; sizes up to {reach['largest']:,}" if reach["done"] else ""
+    if reach["ended"]:
+        text += f"; {reach['seconds']:g} s sufficed for {reach['done']} of {reach['wanted']} sizes"
     return text
 
 

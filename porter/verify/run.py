@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import re
 import shlex
 import tempfile
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from porter.codegen.header import FunctionRecord, Header, parse, text_hash
+from porter.codegen.header import FunctionRecord, Header, is_edited, parse, text_hash
 from porter.diagnostics import UsageError
 from porter.trace.record import read_trace
 from porter.verify.backends import chosen
+from porter.verify.cases import FIRST
 from porter.verify.domains import read_domains
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Evidence, FunctionEvidence, Mismatch
+from porter.verify.kernels import kernels_of
 from porter.verify.limits import memory
 from porter.verify.occupancy import ARCHITECTURES, USUAL
 from porter.verify.probe import require_gpu
@@ -27,8 +31,13 @@ from porter.verify.process import Child
 from porter.verify.sanitize import MOST_CASES, TOOLS, command, first_error
 
 KINDS = ("simulator", "emulator", "ptx", "gpu")
-#: what is proved when nothing is asked for
+#: what is proved when nothing is asked for; the emulator joins with larger cases of its own
 DEFAULT = ("simulator", "ptx")
+#: the processor's seconds for the cases beyond the table of a function, and of a module: of text
+#: as it was converted
+FRESH, FRESH_MODULE = 2.0, 10.0
+#: the same for text that was edited by hand
+EDITED, EDITED_MODULE = 20.0, 120.0
 _NARROW = re.compile(r"\bu?int(8|16|32)\[")
 #: the share of the time limit after which a child starts no new case
 _SOFT = 0.7
@@ -51,11 +60,14 @@ def verify_module(
     values: bool = False,
     sanitize: bool = False,
     run_module: bool = False,
+    seconds: float | None = None,
+    joined: bool = False,
 ) -> list[FunctionEvidence]:
     """Prove the functions of a generated module against its source file.
 
-    `on` holds some of `KINDS` (by default the simulator and ptx, and the emulator for functions
-    of narrow integers, and for those edited by hand whose kernels want their own block sizes);
+    `on` holds some of `KINDS` (by default the simulator and ptx; the emulator joins for `seconds`
+    of each function with cases of its own, and with all cases for functions of narrow integers,
+    and for those edited by hand whose kernels want their own block sizes);
     `gpu` raises `UsageError` where there is none, and is repeated under compute-sanitizer with
     `sanitize`; `functions` restricts to names of the header; `timeout` is in seconds, for each
     function and kind of evidence.
@@ -71,7 +83,8 @@ def verify_module(
     With `run_module` the whole top level of the source runs, not only what the functions need.
 
     With `text`, that text is proved as if it stood in the file, which need not exist: the
-    header's source is looked for relative to the file's folder.
+    header's source is looked for relative to the file's folder.  With `joined`, of the emulator's
+    cases there are those that join by default.
     """
     if "gpu" in on:
         require_gpu()
@@ -85,13 +98,14 @@ def verify_module(
         job = _Job(path, Path(folder), names, cases, seed, timeout)
         job.case, job.inputs, job.trace = case, _inputs(inputs), _trace(trace)
         job.archs, job.values, job.run_module = _archs(archs), values, run_module
+        job.budget, job.joined = budget(text, len(names), seconds), joined
         job.module.write_text(text, "utf-8")
-        names_of_compilers = chosen(backends, text) if "ptx" in on else ()
-        compilers = [_Compiler(job, name) for name in names_of_compilers]
+        compilers = [_Compiler(job, n) for n in (chosen(backends, text) if "ptx" in on else ())]
+        beside = Beside(lambda: job.beside(header, text) if on == DEFAULT else {})
         try:
             # the compiler's child warms up while the simulator works
             ran = {kind: job.simulate(kind) for kind in on if kind != "ptx"}
-            ran |= job.emulated(ran, header) if on == DEFAULT else {}
+            ran |= job.emulated(ran, header, beside.result()) if on == DEFAULT else {}
             tools = TOOLS if sanitize and "gpu" in on else ()
             checked = {tool: job.sanitized(tool) for tool in tools}
             # ptx needs the argument types of real launches: a few cases tell them
@@ -100,11 +114,17 @@ def verify_module(
         finally:
             for compiler in compilers:
                 compiler.child.stop()
-    compiled = {name: [e for each in found for e in each[name]] for name in names}
+    compiled = _compiled(names, found, {} if ran else observed)
     stale = text_hash(_source_text(path, header)) != header.source_hash
-    if not ran:
-        compiled = {name: _observed(proof, compiled[name]) for name, proof in observed.items()}
     return [_function(job, name, ran | checked, compiled, stale) for name in names]
+
+
+def _compiled(
+    names: list[str], found: list[dict[str, list[Evidence]]], observed: dict[str, dict[str, Any]]
+) -> dict[str, list[Evidence]]:
+    """What the compilers say of each function; `observed` are runs that only told them types."""
+    compiled = {name: [e for each in found for e in each[name]] for name in names}
+    return compiled | {n: _observed(proof, compiled[n]) for n, proof in observed.items()}
 
 
 def needs_emulator(record: FunctionRecord, status: str, detail: dict[str, Any]) -> bool:
@@ -114,8 +134,19 @@ def needs_emulator(record: FunctionRecord, status: str, detail: dict[str, Any]) 
     for a simulator.  And with integers of less than 64 bits it computes with NumPy's numbers,
     which wrap around where the compiler's do not.
     """
-    narrow = any(_NARROW.search(types) for types in (record.signature, *record.also))
-    return status == PASSED and (narrow or bool(detail.get("own_blocks")))
+    return status == PASSED and (_is_narrow(record) or bool(detail.get("own_blocks")))
+
+
+def _is_narrow(record: FunctionRecord) -> bool:
+    return any(_NARROW.search(types) for types in (record.signature, *record.also))
+
+
+def budget(text: str, functions: int, seconds: float | None) -> float:
+    """Seconds of each function for the cases beyond the table: more for text edited by hand."""
+    if seconds is not None:
+        return seconds
+    each, all_ = (EDITED, EDITED_MODULE) if is_edited(text) else (FRESH, FRESH_MODULE)
+    return max(each / 4, min(each, all_ / max(1, functions)))
 
 
 def _read(path: Path) -> str:
@@ -204,7 +235,8 @@ class _Job:
         self.inputs: Path | None = None
         self.trace: Path | None = None
         self.archs: tuple[str, ...] = USUAL
-        self.values = self.run_module = False
+        self.values = self.run_module = self.joined = False
+        self.budget: float | None = None
         self.before: list[str] = []
         self.label = ""
         (folder / "module").mkdir()
@@ -230,16 +262,34 @@ class _Job:
                 del pending[0]
         return proofs
 
-    def emulated(self, ran: dict[str, Any], header: Header) -> dict[str, dict[str, dict[str, Any]]]:
-        """The emulator's proofs of functions whose grids or numbers only it has."""
+    def beside(self, header: Header, text: str) -> dict[str, dict[str, Any]]:
+        """The emulator's own cases, run while the simulator and the compiler work."""
+        if self.case is not None and self.case < FIRST:
+            return {}
+        job = copy.copy(self)
+        job.joined, job.label = True, "joined-"
+        job.names = [
+            name
+            for name in self.names
+            if not _is_narrow(header.function(name) or FunctionRecord(name, ""))
+            and kernels_of(text, name.rsplit(".", 1)[-1])
+        ]
+        return job.simulate("emulator") if job.names else {}
+
+    def emulated(
+        self, ran: dict[str, Any], header: Header, joined: dict[str, dict[str, Any]]
+    ) -> dict[str, dict[str, dict[str, Any]]]:
+        """The emulator's proofs: all cases of functions whose grids or numbers only it has."""
         names, proofs = self.names, ran["simulator"]
+        failed = [name for name, proof in joined.items() if proof["status"] == FAILED]
         self.names = [
             record.name
             for record in header.functions
             if record.name in names
+            and record.name not in failed
             and needs_emulator(record, proofs[record.name]["status"], proofs[record.name]["detail"])
         ]
-        found = self.simulate("emulator") if self.names else {}
+        found = joined | (self.simulate("emulator") if self.names else {})
         self.names = names
         return {"emulator": found} if found else {}
 
@@ -271,7 +321,8 @@ class _Job:
             "cases": count, "seed": self.seed,
             "seconds": self.timeout * _SOFT, "limit": self.timeout * (2 * len(names) + 1),
             "reply": str(reply), "observe": self.observe, "case": self.case, "values": self.values,
-            "on": self.kind, "run_module": self.run_module,
+            "on": self.kind, "joined": self.joined, "budget": self.budget,
+            "run_module": self.run_module,
             "inputs": self.inputs and str(self.inputs), "trace": self.trace and str(self.trace),
         }  # fmt: skip
         extra = {"NUMBA_CACHE_DIR": str(self.folder / "cache")}
@@ -350,6 +401,21 @@ def _failed(
         "done": name, "status": FAILED, "cases": 0, "detail": {"reason": text},
         "mismatch": mismatch.to_json(), "launches": [],
     }  # fmt: skip
+
+
+class Beside:
+    """Something that is done in a thread until its result is asked for."""
+
+    def __init__(self, work: Callable[[], dict[str, dict[str, Any]]]) -> None:
+        self._pool = ThreadPoolExecutor(1)
+        self._future = self._pool.submit(work)
+
+    def result(self) -> dict[str, dict[str, Any]]:
+        """What the work gave; raises what it raised."""
+        try:
+            return self._future.result()
+        finally:
+            self._pool.shutdown()
 
 
 class _Compiler:

@@ -28,6 +28,7 @@ from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
 from porter.verify.further import Further
 from porter.verify.hints import hints
 from porter.verify.instances import by_attributes
+from porter.verify.kernels import kernels_of
 from porter.verify.launches import LAUNCHES
 from porter.verify.limits import restrict
 from porter.verify.original import (
@@ -39,11 +40,13 @@ from porter.verify.original import (
     load,
     sorted_parameters,
 )
+from porter.verify.prover import Further as Beyond
 from porter.verify.prover import Proof
 from porter.verify.shapes import parse_shapes
 from porter.verify.simulator import EMULATED, install
 from porter.verify.strategies import BadInputs
 from porter.verify.subject import Found, Subject, Version
+from porter.verify.thresholds import further_specs, small_ones, thresholds
 from porter.verify.unverified import Few, lacking, too_few
 from porter.verify.values import Values, first_difference, watch_kernels
 
@@ -74,6 +77,9 @@ class Session:
         self.reply = reply
         self.only: int | None = request.get("case")
         self.values = bool(request.get("values"))
+        # beside the simulator only what that has no time for: no table, no wrong inputs
+        self.joined = bool(request.get("joined"))
+        self.budget: float | None = request.get("budget")
         self.further = Further(request, self.cases, self.seed)
         # the text may not be in its place yet
         self.path = Path(request["place"])
@@ -146,14 +152,17 @@ class Session:
                 self.target.large,
                 self.target.checks_indices,
             )
+            host = record.name.rsplit(".", 1)[-1]
+            proof.further = self._beyond(host)
+            proof.seconds = self.budget
         except Missing as error:
             self.missing[record.name] = str(error)
             return None, None
         except (LookupError, AttributeError, ValueError) as error:
             return None, Mismatch("load", " ".join(str(e) for e in error.args))
         try:
-            proof.run(self.cases, self.only)
-            if not self.observe:
+            proof.run(0 if self.joined else self.cases, self.only)
+            if not self.observe and not self.joined:
                 self.further.run(proof, str(self.source), self.only)
         except Found as found:
             proof.found = found
@@ -161,6 +170,19 @@ class Session:
         except ValueError as error:
             return proof, Mismatch("load", str(error))
         return proof, None
+
+    def _beyond(self, host: str) -> Beyond | None:
+        """Makes the cases beyond the table, which the simulator has little time for."""
+        block = next(iter(self.own_blocks.values()), 1)
+        if self.target.large:
+            return lambda axes, variants: further_specs(
+                thresholds(self.text, host), axes, variants, block
+            )
+        if not is_edited(self.text):
+            return None
+        return lambda axes, variants: small_ones(
+            further_specs(thresholds(self.text, host), axes, variants, block)
+        )
 
     def _traced_values(self, record: FunctionRecord, proof: Proof) -> tuple[str, ...]:
         if not self.target.checks_indices:
@@ -252,9 +274,8 @@ class Session:
         counts = dict(proof.counts) if proof else {}
         values = counts.get("values", 0)
         reasons = proof.reasons if proof else []
-        stopped = "time limit" in reasons
         nothing = "" if mismatch else self._nothing(name, counts, reasons)
-        few = None if mismatch or self.only is not None else self._few(name, proof)
+        few = None if mismatch or self.only is not None or self.joined else self._few(name, proof)
         nothing = nothing or (few.reason if few else "")
         status = FAILED if mismatch else SKIPPED if nothing else PASSED
         detail: dict[str, Any] = {
@@ -263,6 +284,10 @@ class Session:
         optional = ("strategies", "traced", "not_compared", "out_of_bounds", "stricter")
         detail |= {key: counts[key] for key in optional if counts.get(key)}
         detail |= {"launches": LAUNCHES.count, "seed": self.seed}
+        if proof is not None and proof.reach.wanted:
+            detail["sizes"] = proof.reach.to_json() | {"seconds": self.budget}
+        if self.joined:
+            detail["joined"] = True
         detail |= self.target.detail()
         if status == PASSED and (left := self.target.reason()):
             status, detail["reason"] = SKIPPED, left
@@ -278,7 +303,7 @@ class Session:
             detail["library"] = "; ".join(stand_ins)
         if proof is not None and values:
             detail |= proof.worst.to_json()
-        if stopped or nothing:
+        if "time limit" in reasons or nothing:
             detail["reason"] = nothing or "the time limit came first"
         if few is not None:
             detail |= {"unverified": few.said, "cure": few.cure}
@@ -298,10 +323,12 @@ class Session:
         """Why a proof without a difference proves nothing, '' if it does."""
         if self.only is not None and not counts.get("cases"):
             return f"nothing to compare in a case {self.only}"
+        if self.joined and not counts.get("values"):
+            return "no case gave results in its time"
         if "time limit" in reasons and counts.get("values", 0) < FEWEST_CASES:
             said = next((f" ({r})" for r in reasons if r != "time limit"), "")
             return f"the time limit came first{said}"
-        kernels = generated.kernels_of(self.text, name.rsplit(".", 1)[-1])
+        kernels = kernels_of(self.text, name.rsplit(".", 1)[-1])
         if counts.get("launched") or not kernels:
             return ""
         shown = ", ".join(f"`{k}`" for k in kernels[:3])

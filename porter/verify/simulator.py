@@ -17,10 +17,11 @@ from numba.cuda.simulator import kernel as sim_kernel
 from numba.cuda.simulator import kernelapi
 from numba.cuda.simulator.cudadrv import devicearray
 
-from porter.verify import strict_arrays, writes
+from porter.verify import streams, strict_arrays, writes
 from porter.verify.device_math import DEVICE_MATH
 from porter.verify.launches import LAUNCHES, LaunchError, check, poison
 from porter.verify.scheduler import Block, barriers
+from porter.verify.streams import STREAMS
 
 
 class _Shared:
@@ -59,6 +60,7 @@ def _local_array(self: Any, shape: Any, dtype: Any, alignment: Any = None) -> An
 
 
 def _device_array(*args: Any, **kwargs: Any) -> Any:
+    STREAMS.used("allocates", kwargs.get("stream", 0))
     made = _PLAIN_DEVICE_ARRAY(*args, **kwargs)
     poison(made._ary)
     return made
@@ -81,6 +83,7 @@ def _call(self: Any, *args: Any) -> Any:
         return _PLAIN_CALL(self, *args)
     check(self.fn.__name__, _shape(self.grid_dim), _shape(self.block_dim))
     LAUNCHES.shape(self.fn, self.block_dim)
+    STREAMS.used(f"launches `{self.fn.__name__}`", self.stream)
     typed = tuple(map(_scalar, args))
     if EMULATED[-1] is not None and EMULATED[-1](self, typed):
         LAUNCHES.note(self.fn, args)
@@ -143,3 +146,4 @@ def install() -> None:
     kernelapi.FakeCUDALocal.array = _local_array
     devicearray.device_array = _device_array
     cuda.device_array = _device_array
+    streams.install()

@@ -2,12 +2,13 @@
 
     python benchmarks/mutants.py --sample 200 --seed 1 --results FILE [--write docs/mutants.md]
     python benchmarks/mutants.py --only "guard dropped" --module matmul
+    python benchmarks/mutants.py --kinds "threshold,stream" --sample 40   (or new, or old)
     python benchmarks/mutants.py --unharmed 50 [--module matmul]
 
 Mutants are made of `tests/golden/*_cuda.py` and of what `porter convert` makes of
 `benchmarks/mutant_sources.py` (see `mutations.py` for the kinds).  Each is judged by what the
-default `porter verify` does, the simulator and then the compiler, for the functions that the
-mistake can reach; `--long` adds the emulator with 96 cases.  Survivors that are right, because
+default `porter verify` does, the simulator, what the emulator adds and the compiler, for the
+functions that the mistake can reach; `--long` adds the emulator with 96 cases.  Survivors that are right, because
 the edit changes nothing that matters, are listed with the reason in `mutants_reviewed.py`.
 `--results` keeps the verdicts, so that a run can be continued; with `--again --long` what was
 missed goes through the long mode.  `--unharmed N` proves the modules
@@ -32,6 +33,7 @@ from pathlib import Path
 
 from mutants_reviewed import equivalent
 from mutations import KINDS, Module, Mutant, mutants
+from mutations_state import STATE_KINDS
 
 from porter.codegen.header import parse
 from porter.verify.evidence import FAILED, FunctionEvidence
@@ -98,11 +100,12 @@ def judge(path: Path, mutant: Mutant, *, long: bool = False, seed: int = 0) -> V
     """Prove a mutant as the default `porter verify` does; what the simulator finds suffices."""
     started = time.perf_counter()
     caught, message, doubles = "", "", False
-    kinds = ["simulator", "ptx", *(["emulator"] if long else [])]
+    kinds = ["simulator", "joined", "ptx", *(["emulator"] if long else [])]
     for kind in kinds:
+        on = "emulator" if kind == "joined" else kind
         found = verify_module(
-            path, on=(kind,), text=mutant.text, functions=mutant.proves, timeout=LIMIT, seed=seed,
-            cases=LONG if long and kind == "emulator" else 24,
+            path, on=(on,), text=mutant.text, functions=mutant.proves, timeout=LIMIT, seed=seed,
+            cases=LONG if long and kind == "emulator" else 24, joined=kind == "joined",
         )  # fmt: skip
         # what the default proof does by itself
         if kind == "simulator" and not long and _emulated(mutant, found):
@@ -112,7 +115,7 @@ def judge(path: Path, mutant: Mutant, *, long: bool = False, seed: int = 0) -> V
         if failed:
             function, evidence = failed[0]
             said = function.mismatch.message if function.mismatch else evidence.detail.get("error")
-            caught, message = kind, str(said)
+            caught, message = on, str(said)
             break
     seconds = round(time.perf_counter() - started, 1)
     return Verdict(mutant.key, mutant.line, caught, message, doubles, seconds)
@@ -134,7 +137,8 @@ def run(options: argparse.Namespace) -> list[Verdict]:
         made = dict(modules(Path(folder), options.module))
         places = {module.name: path for path, module in made.items()}
         drawn = [m for module in made.values() for m in mutants(module)]
-        drawn = [m for m in drawn if options.only in ("", m.kind)]
+        wanted = chosen_kinds(options)
+        drawn = [m for m in drawn if m.kind in wanted]
         drawn = sample(drawn, options.sample or len(drawn), options.seed)
         new = [m for m in drawn if _is_open(verdicts.get(m.key), options)]
         print(f"{len(drawn)} mutants, {len(drawn) - len(new)} of them judged before", flush=True)
@@ -147,6 +151,19 @@ def run(options: argparse.Namespace) -> list[Verdict]:
                     with options.results.open("a") as file:
                         file.write(json.dumps(asdict(verdict)) + "\n")
     return [verdicts[m.key] for m in drawn]
+
+
+def chosen_kinds(options: argparse.Namespace) -> set[str]:
+    """The kinds that `--only` and `--kinds` ask for."""
+    if options.only:
+        return {options.only}
+    named = {"new": set(STATE_KINDS), "old": set(KINDS) - set(STATE_KINDS), "": set(KINDS)}
+    chosen: set[str] = set()
+    for word in options.kinds.split(","):
+        chosen |= named.get(word.strip(), {word.strip()})
+    if chosen - KINDS.keys():
+        raise SystemExit(f"no kind {sorted(chosen - KINDS.keys())[0]!r}: {', '.join(KINDS)}")
+    return chosen
 
 
 def _is_open(known: Verdict | None, options: argparse.Namespace) -> bool:
@@ -234,6 +251,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sample", type=int, default=0, help="how many (0: all)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", choices=["", *KINDS])
+    parser.add_argument("--kinds", default="", help="several, or new, or old")
     parser.add_argument("--module", default="")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--long", action="store_true", help="with the emulator")

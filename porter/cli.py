@@ -124,6 +124,12 @@ RunScript = Annotated[
 Raw = Annotated[
     bool, typer.Option("--raw", help="With --compile or --run: Numba's own annotation too.")
 ]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "-o", "--output", metavar="FILE|DIR|-", help="Where to write (<stem>_cuda.py beside)."
+    ),
+]
 Seconds = Annotated[
     float | None,
     typer.Option(
@@ -285,12 +291,7 @@ def convert(
     target: Annotated[
         str, typer.Option("--target", help="What to generate: cuda (the only one so far).")
     ] = "cuda",
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "-o", "--output", metavar="FILE|DIR|-", help="Where to write (<stem>_cuda.py beside)."
-        ),
-    ] = None,
+    output: Output = None,
     diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Exit 1 if a module is missing or stale.")

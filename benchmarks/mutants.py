@@ -6,10 +6,11 @@
     python benchmarks/mutants.py --unharmed 50 [--module matmul]
 
 Mutants are made of `tests/golden/*_cuda.py` and of what `porter convert` makes of
-`benchmarks/mutant_sources.py` (see `mutations.py` for the kinds).  Each is judged by what the
-default `porter verify` does, the simulator, what the emulator adds and the compiler, for the
-functions that the mistake can reach; `--long` adds the emulator with 96 cases.  Survivors that are right, because
-the edit changes nothing that matters, are listed with the reason in `mutants_reviewed.py`.
+`benchmarks/mutant_sources.py` (see `mutations.py` and `mutations_state.py` for the kinds).  Each
+is judged by what the default `porter verify` does, the simulator, what the emulator adds and the
+compiler, for the functions that the mistake can reach; `--long` adds the emulator with 96 cases.
+Survivors that are right, because the edit changes nothing that matters, are listed with the reason
+in `mutants_reviewed.py`.
 `--results` keeps the verdicts, so that a run can be continued; with `--again --long` what was
 missed goes through the long mode.  `--unharmed N` proves the modules
 as they are with N seeds: whatever fails is a false alarm (with `--long` on the emulator).

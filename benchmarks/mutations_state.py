@@ -76,7 +76,7 @@ def threshold(place: Place) -> Iterator[Edit]:
                         f"{name}.size > {size}")[n]  # fmt: skip
                 yield node.value, _scaled(place, node, test)
         index = node.targets[0].slice  # type: ignore[attr-defined]
-        first = index.elts[-1] if isinstance(index, ast.Tuple) else index
+        first = index.elts[-1] if isinstance(index, ast.Tuple) and index.elts else index
         shared = node.targets[0].value.id == "scratch"  # type: ignore[attr-defined]
         if isinstance(first, ast.Name) and not shared:
             for size in _sizes(place, k + 1):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray, FakeWithinKernelCUDAArray
 
 #: what is public in DeviceNDArray of Numba 0.61 and of numba-cuda 0.30, and what Numba itself asks
 ATTRIBUTES = frozenset({
@@ -30,6 +30,16 @@ def _attribute(self: Any, name: str) -> Any:
     return getattr(self._ary, name)
 
 
+def _within(self: Any, name: str) -> Any:
+    """What a kernel's array has and a device array on the host has not."""
+    if name == "itemsize":
+        return self._item._ary.itemsize
+    return _PLAIN_WITHIN(self, name)
+
+
+_PLAIN_WITHIN = FakeWithinKernelCUDAArray.__getattr__
+
+
 def _reshape(self: Any, *shape: Any, **options: Any) -> Any:
     made = self._ary.reshape(*shape, **options)
     if self._ary.size and made.base is not self._ary and made.base is not self._ary.base:
@@ -48,5 +58,6 @@ def install() -> None:
         if f"__{name}__" in vars(FakeCUDAArray):
             delattr(FakeCUDAArray, f"__{name}__")
     FakeCUDAArray.__getattr__ = _attribute
+    FakeWithinKernelCUDAArray.__getattr__ = _within
     FakeCUDAArray.reshape = _reshape
     FakeCUDAArray.__cuda_array_interface__ = property(_interface)

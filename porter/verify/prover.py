@@ -113,7 +113,6 @@ class Proof:
         """
         self.variants = [self._parameters(t) for t in self._signatures()]
         self._check_parameters()
-        begun = time.process_time()
         for spec in itertools.chain(specs(count), self._large(only) if count else ()):
             if only not in (None, spec.number):
                 continue
@@ -128,6 +127,7 @@ class Proof:
             except Found:
                 if not self.observe:
                     raise
+        begun = time.process_time()
         if not self.observe:
             self._sizes(only, begun)
         if not (count or self.observe or self.reach.ended):

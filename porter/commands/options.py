@@ -71,7 +71,7 @@ class ConvertOptions:
     numba-cuda-mlir; `library` is cupy or empty; with `refuse_host` no array work may stay on
     the host; `templates` is a folder with overriding templates; with `run_module` constants have
     their values after the whole module ran; `timeout` is in seconds, for the conversion of each
-    function and for each proof of it.
+    function and for each proof of it; `budget` is `seconds` of `VerifyOptions`.
     """
 
     paths: tuple[str, ...]

@@ -432,28 +432,17 @@ class Proof:
         if not spec.again or inputs.form == "list" or not self.checks_indices:
             return None
         other = repeated.others(inputs, in_order=spec.ints == "sorted")
-        if not narrowing.holds(self.subject.domain, other):
-            return None
-        expected = self._original(other, spec)
+        holds = narrowing.holds(self.subject.domain, other)
+        expected = self._original(other, spec) if holds else None
         if expected is None or expected.error is not None:
             return None
-        version = self._version(spec)
+        version, own = self._version(spec), self.subject.record.own_stream
         stream = cuda.stream() if self._takes_stream(version) else None
         LAUNCHES.allow(MOST_WORK if spec.own else math.inf)
-        actual, complaint = repeated.second(
-            version.function, inputs, other, stream, self.subject.record.own_stream
-        )
-        if complaint:
-            return compare.Difference("aliasing", complaint, "result")
+        actual, wrong = repeated.second(version.function, inputs, other, stream, own)
         if isinstance(actual.error, TooCostly):
             return None
-        if actual.error is not None:
-            text = f"a second call raises {told(actual.error, actual.line)}; the original returns"
-            return compare.Difference("exception", text)
-        found = self.differ(other, expected, actual)
-        if found is None:
-            return None
-        return replace(found, message=f"a second call: {found.message}")
+        return wrong or repeated.told_of(self.differ(other, expected, actual))
 
     def _refuses_alias(self, inputs: Inputs, actual: compare.Outcome) -> bool:
         """A ValueError that asks for a copy where one array is given for two parameters."""

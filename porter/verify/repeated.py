@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from porter.verify import calls
-from porter.verify.compare import Outcome
+from porter.verify.compare import Difference, Outcome
+from porter.verify.errors import told
 from porter.verify.inputs import Argument, Inputs
 
 
@@ -34,30 +35,39 @@ def _other(argument: Argument, in_order: bool) -> Argument:
 
 def second(
     function: Callable[..., Any], inputs: Inputs, other: Inputs, stream: Any, own_stream: str
-) -> tuple[Outcome, str]:
+) -> tuple[Outcome, Difference | None]:
     """What a second call does with the same arrays that hold other numbers, and what is wrong.
 
-    An error of the first call is the outcome.
+    An error of either call is the outcome, and wrong.
     """
     made = inputs.make(calls.handed_over(inputs.form))
     raw: list[Any] = []
     outcome = calls.given(function, made, stream, own_stream, raw)
     if outcome.error is not None:
-        return outcome, ""
+        text = f"a second call raises {told(outcome.error, outcome.line)}; the original returns"
+        return outcome, Difference("exception", text)
     own = [_memory(m) for m in made]
     first = [a for a in _arrays(raw[0]) if not any(_share(a, m) for m in own)]
     before = [a.copy() for a in first]
     _refill(made, other)
     outcome = calls.given(function, made, stream, own_stream, raw)
     if outcome.error is not None:
-        return outcome, ""
+        text = f"a second call raises {told(outcome.error, outcome.line)}; the original returns"
+        return outcome, Difference("exception", text)
     now = [a for a in _arrays(raw[1]) if not any(_share(a, m) for m in own)]
     if any(_share(a, b) for a in first for b in now):
-        return outcome, "a second call returns the memory of the first call's result"
+        text = "a second call returns the memory of the first call's result"
+        return outcome, Difference("aliasing", text, "result")
     if any(not np.array_equal(a, b, equal_nan=a.dtype.kind in "fc")
            for a, b in zip(first, before, strict=True)):  # fmt: skip
-        return outcome, "a second call changes what the first one returned"
-    return outcome, ""
+        text = "a second call changes what the first one returned"
+        return outcome, Difference("aliasing", text, "result")
+    return outcome, None
+
+
+def told_of(found: Difference | None) -> Difference | None:
+    """A difference that only the second call shows."""
+    return found and replace(found, message=f"a second call: {found.message}")
 
 
 def _refill(made: list[Any], other: Inputs) -> None:

@@ -20,6 +20,7 @@ from porter.frontend.liveness import exposed
 from porter.frontend.names import assigned_names, contains, target_names
 from porter.frontend.scalars import choose, integer, number, on_host, operate
 from porter.frontend.statics import after_loop, before_loop, grow
+from porter.frontend.untouched import counted, literal_starts, note
 from porter.frontend.values import Grid, Iteration, Range, Value
 from porter.ir.nodes import Axis, Check, Const, Expr, For, Host, Jump, Local, Select, Stmt, While
 from porter.ir.nodes import Value as IndexValue
@@ -127,6 +128,8 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     names = [n for n in assigned_names(statements) if n != target]
     dead = set(names) - set(names := forget_dead(body, names, node))
     grow(body, names, trips(r))
+    starts = literal_starts(body, names)
+    counted(body, node, loop)
     frame.arrays = carry(body, names, statements)
     settled = before_loop(body, names)
     variables = set(names) | reassigned | ({target} if kept else set())
@@ -138,6 +141,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
 
     _emit(body, r, target, frame, run)
     after_loop(body, settled, node)
+    note(body, starts, node, loop)
     for name in dead:
         body.env.pop(name, None)
     for name in [n for n in body.env if n not in before and isinstance(body.env[n], IndexValue)]:

@@ -12,6 +12,7 @@ from porter.frontend.builder import whole_view
 from porter.frontend.compaction import whole
 from porter.frontend.evaluate import is_expr
 from porter.frontend.scalars import number, on_host
+from porter.frontend.untouched import return_unless_run
 from porter.frontend.values import NONE, Array, Listed, Value
 from porter.ir.nodes import Expr, Load, Local, Object, Return
 
@@ -28,13 +29,21 @@ def give_back(body: Body, node: cst.BaseExpression | None) -> None:
         return
     value = NONE if node is None else body.ev(node)
     values = list(value) if isinstance(value, tuple) else [value]
-    returned(body, values, not isinstance(value, tuple), isinstance(value, Listed))
+    nodes = [node] if node is not None else []
+    if isinstance(value, tuple) and isinstance(node, (cst.Tuple, cst.List)):
+        nodes = [e.value for e in node.elements]
+    returned(body, values, not isinstance(value, tuple), isinstance(value, Listed), nodes)
 
 
-def returned(body: Body, values: Sequence[Value], single: bool, listed: bool = False) -> None:
-    """The end of the function with these results."""
+def returned(
+    body: Body, values: Sequence[Value], single: bool, listed: bool = False,
+    nodes: Sequence[cst.BaseExpression] = (),
+) -> None:  # fmt: skip
+    """The end of the function with these results, which the expressions `nodes` make."""
     names = ["out"] if len(values) == 1 else [f"out{k}" for k in range(1, len(values) + 1)]
     results = [_result(body, v, name) for v, name in zip(values, names, strict=True)]
+    if len(nodes) == len(results) and not listed:
+        return_unless_run(body, nodes, results, single)
     body.b.emit(Return(tuple(results), single, body.b.origin, listed))
     body.returned = body.b.depth == 0
 

@@ -23,6 +23,7 @@ from porter.frontend.names import assigned_names, contains
 from porter.frontend.results import give_back
 from porter.frontend.scalars import constant_of, integer, number, on_host, poly_of, truth
 from porter.frontend.stores import same_kind, shows, store
+from porter.frontend.untouched import Start, handed_on
 from porter.frontend.values import NONE, Array, Function, Listed, Value
 from porter.ir.nodes import Const, Expr, If, Jump, Load, Local, Object, Origin, Scalar, Write
 from porter.ir.nodes import Value as IndexValue
@@ -58,6 +59,9 @@ class Body:
         #: what runs after the statement at hand, block by block
         self.rest: list[Sequence[cst.CSTNode]] = []
         self.frames: list[looping.Frame] = []
+        #: numbers that stay Python's where loops do not run, and how often inner loops run
+        self.untouched: dict[str, Start] = {}
+        self.inner_counts: dict[cst.For, Poly] = {}
 
     def argument(self, name: str) -> str:
         """The function's argument that a name still means, also in a helper; '' if it is none."""
@@ -223,6 +227,7 @@ class Body:
     def _small(self, part: cst.BaseSmallStatement, line: cst.SimpleStatementLine) -> None:
         match part:
             case cst.Assign(targets=targets, value=value):
+                bare = handed_on(self, part)
                 result = self.ev(value)
                 if len(targets) > 1 and any(isinstance(t.target, cst.Subscript) for t in targets):
                     result = self._held(result) if self._changes(result, set(), True) else result
@@ -231,6 +236,9 @@ class Body:
                     result = self.bound(shared[0], result)  # all names mean one array
                 for target in targets:
                     self.assign(target.target, result)
+                if bare is not None:
+                    name, first, counts = bare
+                    self.untouched[name] = Start(first, counts, self.env[name])
             case cst.AnnAssign(target=target, value=value):
                 if value is not None:
                     self.assign(target, self.ev(value))

@@ -98,14 +98,17 @@ def compare(
     *,
     loose_scalars: bool = False,
     plain: bool = False,
+    empty: bool = False,
 ) -> Difference | None:
     """The first difference in anything but values, which `values` compares.
 
     With `loose_scalars` a 0-d array may stand for a scalar (results left on the device).
-    A NumPy scalar may stand for a Python zero (the `0.0`, or the `0`, of a loop that added nothing
-    has no dtype yet), and with `plain` for the same Python number.
+    Where the data decide whether a result is Python's number or NumPy's (`if v > 0: s += v`), a
+    NumPy scalar may stand for a Python zero, and with `plain` for the same Python number; not
+    where an axis is `empty`: there the sizes decide.
     """
-    expected = replace(expected, result=_typed(expected.result, actual.result, plain))
+    if not empty:
+        expected = replace(expected, result=_typed(expected.result, actual.result, plain))
     difference = _structure("result", expected.result, actual.result, loose_scalars)
     if difference is not None:
         return difference

@@ -477,8 +477,10 @@ class Proof:
         if inputs.form == "list":
             actual.arguments = expected.arguments
         loose = inputs.form.startswith("device")
-        plain = inputs.smallest == 0 or self._gave_numpy_scalars(inputs, expected)
-        found = compare.compare(expected, actual, names, loose_scalars=loose, plain=plain)
+        plain = self._gave_numpy_scalars(inputs, expected)
+        found = compare.compare(
+            expected, actual, names, loose_scalars=loose, plain=plain, empty=inputs.smallest == 0
+        )
         if found is not None:
             return found
         if compare.exactly(expected, actual, names):

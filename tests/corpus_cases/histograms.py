@@ -20,5 +20,7 @@ CASES: dict[str, Case] = {
     "degree_distribution": Case("int64[:], int64", "2*n:idx=n =n"),
     "most_frequent": Case("uint8[:]", "2*n:idx=m"),
     "joint_counts": Case("int64[:], int64[:], int64", "2*n:idx=k 2*n:idx=k =k"),
+    "weighted_between_edges": Case("float64[:], float64[:]", "3*n:special 3*n:special"),
+    "weighted_by_edges": Case("float64[:], float64[:], float64[:]", "3*n 3*n:special m+2:sorted"),
     "equalized": Case("uint8[:, :]", "n,m"),
 }

@@ -6,6 +6,7 @@ position by multiplication and then corrected by the edges, the last bin closed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -66,7 +67,7 @@ class _Bins:
         at_end = operate("eq", bin_, index_value(self.count))
         if not self.uniform:
             k = Axis(self.b.fresh("k_"), self.count + 1)
-            below = operate("le", self.edges.at([sym(k.name, True)]), x)
+            below = _in_order(self.edges.at([sym(k.name, True)]), x)
             found = Reduce("sum", (k,), cast(below, INT64), INT64)
             return [Let(name, found, origin), back, If(at_end, (back,), (), origin)]
         value = cast(x, self.edges.dtype)
@@ -130,8 +131,18 @@ def _explicit(call: Call, a: Array) -> _Bins:
     b.same_dtype(a.dtype, edges.dtype)
     edges = edges if edges.view is not None else b.define("edges", edges)
     count = b.resolve(edges.shape[0]) - 1
-    _raise_if(b, _any(b, edges, count, "gt"), "`bins` must increase monotonically, when an array")
+    k = Axis(b.fresh("k_"), count)
+    i = sym(k.name, True)
+    order = Reduce("all", (k,), _in_order(edges.at([i]), edges.at([i + 1])), BOOL)
+    message = "`bins` must increase monotonically, when an array"
+    _raise_if(b, operate("not", order), message)
     return _Bins(b, count, edges, edges.at([Poly()]), edges.at([count]), False)
+
+
+def _in_order(x: Expr, y: Expr) -> Expr:
+    """Whether y may stand behind x where NaN comes last, as NumPy sorts."""
+    found = _compared("le", x, y)
+    return operate("or", found, operate("isnan", y)) if y.dtype.kind == "f" else found
 
 
 def _any(b: Builder, edges: Array, count: Poly, op: str) -> Expr:
@@ -236,7 +247,10 @@ def _counted(call: Call, a: Array, bins: _Bins) -> Array:
     axes = b.axes(a.shape)
     at = [sym(x.name, True) for x in axes]
     x, name = a.at(at), b.fresh("bin")
-    keep = operate("and", _compared("ge", x, bins.first), _compared("le", x, bins.last))
+    inside = _compared("ge", x, bins.first), _compared("le", x, bins.last)
+    if not bins.uniform:
+        inside = _in_order(bins.first, x), _in_order(x, bins.last)
+    keep = operate("and", *inside)
     place = Poly.atom(Data(Local(name, INT64), nonneg=True, inside=True))
     term = cast(integer(1) if weights is None else weights.at(at), dtype)
     add = Write(hist.view.buffer, (), (place,), term, b.origin, combine="add")
@@ -247,7 +261,37 @@ def _counted(call: Call, a: Array, bins: _Bins) -> Array:
         some = operate("gt", index_value(bins.count), index_value(Poly()))
         stmt = If(some, (stmt,), (), b.origin)
     b.emit(stmt)
-    return hist if weights is None else astype_array(hist, strengthen(weights.dtype))
+    if weights is None:
+        return hist
+    if weights.dtype.kind == "f" and not bins.uniform:
+        hist = _differences(b, hist, bins, a, weights)
+    return astype_array(hist, strengthen(weights.dtype))
+
+
+def _differences(b: Builder, hist: Array, bins: _Bins, a: Array, weights: Array) -> Array:
+    """The sums as NumPy has them: differences of running sums, NaN behind one that is not finite.
+
+    See `_histograms_impl.py`: `cw = sw.cumsum()`, then `np.diff` of its values at the edges.
+    """
+
+    def lower(value: Expr, weight: Expr) -> Expr:
+        return choose(
+            _compared("lt", value, bins.first), cast(weight, FLOAT64), cast(integer(0), FLOAT64)
+        )
+
+    terms = map_arrays(b, lower, [a, weights], "weights")
+    assert isinstance(terms, Array)
+    below = reduce(b, "sum", terms, None, False, FLOAT64)
+    assert not isinstance(below, Array)
+    before = _held(b, "below", below)
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        k = Axis(b.fresh("k_"), idx[0])
+        sums = Reduce("sum", (k,), hist.at([sym(k.name, True)]), FLOAT64)
+        total = operate("add", before, sums)
+        return choose(operate("isfinite", total), hist.at(idx), cast(number(math.nan), FLOAT64))
+
+    return Array(hist.shape, FLOAT64, at)
 
 
 def _values(call: Call) -> Array:

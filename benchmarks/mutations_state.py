@@ -36,7 +36,9 @@ def _arrays(place: Place) -> list[tuple[str, int]]:
         value = node.value
         if isinstance(value, ast.Attribute) and value.attr == "shape":
             axis = node.slice.value if isinstance(node.slice, ast.Constant) else None
-            if isinstance(value.value, ast.Name) and isinstance(axis, int):
+            # of partial results there are no more than a module's own limit
+            partial = ast.unparse(value.value).endswith("_partial")
+            if isinstance(value.value, ast.Name) and isinstance(axis, int) and not partial:
                 found[value.value.id, axis] = None
     return list(found)
 
@@ -138,7 +140,7 @@ def stale_buffer(place: Place) -> Iterator[Edit]:
         if value.startswith("cuda.device_array("):
             shape = place.text(node.value.args[0])  # type: ignore[attr-defined]
             dtype = place.text(node.value.args[1])  # type: ignore[attr-defined]
-            key = f"('{target.id}', tuple({shape}), str({dtype}))"
+            key = f"('{target.id}', str({shape}), str({dtype}))"
             yield node.value, f"{kept}.setdefault({key}, {value})"
             if "shape" in shape:
                 again = f"{kept}.setdefault({key}, {value})"

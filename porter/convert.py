@@ -9,6 +9,7 @@ from pathlib import Path
 
 from porter.arrays.dtypes import SIBLINGS, DType
 from porter.arrays.sizes import Poly, Sym, sym
+from porter.codegen.marks import dtypes_of
 from porter.codegen.module import FunctionText, function_text
 from porter.diagnostics import Diagnostic, Refusal
 from porter.frontend.attempt import assumptions, front_end, method_apart
@@ -116,7 +117,7 @@ def _serial(planned: Plan) -> tuple[str, ...]:
 
 def _filled(part: str, allowed: dict[str, list[str]]) -> str:
     for name, dtypes in allowed.items():
-        part = part.replace(f"@@{name}@@", " ".join(sorted(dtypes, key=_by_size)))
+        part = part.replace(dtypes_of(name), " ".join(sorted(dtypes, key=_by_size)))
     return part
 
 

@@ -22,6 +22,11 @@ def quoted(origin: Origin) -> str:
     return f"# {one_line(origin.text)}{_SIGN}{origin.span.line}"
 
 
+def dtypes_of(name: str) -> str:
+    """What stands for the dtypes that an array may have, until they are known."""
+    return f"{_SIGN}{name}{_SIGN}"
+
+
 def one_line(text: str) -> str:
     """A text as part of a comment: what might end it, or stands for something, is escaped."""
     if text.isascii() and text.isprintable():

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from porter.codegen.elementwise import items_of
 from porter.codegen.hostbase import HostBase
 from porter.codegen.kernels import kernel_expressions
+from porter.codegen.marks import dtypes_of
 from porter.ir.nodes import Cast, Check, Parameter, Return, Value
 from porter.ir.ops import OPS
 from porter.ir.walk import walk
@@ -82,7 +83,7 @@ class Prologue(HostBase):
             ndim = None if self.elementwise else p.ndim
             self._needs("_array", "_on_device")
             extra = ", written=True" if name in self.written else ""
-            self.emit(f'{name} = _array({name}, "{name}", {ndim}, "@@{name}@@"{extra})')
+            self.emit(f'{name} = _array({name}, "{name}", {ndim}, "{dtypes_of(name)}"{extra})')
 
     def _scalar(self, p: Parameter, shown: str) -> None:
         if p.dtype.kind in "iu":

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import libcst as cst
 
@@ -16,9 +17,10 @@ from porter.diagnostics import Note, Refusal, Span
 from porter.frontend.builder import Builder, refusal
 from porter.frontend.globals import Globals
 from porter.frontend.names import used_names
+from porter.frontend.values import DTypeName, Function, Module
 from porter.resolve.toplevel import Executed, TopLevel, Unknown
 from porter.source.module import SourceModule
-from porter.source.walk import walk
+from porter.source.walk import children, walk
 from porter.support.reserved import given
 
 #: how much of a value the header of a module shows
@@ -125,3 +127,54 @@ def _patched(top: TopLevel, node: cst.CSTNode) -> int | None:
         path = top.names.libraries.get(given(node.value), "")
     owner, _, attribute = path.rpartition(".")
     return top.patched(owner, attribute) if owner else None
+
+
+def text_of(b: Builder, scope: Globals, node: cst.BaseExpression) -> str:
+    """An expression of the module level as the generated module has it, its imports noted."""
+    changes: dict[cst.CSTNode, cst.BaseExpression] = {}
+    stack: list[cst.CSTNode] = [node]
+    while stack:
+        part = stack.pop()
+        match part:
+            case cst.Attribute(value=value):
+                stack.append(value)
+            case cst.Arg(value=value):
+                stack.append(value)
+            case cst.Name(value=name) if name in scope.names and name not in scope.constants:
+                new = _ours(b, scope, name)
+                if new is not None:
+                    changes[part] = new
+            case _:
+                stack += children(part)
+    if not changes:
+        return b.module.code(node)
+    made = node.visit(_Replace(changes))
+    assert isinstance(made, cst.BaseExpression)
+    return b.module.code(made)
+
+
+def _ours(b: Builder, scope: Globals, name: str) -> cst.BaseExpression | None:
+    """What the module calls something that the source imports; None where it is imported too."""
+    match scope.names[name]:
+        case Module(name="numpy"):
+            return cst.Name("np")
+        case Module(name="math" | "cmath" as own):
+            return cst.Name(own)
+        case DTypeName(dtype=dtype):
+            return cst.parse_expression(f"np.{'bool_' if dtype.name == 'bool' else dtype.name}")
+        case Function(name=own, node=None) if own.startswith(("numpy.", "math.", "cmath.")):
+            return cst.parse_expression(own.replace("numpy.", "np.", 1))
+    lines = scope.imports.get(name)
+    if not lines:
+        raise b.refuse("PRT902", f"`{name}` is of this file: the module does not have it")
+    b.imports |= lines
+    return None
+
+
+class _Replace(cst.CSTTransformer):
+    def __init__(self, changes: dict[cst.CSTNode, cst.BaseExpression]) -> None:
+        super().__init__()
+        self.changes = changes
+
+    def on_leave(self, original: cst.CSTNode, updated: Any) -> Any:
+        return self.changes.get(original, updated)

@@ -16,7 +16,7 @@ from porter.frontend import calculus, subscripts
 from porter.frontend.builder import Builder
 from porter.frontend.compaction import fetched, known_whole, whole
 from porter.frontend.comprehension import listed
-from porter.frontend.constants import reading
+from porter.frontend.constants import reading, text_of
 from porter.frontend.globals import Globals, member
 from porter.frontend.scalars import (
     DTypeError,
@@ -223,7 +223,7 @@ class Evaluator:
         if self.scope.foreign and not isinstance(value, Array):
             return value  # its name may mean something else in the user's file
         if isinstance(value, (Const, Op)) and not isinstance(value, Array):
-            self.b.constants[name] = self.b.module.code(found.node)
+            self.b.constants[name] = text_of(self.b, found.scope, found.node)
             self.b.taken.add(name)
             inner._copy_constants(found.node)
             is_float = value.dtype.kind == "f" and value.dtype.weak

@@ -14,7 +14,7 @@ from porter.arrays.dtypes import strengthen
 from porter.diagnostics import Refusal
 from porter.frontend import purity
 from porter.frontend.builder import whole_view
-from porter.frontend.constants import reading
+from porter.frontend.constants import reading, text_of
 from porter.frontend.evaluate import is_expr
 from porter.frontend.names import used_names
 from porter.frontend.scalars import on_host
@@ -210,7 +210,7 @@ class HostText(cst.CSTTransformer):
                 self._constant(used)
             elif used in found.scope.names:
                 self._global(used, found.scope.names[used])
-        self.b.constants.setdefault(name, self.b.module.code(value))
+        self.b.constants.setdefault(name, text_of(self.b, found.scope, value))
         self.b.taken.add(name)
 
     def value(self, value: Value, node: cst.BaseExpression) -> cst.BaseExpression:

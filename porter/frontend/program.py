@@ -16,7 +16,7 @@ from porter.frontend.arguments import conversions
 from porter.frontend.attributes import PREFIX
 from porter.frontend.builder import Builder, Contradiction, Grown, Unspecialised, refusal
 from porter.frontend.calculus import ONE
-from porter.frontend.constants import check_default
+from porter.frontend.constants import check_default, text_of
 from porter.frontend.definitions import check_function
 from porter.frontend.evaluate import Evaluator, is_expr
 from porter.frontend.globals import Globals
@@ -131,7 +131,7 @@ def _environment(
         name = p.name.value
         b.taken.add(name)
         keyword = id(p) in keywords
-        default = None if p.default is None else function.module.code(p.default)
+        default = None if p.default is None else text_of(b, scope, p.default)
         if p.default is not None:
             check_default(b, scope, p.default, function.span.line)
         value = None if p.default is None else Evaluator(b, scope, {})(p.default)

@@ -338,8 +338,15 @@ def _inferred(
 
 
 def keeps_default(default: cst.BaseExpression | None) -> bool:
-    """Whether a default is of a kind that kernels are made for: None, text, a tuple, a dtype."""
+    """Whether a default is of a kind that kernels are made for.
+
+    None, a text, a tuple, a dtype; a complex or a NumPy number, whose dtype the results take.
+    """
     match default:
+        case cst.Imaginary():
+            return True
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))):
+            return dtype_named(name) is not None
         case cst.SimpleString() | cst.Tuple() | cst.List():
             return True
         case cst.Attribute(attr=cst.Name(value=name)):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from porter.diagnostics import UsageError
+from porter.source.regular import read_regular_text
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -71,7 +73,7 @@ def load_config(path: str) -> Config:
 
     Raises `UsageError` when the table does not hold what it should.
     """
-    start = Path.cwd() if path == "-" else Path(path).resolve()
+    start = Path.cwd() if path == "-" else Path(os.path.realpath(path))
     for folder in (start, *start.parents):
         file = folder / "pyproject.toml"
         if file.is_file():
@@ -129,7 +131,7 @@ def _read(file: Path) -> Config:
     import tomllib
 
     try:
-        table = tomllib.loads(file.read_text("utf-8")).get("tool", {}).get("porter", {})
+        table = tomllib.loads(read_regular_text(file)).get("tool", {}).get("porter", {})
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UsageError(f"{file}: cannot be read as TOML ({error})") from error
     values: dict[str, Any] = {}

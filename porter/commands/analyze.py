@@ -55,6 +55,8 @@ def run(options: AnalyzeOptions) -> int:
     out = sys.stderr if options.changes_files and "-" in options.paths else sys.stdout
     _write(_text(analyses, options, config, out), options, out)
     problems = [*sources.problems, *(p for a in analyses for p in a.problems)]
+    for path in sources.skipped:
+        print(f"skipped: {path}", file=sys.stderr)
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     if problems:

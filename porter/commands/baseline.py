@@ -15,6 +15,7 @@ from porter.analysis.cache import write_whole
 from porter.diagnostics import Diagnostic, UsageError
 from porter.output.records import to_json
 from porter.rules.engine import Analysis
+from porter.source.regular import MOST_DATA, read_regular_text
 
 _LINE = re.compile(r"\b(lines?) \d+")
 
@@ -51,7 +52,7 @@ def _written(analyses: Sequence[Analysis], file: Path) -> list[Analysis]:
 
 def _read(file: Path) -> Counter[str]:
     try:
-        keys = json.loads(file.read_text("utf-8"))
+        keys = json.loads(read_regular_text(file, MOST_DATA))
         if isinstance(keys, list) and all(isinstance(k, str) for k in keys):
             return Counter(keys)
     except (OSError, ValueError):

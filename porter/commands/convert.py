@@ -52,6 +52,8 @@ def run(options: ConvertOptions) -> int:
     _check_names(options, outcomes, problems)
     if options.output_format == "json":
         print(to_json({"modules": [_record(o) for o in outcomes]}), end="")
+    for path in sources.skipped:
+        print(f"skipped: {path}", file=sys.stderr)
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     if problems:

@@ -14,6 +14,7 @@ from porter.diagnostics import UsageError
 from porter.output.color import paint, wants_color
 from porter.output.records import to_json
 from porter.source.files import find
+from porter.source.regular import MOST_DATA, read_regular_text
 from porter.verify import report
 from porter.verify.evidence import FunctionEvidence
 from porter.verify.probe import require_gpu
@@ -86,7 +87,7 @@ def _modules(path: str) -> list[str]:
 
 def _is_generated(path: str) -> bool:
     try:
-        return parse(Path(path).read_text("utf-8")) is not None
+        return parse(read_regular_text(path, MOST_DATA)) is not None
     except (OSError, UnicodeDecodeError):
         return False
 

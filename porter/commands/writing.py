@@ -12,6 +12,7 @@ from pathlib import Path
 
 from porter.codegen.header import body_of, is_edited, parse
 from porter.diagnostics import UsageError
+from porter.source.regular import MOST_DATA, read_regular_text
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def existing(output: Output) -> str | None:
     if output.path is None:
         return None
     try:
-        return output.path.read_text("utf-8")
+        return read_regular_text(output.path, MOST_DATA)
     except (OSError, UnicodeDecodeError):
         return None
 
@@ -95,7 +96,7 @@ def check_writable(path: Path, force: bool) -> None:
     if path.is_dir():
         raise UsageError(f"{path} is a directory")
     try:
-        old = path.read_text("utf-8")
+        old = read_regular_text(path, MOST_DATA)
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} exists and cannot be read: give another -o") from error
     if parse(old) is None:

@@ -13,6 +13,7 @@ from porter.frontend.globals import Globals, Origin
 from porter.frontend.values import Function, Module
 from porter.source.module import SourceModule
 from porter.source.others import looked_for
+from porter.source.regular import read_regular_text
 
 #: folders above a file in which its imports are looked for
 MAX_ABOVE = 4
@@ -43,7 +44,7 @@ def locate(path: str, origin: Origin, name: str | None = None) -> Path | None:
 def globals_at(file: Path, changed: int) -> Globals | None:
     """The names of another file; None if it cannot be read."""
     try:
-        scope = Globals(SourceModule(file.read_text("utf-8"), str(file)))
+        scope = Globals(SourceModule(read_regular_text(file), str(file)))
     except (OSError, UnicodeDecodeError, SyntaxError, cst.ParserSyntaxError):
         return None
     scope.foreign = True

@@ -13,6 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from porter.diagnostics import UsageError
+from porter.source.regular import (
+    MOST,
+    MOST_DATA,
+    NotRegular,
+    read_regular,
+    read_regular_text,
+)
 from porter.source.text import split_lines
 
 if TYPE_CHECKING:
@@ -81,10 +88,18 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Sources:
-    """What was read, and one plain sentence for each thing that could not be."""
+    """What was read, and one plain sentence for each thing that could not be.
+
+    `skipped` was found in a folder and is nothing to read: a pipe, a broken link, a huge file.
+    """
 
     files: tuple[SourceFile, ...] = ()
     problems: tuple[str, ...] = field(default=())
+    skipped: tuple[str, ...] = field(default=())
+
+
+class Unreadable(UsageError):
+    """Something that is no file to be read; in a folder it is passed over."""
 
 
 def load(
@@ -96,6 +111,7 @@ def load(
     """
     files: dict[str, SourceFile] = {}
     problems: list[str] = []
+    skipped: list[str] = []
     for path in paths:
         try:
             names = [path] if path == "-" else find(path, exclude)
@@ -106,15 +122,17 @@ def load(
             try:
                 file = read(name, stdin_filename)
                 files.setdefault(file.path, file)
+            except Unreadable as error:
+                (problems if name == path else skipped).append(str(error))
             except UsageError as error:
                 problems.append(str(error))
-    return Sources(tuple(files.values()), tuple(problems))
+    return Sources(tuple(files.values()), tuple(problems), tuple(skipped))
 
 
 def find(path: str, exclude: Sequence[str] = ()) -> list[str]:
     """The files that a path stands for, sorted; raises `UsageError` when there are none."""
     place = Path(path)
-    if not place.exists():
+    if not os.path.lexists(place):
         raise UsageError(f"{path}: no such file or directory")
     if not place.is_dir():
         return [path]
@@ -129,7 +147,7 @@ def find(path: str, exclude: Sequence[str] = ()) -> list[str]:
 def read(path: str, stdin_filename: str | None = None) -> SourceFile:
     """Read one file or, for `-`, standard input; raises `UsageError` when it is not text."""
     if path == "-":
-        raw, shown = sys.stdin.buffer.read(), stdin_filename or "<stdin>"
+        raw, shown = sys.stdin.buffer.read(MOST_DATA), stdin_filename or "<stdin>"
     else:
         raw, shown = _bytes(path), path
     return _source(shown, *_decode(raw, shown))
@@ -146,7 +164,9 @@ def _source(path: str, text: str, encoding: str) -> SourceFile:
 
 def _bytes(path: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        return read_regular(path, MOST_DATA if path.endswith(".ipynb") else MOST)
+    except NotRegular as error:
+        raise Unreadable(f"{path}: {error.strerror}") from error
     except OSError as error:
         raise UsageError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from error
 
@@ -185,7 +205,7 @@ def _spec(folder: Path) -> GitIgnoreSpec | None:
     from pathspec import GitIgnoreSpec
 
     try:
-        return GitIgnoreSpec.from_lines((folder / ".gitignore").read_text("utf-8").splitlines())
+        return GitIgnoreSpec.from_lines(read_regular_text(folder / ".gitignore").splitlines())
     except (OSError, UnicodeDecodeError):
         return None
 

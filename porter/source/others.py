@@ -11,6 +11,8 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
+from porter.source.regular import MOST_DATA, read_regular
+
 _watching: list[set[str]] = []
 
 
@@ -36,6 +38,6 @@ def looked_for(file: Path) -> None:
 def digest(path: str) -> str:
     """What identifies the content of a file; empty where there is none."""
     try:
-        return blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
+        return blake2b(read_regular(path, MOST_DATA), digest_size=16).hexdigest()
     except OSError:
         return ""

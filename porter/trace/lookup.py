@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from porter.diagnostics import UsageError
 from porter.trace.place import find_trace
 
 if TYPE_CHECKING:
@@ -15,10 +17,7 @@ if TYPE_CHECKING:
 
 
 def traced_in(path: str) -> Mapping[str, TracedFunction]:
-    """The recorded functions of a file, by name; none without a trace.
-
-    Raises UsageError for a trace that cannot be read.
-    """
+    """The recorded functions of a file, by name; none without a trace that can be read."""
     found = trace_for(path)
     if found is None:
         return {}
@@ -54,7 +53,8 @@ def trace_for(path: str) -> tuple[Path, Trace] | None:
     """The trace that holds for a file, and where it is."""
     folder = Path.cwd() if path == "-" else Path(path).resolve().parent
     file = _find(folder)
-    return None if file is None else (file, _read(file))
+    trace = None if file is None else _read(file)
+    return None if file is None or trace is None else (file, trace)
 
 
 def main_signature(function: TracedFunction) -> TracedSignature | None:
@@ -70,17 +70,23 @@ def _find(folder: Path) -> Path | None:
 
 
 @cache
-def _read(file: Path) -> Trace:
+def _read(file: Path) -> Trace | None:
+    """The trace; a warning and None if it is none: what a command was asked for needs no trace."""
     from porter.trace.record import read_trace
 
-    return read_trace(file)
+    try:
+        return read_trace(file)
+    except UsageError as error:
+        print(f"warning: {error}", file=sys.stderr)
+        return None
 
 
 @cache
 def _by_file(file: Path) -> dict[str, dict[str, TracedFunction]]:
     root = file.parent.parent
     found: dict[str, dict[str, TracedFunction]] = {}
-    for function in _read(file).functions:
+    trace = _read(file)
+    for function in trace.functions if trace else ():
         path = str((root / function.path).resolve())
         found.setdefault(path, {}).setdefault(function.name, function)
     return found

@@ -16,4 +16,4 @@ def find_trace(path: str) -> Path | None:
     """The trace nearest to a file or folder (`-`: the current one), from there upwards."""
     start = Path.cwd() if path == "-" else Path(path).resolve()
     folders = (start, *start.parents) if start.is_dir() else tuple(start.parents)
-    return next((f for folder in folders if (f := trace_file(folder)).is_file()), None)
+    return next((f for folder in folders if (f := trace_file(folder)).exists()), None)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from porter.diagnostics import UsageError
+from porter.source.regular import MOST_DATA, read_regular
 
 VERSION = 1
 
@@ -95,15 +96,15 @@ def read_trace(file: Path) -> Trace:
     """The trace in a file. Raises UsageError for anything that is not one of this version."""
     again = "run `porter trace` again, or delete it"
     try:
-        data = json.loads(file.read_text("utf-8"))
+        data = json.loads(read_regular(file, MOST_DATA).decode("utf-8"))
         version = data["porter_trace"]
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise UsageError(f"{file}: not a trace: {again}") from error
     if version != VERSION:
         raise UsageError(f"{file}: written by another version of porter: {again}")
     try:
         return _trace(data)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise UsageError(f"{file}: not a trace: {again}") from error
 
 
@@ -114,10 +115,19 @@ def _trace(data: Mapping[str, Any]) -> Trace:
 
 
 def _function(data: Mapping[str, Any]) -> TracedFunction:
-    keys = ("path", "name", "line", "calls", "seconds", "own_seconds")
-    plain = {k: data[k] for k in keys}
+    plain = {k: _of_kind(data[k], str) for k in ("path", "name")}
+    plain |= {k: _of_kind(data[k], int) for k in ("line", "calls")}
+    plain |= {k: _of_kind(data[k], (int, float)) for k in ("seconds", "own_seconds")}
     signatures = tuple(_signature(s) for s in data["signatures"])
-    return TracedFunction(**plain, parameters=tuple(data["parameters"]), signatures=signatures)
+    parameters = tuple(_of_kind(p, str) for p in data["parameters"])
+    return TracedFunction(**plain, parameters=parameters, signatures=signatures)
+
+
+def _of_kind(value: Any, kind: type | tuple[type, ...]) -> Any:
+    """A value of the file if it is of its kind. Raises TypeError."""
+    if not isinstance(value, kind) or (isinstance(value, str) and "\0" in value):
+        raise TypeError(f"{value!r} is not of its kind")
+    return value
 
 
 def _signature(data: Mapping[str, Any]) -> TracedSignature:

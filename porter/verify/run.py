@@ -18,6 +18,7 @@ from typing import Any
 
 from porter.codegen.header import FunctionRecord, Header, is_edited, parse, text_hash
 from porter.diagnostics import UsageError
+from porter.source.regular import MOST_DATA, read_regular_text
 from porter.trace.record import read_trace
 from porter.verify.backends import chosen
 from porter.verify.cases import FIRST
@@ -151,7 +152,7 @@ def budget(text: str, functions: int, seconds: float | None) -> float:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8")
+        return read_regular_text(path, MOST_DATA)
     except OSError as error:
         raise UsageError(f"{path}: {(error.strerror or 'cannot be read').lower()}") from error
     except UnicodeDecodeError as error:

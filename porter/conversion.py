@@ -350,6 +350,10 @@ def _outcome(
 def _failure(c: Converted, found: FunctionEvidence) -> Diagnostic:
     """What is wrong: another result, or nothing that shows that it is the same."""
     span = c.program.origin.span
+    if found.mismatch is not None and found.mismatch.what == "load":
+        text = f"`{c.name}` cannot be run, so it is not verified"
+        cure = "nothing was written; --no-verify writes it as it is"
+        return Diagnostic("PRT911", "verification-failed", text, span, c.text.name, help=cure)
     if found.failed:
         text = f"the kernels of `{c.name}` do not compute what it does"
         cure = f"nothing was written; {_cure(c)}"

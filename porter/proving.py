@@ -56,7 +56,8 @@ def _next(c: Converted, found: FunctionEvidence | None, done: Proved) -> Convert
     if found is None or found.accepted:
         return c
     failing = found.mismatch.signature if found.mismatch else ""
-    if not found.failed or not c.siblings or failing == c.signature:
+    unloaded = found.mismatch is not None and found.mismatch.what == "load"
+    if not found.failed or not c.siblings or failing == c.signature or unloaded:
         return None
     known = [s for s in c.siblings if s.signature == failing]
     # the second time, or where it is not known which dtype is to blame, all of them

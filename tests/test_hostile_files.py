@@ -121,3 +121,29 @@ def test_a_broken_trace_is_a_warning(kind: str, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert done.stderr.startswith("warning: "), done.stderr
         assert done.stderr.count("\n") == 1
+
+
+HANGING = {
+    "a loop": "while True:\n    pass\n",
+    "a sleep": "import time\n\ntime.sleep(10_000)\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", list(HANGING))
+def test_an_import_that_does_not_end_stops_its_function_alone(kind: str, tmp_path: Path) -> None:
+    helper = "def helper(x):\n    return x + 1.0\n\n\n"
+    (tmp_path / "slow.py").write_text(helper + HANGING[kind])
+    (tmp_path / "a.py").write_text(
+        f"from slow import helper\n{SOURCE}\n\ndef g(x):\n    return helper(x) * 2.0\n"
+    )
+    (tmp_path / "out").mkdir()
+    command = ["porter", "convert", "a.py", "--timeout", "6"]
+    done = subprocess.run(
+        [sys.executable, "-m", *command], cwd=tmp_path, capture_output=True, text=True, timeout=150
+    )
+    assert done.returncode == 1
+    assert "`g` cannot be run, so it is not verified" in done.stdout
+    assert "does not end: stopped after 6 s" in done.stdout
+    text = (tmp_path / "a_cuda.py").read_text()
+    assert "def f(" in text and "def g(" not in text

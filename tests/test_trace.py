@@ -336,11 +336,11 @@ def test_convert_says_what_came_from_the_trace(typed: Path) -> None:
     assert "# porter: also scale(float64[:, :], float64)" in done.stdout
 
 
-def test_a_broken_trace_is_an_error_of_usage(typed: Path) -> None:
+def test_a_broken_trace_is_a_warning(typed: Path) -> None:
     trace_file(typed.parent).write_text("{}")
     done = subprocess.run(
         [sys.executable, "-m", "porter", "analyze", "typed.py"],
         cwd=typed.parent, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ") and "run `porter trace` again" in done.stderr
+    assert done.returncode == 0
+    assert done.stderr.startswith("warning: ") and "run `porter trace` again" in done.stderr

@@ -249,19 +249,36 @@ class _Job:
         self.kind, self.observe = kind, observe
         # among them one with the module's own blocks
         count = min(self.cases, 16) if observe else self.cases
-        pending = list(self.names)
-        while pending:
-            lines, fate, said = self._child(pending, count, len(proofs))
+        groups, number = [list(self.names)], 0
+        while groups:
+            lines, fate, said = self._child(groups[0], count, number)
+            number += 1
             proofs |= {line["done"]: line for line in lines if "done" in line}
-            pending = [name for name in pending if name not in proofs]
+            pending = [name for name in groups.pop(0) if name not in proofs]
+            if not pending:
+                continue
             fatal = next((line["fatal"] for line in lines if "fatal" in line), "")
-            if pending and (fatal or not any("start" in line for line in lines)):
-                text = fatal or f"the {in_words(kind)} cannot be used here: {said or 'no message'}"
-                return proofs | {name: _failed(name, "load", text) for name in pending}
-            if pending:
+            begun = not fatal and any("start" in line for line in lines)
+            if not begun and len(pending) > 1:
+                # what one of them needs of its module must not keep the others from being run
+                groups = [[name] for name in pending] + groups
+                continue
+            if begun:
                 proofs[pending[0]] = self._lost(pending[0], lines, fate)
-                del pending[0]
+            else:
+                proofs[pending[0]] = _failed(
+                    pending[0], "load", fatal or self._unloaded(fate, said)
+                )
+            groups = [pending[1:], *groups] if pending[1:] else groups
         return proofs
+
+    def _unloaded(self, fate: tuple[str, str], said: str) -> str:
+        """Why no function was begun."""
+        if fate[0] == "hang":
+            return (
+                f"the module or one that it imports does not end: stopped after {self.timeout:g} s"
+            )
+        return f"the {in_words(self.kind)} cannot be used here: {said or 'no message'}"
 
     def beside(self, header: Header, text: str) -> dict[str, dict[str, Any]]:
         """The emulator's own cases, run while the simulator and the compiler work."""

@@ -129,6 +129,9 @@ REFUSED = {
     "global": ("def h(x):\n    return x\n\ndef s():\n    global h\n    h = np.sqrt\n\ndef f(x):\n"
                "    return h(x)\n", 10),
     "deleted": ("def f(x):\n    return x * 2.0\n\ndel f\n", 2),
+    "star": ("from numpy import *\n\ndef f(x):\n    return sum(x, axis=0) + any(x > 2)\n", 5),
+    "star behind": ("def sum(x):\n    return x * 2.0\n\nfrom numpy import *\n\ndef f(x):\n"
+                    "    return sum(x)\n", 8),
     "class": ("def f(x):\n    return x\n\nclass f:\n    pass\n", 2),
 }  # fmt: skip
 

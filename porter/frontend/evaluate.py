@@ -58,6 +58,10 @@ MAX_CONSTANTS = 32
 Numeric = Array | Expr
 
 
+#: builtins that libraries have functions of the same name for
+REPLACED = {"sum", "any", "all", "min", "max", "abs", "round", "pow", "divmod", "sorted"}
+
+
 def is_expr(value: Any) -> TypeGuard[Expr]:
     """Whether a value is a scalar expression."""
     return isinstance(value, EXPRESSIONS)
@@ -191,6 +195,9 @@ class Evaluator:
             return self._constant(name)
         if name in self.scope.names:
             return self._imported(name)
+        if name in REPLACED and self.scope.stars:
+            text = f"`{name}` may be of `from {self.scope.stars[0]} import *`"
+            raise self.b.refuse("PRT902", text, "import the names that you use one by one")
         if hasattr(builtins, name):
             return Function(f"builtins.{name}")
         raise self.b.refuse("PRT903", f"`{name}` is not defined here", "pass it as a parameter")

@@ -55,6 +55,7 @@ class Globals:
     def __init__(self, module: SourceModule) -> None:
         self.module = module
         self.names: dict[str, Value] = {}
+        self.stars: list[str] = []  # modules of which every name is imported
         self.assigned: dict[str, cst.BaseExpression] = {}
         self.imports: dict[str, set[str]] = {}
         self.origins: dict[str, Origin] = {}
@@ -109,9 +110,19 @@ class Globals:
             elif isinstance(node, (cst.If, cst.Try)):
                 self._scan(node.body.body)
 
+    def _star(self, node: cst.ImportFrom) -> None:
+        """Every name of a module: it may replace what the file has defined before."""
+        module = _dotted(node.module) if node.module is not None else "."
+        if module not in _PLAIN_STARS:
+            self.stars.append(module)
+            for name in [n for n, v in self.names.items() if isinstance(v, Function) and v.node]:
+                del self.names[name]
+
     def _small(self, node: cst.CSTNode) -> None:
         match node:
             case cst.Import() | cst.ImportFrom():
+                if isinstance(node, cst.ImportFrom) and isinstance(node.names, cst.ImportStar):
+                    self._star(node)
                 names, lines = imported(node)
                 self.names.update(names)
                 self.origins.update(_origins(node))
@@ -121,6 +132,9 @@ class Globals:
                 self.assigned[name] = value
             case cst.AnnAssign(target=cst.Name(value=name), value=value) if value is not None:
                 self.assigned[name] = value
+
+
+_PLAIN_STARS = ("__future__", "typing", "numba", "numba.types", "cmath")
 
 
 def _origins(node: cst.Import | cst.ImportFrom) -> dict[str, Origin]:

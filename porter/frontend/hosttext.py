@@ -15,7 +15,7 @@ from porter.diagnostics import Refusal
 from porter.frontend import purity
 from porter.frontend.builder import whole_view
 from porter.frontend.constants import reading, text_of
-from porter.frontend.evaluate import is_expr
+from porter.frontend.evaluate import REPLACED, is_expr
 from porter.frontend.names import used_names
 from porter.frontend.scalars import on_host
 from porter.frontend.texts import is_text
@@ -181,6 +181,9 @@ class HostText(cst.CSTTransformer):
             return None
         if name in scope.names:
             return self._global(name, scope.names[name])
+        if scope.stars and name in REPLACED:
+            raise self.b.refuse("PRT902", f"`{name}` may be of `from {scope.stars[0]} import *`",
+                                "import the names that you use one by one")  # fmt: skip
         return None
 
     def _global(self, name: str, value: Value) -> cst.BaseExpression | None:

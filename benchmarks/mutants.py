@@ -19,6 +19,7 @@ as they are with N seeds: whatever fails is a false alarm (with `--long` on the 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -38,7 +39,7 @@ from mutations_state import STATE_KINDS
 
 from porter.codegen.header import parse
 from porter.verify.evidence import FAILED, FunctionEvidence
-from porter.verify.run import needs_emulator, verify_module
+from porter.verify.run import EDITED, needs_emulator, verify_module
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
@@ -195,16 +196,19 @@ def tell(verdict: Verdict) -> None:
 def unharmed(options: argparse.Namespace) -> int:
     """Prove the modules as they are, with several seeds; the number of false alarms."""
     alarms = count = 0
-    on = ("emulator",) if options.long else ("simulator",)
+    wheres = ("emulator",) if options.long else ("simulator", "joined")
     with tempfile.TemporaryDirectory() as folder:
         made = list(modules(Path(folder), options.module))
         for seed in range(options.seed, options.seed + options.unharmed):
-            for path, module in made:
-                for function in verify_module(path, text=module.text, seed=seed, on=on):
+            for (path, module), where in itertools.product(made, wheres):
+                on = "emulator" if where == "joined" else where
+                # as long as for text that was edited
+                given = {"on": (on,), "joined": where == "joined", "seconds": EDITED}
+                for function in verify_module(path, text=module.text, seed=seed, **given):  # type: ignore[arg-type]
                     count += 1
                     if not function.proved:
                         alarms += 1
-                        print(f"seed {seed}, {module.name}: {function.mismatch}", flush=True)
+                        print(f"seed {seed}, {module.name}, {where}: {function}", flush=True)
             print(f"seed {seed}: {count} proofs, {alarms} false alarms so far", flush=True)
     return alarms
 

@@ -16,7 +16,7 @@ MOST_BYTES = 256e6
 #: seconds that the original may take
 SLOW = 0.5
 #: the same where the case is about its sizes
-SLOWEST = 1.5
+SLOWEST = 0.5
 #: bytes that the arrays of such a case may take
 MOST_EXACT = 250e6
 #: sizes from which the cost of larger ones is told

@@ -338,7 +338,8 @@ class Proof:
     def _original(self, inputs: Inputs, spec: CaseSpec) -> compare.Outcome | None:
         """What the original does; None when it does not take lists as it takes arrays."""
         casts = spec.domain in ("special", "wide") or spec.ints == "extreme"
-        patience = min(calls.PATIENCE, max(0.2, self.deadline - time.monotonic()))
+        most = large.SLOWEST if spec.exact else calls.PATIENCE
+        patience = min(most, max(0.2, self.deadline - time.monotonic()))
         outcome = calls.original(self.subject.original, inputs, casts=casts, patience=patience)
         if inputs.form != "list":
             return outcome

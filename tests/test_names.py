@@ -132,6 +132,7 @@ REFUSED = {
     "star": ("from numpy import *\n\ndef f(x):\n    return sum(x, axis=0) + any(x > 2)\n", 5),
     "star behind": ("def sum(x):\n    return x * 2.0\n\nfrom numpy import *\n\ndef f(x):\n"
                     "    return sum(x)\n", 8),
+    "late": ("def f(x):\n    g = [lambda a: a + k for k in range(3)]\n    return g[0](x)\n", 3),
     "class": ("def f(x):\n    return x\n\nclass f:\n    pass\n", 2),
 }  # fmt: skip
 

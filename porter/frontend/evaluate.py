@@ -18,6 +18,7 @@ from porter.frontend.compaction import fetched, known_whole, whole
 from porter.frontend.comprehension import listed
 from porter.frontend.constants import reading, text_of
 from porter.frontend.globals import Globals, member
+from porter.frontend.names import used_names
 from porter.frontend.scalars import (
     DTypeError,
     cast,
@@ -50,7 +51,7 @@ from porter.frontend.values import (
 from porter.ir.nodes import Cast, Const, Expr, Load, Local, Op, Reduce, Scalar, Select
 from porter.ir.nodes import Value as IndexValue
 from porter.ir.ops import BINARY, COMPARE
-from porter.source.walk import children
+from porter.source.walk import children, walk
 
 EXPRESSIONS = (Const, IndexValue, Scalar, Local, Load, Op, Cast, Select, Reduce)
 #: a module-level array of at most this many elements is written into the kernels
@@ -143,6 +144,7 @@ class Evaluator:
                 values = (v for e in items for v in self._listed(e))
                 return Listed(values) if isinstance(node, cst.List) else tuple(values)
             case cst.ListComp() | cst.GeneratorExp():
+                self._check_late(node)
                 return listed(self, node)
             case cst.Attribute(value=owner, attr=attr):
                 return self._attribute(self(owner), attr.value)
@@ -166,6 +168,15 @@ class Evaluator:
                 return call(self, node)
         kind = type(node).__name__
         raise self.b.refuse("PRT902", f"{_PLAIN.get(kind, kind)} cannot be converted")
+
+    def _check_late(self, node: cst.ListComp | cst.GeneratorExp) -> None:
+        """Refuse functions of a comprehension's variable: all of them see its last value."""
+        inside = [n for n in walk(node.elt) if isinstance(n, cst.Lambda)]
+        targets = [n.target for n in walk(node.for_in) if isinstance(n, cst.CompFor)]
+        bound = {name for target in targets for name in used_names(target)}
+        if any(used_names(n.body) & bound for n in inside):
+            raise self.b.refuse("PRT902", "a `lambda` uses the variable of the comprehension",
+                                "give it the value as a parameter")  # fmt: skip
 
     def _listed(self, element: cst.BaseElement) -> tuple[Value, ...]:
         """An item of a tuple or list; `*shape` stands for several."""

@@ -48,7 +48,9 @@ def _stores(place: Place) -> Iterator[ast.Assign]:
         assert isinstance(node, ast.Assign)
         names = {a.arg for a in place.function.args.args}
         target = node.targets[0]
-        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+        # zero is equal to its negative
+        zero = place.text(node.value) in ("T(0.0)", "0.0", "0")
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and not zero:
             if target.value.id in names:
                 yield node
 
@@ -121,7 +123,8 @@ def stream(place: Place) -> Iterator[Edit]:
             if word.arg == "stream":
                 yield word.value, "0"
         for argument in call.args:
-            own = ast.unparse(call.func) in ("_to_device", "_to_host", "_result", "_copy_back")
+            # copies to the host have the stream of their array
+            own = ast.unparse(call.func) in ("_to_device", "_apart")
             if own and isinstance(argument, ast.Name) and argument.id == "stream":
                 yield argument, "0"
 

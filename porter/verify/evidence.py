@@ -30,7 +30,7 @@ class Evidence:
 class Mismatch:
     """The first difference that was found between a function and its original.
 
-    `what` is one of exception, results, kind, shape, dtype, aliasing, mutation, nan, value,
+    `what` is one of exception, results, kind, shape, dtype, aliasing, mutation, nan, value, stream,
     launch, hang, memory, died, sanitizer and load; `index` is the first differing element; `inputs`
     describes each argument; `command` repeats the verification; `shrunk` says that the case's
     input was made smaller; `values` are lines about the first value that differs, if asked for;

@@ -359,3 +359,23 @@ def test_analysis_runs_nothing(tmp_path: Path) -> None:
     verdicts = {f["name"]: f["verdict"] for f in json.loads(done.stdout)["functions"]}
     assert verdicts["f"] == "convertible"
     assert not (tmp_path / "ran").exists()
+
+
+ALTERNATIVES = {
+    "missing": ("try:\n    import no_such_module as K\nexcept ImportError:\n    K = None",
+                "x if K is None else x * 2"),
+    "a flag": ("try:\n    import no_such_module\n    K = True\nexcept ImportError:\n    K = False",
+               "x * 2 if K else x"),
+    "there": ("try:\n    import numpy as K\nexcept ImportError:\n    K = None",
+              "x if K is None else K.sqrt(np.abs(x))"),
+    "a function of a library": (
+        "try:\n    from no_such_module import K\nexcept ImportError:\n    K = np.sqrt",
+        "K(np.abs(x))"),
+    "a number": ("try:\n    from no_such_module import K\nexcept ImportError:\n    K = 5", SCALAR),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALTERNATIVES)
+def test_an_import_with_an_alternative(name: str, tmp_path: Path) -> None:
+    text = source(*ALTERNATIVES[name])
+    np.testing.assert_array_equal(converted(text, tmp_path), executed(text))

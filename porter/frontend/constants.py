@@ -60,6 +60,20 @@ def reading(b: Builder, scope: Globals, name: str) -> Reading:
     return Reading(cst.parse_expression(found.text), _numpy_scope())
 
 
+def alternative(b: Builder, scope: Globals, name: str) -> Reading | None:
+    """The value of a name that an import gives, or an assignment where that fails.
+
+    None where it is what is imported, or where nothing may run.
+    """
+    if scope.top is None or scope.values is None or not scope.top.chosen_on_import(name):
+        return None
+    found = scope.values(scope.module.path, scope.module.shown.whole, name)
+    if not found.text:
+        return None
+    b.assume(f"{name} is {found.text} ({_lines(scope.top.lines(name))})")
+    return Reading(cst.parse_expression(found.text), _numpy_scope())
+
+
 _PASS = "pass `{0}` as a parameter"
 
 

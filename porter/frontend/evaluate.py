@@ -16,7 +16,7 @@ from porter.frontend import calculus, subscripts
 from porter.frontend.builder import Builder
 from porter.frontend.compaction import fetched, known_whole, whole
 from porter.frontend.comprehension import listed
-from porter.frontend.constants import reading, text_of
+from porter.frontend.constants import alternative, reading, text_of
 from porter.frontend.globals import Globals, member
 from porter.frontend.names import used_names
 from porter.frontend.scalars import (
@@ -218,6 +218,9 @@ class Evaluator:
         from porter.frontend.definitions import unsettled
         from porter.frontend.project import function_in, imported_from, module_named
 
+        chosen = alternative(self.b, self.scope, name)
+        if chosen is not None:
+            return Evaluator(self.b, chosen.scope, {})(chosen.node)
         lines = unsettled(self.scope, name)
         if lines is not None:
             text = f"`{name}` is bound at lines {lines[0]} and {lines[1]}: either may hold"

@@ -283,6 +283,15 @@ class TopLevel:
         """The functions and classes of the top level."""
         return {name.split(".")[0] for name in self._definitions} | self._classes.keys()
 
+    def chosen_on_import(self, name: str) -> bool:
+        """Whether one statement imports or defines a name, or else assigns it: `xp = None`."""
+        places = self._bindings.get(name, [])
+        if len(set(places)) != 1 or name in self.constants:
+            return False
+        held: dict[str, list[ast.expr | None]] = defaultdict(list)
+        _assigned_values(self.body[places[0]], held)
+        return name in held
+
     def binds(self, name: str) -> bool:
         """Whether the top level gives a name a meaning."""
         return name in self._bindings
@@ -300,7 +309,11 @@ class TopLevel:
             unknown = self._unknown(needed) if needed in self._bindings else None
             if unknown is not None:
                 return unknown
-        return Executed(tuple(self.body[k].lineno for k in sorted(self._touching(name))))
+        return Executed(self.lines(name))
+
+    def lines(self, name: str) -> tuple[int, ...]:
+        """Where the statements start that bind a name or may change it."""
+        return tuple(self.body[k].lineno for k in sorted(self._touching(name)))
 
     def settled(self, name: str, line: int) -> bool:
         """Whether nothing touches a name after a line: it has its final value there."""

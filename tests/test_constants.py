@@ -199,7 +199,7 @@ def test_a_constant_that_may_change_is_refused(name: str, tmp_path: Path) -> Non
     with pytest.raises(Refusal) as caught:
         converted(source(text, TABLE if "np.ones" in text else SCALAR), tmp_path)
     found = caught.value.diagnostic
-    assert found.code == "PRT913" and "`K`" in found.message and found.help
+    assert found.code == "PRT914" and "`K`" in found.message and found.help
     if line is not None:
         line += HEAD.count("\n") - 1
         assert f"(line {line})" in found.message and found.notes[0].span.line == line
@@ -225,7 +225,7 @@ def test_an_attribute_of_a_library_that_is_set_is_refused(name: str, tmp_path: P
     text = source(*PATCHED[name])
     with pytest.raises(Refusal) as caught:
         converted(text, tmp_path)
-    assert caught.value.diagnostic.code == "PRT913"
+    assert caught.value.diagnostic.code == "PRT914"
     # what is not set is not refused
     other = source(PATCHED[name][0], "np.floor(x)")
     np.testing.assert_array_equal(converted(other, tmp_path), np.floor([1.0, -2.5, 3.0, 0.5]))
@@ -318,7 +318,7 @@ def test_nothing_else_of_the_script_runs(tmp_path: Path) -> None:
     module.write_text(module.read_text().replace("K is 3", "K is 4"))
     assert porter("convert", "s.py", "-f", "f", "--check", cwd=tmp_path).returncode == 1
     refused = porter("convert", "s.py", "-f", "f", "--no-verify", "--force", cwd=tmp_path)
-    assert refused.returncode == 1 and "PRT913" in refused.stdout
+    assert refused.returncode == 1 and "PRT914" in refused.stdout
 
 
 @pytest.mark.slow

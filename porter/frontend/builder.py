@@ -50,7 +50,7 @@ NAMES = {
     "PRT907": "unsupported-dtype",
     "PRT908": "changes-type",
     "PRT909": "nothing-to-convert",
-    "PRT913": "unknown-constant",
+    "PRT914": "unknown-constant",
 }
 
 #: what helps in general, where a refusal has nothing better to say

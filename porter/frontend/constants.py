@@ -38,7 +38,7 @@ class Reading:
 def reading(b: Builder, scope: Globals, name: str) -> Reading:
     """The expression of a constant. Refuses one whose value no part of the file fixes."""
     if scope.top is None:
-        raise b.refuse("PRT913", f"the value of `{name}` cannot be found", _PASS.format(name))
+        raise b.refuse("PRT914", f"the value of `{name}` cannot be found", _PASS.format(name))
     status = scope.top.status(given(name))
     if isinstance(status, Unknown) and not scope.run_module:
         raise _changed(b, scope, name, status)
@@ -51,10 +51,10 @@ def reading(b: Builder, scope: Globals, name: str) -> Reading:
         return Reading(scope.assigned[name], scope)
     if scope.values is None:
         text = f"the value of `{name}` takes running {lines}"
-        raise b.refuse("PRT913", text, "let `porter convert` run them: leave out `--no-verify`")
+        raise b.refuse("PRT914", text, "let `porter convert` run them: leave out `--no-verify`")
     found = scope.values(scope.module.path, scope.module.shown.whole, given(name))
     if not found.text:
-        raise b.refuse("PRT913", f"`{name}` {found.why}", _PASS.format(name))
+        raise b.refuse("PRT914", f"`{name}` {found.why}", _PASS.format(name))
     shown = found.text if len(found.text) <= SHOWN else f"{found.text[:SHOWN]}..."
     b.assume(f"{name} is {shown} ({lines})")
     return Reading(cst.parse_expression(found.text), _numpy_scope())
@@ -79,7 +79,7 @@ _PASS = "pass `{0}` as a parameter"
 
 def _changed(b: Builder, scope: Globals, name: str, status: Unknown) -> Refusal:
     text = f"the value of `{name}` is not fixed: {status.why} (line {status.line})"
-    d = b.refuse("PRT913", text, f"{_PASS.format(name)}, or use `--run-module`").diagnostic
+    d = b.refuse("PRT914", text, f"{_PASS.format(name)}, or use `--run-module`").diagnostic
     first = scope.module.lines[status.line - 1]
     column = len(first) - len(first.lstrip()) + 1
     note = Note(Span(status.line, column, status.line, len(first) + 1), "changed here")
@@ -109,7 +109,7 @@ def check_default(b: Builder, scope: Globals, node: cst.BaseExpression, line: in
         return
     for name in sorted(used_names(node)):
         if name in scope.constants and not scope.top.settled(given(name), line):
-            raise b.refuse("PRT913", f"`{name}` changes after the default was made of it",
+            raise b.refuse("PRT914", f"`{name}` changes after the default was made of it",
                            "write the value as the default")  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def check_patched(b: Builder, scope: Globals, nodes: Sequence[cst.CSTNode]) -> N
         if line is not None:
             b.node = node
             text = scope.module.code(node)
-            raise b.refuse("PRT913", f"`{text}` is set by this file (line {line})",
+            raise b.refuse("PRT914", f"`{text}` is set by this file (line {line})",
                            "use the new function by a name of its own")  # fmt: skip
 
 

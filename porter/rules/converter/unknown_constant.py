@@ -1,4 +1,4 @@
-"""PRT913: a constant of the module whose value nothing fixes."""
+"""PRT914: a constant of the module whose value nothing fixes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class UnknownConstant(ConverterRule):
         K = value
 
     def f(x):
-        return x * K  # PRT913: `set_scale` rebinds it
+        return x * K  # PRT914: `set_scale` rebinds it
     ```
 
     Pass the value as a parameter: `def f(x, k)`. If it is never changed after the import, use
@@ -40,7 +40,7 @@ class UnknownConstant(ConverterRule):
     There is no automatic fix.
     """
 
-    code = "PRT913"
+    code = "PRT914"
     name = "unknown-constant"
     VALID = (
         """

@@ -154,7 +154,9 @@ def text_of(b: Builder, scope: Globals, node: cst.BaseExpression) -> str:
                 stack.append(value)
             case cst.Arg(value=value):
                 stack.append(value)
-            case cst.Name(value=name) if name in scope.names and name not in scope.constants:
+            case cst.Name(value=name) if name in scope.constants:
+                _copied(b, scope, name)
+            case cst.Name(value=name) if name in scope.names:
                 new = _ours(b, scope, name)
                 if new is not None:
                     changes[part] = new
@@ -165,6 +167,18 @@ def text_of(b: Builder, scope: Globals, node: cst.BaseExpression) -> str:
     made = node.visit(_Replace(changes))
     assert isinstance(made, cst.BaseExpression)
     return b.module.code(made)
+
+
+def _copied(b: Builder, scope: Globals, name: str) -> None:
+    """A constant that the text of another one, or of a default, needs in the module."""
+    if name in b.constants:
+        return
+    found = reading(b, scope, name)
+    if isinstance(found.node, (cst.Lambda, cst.BaseComp, cst.Await)):
+        raise b.refuse("PRT902", f"`{name}` is of this file: the module does not have it")
+    text = text_of(b, found.scope, found.node)
+    b.constants[name] = text
+    b.taken.add(name)
 
 
 def _ours(b: Builder, scope: Globals, name: str) -> cst.BaseExpression | None:

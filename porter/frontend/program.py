@@ -131,10 +131,12 @@ def _environment(
         name = p.name.value
         b.taken.add(name)
         keyword = id(p) in keywords
-        default = None if p.default is None else text_of(b, scope, p.default)
+        b.node = p.default
         if p.default is not None:
             check_default(b, scope, p.default, function.span.line)
+        default = None if p.default is None else text_of(b, scope, p.default)
         value = None if p.default is None else Evaluator(b, scope, {})(p.default)
+        b.node = None
         if value is not None and (t.omitted or name in fixed):
             env[name] = value
             if isinstance(value, DTypeName):

@@ -24,6 +24,6 @@ def test_random_modules() -> None:
     assert right > 75, said
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_five_thousand_random_modules() -> None:
     run(5000, 0)

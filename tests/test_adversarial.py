@@ -110,7 +110,8 @@ def test_sources_that_do_not_end(tmp_path: Path, body: str, said: str) -> None:
 def test_sources_that_raise(tmp_path: Path, body: str, said: str) -> None:
     source = f"\ndef grow(x, amount):\n    {body}\n"
     found, _ = attacked(tmp_path, HOST, HOST, source, timeout=20)
-    assert said in message(found)
+    why = message(found) if found.failed else str(found.evidence[0].detail["reason"])
+    assert not found.proved and said in why
 
 
 def test_only_definitions_run(tmp_path: Path) -> None:
@@ -204,7 +205,7 @@ def test_children_end_with_a_verify_that_is_terminated(tmp_path: Path) -> None:
         children = [child for task in tasks for child in task.read_text().split()]
     verify.terminate()
     assert verify.wait(20) == 143
-    assert len(children) == 2
+    assert len(children) >= 2
     assert not [child for child in children if alive(int(child))]
 
 

@@ -73,4 +73,6 @@ def test_hints_that_say_every_type_count_if_an_array_is_among_them(
 def test_the_text_of_a_foreign_decorator_is_no_signature() -> None:
     body = "@mine.deprecated('use `g` (it is faster)')\ndef f(x):\n    return np.sin(x) * 2\n"
     result = analyze(SourceFile("a.py", HEAD + body))
-    assert [f.verdict for f in result.functions] == ["convertible"]
+    # what it does to the function is not known
+    assert [f.verdict for f in result.functions] == ["refused"]
+    assert result.functions[0].reasons

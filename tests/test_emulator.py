@@ -240,7 +240,7 @@ def test_every_golden_module_is_proved(path: Path) -> None:
     for found in verify_module(path, on=("emulator",), cases=4):
         (evidence,) = found.evidence
         assert (evidence.on, evidence.status) == ("emulator", "passed"), found.to_json()
-        assert evidence.cases == 4 + 4
+        assert evidence.cases >= 4 + 4
         assert evidence.detail["largest"] > 10_000
 
 

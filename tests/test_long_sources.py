@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-OTHER = "\n\ndef other(x):\n    return x + 1.0\n"
+OTHER = "\n\ndef other(x):\n    return np.sqrt(x) + 1.0\n"
 
 
 def one(body: str, head: str = "def f(x):\n") -> str:

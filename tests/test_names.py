@@ -33,7 +33,7 @@ PLACES = {
     "array": "def f(a, {n}):\n    {n}[:] = (a - a.max(axis=1, keepdims=True)).sum(axis=1)\n"
              "    return N.floor({n} * 2.0) + {n}.max()\n",
     "local": "def f(a, c: float):\n    {n} = a * 2.0\n    t = {n}.sum()\n"
-             "    {n} = {n} + t * m.floor(c)\n    return N.cumsum({n})\n",
+             "    {n} = {n} + t * c\n    return N.cumsum({n})\n",
     "helper": "def {n}(a, b=1.0):\n    return a * b + m.pi\n\n\n"
               "def f(a):\n    return {n}(a, b=3.0) + {n}(2.0)\n",
     "constant": "{n} = 2.5\n\n\ndef f(x):\n    " + ROWS + "\n    return N.sqrt(N.abs(y)) * {n}\n",

@@ -191,5 +191,5 @@ def g(x):
     for compiled in found:
         assert compiled.error is not None
         assert compiled.error.sentence == (
-            "`SIZE` is not there: line 4 is not a constant, so not run; use --run"
+            "`SIZE` is not there: line 4 failed with EOFError: EOF when reading a line; use --run"
         )

@@ -96,6 +96,8 @@ def test_the_proof_finds_the_same_exception(name: str, tmp_path: Path) -> None:
 def test_a_value_out_of_nowhere_is_wrong(tmp_path: Path) -> None:
     module = converted("pairs:last_sum", tmp_path)
     line = "    stream = 0 if stream is None else stream\n"
-    edited = module.read_text().replace(line, f"{line}    s = cuda.device_array((), u.dtype)\n", 1)
+    edited = module.read_text().replace(
+        line, f"{line}    s = cuda.device_array((), u.dtype, stream=stream)\n", 1
+    )
     (function,) = verify_module(module, on=("simulator",), text=edited)
     assert not function.proved and "UnboundLocalError" in str(function.mismatch)

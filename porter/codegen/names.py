@@ -69,6 +69,8 @@ def settle(text: str, exact: Mapping[str, Iterable[str]], same: Mapping[str, str
     """
     table = symtable.symtable(text, "module", "exec")
     parts = [_part(child, exact) for child in table.get_children()]
+    for part in parts:
+        part.free |= {same[n] for n in part.free & same.keys()}
     top = {s.get_name() for s in table.get_symbols()}
     every = {given(n) for p in parts for n in (*p.bound, *p.free)} | {given(n) for n in top}
     finals = _globals(parts, top, exact, every)

@@ -446,7 +446,7 @@ class Walker:
             return NOTHING
         if not root and last in calls.VIEW_BUILTINS:
             return given
-        if root.split(".")[0] not in calls.READERS:
+        if root.split(".")[0] not in calls.READERS or root == "numba.extending":
             if name != "copy.deepcopy":
                 self._change(given, node.lineno, False)
             return given

@@ -416,7 +416,8 @@ class TopLevel:
             for k in self._touching(name) - chosen:
                 chosen.add(k)
                 region = self.regions[f"#{k}"]
-                pending += self._with_calls(region.needs)
+                # what a decorator is given may be called
+                pending += self._with_calls(region.needs | {n for n, _ in region.binds})
         return sorted(chosen)
 
     def _with_calls(self, names: Iterable[str]) -> set[str]:

@@ -110,7 +110,7 @@ def test_sources_that_do_not_end(tmp_path: Path, body: str, said: str) -> None:
 def test_sources_that_raise(tmp_path: Path, body: str, said: str) -> None:
     source = f"\ndef grow(x, amount):\n    {body}\n"
     found, _ = attacked(tmp_path, HOST, HOST, source, timeout=20)
-    why = message(found) if found.failed else str(found.evidence[0].detail["reason"])
+    why = message(found) if found.failed else str(found.evidence[0].detail)
     assert not found.proved and said in why
 
 

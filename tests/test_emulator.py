@@ -237,7 +237,7 @@ def test_more_shared_memory_than_there_is() -> None:
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda p: p.stem)
 def test_every_golden_module_is_proved(path: Path) -> None:
-    for found in verify_module(path, on=("emulator",), cases=4):
+    for found in verify_module(path, on=("emulator",), cases=4, seconds=2.0):
         (evidence,) = found.evidence
         assert (evidence.on, evidence.status) == ("emulator", "passed"), found.to_json()
         assert evidence.cases >= 4 + 4

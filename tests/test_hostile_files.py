@@ -129,7 +129,7 @@ HANGING = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", list(HANGING))
 def test_an_import_that_does_not_end_stops_its_function_alone(kind: str, tmp_path: Path) -> None:
     helper = "def helper(x):\n    return x + 1.0\n\n\n"

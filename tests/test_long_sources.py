@@ -82,7 +82,7 @@ def test_it_is_refused_and_its_neighbour_is_not(kind: str, tmp_path: Path) -> No
     assert "other" in found.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_time_grows_near_linearly(tmp_path: Path) -> None:
     seconds = []
     for lines in (250, 500):

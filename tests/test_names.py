@@ -65,7 +65,7 @@ def case(place: str, name: str) -> tuple[str, str, str, list[object]]:
     return f"{place} {name}", source, name if place == "function" else "f", CALLS[place]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("place", PLACES)
 def test_a_name_may_be_anything(place: str) -> None:
     names = [n for n in NAMES if not (place == "function" and n in ("f_kernel", "_"))]
@@ -104,7 +104,7 @@ SHADOWS = {
 }  # fmt: skip
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_a_name_hides() -> None:
     own = [(n, "import numpy as np\n" + s, "f", [X, 2.5]) for n, s in SHADOWS.items()]
     assert faults(own) == {}

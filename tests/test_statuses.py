@@ -112,7 +112,7 @@ IMPORTS = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("top", "body", "said"), IMPORTS)
 def test_an_import_that_fails_matters_only_where_it_is_needed(
     shell: Shell, top: str, body: str, said: str | None
@@ -171,7 +171,7 @@ HOPELESS = {
 TYPES = {1: "float64[:]", 2: "float64[:], float64"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", sorted(CHECKED))
 def test_inputs_are_searched_by_what_a_function_checks(shell: Shell, kind: str) -> None:
     text = CHECKED[kind]
@@ -182,7 +182,7 @@ def test_inputs_are_searched_by_what_a_function_checks(shell: Shell, kind: str) 
     assert evidence["detail"]["values"] >= 12
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("kind", sorted(HOPELESS))
 def test_too_few_results_are_no_verification(shell: Shell, kind: str) -> None:
     text = HEAD + HOPELESS[kind] + "\n"

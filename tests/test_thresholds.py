@@ -99,13 +99,13 @@ RIGHT = [
 MATRIX = '(x: "float64[:, :]"):\n    return x * 2.0 + x[:, :1]'
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_is_right_up_to_a_size_is_caught(tmp_path: Path) -> None:
     path = edited(tmp_path, MATRIX, [[(STORE, new)] for new in WRONG])
     assert_all(found(path, "emulator"), WRONG, caught=True)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_right_path_of_its_own_is_not(tmp_path: Path) -> None:
     path = edited(tmp_path, MATRIX, [[(STORE, new)] for new in RIGHT])
     proofs = found(path, "emulator")

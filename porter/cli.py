@@ -136,7 +136,7 @@ Seconds = Annotated[
         "--seconds",
         min=0,
         metavar="N",
-        help="The emulator's time for sizes beyond the table (2; 20 for edited text).",
+        help="The emulator's time for sizes beyond the table (1.5; 20 for edited text).",
     ),
 ]
 Timeout = Annotated[

@@ -10,6 +10,7 @@ from pathlib import Path
 import libcst as cst
 from jinja2 import TemplateError
 
+from porter.commands.ahead import in_order
 from porter.commands.options import ConvertOptions
 from porter.commands.writing import Output, choose_output, is_stale, print_diff, write_module
 from porter.config import Config, load_config
@@ -39,9 +40,13 @@ def run(options: ConvertOptions) -> int:
     _check(options, files)
     outcomes: list[ModuleOutcome] = []
     problems = list(sources.problems)
-    for file in files:
+
+    def convert(file: SourceFile) -> tuple[ModuleOutcome, Output]:
+        return _converted(file, options, config, len(files) > 1)
+
+    for file, made in zip(files, in_order(convert, files), strict=True):
         try:
-            outcomes.append(_one(file, options, config, len(files) > 1))
+            outcomes.append(_finished(file, *made.result(), options))
         except UsageError as error:
             problems.append(str(error))
         except TemplateError as error:
@@ -86,19 +91,30 @@ def _check_names(
             raise UsageError(f"no function `{name}` in {', '.join(options.paths)}")
 
 
-def _one(file: SourceFile, options: ConvertOptions, config: Config, several: bool) -> ModuleOutcome:
+def _converted(
+    file: SourceFile, options: ConvertOptions, config: Config, several: bool
+) -> tuple[ModuleOutcome, Output]:
+    """What becomes of a file, and where its module goes; nothing is written or printed yet."""
     from_stdin = options.paths == ("-",) and options.output is None
     output = choose_output(file.path, "-" if from_stdin else options.output, several)
     if output.path is not None and output.path.resolve() == Path(file.path).resolve():
         raise UsageError(f"-o {output.path} is the source itself: give another file")
     if options.emit is not None:
         text, outcome = emit_stage(file, options, config)
-        sys.stdout.write(text)
-        _report(outcome, file, options)
-        return outcome
+        return replace(outcome, text=text), output
     with Progress(f"converting {file.path}") as progress:
         outcome = convert_file(file, options, config, output.path, progress.step)
-    if outcome.text is not None:
+    return outcome, output
+
+
+def _finished(
+    file: SourceFile, outcome: ModuleOutcome, output: Output, options: ConvertOptions
+) -> ModuleOutcome:
+    """Print an inner stage, or write the module; then say what became of the file."""
+    if options.emit is not None:
+        sys.stdout.write(outcome.text or "")
+        outcome = replace(outcome, text=None)
+    elif outcome.text is not None:
         outcome = _deliver(outcome, output, options)
     _report(outcome, file, options)
     return outcome

@@ -36,7 +36,7 @@ KINDS = ("simulator", "emulator", "ptx", "gpu")
 DEFAULT = ("simulator", "ptx")
 #: the processor's seconds for the cases beyond the table of a function, and of a module: of text
 #: as it was converted
-FRESH, FRESH_MODULE = 2.0, 10.0
+FRESH, FRESH_MODULE = 1.5, 6.0
 #: the same for text that was edited by hand
 EDITED, EDITED_MODULE = 20.0, 120.0
 _NARROW = re.compile(r"\bu?int(8|16|32)\[")

@@ -19,6 +19,8 @@ MARK = "PORTER_CHILD"
 
 # marks of the children that may still run, and their processes once these are known
 _begun: dict[str, subprocess.Popen[bytes] | None] = {}
+_starting = threading.RLock()
+_over: list[bool] = []
 
 
 def begin(
@@ -35,15 +37,19 @@ def begin(
     begun and is not ended by then is ended at exit.
     """
     mark = uuid.uuid4().hex
-    _begun[mark] = None
-    process = _begun[mark] = subprocess.Popen(
-        list(command),
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        env={**environment, MARK: mark},
-        start_new_session=os.name == "posix",
-    )
+    with _starting:
+        if _over:
+            # a thread that works on while the command ends
+            raise SystemExit
+        _begun[mark] = None
+        process = _begun[mark] = subprocess.Popen(
+            list(command),
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            env={**environment, MARK: mark},
+            start_new_session=os.name == "posix",
+        )
     return process, mark
 
 
@@ -83,8 +89,12 @@ def end(process: subprocess.Popen[bytes] | None, mark: str) -> None:
 
 
 @atexit.register
-def _end_all() -> None:
-    """End the children that nobody ended."""
+def end_all() -> None:
+    """End the children that nobody ended, and let none begin."""
+    _over.append(True)
+    # the main thread may have been stopped while it held the lock itself
+    if _starting.acquire(timeout=5.0):
+        _starting.release()
     for mark, process in list(_begun.items()):
         end(process, mark)
 

@@ -232,3 +232,22 @@ def test_twenty_thousand_lines_end_well(tmp_path: Path) -> None:
     start = time.process_time()
     assert run("analyze", str(file)) == 0
     assert time.process_time() - start < 20
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads Linux's /proc")
+def test_a_convert_that_is_terminated_ends_at_once_with_its_children(tmp_path: Path) -> None:
+    examples = [
+        str(Path(__file__).parents[1] / "examples" / f"{name}.py")
+        for name in ("softmax", "heat", "matmul")
+    ]
+    command = [sys.executable, "-m", "porter", "convert", "-o", str(tmp_path), *examples]
+    done = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    children: set[str] = set()
+    until = time.monotonic() + 60
+    while len(children) < 2 and time.monotonic() < until:
+        time.sleep(0.1)
+        tasks = Path(f"/proc/{done.pid}/task").glob("*/children")
+        children |= {child for task in tasks for child in task.read_text().split()}
+    done.terminate()
+    assert done.wait(20) == 143
+    assert len(children) >= 2 and not any(Path(f"/proc/{child}").exists() for child in children)

@@ -10,6 +10,7 @@ from pathlib import Path
 import libcst as cst
 from jinja2 import TemplateError
 
+from porter.bounded import end_all
 from porter.commands.ahead import in_order
 from porter.commands.options import ConvertOptions
 from porter.commands.writing import Output, choose_output, is_stale, print_diff, write_module
@@ -47,6 +48,10 @@ def run(options: ConvertOptions) -> int:
     for file, made in zip(files, in_order(convert, files), strict=True):
         try:
             outcomes.append(_finished(file, *made.result(), options))
+        except (KeyboardInterrupt, SystemExit):
+            # threads that wait for children would keep the command from ending
+            end_all()
+            raise
         except UsageError as error:
             problems.append(str(error))
         except TemplateError as error:

@@ -83,9 +83,9 @@ def test_short_inputs_that_are_refused_are_counted_and_told(generated: Path) -> 
 
 
 def test_an_integer_that_counts_what_is_inside_of_a_border(generated: Path) -> None:
-    """It is right in some cases, and where it is 1 a broadcast may be refused."""
+    """It is right in some cases: fewer than half of them are no verification."""
     detail = simulated(generated)["relaxed"]
-    assert detail["status"] == "passed"
+    assert detail["status"] == "skipped"
     assert detail["detail"]["values"] >= 3  # type: ignore[index]
 
 

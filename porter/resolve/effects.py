@@ -9,13 +9,22 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from porter.resolve import calls
+from porter.resolve.filenames import NOTHING, FileNames, Names
+from porter.resolve.syntax import (
+    arguments,
+    assigned,
+    bound,
+    calls_globals,
+    dotted,
+    expressions,
+    targets,
+    unpacked,
+)
 
-Names = frozenset[str]
-NOTHING: Names = frozenset()
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -62,29 +71,6 @@ class Region:
     patches: list[Patch] = field(default_factory=list)
     opaque: list[tuple[int, str]] = field(default_factory=list)
     star: bool = False
-
-
-@dataclass(frozen=True)
-class FileNames:
-    """What the names of a file's imports and functions are.
-
-    `libraries` maps what is imported to dotted names, `modules` are the modules among it;
-    `lists` are the names that are assigned a list somewhere, `flat` those that only ever hold
-    tables of numbers: an element of one is no part that could be changed.
-    """
-
-    libraries: Mapping[str, str]
-    modules: Names
-    functions: Names
-    lists: Names = NOTHING
-    flat: Names = NOTHING
-
-    def without(self, local: Iterable[str]) -> FileNames:
-        """The same where some names mean something else."""
-        own = frozenset(local)
-        libraries = {n: path for n, path in self.libraries.items() if n not in own}
-        kinds = (self.modules, self.functions, self.lists, self.flat)
-        return FileNames(libraries, *(names - own for names in kinds))
 
 
 class Walker:
@@ -173,7 +159,7 @@ class Walker:
 
     def _do_Assign(self, node: ast.Assign) -> None:
         pairs = [(t, node.value) for t in node.targets]
-        if len(pairs) == 1 and _unpacked(*pairs[0]):
+        if len(pairs) == 1 and unpacked(*pairs[0]):
             pairs = list(zip(pairs[0][0].elts, node.value.elts, strict=True))  # type: ignore[attr-defined]
         flows = {id(value): self.flow(value) for _, value in pairs}
         for target, value in pairs:
@@ -247,7 +233,7 @@ class Walker:
         self._bind(ast.Name(node.name), NOTHING, node.lineno)
         if self.region.name and not self.region.name.startswith("#"):
             # a function inside of a function: it may be called wherever its name goes
-            self.local |= ({a.arg for a in _arguments(node)} | set(assigned(node))) - self.shared
+            self.local |= ({a.arg for a in arguments(node)} | set(assigned(node))) - self.shared
             self.run(node.body)
 
     def _do_ClassDef(self, node: ast.ClassDef) -> None:
@@ -283,7 +269,7 @@ class Walker:
         if method is not None:
             found: Names = method(node)
             return found
-        for child in _expressions(node):
+        for child in expressions(node):
             self.flow(child)
         return NOTHING
 
@@ -351,7 +337,7 @@ class Walker:
 
     def _of_Lambda(self, node: ast.Lambda) -> Names:
         own = self.local
-        self.local = own | {a.arg for a in _arguments(node)}
+        self.local = own | {a.arg for a in arguments(node)}
         held = self._all([node.body, *node.args.defaults, *node.args.kw_defaults])
         self.local = own
         return held
@@ -468,7 +454,7 @@ class Walker:
                 attr = str(arguments[1].value)
             self._change(given, node.lineno)
             self.region.patches.append(Patch(owner or "*", attr or "*", node.lineno))
-        elif name == "exec" and len(arguments) > 1 and not _calls_globals(arguments[1]):
+        elif name == "exec" and len(arguments) > 1 and not calls_globals(arguments[1]):
             self._change(given, node.lineno, False)
         elif name == "vars" and arguments:
             self.region.patches.append(Patch(dotted(arguments[0]) or "*", "*", node.lineno))
@@ -485,7 +471,7 @@ def function_region(
     shared = frozenset(
         n for part in ast.walk(node) if isinstance(part, ast.Global) for n in part.names
     )
-    local = {a.arg for a in _arguments(node)} | set(assigned(node))
+    local = {a.arg for a in arguments(node)} | set(assigned(node))
     region = Region(name, node.lineno)
     own = frozenset(local - shared)
     walker = Walker(region, names.without(own), own, shared)
@@ -495,86 +481,3 @@ def function_region(
             # what a function returns, whoever calls it may change
             walker._alias(name, walker.flow(part.value))
     return region
-
-
-def parameters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
-    """The names of the positional parameters, in order."""
-    return [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
-
-
-def dotted(node: ast.expr) -> str:
-    """`np.linalg.norm` for an attribute of names, `f` for a name, '' for anything else."""
-    parts: list[str] = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
-
-
-def targets(node: ast.AST) -> Iterator[str]:
-    """The names in the target of an assignment."""
-    for part in ast.walk(node):
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-            yield part.id
-
-
-def bound(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement binds in its own scope."""
-    stack: list[ast.AST] = [statement]
-    while stack:
-        node = stack.pop()
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                yield name
-                continue
-            case ast.ClassDef(name=name):
-                yield name
-                continue
-            case ast.Lambda():
-                continue
-            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-                yield name
-            case ast.Import(names=names) | ast.ImportFrom(names=names):
-                yield from ((a.asname or a.name).split(".")[0] for a in names if a.name != "*")
-            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
-                yield name
-            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
-                yield name
-        stack += [
-            c for c in ast.iter_child_nodes(node) if not isinstance(node, ast.comprehension)
-            or c is not node.target
-        ]  # fmt: skip
-
-
-def assigned(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
-    """The names that belong to a function because its body binds them."""
-    for statement in node.body:
-        yield from bound(statement)
-
-
-def _arguments(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.arg]:
-    spec = node.args
-    further = [a for a in (spec.vararg, spec.kwarg) if a is not None]
-    return [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, *further]
-
-
-def _expressions(node: ast.AST) -> Iterator[ast.expr]:
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):
-            yield child
-        elif not isinstance(child, ast.expr_context):
-            yield from _expressions(child)
-
-
-def _unpacked(target: ast.expr, value: ast.expr) -> bool:
-    """Whether `a, b = 1, 2` pairs names with values one by one."""
-    displays = (ast.Tuple, ast.List)
-    if not (isinstance(target, displays) and isinstance(value, displays)):
-        return False
-    parts = [*target.elts, *value.elts]
-    plain = not any(isinstance(p, ast.Starred) for p in parts)
-    return plain and len(target.elts) == len(value.elts)
-
-
-def _calls_globals(node: ast.expr) -> bool:
-    return any(isinstance(n, ast.Name) and n.id in ("globals", "locals") for n in ast.walk(node))

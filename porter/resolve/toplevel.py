@@ -16,16 +16,13 @@ from functools import cached_property, lru_cache
 
 from porter.resolve import calls
 from porter.resolve.effects import (
-    FileNames,
-    Names,
     Patch,
     Region,
     Walker,
-    bound,
-    dotted,
     function_region,
-    parameters,
 )
+from porter.resolve.filenames import Names, assigned_values, defines, file_names, is_main
+from porter.resolve.syntax import dotted, parameters
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)
@@ -72,8 +69,8 @@ class TopLevel:
             # invalid escapes are the business of other tools
             warnings.simplefilter("ignore")
             self.body = ast.parse(text).body
-        self.names = _file_names(self.body)
-        self.main = {k for k, s in enumerate(self.body) if _is_main(s)}
+        self.names = file_names(self.body)
+        self.main = {k for k, s in enumerate(self.body) if is_main(s)}
         self.regions: dict[str, Region] = {}
         self._definitions: dict[str, list[Definition]] = defaultdict(list)
         self._classes: dict[str, list[str]] = {}
@@ -138,7 +135,7 @@ class TopLevel:
         found: set[str] = set()
         held: dict[str, list[ast.expr | None]] = defaultdict(list)
         for statement in self.body:
-            _assigned_values(statement, held)
+            assigned_values(statement, held)
         names = [n for n in self._bindings if n in held]
         for _ in range(3):
             found |= {
@@ -272,7 +269,7 @@ class TopLevel:
         """The names that some assignment of the top level binds, and no definition after it."""
         found = set()
         for name, places in self._bindings.items():
-            kinds = [_defines(self.body[k], name) for k in places]
+            kinds = [defines(self.body[k], name) for k in places]
             if not all(kinds) and not (kinds[0] and len(set(places)) == 1):
                 if not isinstance(self.body[places[-1]], _DEFINITIONS):
                     found.add(name)
@@ -289,7 +286,7 @@ class TopLevel:
         if len(set(places)) != 1 or name in self.constants:
             return False
         held: dict[str, list[ast.expr | None]] = defaultdict(list)
-        _assigned_values(self.body[places[0]], held)
+        assigned_values(self.body[places[0]], held)
         return name in held
 
     def binds(self, name: str) -> bool:
@@ -478,106 +475,3 @@ def _merge(one: Region, other: Region) -> None:
         (one.patches, other.patches), (one.opaque, other.opaque),
     ):  # fmt: skip
         own.extend(more)  # type: ignore[arg-type]
-
-
-def _file_names(body: list[ast.stmt]) -> FileNames:
-    libraries: dict[str, str] = {}
-    modules: set[str] = set()
-    functions: set[str] = set()
-    lists: set[str] = set()
-    flat: set[str] = set()
-    other: set[str] = set()
-    stack: list[ast.AST] = list(reversed(body))
-    while stack:
-        node = stack.pop()
-        match node:
-            case ast.Import(names=names):
-                for a in names:
-                    own = a.asname or a.name.split(".")[0]
-                    libraries.setdefault(own, a.name if a.asname else own)
-                    modules.add(own)
-            case ast.ImportFrom(names=names, module=module, level=level):
-                path = "." * level + (module or "")
-                for a in names:
-                    libraries.setdefault(a.asname or a.name, f"{path}.{a.name}")
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                functions.add(name)
-            case ast.Assign(targets=targets, value=value):
-                own_names = {t.id for t in targets if isinstance(t, ast.Name)}
-                lists |= own_names if isinstance(value, (ast.List, ast.ListComp)) else set()
-                (flat if _is_flat(value) else other).update(own_names)
-            case ast.stmt() | ast.ExceptHandler() if not isinstance(node, ast.ClassDef):
-                stack += reversed(list(ast.iter_child_nodes(node)))
-    kinds = (modules, functions, lists, flat - other)
-    return FileNames(libraries, *map(frozenset, kinds))
-
-
-def _is_flat(value: ast.expr) -> bool:
-    """Whether an expression makes a table of numbers with one axis: `[1, 2]`, `np.zeros(4)`."""
-    if isinstance(value, ast.Call) and value.args and not value.keywords:
-        name = dotted(value.func).rpartition(".")[2]
-        first = value.args[0]
-        if name in ("zeros", "ones", "full", "empty"):
-            return isinstance(first, ast.Constant)
-        if name in ("arange", "linspace", "range"):
-            return True
-        return name in ("array", "asarray", "tuple", "list") and _is_flat(first)
-    if not isinstance(value, (ast.List, ast.Tuple)):
-        return False
-    parts = (p.operand if isinstance(p, ast.UnaryOp) else p for p in value.elts)
-    return all(isinstance(p, ast.Constant) for p in parts)
-
-
-def _defines(statement: ast.stmt, name: str) -> bool:
-    """Whether a statement gives a name its meaning by a definition or an import."""
-    for node in ast.walk(statement):
-        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)) and node.name == name:
-            return True
-        if isinstance(node, (ast.Import, ast.ImportFrom)) and name in bound(node):
-            return True
-    return False
-
-
-def _assigned_values(node: ast.AST, held: dict[str, list[ast.expr | None]]) -> None:
-    """The expressions that names are assigned, None where it is something else."""
-    match node:
-        case ast.Assign(targets=targets, value=value):
-            for target in targets:
-                _pair(target, value, held)
-        case ast.AnnAssign(target=target, value=value) if value is not None:
-            _pair(target, value, held)
-        case ast.AugAssign(target=ast.Name(id=name), value=value):
-            held[name].append(value)
-        case ast.For(target=target, iter=ast.Call(func=ast.Name(id="range"))):
-            _pair(target, ast.Constant(0), held)
-        case ast.NamedExpr(target=target, value=value):
-            _pair(target, value, held)
-    if isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case)) and not isinstance(
-        node, (*_FUNCTIONS, ast.ClassDef)
-    ):
-        for child in ast.iter_child_nodes(node):
-            _assigned_values(child, held)
-
-
-def _pair(target: ast.expr, value: ast.expr, held: dict[str, list[ast.expr | None]]) -> None:
-    displays = (ast.Tuple, ast.List)
-    if isinstance(target, ast.Name):
-        held[target.id].append(value)
-    elif isinstance(target, displays) and isinstance(value, displays):
-        if len(target.elts) == len(value.elts):
-            for part, own in zip(target.elts, value.elts, strict=True):
-                _pair(part, own, held)
-
-
-def _is_main(statement: ast.stmt) -> bool:
-    """`if __name__ == "__main__":`, which does not run on import."""
-    if not isinstance(statement, ast.If) or statement.orelse:
-        return False
-    match statement.test:
-        case ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()],
-                         comparators=[ast.Constant(value="__main__")]):  # fmt: skip
-            return True
-        case ast.Compare(left=ast.Constant(value="__main__"), ops=[ast.Eq()],
-                         comparators=[ast.Name(id="__name__")]):  # fmt: skip
-            return True
-    return False

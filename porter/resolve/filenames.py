@@ -1,0 +1,141 @@
+"""What the statements of a top level are: imports, definitions, values of names."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from porter.resolve.syntax import bound, dotted
+
+Names = frozenset[str]
+NOTHING: Names = frozenset()
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+@dataclass(frozen=True)
+class FileNames:
+    """What the names of a file's imports and functions are.
+
+    `libraries` maps what is imported to dotted names, `modules` are the modules among it;
+    `lists` are the names that are assigned a list somewhere, `flat` those that only ever hold
+    tables of numbers: an element of one is no part that could be changed.
+    """
+
+    libraries: Mapping[str, str]
+    modules: Names
+    functions: Names
+    lists: Names = NOTHING
+    flat: Names = NOTHING
+
+    def without(self, local: Iterable[str]) -> FileNames:
+        """The same where some names mean something else."""
+        own = frozenset(local)
+        libraries = {n: path for n, path in self.libraries.items() if n not in own}
+        kinds = (self.modules, self.functions, self.lists, self.flat)
+        return FileNames(libraries, *(names - own for names in kinds))
+
+
+def file_names(body: list[ast.stmt]) -> FileNames:
+    """What the imports, functions and tables of a file are called."""
+    libraries: dict[str, str] = {}
+    modules: set[str] = set()
+    functions: set[str] = set()
+    lists: set[str] = set()
+    flat: set[str] = set()
+    other: set[str] = set()
+    stack: list[ast.AST] = list(reversed(body))
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Import(names=names):
+                for a in names:
+                    own = a.asname or a.name.split(".")[0]
+                    libraries.setdefault(own, a.name if a.asname else own)
+                    modules.add(own)
+            case ast.ImportFrom(names=names, module=module, level=level):
+                path = "." * level + (module or "")
+                for a in names:
+                    libraries.setdefault(a.asname or a.name, f"{path}.{a.name}")
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                functions.add(name)
+            case ast.Assign(targets=targets, value=value):
+                own_names = {t.id for t in targets if isinstance(t, ast.Name)}
+                lists |= own_names if isinstance(value, (ast.List, ast.ListComp)) else set()
+                (flat if is_flat(value) else other).update(own_names)
+            case ast.stmt() | ast.ExceptHandler() if not isinstance(node, ast.ClassDef):
+                stack += reversed(list(ast.iter_child_nodes(node)))
+    kinds = (modules, functions, lists, flat - other)
+    return FileNames(libraries, *map(frozenset, kinds))
+
+
+def is_flat(value: ast.expr) -> bool:
+    """Whether an expression makes a table of numbers with one axis: `[1, 2]`, `np.zeros(4)`."""
+    if isinstance(value, ast.Call) and value.args and not value.keywords:
+        name = dotted(value.func).rpartition(".")[2]
+        first = value.args[0]
+        if name in ("zeros", "ones", "full", "empty"):
+            return isinstance(first, ast.Constant)
+        if name in ("arange", "linspace", "range"):
+            return True
+        return name in ("array", "asarray", "tuple", "list") and is_flat(first)
+    if not isinstance(value, (ast.List, ast.Tuple)):
+        return False
+    parts = (p.operand if isinstance(p, ast.UnaryOp) else p for p in value.elts)
+    return all(isinstance(p, ast.Constant) for p in parts)
+
+
+def defines(statement: ast.stmt, name: str) -> bool:
+    """Whether a statement gives a name its meaning by a definition or an import."""
+    for node in ast.walk(statement):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.name == name:
+            return True
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and name in bound(node):
+            return True
+    return False
+
+
+def assigned_values(node: ast.AST, held: dict[str, list[ast.expr | None]]) -> None:
+    """The expressions that names are assigned, None where it is something else."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            for target in targets:
+                pair(target, value, held)
+        case ast.AnnAssign(target=target, value=value) if value is not None:
+            pair(target, value, held)
+        case ast.AugAssign(target=ast.Name(id=name), value=value):
+            held[name].append(value)
+        case ast.For(target=target, iter=ast.Call(func=ast.Name(id="range"))):
+            pair(target, ast.Constant(0), held)
+        case ast.NamedExpr(target=target, value=value):
+            pair(target, value, held)
+    if isinstance(node, (ast.stmt, ast.ExceptHandler, ast.match_case)) and not isinstance(
+        node, (*FUNCTIONS, ast.ClassDef)
+    ):
+        for child in ast.iter_child_nodes(node):
+            assigned_values(child, held)
+
+
+def pair(target: ast.expr, value: ast.expr, held: dict[str, list[ast.expr | None]]) -> None:
+    """Note the value of each name of a target."""
+    displays = (ast.Tuple, ast.List)
+    if isinstance(target, ast.Name):
+        held[target.id].append(value)
+    elif isinstance(target, displays) and isinstance(value, displays):
+        if len(target.elts) == len(value.elts):
+            for part, own in zip(target.elts, value.elts, strict=True):
+                pair(part, own, held)
+
+
+def is_main(statement: ast.stmt) -> bool:
+    """`if __name__ == "__main__":`, which does not run on import."""
+    if not isinstance(statement, ast.If) or statement.orelse:
+        return False
+    match statement.test:
+        case ast.Compare(left=ast.Name(id="__name__"), ops=[ast.Eq()],
+                         comparators=[ast.Constant(value="__main__")]):  # fmt: skip
+            return True
+        case ast.Compare(left=ast.Constant(value="__main__"), ops=[ast.Eq()],
+                         comparators=[ast.Name(id="__name__")]):  # fmt: skip
+            return True
+    return False

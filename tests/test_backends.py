@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.verify import backends, report
+from porter.verify import backends, compilers, report
 from porter.verify.backends import BACKENDS, chosen, version
 from porter.verify.evidence import Evidence, FunctionEvidence
 from porter.verify.run import verify_module
@@ -101,3 +101,32 @@ def test_lines_name_the_compiler_where_it_matters() -> None:
         f"numba-cuda 0.30: {text}",
         f"numba-cuda-mlir 0.6: {text}",
     ]
+
+
+def test_a_kept_child_compiles_the_next_module() -> None:
+    """It ends with the block, or with its process; an edited module gets one of its own."""
+    path = GOLDEN / "threshold_cuda.py"
+    with compilers.kept():
+        first = verify_module(path, on=("ptx",), archs=("sm_90",))
+        child = compilers.compiler("numba-cuda")
+        again = compilers.compiler("numba-cuda")
+        assert child is not again
+        child.release(again=True)
+        again.release(again=True)  # has compiled nothing yet: ended
+        assert again.child.process.poll() is not None
+        second = verify_module(path, on=("ptx",), archs=("sm_90",))
+        assert first == second and child.modules == 2
+        child.child.process.kill()
+        child.child.process.wait()
+        assert verify_module(path, on=("ptx",), archs=("sm_90",)) == first
+        assert child.modules == 2
+        last = compilers.compiler("numba-cuda")
+        last.release(again=True)
+        edited = path.read_text() + "\n# edited\n"
+        verify_module(path, on=("ptx",), archs=("sm_90",), text=edited)
+        assert last.child.process.poll() is not None
+    one = compilers.compiler("numba-cuda")
+    one.sound = True
+    one.release(again=True)
+    assert one.child.process.poll() is not None
+    assert not one.folder.exists()

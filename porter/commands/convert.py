@@ -22,10 +22,12 @@ from porter.output.frames import concise_line, frame
 from porter.output.progress import Progress
 from porter.output.records import diagnostic_record, to_json
 from porter.source.files import SourceFile, load
+from porter.verify import compilers
 
 FINE, REFUSED, FAILED = 0, 1, 2
 
 
+@compilers.kept()
 def run(options: ConvertOptions) -> int:
     """Convert every path; returns the exit code.
 
@@ -55,10 +57,7 @@ def run(options: ConvertOptions) -> int:
         except UsageError as error:
             problems.append(str(error))
         except TemplateError as error:
-            where = getattr(error, "filename", None) or getattr(error, "name", None) or "a template"
-            line = getattr(error, "lineno", None)
-            place = f"{where}:{line}" if line else str(where)
-            problems.append(f"--templates {options.templates}: {place}: {error}")
+            problems.append(f"--templates {options.templates}: {_place(error)}: {error}")
     _check_names(options, outcomes, problems)
     if options.output_format == "json":
         print(to_json({"modules": [_record(o) for o in outcomes]}), end="")
@@ -69,6 +68,12 @@ def run(options: ConvertOptions) -> int:
     if problems:
         return FAILED
     return REFUSED if any(o.bad or o.stale for o in outcomes) else FINE
+
+
+def _place(error: TemplateError) -> str:
+    where = getattr(error, "filename", None) or getattr(error, "name", None) or "a template"
+    line = getattr(error, "lineno", None)
+    return f"{where}:{line}" if line else str(where)
 
 
 def _is_generated(file: SourceFile) -> bool:

@@ -15,7 +15,7 @@ from porter.output.color import paint, wants_color
 from porter.output.records import to_json
 from porter.source.files import find
 from porter.source.regular import MOST_DATA, read_regular_text
-from porter.verify import report
+from porter.verify import compilers, report
 from porter.verify.evidence import FunctionEvidence
 from porter.verify.probe import require_gpu
 from porter.verify.run import DEFAULT, KINDS, verify_module
@@ -24,6 +24,7 @@ from porter.verify.sanitize import program
 CASES, SEED, TIMEOUT = 24, 0, 300.0
 
 
+@compilers.kept()
 def run(options: VerifyOptions) -> int:
     """Prove every module and print what was found.
 

@@ -11,7 +11,7 @@ import libcst as cst
 
 from porter.arrays.dtypes import DType
 from porter.diagnostics import Refusal
-from porter.frontend.attributes import PREFIX, as_function, methods_of
+from porter.frontend.attributes import as_function, methods_of
 from porter.frontend.builder import refusal
 from porter.frontend.globals import Globals
 from porter.frontend.program import build
@@ -22,6 +22,7 @@ from porter.plan.nodes import Launch, Plan
 from porter.plan.passes import plan
 from porter.plan.testable import untestable
 from porter.source.module import FunctionSource
+from porter.support.reserved import ATTRIBUTE_PREFIX
 
 
 def front_end(
@@ -130,7 +131,9 @@ def assumptions(
 
 def _assumed(p: cst.Param, t: ParameterType) -> str:
     name = p.name.value
-    name = f"self.{name.removeprefix(PREFIX)}" if name.startswith(PREFIX) else name
+    name = (
+        f"self.{name.removeprefix(ATTRIBUTE_PREFIX)}" if name.startswith(ATTRIBUTE_PREFIX) else name
+    )
     told = " (from trace)" if t.traced else ""
     if t.items:
         return f"{name} is a tuple ({t}){told}"

@@ -16,8 +16,7 @@ from porter.frontend.builder import refusal
 from porter.source.module import FunctionSource, SourceModule
 from porter.source.text import split_lines
 from porter.source.walk import children
-
-PREFIX = "self_"
+from porter.support.reserved import ATTRIBUTE_PREFIX
 
 
 def as_function(function: FunctionSource) -> FunctionSource:
@@ -69,7 +68,7 @@ def methods_of(function: FunctionSource) -> dict[str, cst.FunctionDef]:
     """The methods of the class by the names that calls of them have: without `self`."""
     owner = function.name.rpartition(".")[0]
     return {
-        PREFIX + f.name.rpartition(".")[2]: _without_self(f.node)
+        ATTRIBUTE_PREFIX + f.name.rpartition(".")[2]: _without_self(f.node)
         for f in function.module.functions
         if f.name.rpartition(".")[0] == owner and _takes_self(f.node)
     }
@@ -83,7 +82,7 @@ def _replace(lines: list[str], span: Span, attr: str) -> None:
     line, start, old = lines[span.line - 1], span.column - 1, f"self.{attr}"
     if line[start:][: len(old)] != old:
         raise refusal("PRT902", f"`{old}` over several lines", span, "write it on one line")
-    lines[span.line - 1] = f"{line[:start]}{PREFIX}{attr}{line[start + len(old) :]}"
+    lines[span.line - 1] = f"{line[:start]}{ATTRIBUTE_PREFIX}{attr}{line[start + len(old) :]}"
 
 
 def _takes_self(node: cst.FunctionDef) -> bool:
@@ -131,7 +130,10 @@ def _own(target: cst.CSTNode) -> bool:
 def attribute_parameters(function: FunctionSource) -> list[cst.Param]:
     """A parameter for each attribute, with the hint that the class gives."""
     hints = dict(_hints(function))
-    return [cst.Param(cst.Name(PREFIX + a), annotation=hints.get(a)) for a in function.attributes]
+    return [
+        cst.Param(cst.Name(ATTRIBUTE_PREFIX + a), annotation=hints.get(a))
+        for a in function.attributes
+    ]
 
 
 def _hints(function: FunctionSource) -> Iterator[tuple[str, cst.Annotation]]:

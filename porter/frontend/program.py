@@ -13,7 +13,6 @@ from porter.arrays.dtypes import WEAK_BOOL, DType, limits
 from porter.arrays.sizes import Poly, sym
 from porter.diagnostics import Refusal, Span
 from porter.frontend.arguments import conversions
-from porter.frontend.attributes import PREFIX
 from porter.frontend.builder import Builder, Contradiction, Grown, Unspecialised, refusal
 from porter.frontend.calculus import ONE
 from porter.frontend.constants import check_default, text_of
@@ -41,6 +40,7 @@ from porter.ir.nodes import (
 )
 from porter.ir.rebuild import map_expr, map_statement
 from porter.source.module import FunctionSource
+from porter.support.reserved import ATTRIBUTE_PREFIX
 
 MAX_RESTARTS = 6
 
@@ -172,8 +172,8 @@ def _environment(
 
 
 def _attribute(function: FunctionSource, name: str) -> str:
-    attr = name.removeprefix(PREFIX)
-    return attr if name.startswith(PREFIX) and attr in function.attributes else ""
+    attr = name.removeprefix(ATTRIBUTE_PREFIX)
+    return attr if name.startswith(ATTRIBUTE_PREFIX) and attr in function.attributes else ""
 
 
 def constant_of_default(value: Value | None) -> object:

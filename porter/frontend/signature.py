@@ -10,12 +10,13 @@ import libcst as cst
 
 from porter.arrays.dtypes import KINDS, WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.diagnostics import UsageError
-from porter.frontend.attributes import PREFIX, attribute_parameters
+from porter.frontend.attributes import attribute_parameters
 from porter.frontend.evidence import PICTURE, STEP, Usage
 from porter.frontend.globals import dtype_named
 from porter.frontend.tuples import tuple_lengths
 from porter.frontend.usage import usage_of
 from porter.source.module import FunctionSource
+from porter.support.reserved import ATTRIBUTE_PREFIX
 
 #: Numba's short names of types
 _SHORT = {
@@ -211,7 +212,7 @@ def candidates(function: FunctionSource, given: str | None) -> Iterator[list[Par
     if text is not None:
         types = parse_signature(text)
         rest = params[len(types) :]
-        if rest and all(p.name.value.startswith(PREFIX) for p in rest):
+        if rest and all(p.name.value.startswith(ATTRIBUTE_PREFIX) for p in rest):
             # nobody lists the attributes of `self` in a signature
             yield from _raised([*types, *_guesses(function, rest)])
             return
@@ -317,7 +318,7 @@ def _inferred(
     hinted, what = hint_of(p.annotation, aliases)
     if what == "scalar" and hinted is not None:
         return ParameterType(hinted, None, True)
-    if p.name.value.startswith(PREFIX) and what != "array" and not use.is_array:
+    if p.name.value.startswith(ATTRIBUTE_PREFIX) and what != "array" and not use.is_array:
         return ParameterType(WEAK_INT if use.is_integer else WEAK_FLOAT, None)
     is_array = what == "array" or (use.is_array and not (use.is_scalar and not use.ndim))
     sized = any(u.is_size for u in usage.values())  # it makes its arrays itself

@@ -14,6 +14,8 @@ from functools import cache
 
 #: a letter that Python takes in identifiers and nobody writes: the multiocular O
 MARK = "\ua66e"
+#: begins the parameter that stands for an attribute of `self` in a converted method
+ATTRIBUTE_PREFIX = "self_"
 
 #: imports of a generated module: the name, and what it is bound to
 IMPORTED = {

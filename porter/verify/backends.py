@@ -39,6 +39,10 @@ def chosen(given: tuple[str, ...], text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(given)) or (own,)
 
 
+#: numba-cuda lowers a kernel to the same NVVM IR from this compute capability on
+_ALIKE = (7, 5)
+
+
 class Device:
     """Stands in for the current GPU: calls to device functions ask for one."""
 
@@ -55,6 +59,7 @@ class Numba:
 
         dispatcher.get_current_device = Device
         self.cuda, self.types, self.from_dtype = cuda, types, from_dtype
+        self.lowered: dict[tuple[object, ...], Any] = {}
 
     def target(self, capability: tuple[int, int]) -> None:
         """The compute capability that device functions are compiled for from now on."""
@@ -71,8 +76,28 @@ class Numba:
     ) -> str:  # fmt: skip
         """The PTX of a Python function as a kernel; raises what the compiler raises."""
         signature = self.types.void(*map(self.type, arguments))
+        found = self._library(function, signature, capability, options)
+        if found is not None:
+            return "\n".join(found.get_asm_strs(cc=capability))
         text = self.cuda.compile_ptx(function, signature, cc=capability, **options)[0]
         return text.decode() if isinstance(text, bytes) else str(text)
+
+    def _library(
+        self, function: Any, signature: Any, capability: tuple[int, int], options: dict[str, Any]
+    ) -> Any:
+        """The kernel's NVVM IR, made once for all architectures; None where it has no name.
+
+        Type inference and lowering take two thirds of a compilation, and numba-cuda asks them for
+        nothing about the architecture above compute capability 7.5 (`mathimpl`, `nvvmutils`).
+        """
+        lower = getattr(import_module("numba.cuda.compiler"), "_compile_pyfunc_with_fixup", None)
+        if lower is None or capability < _ALIKE:
+            return None
+        key = (function, signature, *sorted(options.items()))
+        if key not in self.lowered:
+            how = {"device": False, "abi": "numba"} | options
+            self.lowered[key] = lower(function, signature, cc=capability, **how)[0]
+        return self.lowered[key]
 
     def type(self, description: dict[str, Any]) -> Any:
         """The type of a launch argument."""
@@ -105,6 +130,9 @@ class Mlir(Numba):
         support = import_module("numba_cuda_mlir.numba_cuda.np.numpy_support")
         self.from_dtype = support.from_dtype
         self.target(Device.compute_capability)
+
+    def _library(self, *_: Any) -> None:
+        """It has no name for a kernel that is lowered only."""
 
     def target(self, capability: tuple[int, int]) -> None:
         """It asks a GPU otherwise: there is no public way to say it."""

@@ -18,6 +18,7 @@ from typing import Any
 
 from porter.diagnostics import UsageError
 from porter.source.text import split_lines
+from porter.support.reserved import ATTRIBUTE_PREFIX
 
 _COMMENT = re.compile(r"#\s*porter:\s*(?P<word>\w+)\b(?P<text>.*)$", re.IGNORECASE)
 _OPERATORS: dict[type[ast.cmpop], str] = {
@@ -238,16 +239,12 @@ class _Parser:
     """Reads the conditions of one function."""
 
     def __init__(self, node: _Function) -> None:
-        # imports libcst, which a file without such comments need not wait for
-        from porter.frontend.attributes import PREFIX
-
         a = node.args
         names = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
         # the attributes that a method reads are its parameters too
         own = {n.attr for n in ast.walk(node) if _is_self(n) and isinstance(n, ast.Attribute)}
         self.function = node.name
-        self.prefix = PREFIX
-        self.names = [*names, *sorted(PREFIX + attribute for attribute in own)]
+        self.names = [*names, *sorted(ATTRIBUTE_PREFIX + attribute for attribute in own)]
 
     def condition(self, node: ast.expr) -> Iterator[Condition]:
         """The conditions that one expression states."""
@@ -310,7 +307,7 @@ class _Parser:
         """The parameter that a name or `self.name` stands for."""
         if _is_self(node):
             assert isinstance(node, ast.Attribute)
-            found = self.prefix + node.attr
+            found = ATTRIBUTE_PREFIX + node.attr
         elif isinstance(node, ast.Name):
             found = node.id
         else:

@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from porter.frontend.attributes import PREFIX
+from porter.support.reserved import ATTRIBUTE_PREFIX
 
 
 def by_attributes(
@@ -17,7 +17,7 @@ def by_attributes(
 
     `names` are the parameters of the header: those with the prefix are attributes.
     """
-    attributes = [n.removeprefix(PREFIX) for n in names if n.startswith(PREFIX)]
+    attributes = [n.removeprefix(ATTRIBUTE_PREFIX) for n in names if n.startswith(ATTRIBUTE_PREFIX)]
     known = list(inspect.signature(function).parameters.values())[1:]
     own = [p for p in known if p.kind is not inspect.Parameter.KEYWORD_ONLY]
 
@@ -25,8 +25,8 @@ def by_attributes(
         instance = _instance(owner, dict(zip(attributes, args[len(own) :], strict=False)))
         return function(instance, *args[: len(own)], **options)
 
-    extra = [inspect.Parameter(PREFIX + a, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
-             for a in attributes]  # fmt: skip
+    either = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    extra = [inspect.Parameter(ATTRIBUTE_PREFIX + a, either, default=None) for a in attributes]
     rest = [p for p in known if p not in own]
     call.__signature__ = inspect.Signature([*own, *extra, *rest])  # type: ignore[attr-defined]
     return call

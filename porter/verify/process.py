@@ -71,10 +71,16 @@ class Child:
                 self.process.stdin.write(line.encode() + b"\n")
                 self.process.stdin.flush()
 
-    def wait(self, seconds: float, alive: Callable[[], float] | None = None) -> bool:
+    def wait(
+        self,
+        seconds: float,
+        alive: Callable[[], float] | None = None,
+        finished: Callable[[], bool] = lambda: False,
+    ) -> bool:
         """Whether the child ended by itself, in time and with no more memory than it may have.
 
-        The time starts anew whenever `alive` returns another number.
+        The time starts anew whenever `alive` returns another number.  A child that is `finished`
+        need not end.
         """
         last = alive() if alive else 0.0
         until = time.monotonic() + seconds
@@ -83,6 +89,8 @@ class Child:
                 self.process.wait(min(0.05, max(0.001, until - time.monotonic())))
                 return True
             except subprocess.TimeoutExpired:
+                if finished():
+                    return True
                 self.large = self._resident() > self._memory
                 if self.large:
                     return False

@@ -1,8 +1,8 @@
 """The child process that compiles kernels to PTX, without a GPU.
 
-It imports the compiler at once (see `backends`), then waits for a line on standard input: the
-path of a JSON request with, for each function, the kernels and argument types that the simulator
-saw.
+It imports the compiler at once (see `backends`), then waits for lines on standard input: each is
+the path of a JSON request with, for each function, the kernels and argument types that the
+simulator saw.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import faulthandler
 import importlib.util
 import json
+import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -200,22 +201,24 @@ def _skipped(reason: str, arch: str = "") -> dict[str, Any]:
 
 
 def main() -> None:
-    """Warm up, wait for the request, answer it."""
-    faulthandler.dump_traceback_later(float(sys.argv[1]), exit=True)
-    name = sys.argv[2]
+    """Warm up, then answer requests until the input ends."""
+    name = sys.argv[1]
     compiler, reason = _prepared(name)
-    line = sys.stdin.readline().strip()
+    # requests come from the input, which nothing else may read
+    requests = os.fdopen(os.dup(0), encoding="utf-8")
     # a driver may be there and reserve terabytes: the parent watches the memory
     restrict(address_space=False)
-    if not line:
-        return
-    request = json.loads(Path(line).read_text("utf-8"))
-    with Path(request["reply"]).open("a", encoding="utf-8") as reply:
-        for result in answer(request, compiler, reason):
-            for evidence in result["evidence"]:
-                evidence["detail"]["backend"] = f"{name} {version(name) or ''}".strip()
-            reply.write(json.dumps(result) + "\n")
-            reply.flush()
+    for line in requests:
+        request = json.loads(Path(line.strip()).read_text("utf-8"))
+        faulthandler.dump_traceback_later(2 * request["seconds"], exit=True)
+        with Path(request["reply"]).open("a", encoding="utf-8") as reply:
+            for result in answer(request, compiler, reason):
+                for evidence in result["evidence"]:
+                    evidence["detail"]["backend"] = f"{name} {version(name) or ''}".strip()
+                reply.write(json.dumps(result) + "\n")
+                reply.flush()
+            reply.write(json.dumps({"end": True}) + "\n")
+        faulthandler.cancel_dump_traceback_later()
 
 
 if __name__ == "__main__":

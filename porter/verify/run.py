@@ -22,6 +22,7 @@ from porter.source.regular import MOST_DATA, read_regular_text
 from porter.trace.record import read_trace
 from porter.verify.backends import chosen
 from porter.verify.cases import FIRST
+from porter.verify.compilers import Compiler, compiler, read_lines
 from porter.verify.domains import read_domains
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Evidence, FunctionEvidence, Mismatch
 from porter.verify.kernels import kernels_of
@@ -101,7 +102,8 @@ def verify_module(
         job.archs, job.values, job.run_module = _archs(archs), values, run_module
         job.budget, job.joined = budget(text, len(names), seconds), joined
         job.module.write_text(text, "utf-8")
-        compilers = [_Compiler(job, n) for n in (chosen(backends, text) if "ptx" in on else ())]
+        wanted = chosen(backends, text) if "ptx" in on else ()
+        compilers = [compiler(name) for name in wanted]
         beside = Beside(lambda: job.beside(header, text) if on == DEFAULT else {})
         try:
             # the compiler's child warms up while the simulator works
@@ -111,10 +113,10 @@ def verify_module(
             checked = {tool: job.sanitized(tool) for tool in tools}
             # ptx needs the argument types of real launches: a few cases tell them
             observed = next(iter(ran.values()), None) or job.simulate("simulator", observe=True)
-            found = [compiler.evidence(observed) for compiler in compilers]
+            found = [job.compile(each, observed) for each in compilers]
         finally:
-            for compiler in compilers:
-                compiler.child.stop()
+            for each in compilers:
+                each.release(again=not is_edited(text))
     compiled = _compiled(names, found, {} if ran else observed)
     stale = text_hash(_source_text(path, header)) != header.source_hash
     return [_function(job, name, ran | checked, compiled, stale) for name in names]
@@ -390,22 +392,22 @@ class _Job:
         failed["detail"]["finished"] = finished
         return failed
 
+    def compile(
+        self, compiler: Compiler, proofs: dict[str, dict[str, Any]]
+    ) -> dict[str, list[Evidence]]:
+        """The ptx evidence of every function, for the launches that its proof saw."""
+        request = {
+            "module": str(self.module), "place": str(self.path), "archs": self.archs,
+            "blocks": {name: proof.get("blocks", {}) for name, proof in proofs.items()},
+        }  # fmt: skip
+        launches = {name: proof["launches"] for name, proof in proofs.items()}
+        return compiler.evidence(launches, request, self.timeout)
+
     def write(self, name: str, request: dict[str, Any]) -> Path:
         """Write a request file."""
         path = self.folder / name
         path.write_text(json.dumps(request), "utf-8")
         return path
-
-
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The JSON lines of a reply; a last line cut short by the child's end is left out."""
-    lines = []
-    for line in path.read_text("utf-8").splitlines():
-        try:
-            lines.append(json.loads(line))
-        except json.JSONDecodeError:
-            break
-    return lines
 
 
 def _failed(
@@ -434,42 +436,6 @@ class Beside:
             return self._future.result()
         finally:
             self._pool.shutdown()
-
-
-class _Compiler:
-    """A child that compiles to PTX; it imports its compiler while the simulator works."""
-
-    def __init__(self, job: _Job, backend: str) -> None:
-        self.job, self.backend = job, backend
-        self.reply = job.folder / f"ptx-{backend}.jsonl"
-        self.reply.touch()
-        # numba-cuda-mlir writes a file about every error into the folder for such
-        extra = {"NUMBA_CACHE_DIR": str(job.folder / "cache"), "TMPDIR": str(job.folder)}
-        args = [str(job.timeout * (2 * len(job.names) + 2)), backend]
-        log = job.folder / f"ptx-{backend}.log"
-        self.child = Child("porter.verify.ptx_child", args, extra, log)
-
-    def evidence(self, proofs: dict[str, dict[str, Any]]) -> dict[str, list[Evidence]]:
-        """The ptx evidence of every function."""
-        launches = {name: proof["launches"] for name, proof in proofs.items()}
-        request = {
-            "module": str(self.job.module), "place": str(self.job.path),
-            "reply": str(self.reply), "launches": launches, "archs": self.job.archs,
-            "blocks": {name: proof.get("blocks", {}) for name, proof in proofs.items()},
-        }  # fmt: skip
-        self.child.send(str(self.job.write(f"ptx-{self.backend}.json", request)))
-        ended = self.child.wait(self.job.timeout * max(1, len(launches)))
-        self.child.stop()
-        lines = {line["done"]: line["evidence"] for line in read_lines(self.reply)}
-        said = f"{self.child.ended()} {self.child.said()}".strip()
-        why = said if ended else f"no end after {self.job.timeout:g} s"
-        why = "too much memory" if self.child.large else why
-        reason = {"reason": f"the compiler's process died: {why}", "backend": self.backend}
-        lost = [Evidence("ptx", FAILED, 0, reason)]
-        return {
-            name: [Evidence(**e) for e in lines[name]] if name in lines else lost
-            for name in launches
-        }
 
 
 def _observed(proof: dict[str, Any], compiled: list[Evidence]) -> list[Evidence]:

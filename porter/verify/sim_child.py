@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from porter.codegen.header import FunctionRecord, Header, is_edited, parse
-from porter.frontend.attributes import PREFIX
 from porter.source.files import read
+from porter.support.reserved import ATTRIBUTE_PREFIX
 from porter.verify import cupy_stand_in, generated, mlir_stand_in
 from porter.verify.asked import asks_for_dtypes
 from porter.verify.cases import GRID_LIMITS, MANY_BLOCKS, SMALL_BLOCKS
@@ -265,7 +265,7 @@ class Session:
     def _plain(self, record: FunctionRecord, function: Any) -> Any:
         """A method as a function of the attributes that it reads."""
         names = list(parse_shapes(record.shapes))
-        if not any(n.startswith(PREFIX) for n in names):
+        if not any(n.startswith(ATTRIBUTE_PREFIX) for n in names):
             return function
         owner = self.original.namespace.get(record.name.split(".")[0])
         return by_attributes(function, owner, names)

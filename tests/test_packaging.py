@@ -97,6 +97,24 @@ def test_wheel(wheel: Path, tmp_path: Path) -> None:
     assert "verify" in run(script, "--help", cwd=tmp_path)
 
 
+def test_an_installed_porter_traces_a_script(wheel: Path, tmp_path: Path) -> None:
+    """The script imports what lies beside porter in site-packages, and still not porter's own."""
+    python = new_environment(tmp_path / "venv")
+    install(python, str(wheel), cwd=tmp_path)
+    beside = next((tmp_path / "venv").rglob("site-packages")) / "beside.py"
+    beside.write_text("factor = 2.0\n")
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "work.py").write_text("def twice(x, factor):\n    return x * factor\n")
+    (project / "main.py").write_text(
+        "import sys\nimport beside\nimport numpy as np\nimport work\n"
+        "work.twice(np.ones(3), beside.factor)\nassert len(set(sys.path)) == len(sys.path)\n"
+    )
+    said = run(python, "-m", "porter", "trace", "main.py", cwd=project)
+    assert "work.py:1 twice" in said and "1 function" in said
+    assert (project / ".porter" / "trace.json").is_file()
+
+
 def test_editable_install(tmp_path: Path) -> None:
     python = new_environment(tmp_path / "venv")
     install(python, "--editable", str(ROOT), cwd=tmp_path)

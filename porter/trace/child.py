@@ -7,6 +7,7 @@ trace of FOLDER, and exits as the script did.  Values of arguments are kept if I
 from __future__ import annotations
 
 import os
+import site
 import sys
 import sysconfig
 import threading
@@ -171,12 +172,21 @@ def main(argv: list[str]) -> int:
     return status
 
 
+def _site_packages() -> list[str]:
+    return [*site.getsitepackages(), site.getusersitepackages()]
+
+
 def _users_path() -> list[str]:
-    """`sys.path` as the script would have it: without the place that `run_child` added."""
+    """`sys.path` as the script would have it: without the place that `run_child` added.
+
+    An installed porter lies in site-packages, which the script has in any case, behind the rest.
+    """
     own = str(Path(_HERE).parent)
     rest = [p for p in sys.path[1:] if p]
     if own in rest:
         rest.remove(own)
+    if any(os.path.realpath(own) == os.path.realpath(p) for p in _site_packages()):
+        rest.append(own)
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     os.environ["PYTHONPATH"] = os.pathsep.join(given[1:])
     if not os.environ["PYTHONPATH"]:

@@ -9,23 +9,25 @@ from numpy_case import DTYPES, Row, table
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "numpy-support.md"
 HEAD = """\
-# What becomes of a NumPy name
+# NumPy names
 
-Made by `python tests/numpy_page.py` from the rows of `tests/numpy_cases/`, which are also the
-tests: each form below was converted for each dtype that its line lists and compared with NumPy, its
-result, dtype, shape, aliasing and changes to arguments, on arrays of 0, 1, 7 and 33 elements
-per axis (a block of 32 and one more), on strided and reversed views, on axes of length 1, and
-with NaN, infinities and -0.0 where the line says so. `tests/test_numpy_names.py` does it on the
-reference interpreter, and a part on Numba's simulator; `python tests/numpy_run.py` does all
-of it on the simulator: [the last run](verification.md#every-name).
+Each form below was converted for each dtype in its line and compared with NumPy: the result, its
+dtype and shape, aliasing, and changes to arguments. The arrays have 0, 1, 7 and 33 elements per
+axis (a block of 32 and one more); there are strided and reversed views, axes of length 1, and
+NaN, infinities and -0.0 where the line says so. A name, a keyword or a dtype that is not here is
+refused at its place in the source, with the reason.
 
-The tolerance is in units of the dtype's `eps`, of each element and of 1/32 of the largest. On
-a GPU, functions of CUDA's math library may be off by what its documentation says.
+The tolerance is in units of the dtype's `eps`, of each element and of 1/32 of the largest. On a
+GPU, functions of CUDA's math library may be off by what its documentation says.
 
-In the forms, `v` and `w` are 1-D, `A`, `B`, `M` and `S` (square) 2-D, `C` 3-D, `D` 4-D, `p` and `P`
-boolean, `j` indices, `s` and `q` Python numbers, and `o` or `O` an array that is written. A
-name, a keyword or a dtype that is not here is refused, with the reason, at its place in the
-source.
+In the forms, `v` and `w` are 1-D arrays, `A`, `B`, `M` and `S` (square) 2-D, `C` 3-D, `D` 4-D,
+`p` and `P` boolean, `j` indices, `s` and `q` Python numbers, and `o` or `O` an array that is
+written.
+
+This page is generated from the rows of `tests/numpy_cases/`, which are also the tests, by
+`python tests/numpy_page.py`. `tests/test_numpy_names.py` checks them on the reference
+interpreter, and a part on Numba's simulator; `python tests/numpy_run.py` checks all of them on the
+simulator: [the last run](random-programs.md#every-name).
 """
 TITLES = {
     "converted": "Converted",
@@ -35,8 +37,8 @@ TITLES = {
 }
 LEGEND = {
     "converted": "",
-    "host": "The call stays NumPy's in the host function; its arrays travel there and back.",
-    "library": "As above; with `--library cupy` the call is CuPy's, on the data where it is.",
+    "host": "The host function calls NumPy; the arrays are copied there and back.",
+    "library": "As above; with `--library cupy` the call is CuPy's, on the device.",
     "refused": "porter says so at the call and writes nothing for the function.",
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -133,16 +132,6 @@ def test_full_output_shows_the_source(project: Project) -> None:
     ]
     assert lines[5].startswith("help: ")
     assert lines[-1] == "1 error; functions: 1 kernel"
-
-
-def test_the_readme_shows_what_is_printed(project: Project) -> None:
-    root = Path(__file__).resolve().parent.parent
-    # not where they are: a trace or settings beside them would change what is said
-    shutil.copytree(root / "examples", project.folder / "examples")
-    paths = ("examples/md5_blocks.py", "examples/heat.py")
-    result = project.analyze(*paths)
-    shown = f"$ porter analyze {' '.join(paths)}\n{result.out}```"
-    assert shown in (root / "README.md").read_text("utf-8")
 
 
 def test_notes_stand_under_what_they_speak_of() -> None:

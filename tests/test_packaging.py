@@ -7,22 +7,18 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import subprocess
-import sys
-import sysconfig
 import tomllib
-import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 from jinja2 import UndefinedError
 from packaging.requirements import Requirement
+from wheels import ROOT, build_wheel, install, new_environment, run
 
 import porter
 from porter.codegen.templates import environment
 
-ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = {path.name for path in (ROOT / "templates").iterdir()}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 WHERE = """
@@ -35,38 +31,6 @@ print(porter.__file__, template_folder(), sep="\\n")
 """
 
 
-def run(*command: str | Path, cwd: Path) -> str:
-    """The output of a command that has to succeed, without the caller's Python settings."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-    done = subprocess.run(
-        command, cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    )
-    assert done.returncode == 0, done.stdout
-    return done.stdout
-
-
-def new_environment(folder: Path) -> Path:
-    """The interpreter of a new environment that sees our dependencies, but not our porter."""
-    venv.create(folder, with_pip=False)
-    scripts = "Scripts" if os.name == "nt" else "bin"
-    python = folder / scripts / ("python.exe" if os.name == "nt" else "python")
-    site = Path(
-        run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", cwd=folder)
-    )
-    site = Path(str(site).strip())
-    # a path in a .pth file comes after the environment's own packages, and the .pth files
-    # that lie in it (those of editable installs) are not read
-    ours = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
-    (site / "zz_dependencies.pth").write_text("\n".join(sorted(ours)) + "\n", encoding="utf-8")
-    return python
-
-
-def install(python: Path, *what: str, cwd: Path) -> None:
-    """Install with the pip of the tests' own environment: a new one would take seconds."""
-    options = ["--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--no-cache-dir"]
-    run(sys.executable, "-m", "pip", "--python", python, "install", *options, *what, cwd=cwd)
-
-
 def check(python: Path, cwd: Path) -> tuple[Path, Path]:
     """Where that interpreter finds porter and the templates, once both have been used."""
     assert "verify" in run(python, "-m", "porter", "--help", cwd=cwd)
@@ -77,10 +41,7 @@ def check(python: Path, cwd: Path) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=ROOT)
-    (found,) = folder.glob("*.whl")
-    return found
+    return build_wheel(tmp_path_factory.mktemp("wheel"))
 
 
 def test_there_are_templates() -> None:

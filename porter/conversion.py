@@ -48,6 +48,7 @@ class FunctionOutcome:
     kernels: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     evidence: tuple[Evidence, ...] = ()
+    proofs: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -108,7 +109,7 @@ def convert_file(
     result = ModuleOutcome(file.path, known=known)
     text = None
     if converted:
-        step("verifying")
+        step("proving")
         proved, text = _proved(converted, file, options, target, templates)
         outcomes += proved
     order = [f.name for f in module.functions]
@@ -328,14 +329,14 @@ def _outcome(
         c.name, "converted", c.signature, tuple(map(given, c.assumed)), kernels, diagnostics=kept
     )
     if found is None:
-        return base
+        return replace(base, proofs=("nothing: --no-verify was given",))
     evidence = tuple(found.evidence)
     if found.accepted:
         notes = tuple(
             f"{o.sibling.dtype} is not served: with {o.sibling.signature}, {o.reason}"
             for o in left_out
         )
-        return replace(base, evidence=evidence, notes=notes)
+        return replace(base, evidence=evidence, proofs=tuple(_proofs(found)), notes=notes)
     diagnostic = _failure(c, found).at(c.path, c.name)
     return replace(
         base,
@@ -372,6 +373,12 @@ def _cure(c: Converted) -> str:
             given = f"`{s.name}` is a NumPy number of {s.dtype.name}"
             return f"{given}: give it as {python} if it may be Python's, else {cure}"
     return cure
+
+
+def _proofs(found: FunctionEvidence) -> list[str]:
+    from porter.verify import report
+
+    return [line.strip() for line in list(report.lines(found))[1:]]
 
 
 def _verified(found: FunctionEvidence | None) -> tuple[str, ...]:

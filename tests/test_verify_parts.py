@@ -388,7 +388,8 @@ def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
     report = json.loads(capsys.readouterr().out)
     assert [e["on"] for e in report["evidence"]] == ["simulator", "emulator", "ptx", "gpu"]
     assert all(e["status"] in ("available", "missing") for e in report["evidence"])
-    assert all((e["install"] is None) == (e["status"] == "available") for e in report["evidence"])
+    for e in report["evidence"]:
+        assert bool(e["install"] or e["help"]) == (e["status"] == "missing")
 
 
 def test_fixture_headers_are_what_render_writes() -> None:

@@ -1,4 +1,4 @@
-"""`porter verify MODULE...`: verify generated modules again."""
+"""`porter verify MODULE...`: prove generated modules again."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ CASES, SEED, TIMEOUT = 24, 0, 300.0
 
 @compilers.kept()
 def run(options: VerifyOptions) -> int:
-    """Verify every module and print what was found.
+    """Prove every module and print what was found.
 
-    Returns 0 when every function was verified and none failed, 1 otherwise, and 2 when a
+    Returns 0 when every function has a proof and none failed, 1 otherwise, and 2 when a
     module could not be read.  Raises `UsageError` for arguments that cannot be served.
     """
     _check(options)
@@ -50,7 +50,7 @@ def run(options: VerifyOptions) -> int:
                 continue
             results.append((module, found))
             if options.output_format != "json":
-                _print(module, found, options.output_format, options.verbose)
+                _print(module, found, options.output_format)
     if options.output_format == "json":
         print(to_json({"modules": [_record(p, found) for p, found in results]}), end="")
     if unreadable:
@@ -126,7 +126,7 @@ def _complain(error: UsageError) -> None:
     print(f"error: {error}", file=sys.stderr)
 
 
-def _print(path: str, found: Iterable[FunctionEvidence], output_format: str, verbose: bool) -> None:
+def _print(path: str, found: Iterable[FunctionEvidence], output_format: str) -> None:
     color = wants_color(sys.stdout)
     if output_format == "concise":
         for function in found:
@@ -134,9 +134,8 @@ def _print(path: str, found: Iterable[FunctionEvidence], output_format: str, ver
         return
     print(paint(path, "bold", color))
     for function in found:
-        print(f"  {function.name}")
-        for line in report.lines(function, verbose):
-            print(f"    {line}")
+        for line in report.lines(function):
+            print(f"  {line}")
         if function.mismatch is not None:
             for line in report.mismatch_lines(path, function.name, function.mismatch):
                 head, mark, rest = line.partition("]: ")

@@ -17,7 +17,7 @@ SECONDS = 60.0
 def probe(kind: str) -> dict[str, Any]:
     """What a child found that tried the simulator, the emulator, ptx or a GPU for a minute.
 
-    The keys are `ok`, `detail` and, of a GPU, `gpus`: their names.
+    The keys are `ok`, `detail` and, of a GPU, `gpus`, their names, and `cuda` (see `cuda_facts`).
     """
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
         return _asked(kind, Path(folder))

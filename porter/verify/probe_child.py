@@ -1,7 +1,7 @@
 """The child process of `porter doctor`: tries one kind of evidence and writes what happened.
 
 `python -m porter.verify.probe_child simulator|emulator|ptx|gpu REPLY`; the reply is a JSON
-object with `ok`, `detail` and, for gpu, `gpus`.
+object with `ok`, `detail` and, for gpu, `gpus` and `cuda` (see `cuda_facts`).
 """
 
 from __future__ import annotations
@@ -64,14 +64,12 @@ def _ptx() -> dict[str, Any]:
 def _gpu() -> dict[str, Any]:
     import numba.cuda as target
 
-    if not target.is_available():
-        return {"ok": False, "detail": "no GPU or no driver", "gpus": []}
-    gpus = []
-    for device in target.gpus:
-        name = device.name.decode() if isinstance(device.name, bytes) else str(device.name)
-        major, minor = device.compute_capability
-        gpus.append(f"{name} (compute capability {major}.{minor})")
-    return {"ok": bool(gpus), "detail": ", ".join(gpus), "gpus": gpus}
+    from porter.verify.cuda_facts import facts
+
+    found = facts(target)
+    gpus = [f"{d['name']} (compute capability {d['compute_capability']})" for d in found["devices"]]
+    detail = ", ".join(gpus) or found["driver"]["problem"] or "no GPU"
+    return {"ok": bool(gpus), "detail": detail, "gpus": gpus, "cuda": found}
 
 
 PROBES = {"simulator": _simulator, "emulator": _emulator, "ptx": _ptx, "gpu": _gpu}

@@ -80,7 +80,7 @@ class Compiler(StrEnum):
 
 
 class Evidence(StrEnum):
-    """Where `verify` can prove a module."""
+    """The engines that `verify` can run."""
 
     simulator = "simulator"
     emulator = "emulator"
@@ -148,8 +148,13 @@ Timeout = Annotated[
 ConvertTimeout = Annotated[
     float | None,
     typer.Option(
-        "--timeout", metavar="SECONDS", help="Time for each function and each proof (300 s)."
+        "--timeout",
+        metavar="SECONDS",
+        help="Time to convert each function, and to verify it on each engine (300 s).",
     ),
+]
+Verbose = Annotated[
+    bool, typer.Option("-v", "--verbose", help="Print the details of each verification.")
 ]
 RefuseHost = Annotated[
     bool, typer.Option("--refuse-host", help="Refuse what would have to stay on the host.")
@@ -300,7 +305,7 @@ def convert(
         bool, typer.Option("--force", help="Overwrite a module that was edited by hand.")
     ] = False,
     no_verify: Annotated[
-        bool, typer.Option("--no-verify", help="Write the module without proving it.")
+        bool, typer.Option("--no-verify", help="Write the module without verifying it.")
     ] = False,
     emit: Annotated[
         Emit | None, typer.Option("--emit", help="Print an inner stage and stop.")
@@ -322,8 +327,9 @@ def convert(
     allow_serial: AllowSerial = False,
     run_module: RunModule = False,
     seconds: Seconds = None,
+    verbose: Verbose = False,
 ) -> None:
-    """Write a CUDA module for each file and prove it."""
+    """Write a CUDA module for each file and verify it."""
     _check_target(target)
     from porter.commands.convert import run
     from porter.commands.options import ConvertOptions
@@ -349,6 +355,7 @@ def convert(
         refuse_host=refuse_host,
         run_module=run_module,
         budget=seconds,
+        verbose=verbose,
     )
     raise typer.Exit(run(options))
 
@@ -358,7 +365,7 @@ def verify(
     paths: Annotated[list[str], typer.Argument(metavar="MODULE...", help="Generated modules.")],
     on: Annotated[
         list[Evidence] | None,
-        typer.Option("--on", help="Where to prove it (repeatable; default: all but gpu)."),
+        typer.Option("--on", help="The engine to verify on (repeatable; default: all but gpu)."),
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", help="Seed of the random inputs (0).")
@@ -370,7 +377,9 @@ def verify(
     output_format: OutputFormat = Format.full,
     timeout: Annotated[
         float | None,
-        typer.Option("--timeout", metavar="SECONDS", help="Time for each proof (300 s)."),
+        typer.Option(
+            "--timeout", metavar="SECONDS", help="Time for each function on each engine (300 s)."
+        ),
     ] = None,
     seconds: Seconds = None,
     case: Annotated[
@@ -401,8 +410,9 @@ def verify(
         bool, typer.Option("--sanitize", help="With --on gpu: once more in compute-sanitizer.")
     ] = False,
     run_module: RunModule = False,
+    verbose: Verbose = False,
 ) -> None:
-    """Prove a generated module against the originals."""
+    """Verify generated modules against the original functions."""
     from porter.commands.options import VerifyOptions
     from porter.commands.verify import run
 
@@ -423,6 +433,7 @@ def verify(
         trace_values=trace_values,
         sanitize=sanitize,
         run_module=run_module,
+        verbose=verbose,
     )
     raise typer.Exit(run(options))
 

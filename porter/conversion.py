@@ -48,7 +48,6 @@ class FunctionOutcome:
     kernels: tuple[str, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     evidence: tuple[Evidence, ...] = ()
-    proofs: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -109,7 +108,7 @@ def convert_file(
     result = ModuleOutcome(file.path, known=known)
     text = None
     if converted:
-        step("proving")
+        step("verifying")
         proved, text = _proved(converted, file, options, target, templates)
         outcomes += proved
     order = [f.name for f in module.functions]
@@ -329,14 +328,14 @@ def _outcome(
         c.name, "converted", c.signature, tuple(map(given, c.assumed)), kernels, diagnostics=kept
     )
     if found is None:
-        return replace(base, proofs=("nothing: --no-verify was given",))
+        return base
     evidence = tuple(found.evidence)
     if found.accepted:
         notes = tuple(
             f"{o.sibling.dtype} is not served: with {o.sibling.signature}, {o.reason}"
             for o in left_out
         )
-        return replace(base, evidence=evidence, proofs=tuple(_proofs(found)), notes=notes)
+        return replace(base, evidence=evidence, notes=notes)
     diagnostic = _failure(c, found).at(c.path, c.name)
     return replace(
         base,
@@ -373,12 +372,6 @@ def _cure(c: Converted) -> str:
             given = f"`{s.name}` is a NumPy number of {s.dtype.name}"
             return f"{given}: give it as {python} if it may be Python's, else {cure}"
     return cure
-
-
-def _proofs(found: FunctionEvidence) -> list[str]:
-    from porter.verify import report
-
-    return [line.strip() for line in list(report.lines(found))[1:]]
 
 
 def _verified(found: FunctionEvidence | None) -> tuple[str, ...]:

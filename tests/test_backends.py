@@ -92,14 +92,14 @@ def test_lines_name_the_compiler_where_it_matters() -> None:
     detail = {"arch": "sm_90", "registers": 24, "spill_bytes": 0, "f64": None}
     usual = Evidence("ptx", "passed", 1, detail | {"backend": "numba-cuda 0.30"})
     other = Evidence("ptx", "passed", 1, detail | {"backend": "numba-cuda-mlir 0.6"})
-    text = "sm_90: 24 registers, no bytes spilled"
-    assert list(report.ptx_lines(FunctionEvidence("f", [usual]))) == [text]
-    assert list(report.ptx_lines(FunctionEvidence("f", [other]))) == [
-        f"numba-cuda-mlir 0.6: {text}"
+    text = "sm_90, 24 registers, no spills"
+    assert list(report.lines(FunctionEvidence("f", [usual]))) == [f"compiled to PTX: {text}"]
+    assert list(report.lines(FunctionEvidence("f", [other]))) == [
+        f"compiled to PTX by numba-cuda-mlir 0.6: {text}"
     ]
-    assert list(report.ptx_lines(FunctionEvidence("f", [usual, other]))) == [
-        f"numba-cuda 0.30: {text}",
-        f"numba-cuda-mlir 0.6: {text}",
+    assert list(report.lines(FunctionEvidence("f", [usual, other]))) == [
+        f"compiled to PTX by numba-cuda 0.30: {text}",
+        f"compiled to PTX by numba-cuda-mlir 0.6: {text}",
     ]
 
 

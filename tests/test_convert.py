@@ -237,7 +237,7 @@ def test_proof_is_in_the_header_and_in_the_report(shell: Shell) -> None:
     assert header is not None
     (record,) = header.functions
     assert record.verified[0].startswith("simulator ")
-    assert "proved: simulator" in shell.out
+    assert "verified on the simulator" in shell.out
     # the evidence depends on what is installed, so it makes no module stale
     assert shell.convert("good.py", "-f", "double", "--check") == 0
 
@@ -246,7 +246,7 @@ def test_without_proof_the_header_claims_none(shell: Shell) -> None:
     shell.write("good.py", GOOD)
     assert shell.convert("good.py") == 0
     assert "# porter: verified" not in (shell.folder / "good_cuda.py").read_text()
-    assert "nothing: --no-verify was given" in shell.out
+    assert "not verified: --no-verify was given" in shell.out
 
 
 def test_kernels_that_fail_their_proof_are_not_written(shell: Shell) -> None:
@@ -426,7 +426,7 @@ def test_numba_is_imported_in_child_processes_only(shell: Shell) -> None:
     done = porter(shell, "good.py", code=IMPORTED)
     assert done.returncode == 0, done.stderr
     assert done.stderr.splitlines()[-1] == "loaded: []"
-    assert "proved: simulator" in done.stdout
+    assert "verified on the simulator" in done.stdout
 
 
 def test_the_users_file_is_not_run_by_the_conversion(shell: Shell) -> None:

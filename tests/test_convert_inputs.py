@@ -210,7 +210,7 @@ def test_notebook_is_proved_too(shell: Shell) -> None:
     cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": []}
     shell.write("study.ipynb", json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4}))
     assert shell.convert("study.ipynb", verify=True) == 0
-    assert "proved: simulator" in shell.out
+    assert "verified on the simulator" in shell.out
 
 
 # -- templates -----------------------------------------------------------------------------------

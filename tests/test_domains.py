@@ -189,7 +189,7 @@ def test_a_domain_that_no_input_meets(tmp_path: Path) -> None:
     # arrays without elements are in every domain, but prove nothing
     assert not found.proved and found.evidence[0].status == "skipped"
     assert found.evidence[0].detail["reason"] == (
-        "no case ran `density_kernel`: nothing is proved of the kernels"
+        "no case ran `density_kernel`: the kernels are not verified"
     )
 
 
@@ -213,4 +213,4 @@ def test_the_domain_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     source.write_text(text.replace("def grow", "# porter: domain finite\ndef grow"))
     options = VerifyOptions((str(path),), on=("simulator",), functions=("grow",), cases=6)
     assert verify(options) == 0
-    assert "; domain: finite" in capsys.readouterr().out
+    assert "verified on the simulator where finite: 6" in capsys.readouterr().out

@@ -18,7 +18,7 @@ from porter.diagnostics import UsageError
 from porter.verify import calls, compare, generated, original, report, rounding
 from porter.verify.cases import SMALL_BLOCKS, TABLE, choose_sizes, retries, specs
 from porter.verify.compare import Outcome
-from porter.verify.evidence import Evidence
+from porter.verify.evidence import Evidence, FunctionEvidence
 from porter.verify.inputs import Parameter, Sums, build, lay_out
 from porter.verify.measure import Worst
 from porter.verify.ptx_report import double_instructions, resources
@@ -348,7 +348,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     right = copy(tmp_path, "maps")
     assert verify.run(options(tmp_path, functions=("grow",))) == 0
     said = capsys.readouterr().out
-    assert "grow" in said and "simulator  6 cases passed" in said and right.name in said
+    assert "grow" in said and "on the simulator: 6 cases passed" in said and right.name in said
     wrong = copy(tmp_path, "maps", "amount * SCALE)", "amount)")
     assert verify.run(options(wrong, functions=("grow",))) == 1
     said = capsys.readouterr().out
@@ -416,12 +416,15 @@ def test_errors_are_measured_in_last_places_and_of_the_budget() -> None:
         "ulp": 1.0, "share": 0.25, "place": "result", "index": [3], "case": 3
     }  # fmt: skip
     passed = Evidence("simulator", "passed", 24, detail)
-    assert report.simulator_line(passed) == (
-        "24 cases passed, worst error 1 ulp (25 % of its budget)"
-    )
+    function = FunctionEvidence("f", [passed])
+    line = "verified on the simulator: 24 cases passed, worst error 1 ulp"
+    assert list(report.lines(function)) == [line]
+    assert list(report.lines(function, verbose=True))[1:] == [
+        "  the worst error is 25 % of its budget"
+    ]
     assert Worst().to_json() == {}
     equal = Evidence("simulator", "passed", 24, Worst(floats=1).to_json())
-    assert report.simulator_line(equal).endswith("all equal to the last bit")
+    assert report.run_line(equal).endswith("all equal to the last bit")
 
 
 def test_an_architecture_that_the_compiler_does_not_know() -> None:
@@ -430,7 +433,8 @@ def test_an_architecture_that_the_compiler_does_not_know() -> None:
         Evidence("ptx", "passed", 1, good),
         Evidence("ptx", "skipped", 0, {"arch": "sm_121", "reason": "no sm_121 here"}),
     ]
-    assert report.ptx_line(evidence) == (
-        "sm_80: 24 registers, no bytes spilled, occupancy 50 %; skipped: no sm_121 here"
-    )
-    assert report.ptx_line(evidence[1:]) == "skipped: no sm_121 here"
+    skipped = "not compiled to PTX: no sm_121 here"
+    assert list(report.ptx_lines(evidence)) == [
+        "compiled to PTX: sm_80, 24 registers, no spills, occupancy 50 %", skipped
+    ]  # fmt: skip
+    assert list(report.ptx_lines(evidence[1:])) == [skipped]

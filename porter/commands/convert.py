@@ -1,4 +1,4 @@
-"""`porter convert PATH...`: write a CUDA module for each file, proved before it is written."""
+"""`porter convert PATH...`: write a CUDA module for each file, verified before it is written."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ from porter.output.color import paint, wants_color
 from porter.output.frames import concise_line, frame
 from porter.output.progress import Progress
 from porter.output.records import diagnostic_record, to_json
+from porter.output.wrapping import wrapped
 from porter.source.files import SourceFile, load
-from porter.verify import compilers
+from porter.verify import compilers, report
+from porter.verify.evidence import FunctionEvidence
 
 FINE, REFUSED, FAILED = 0, 1, 2
 
@@ -164,7 +166,7 @@ def _report(outcome: ModuleOutcome, file: SourceFile, options: ConvertOptions) -
         )
         print(text, file=stream)
     for f in outcome.functions:
-        for line in _lines(f, color):
+        for line in _lines(f, color, options.verbose):
             print(line, file=stream)
     for note in outcome.notes:
         print(f"note: {note}", file=stream)
@@ -176,7 +178,7 @@ def _report(outcome: ModuleOutcome, file: SourceFile, options: ConvertOptions) -
         print(paint(f"{outcome.output} {verb}", "good", color), file=stream)
 
 
-def _lines(f: FunctionOutcome, color: bool) -> list[str]:
+def _lines(f: FunctionOutcome, color: bool, verbose: bool) -> list[str]:
     mark = {"converted": "good", "refused": "error", "failed": "error"}[f.status]
     types = f"({f.signature})" if f.status != "refused" else ""
     text = f"{paint(f.status, mark, color)} {f.name}{types}"
@@ -184,11 +186,20 @@ def _lines(f: FunctionOutcome, color: bool) -> list[str]:
         text += f": {len(f.kernels)} kernel{'s' if len(f.kernels) != 1 else ''}"
         text += ", partly on the host" if any(d.code != "PRT904" for d in f.diagnostics) else ""
     lines = [text]
-    lines += [f"  assumed: {a}" for a in f.assumed]
-    lines += [f"  proved: {e}" for e in f.proofs]
-    lines += [f"  note: {note}" for note in f.notes]
-    lines += [f"  {line}" for line in f.problems]
+    said = [f"assumed: {a}" for a in f.assumed]
+    said += _verdict(f, verbose)
+    said += [*(f"note: {note}" for note in f.notes), *f.problems]
+    lines += [f"  {part}" for line in said for part in wrapped(line)]
     return lines
+
+
+def _verdict(f: FunctionOutcome, verbose: bool) -> list[str]:
+    """How a converted function was verified."""
+    if f.status != "converted":
+        return []
+    if not f.evidence:
+        return ["not verified: --no-verify was given"]
+    return list(report.lines(FunctionEvidence(f.name, list(f.evidence)), verbose))
 
 
 def _record(outcome: ModuleOutcome) -> dict[str, object]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from porter.diagnostics import UsageError
 
-#: seconds for the conversion of each function, and for each proof of it
+#: seconds for the conversion of each function, and for each of its verifications
 CONVERT_SECONDS = 300.0
 
 
@@ -71,7 +71,7 @@ class ConvertOptions:
     numba-cuda-mlir; `library` is cupy or empty; with `refuse_host` no array work may stay on
     the host; `templates` is a folder with overriding templates; with `run_module` constants have
     their values after the whole module ran; `timeout` is in seconds, for the conversion of each
-    function and for each proof of it; `budget` is `seconds` of `VerifyOptions`.
+    function and for each of its verifications; `budget` is `seconds` of `VerifyOptions`.
     """
 
     paths: tuple[str, ...]
@@ -94,6 +94,7 @@ class ConvertOptions:
     budget: float | None = None
     run_module: bool = False
     timeout: float | None = None
+    verbose: bool = False
 
     @property
     def seconds(self) -> float:
@@ -112,8 +113,8 @@ class VerifyOptions:
     that `porter trace` wrote; `archs` are the architectures to compile for, empty for the usual
     ones, `backends` the packages to compile with, empty for the module's own; with
     `trace_values` a mismatch tells the first source line whose value differs; `sanitize` repeats
-    the proof on a GPU under compute-sanitizer; with `run_module` the source's whole top level runs,
-    as it must for modules that were converted so.
+    the verification on a GPU under compute-sanitizer; with `run_module` the source's whole top
+    level runs, as it must for modules that were converted so.
     """
 
     paths: tuple[str, ...]
@@ -132,6 +133,7 @@ class VerifyOptions:
     sanitize: bool = False
     seconds: float | None = None
     run_module: bool = False
+    verbose: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""`porter verify MODULE...`: prove generated modules again."""
+"""`porter verify MODULE...`: verify generated modules again."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from porter.config import load_config
 from porter.diagnostics import UsageError
 from porter.output.color import paint, wants_color
 from porter.output.records import to_json
+from porter.output.wrapping import wrapped
 from porter.source.files import find
 from porter.source.regular import MOST_DATA, read_regular_text
 from porter.verify import compilers, report
@@ -26,9 +27,9 @@ CASES, SEED, TIMEOUT = 24, 0, 300.0
 
 @compilers.kept()
 def run(options: VerifyOptions) -> int:
-    """Prove every module and print what was found.
+    """Verify every module and print what was found.
 
-    Returns 0 when every function has a proof and none failed, 1 otherwise, and 2 when a
+    Returns 0 when every function was verified and none failed, 1 otherwise, and 2 when a
     module could not be read.  Raises `UsageError` for arguments that cannot be served.
     """
     _check(options)
@@ -50,7 +51,7 @@ def run(options: VerifyOptions) -> int:
                 continue
             results.append((module, found))
             if options.output_format != "json":
-                _print(module, found, options.output_format)
+                _print(module, found, options.output_format, options.verbose)
     if options.output_format == "json":
         print(to_json({"modules": [_record(p, found) for p, found in results]}), end="")
     if unreadable:
@@ -126,7 +127,7 @@ def _complain(error: UsageError) -> None:
     print(f"error: {error}", file=sys.stderr)
 
 
-def _print(path: str, found: Iterable[FunctionEvidence], output_format: str) -> None:
+def _print(path: str, found: Iterable[FunctionEvidence], output_format: str, verbose: bool) -> None:
     color = wants_color(sys.stdout)
     if output_format == "concise":
         for function in found:
@@ -134,8 +135,9 @@ def _print(path: str, found: Iterable[FunctionEvidence], output_format: str) -> 
         return
     print(paint(path, "bold", color))
     for function in found:
-        for line in report.lines(function):
-            print(f"  {line}")
+        print(f"  {function.name}")
+        for line in report.lines(function, verbose):
+            print(*(f"    {part}" for part in wrapped(line)), sep="\n")
         if function.mismatch is not None:
             for line in report.mismatch_lines(path, function.name, function.mismatch):
                 head, mark, rest = line.partition("]: ")

@@ -107,7 +107,7 @@ class FunctionEvidence:
         How far the emulator's cases beyond the table got hangs on the machine: it is left out.
         """
         lines = [
-            f"{_place(e)} {e.cases} cases{_where(e)}"
+            f"{_place(e)} {counted(e.cases, 'case')}{_where(e)}"
             for e in self.evidence
             if e.status == PASSED and e.on != "ptx" and not e.detail.get("joined")
         ]
@@ -121,6 +121,11 @@ class FunctionEvidence:
             "evidence": [e.to_json() for e in self.evidence],
             "mismatch": self.mismatch.to_json() if self.mismatch else None,
         }
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 case`, `2 cases`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _place(evidence: Evidence) -> str:

@@ -5,122 +5,141 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from porter.verify.evidence import FAILED, PASSED, Evidence, FunctionEvidence, Mismatch
+from porter.verify.evidence import FAILED, PASSED, Evidence, FunctionEvidence, Mismatch, counted
 
+#: where a function ran, as a sentence says it
+_PLACES = {"simulator": "on the simulator", "emulator": "on the emulator", "gpu": "on the GPU"}
 #: cases that are not the verifier's own, by their key in the detail
-_FURTHER = {"strategies": "from strategies", "traced": "traced"}
+_FURTHER = {"strategies": "from strategies", "traced": "from a trace"}
 
 
-def lines(found: FunctionEvidence) -> Iterator[str]:
-    """What was proved about one function, and what was not, line by line."""
-    yield found.name
+def lines(found: FunctionEvidence, verbose: bool = False) -> Iterator[str]:
+    """What verification found about one function, a line for each engine."""
     for evidence in found.evidence:
         if evidence.on != "ptx":
-            yield f"  {evidence.on:<10} {simulator_line(evidence)}"
-    for line in ptx_lines(found):
-        yield f"  {'ptx':<10} {line}"
-    yield from (f"  {'warning:':<10} {w}" for e in found.evidence for w in warnings(e))
+            yield run_line(evidence)
+            if verbose and evidence.status == PASSED:
+                yield from (f"  {line}" for line in run_details(evidence))
+    for compiler, compiled in _compilers(found):
+        yield from ptx_lines(compiled, compiler)
+        if verbose and any(e.status == PASSED and e.detail.get("f64") == 0 for e in compiled):
+            yield "  no float64 instructions in float32 programs"
+    for note in dict.fromkeys(e.detail["library"] for e in found.evidence if "library" in e.detail):
+        yield f"note: {note}"
+    for evidence in found.evidence:
+        yield from (f"warning: {warning}" for warning in warnings(evidence))
 
 
 def brief(found: FunctionEvidence) -> str:
     """The same on one line."""
     if found.mismatch is not None:
         return f"{found.name}: failed: {found.mismatch.message}"
-    parts = [f"{e.on} {simulator_line(e)}" for e in found.evidence if e.on != "ptx"]
-    parts += [f"ptx {line}" for line in ptx_lines(found)]
+    parts = ["verified: " + "; ".join(found.summary())] if found.summary() else []
+    parts += [run_line(e) for e in found.evidence if e.on != "ptx" and e.status != PASSED]
+    for compiler, compiled in _compilers(found):
+        if any(e.status != PASSED for e in compiled):
+            parts += ptx_lines([e for e in compiled if e.status != PASSED], compiler)
     return f"{found.name}: {'; '.join(parts)}"
 
 
-def simulator_line(evidence: Evidence) -> str:
-    """`24 cases passed (23 with results, 2 with the same exception), 4 wrong inputs too`."""
+def run_line(evidence: Evidence) -> str:
+    """`verified on the simulator: 24 cases passed (2 raised the same exception)`."""
     detail = evidence.detail
-    tool = f"{detail['sanitizer']}: " if detail.get("sanitizer") else ""
+    place = _PLACES.get(evidence.on, f"on {evidence.on}")
+    if detail.get("sanitizer"):
+        place += f" under {detail['sanitizer']}"
     if evidence.status != PASSED:
-        reason = detail.get("reason", "")
-        return tool + evidence.status + (f": {reason}" if reason else "")
-    text = f"{tool}{evidence.cases} cases passed"
+        reason = f": {detail['reason']}" if detail.get("reason") else ""
+        return ("failed " if evidence.status == FAILED else "not verified ") + place + reason
+    where = f" where {detail['domain']}" if detail.get("domain") else ""
+    text = f"verified {place}{where}: {counted(evidence.cases, 'case')} passed"
     if detail.get("exceptions"):
-        # a case whose original raises is tried again with other values: it can have both
-        found = f"{detail['values']} with results, " if detail.get("values") else ""
-        text += f" ({found}{detail['exceptions']} with the same exception)"
-    if detail.get("wrong_inputs"):
-        text += f", {detail['wrong_inputs']} wrong inputs too"
-    text += _error(detail)
-    extra = [f"{detail[key]} {words}" for key, words in _FURTHER.items() if detail.get(key)]
-    if extra:
-        text += f"; {' and '.join(extra)} among them"
+        text += f" ({detail['exceptions']} raised the same exception)"
     if detail.get("own_blocks"):
-        text += "; right with its own block sizes only"
-    if detail.get("domain"):
-        text += f"; domain: {detail['domain']}"
-    if detail.get("largest"):
-        text += f", up to {detail['largest']:,} threads in a launch"
-    text += _sizes(detail.get("sizes"))
-    if detail.get("gpu"):
-        text += f"; {detail['gpu']}, {detail['kernel_milliseconds']} ms in kernels"
-    if detail.get("library"):
-        text += f"; {detail['library']}"
-    return text
-
-
-def _sizes(reach: dict[str, Any] | None) -> str:
-    """How far the cases beyond the table got in their time."""
-    if not reach:
-        return ""
-    text = f"; sizes up to {reach['largest']:,}" if reach["done"] else ""
-    if reach["ended"]:
-        text += f"; {reach['seconds']:g} s sufficed for {reach['done']} of {reach['wanted']} sizes"
-    return text
+        text += " with the module's own block sizes only"
+    return text + _error(detail)
 
 
 def _error(detail: dict[str, Any]) -> str:
-    """`, worst error 2 ulp (7 % of its budget)`: of the element nearest to its budget."""
+    """`, worst error 2 ulp`: of the element nearest to its budget."""
     worst = detail.get("worst_share")
     if worst is None:
         return ""
     if not worst["ulp"]:
         return ", all equal to the last bit"
-    share = 100 * worst["share"]
-    shown = "under 1" if share < 1 else f"{share:.0f}"
-    return f", worst error {_ulps(worst['ulp'])} ulp ({shown} % of its budget)"
+    return f", worst error {_ulps(worst['ulp'])} ulp"
 
 
 def _ulps(ulp: float) -> str:
     return f"{ulp:.2g}" if ulp < 1 else f"{ulp:.0f}" if ulp < 1e6 else f"{ulp:.1e}"
 
 
-def ptx_lines(found: FunctionEvidence) -> Iterator[str]:
-    """A line for each compiler, which is named if it is not numba-cuda alone."""
+def run_details(evidence: Evidence) -> Iterator[str]:
+    """What `--verbose` adds about one engine."""
+    detail = evidence.detail
+    yield from _further(detail)
+    worst = detail.get("worst_share")
+    if worst is not None and worst["ulp"]:
+        share = 100 * worst["share"]
+        yield f"the worst error is {'under 1' if share < 1 else f'{share:.0f}'} % of its budget"
+    reach = detail.get("sizes") or {}
+    if reach.get("done"):
+        yield f"sizes up to {reach['largest']:,}"
+    if reach.get("ended"):
+        times = f"{reach['done']} of {reach['wanted']} sizes"
+        yield f"{times} were tried in the time for them ({reach['seconds']:g} s)"
+    if detail.get("largest"):
+        yield f"up to {detail['largest']:,} threads in a launch"
+    if detail.get("gpu"):
+        yield f"{detail['gpu']}, {detail['kernel_milliseconds']} ms in kernels"
+
+
+def _further(detail: dict[str, Any]) -> Iterator[str]:
+    """The cases by their kind."""
+    if detail.get("exceptions") and detail.get("values"):
+        # a case whose original raises is tried again with other values: it can have both
+        yield f"{counted(detail['values'], 'case')} gave results"
+    for key, words in _FURTHER.items():
+        if detail.get(key):
+            yield f"{counted(detail[key], 'case')} {words}"
+    if detail.get("wrong_inputs"):
+        yield f"{counted(detail['wrong_inputs'], 'invalid input')} passed too"
+
+
+def _compilers(found: FunctionEvidence) -> Iterator[tuple[str, list[Evidence]]]:
+    """What was compiled, by compiler; numba-cuda alone goes without saying and is ""."""
     compiled = [e for e in found.evidence if e.on == "ptx"]
     names = list(dict.fromkeys(e.detail.get("backend", "") for e in compiled))
     for name in names:
         usual = len(names) == 1 and name.split(" ")[0] in ("", "numba-cuda")
-        yield ("" if usual else f"{name}: ") + ptx_line(
-            [e for e in compiled if e.detail.get("backend", "") == name]
-        )
+        yield ("" if usual else name), [e for e in compiled if e.detail.get("backend", "") == name]
 
 
-def ptx_line(compiled: list[Evidence]) -> str:
-    """`sm_75 sm_80 sm_90: 24 registers, nothing spilled, occupancy 75 %, no float64`."""
+def ptx_lines(compiled: list[Evidence], compiler: str = "") -> Iterator[str]:
+    """`compiled to PTX: sm_75 sm_80, 24 registers, no spills, occupancy 75 %`, or what failed."""
+    by = f" by {compiler}" if compiler else ""
     bad = next((e for e in compiled if e.status == FAILED), None)
     if bad is not None:
-        arch = bad.detail.get("arch", "")
-        return f"failed {arch}: {bad.detail.get('error') or bad.detail.get('reason', '')}".strip()
-    skipped = [e.detail.get("reason", "") for e in compiled if e.status != PASSED]
+        arch = f" for {bad.detail['arch']}" if bad.detail.get("arch") else ""
+        reason = bad.detail.get("error") or bad.detail.get("reason", "")
+        yield f"failed to compile to PTX{arch}{by}: {reason}"
+        return
     done = [e for e in compiled if e.status == PASSED]
-    if not done:
-        return f"skipped: {skipped[0]}"
+    if done:
+        yield f"compiled to PTX{by}: {_resources(done)}"
+    skipped = dict.fromkeys(e.detail.get("reason", "") for e in compiled if e.status != PASSED)
+    yield from (f"not compiled to PTX{by}: {reason}" for reason in skipped)
+
+
+def _resources(done: list[Evidence]) -> str:
     text = " ".join(str(e.detail["arch"]) for e in done)
     registers = [e.detail["registers"] for e in done if e.detail["registers"] is not None]
     if registers:
         spilled = max(e.detail["spill_bytes"] or 0 for e in done)
-        text += f": {max(registers)} registers, {spilled or 'no'} bytes spilled"
+        spills = f"{spilled} bytes spilled" if spilled else "no spills"
+        text += f", {max(registers)} registers, {spills}"
     shares = [e.detail["occupancy"] for e in done if e.detail.get("occupancy") is not None]
-    if shares:
-        text += f", occupancy {100 * min(shares):.0f} %"
-    if any(e.detail["f64"] == 0 for e in done):
-        text += ", no float64 in float32 programs"
-    return "; ".join((text, *(f"skipped: {reason}" for reason in skipped)))
+    return text + (f", occupancy {100 * min(shares):.0f} %" if shares else "")
 
 
 def warnings(evidence: Evidence) -> Iterator[str]:
@@ -129,8 +148,8 @@ def warnings(evidence: Evidence) -> Iterator[str]:
     if detail.get("f64"):
         yield f"{detail['f64']} float64 instructions in a float32 program ({detail['arch']})"
     if detail.get("refused_sizes"):
-        times = f"{detail['refused_sizes']} times with an axis or a count of 3 or less"
-        yield f"stricter than the original, {times}: {detail['refusal']}"
+        cases = counted(detail["refused_sizes"], "case")
+        yield f"stricter than the original in {cases} with a size of 3 or less: {detail['refusal']}"
     if detail.get("source"):
         yield f"the source file has {detail['source']}"
     if detail.get("output_equals_input"):
@@ -138,18 +157,18 @@ def warnings(evidence: Evidence) -> Iterator[str]:
     if evidence.status == PASSED and detail.get("launches") == 0:
         yield "no kernel was launched"
     if detail.get("out_of_bounds"):
-        text = "a kernel leaves its arrays where the original raises IndexError"
-        yield f"{text} ({detail['out_of_bounds']} cases): a GPU raises nothing there"
+        text = "a kernel reads or writes out of bounds where the original raises IndexError"
+        yield f"{text} ({counted(detail['out_of_bounds'], 'case')}): a GPU raises no exception"
     if detail.get("not_compared"):
         reasons = "; ".join(detail.get("reasons", [])[:2])
-        yield f"{detail['not_compared']} cases could not be compared ({reasons})"
+        yield f"{counted(detail['not_compared'], 'case')} could not be compared ({reasons})"
     if evidence.status == PASSED and "reason" in detail:
         yield f"fewer cases than asked for: {detail['reason']}"
 
 
 def mismatch_lines(path: str, name: str, mismatch: Mismatch) -> Iterator[str]:
     """A mismatch in the form of a diagnostic."""
-    yield f"error[PRT911]: `{name}` is not proved: {mismatch.message}"
+    yield f"error[PRT911]: `{name}` failed verification: {mismatch.message}"
     yield f"  --> {path}"
     if mismatch.inputs:
         where = f"case {mismatch.case}" if mismatch.case >= 0 else "wrong input"

@@ -332,7 +332,7 @@ class Session:
         if counts.get("launched") or not kernels:
             return ""
         shown = ", ".join(f"`{k}`" for k in kernels[:3])
-        return f"no case ran {shown}: nothing is proved of the kernels"
+        return f"no case ran {shown}: the kernels are not verified"
 
     def _few(self, name: str, proof: Proof | None) -> Few | None:
         """Why too few cases gave a result to say that a function is verified."""

@@ -121,6 +121,9 @@ Compile = Annotated[
 RunScript = Annotated[
     bool, typer.Option("--run", help="Run the script (arguments after --) and watch Numba compile.")
 ]
+Types = Annotated[
+    bool, typer.Option("--types", help="With --compile or --run: the types under each line.")
+]
 Raw = Annotated[
     bool, typer.Option("--raw", help="With --compile or --run: Numba's own annotation too.")
 ]
@@ -248,6 +251,7 @@ def analyze(
     stdin_filename: StdinFilename = None,
     compile_: Compile = False,
     run_: RunScript = False,
+    types: Types = False,
     raw: Raw = False,
     timeout: Timeout = None,
 ) -> None:
@@ -275,6 +279,7 @@ def analyze(
         compile=compile_,
         run=run_,
         script_args=context.meta.get("script", ()),
+        types=types,
         raw=raw,
         timeout=timeout,
     )

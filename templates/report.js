@@ -23,7 +23,7 @@
     return node;
   }
 
-  const state = { file: null, line: 0, types: false, wrap: false, module: true, tab: "source" };
+  const state = { file: null, line: 0, types: true, wrap: false, module: true, tab: "source" };
   const picked = { severity: new Set(), verdict: new Set() };
   const form = { code: $("#code"), file: $("#file"), function: $("#function") };
   const main = $("#main");
@@ -209,7 +209,7 @@
     const items = used.map((k) => el("span", { class: `k-${k}` }, el("b", { class: "verdict" }, LETTERS[k]), data.labels[k]));
     if (file.numba) {
       for (const [k, [letter, label]] of Object.entries(NUMBA)) {
-        if (file.numba.kinds.includes(k)) items.push(el("span", { class: `numba n-${k}` }, el("b", { class: "verdict" }, letter), label));
+        if (file.numba.kinds.includes(k)) items.push(el("span", { class: `numba n-${k}${k === "l" ? " lifted" : ""}` }, el("b", { class: "verdict" }, letter), label));
       }
     }
     return items.length ? el("div", { class: "key", role: "group", "aria-label": "Legend" }, items) : null;
@@ -230,7 +230,8 @@
       if (at && at[1] === 1) rows.push(el("div", { class: "cell", role: "listitem" }, `Cell ${at[0]}`));
       const kind = file.kinds[index];
       const label = data.labels[kind] || "";
-      rows.push(el("div", { class: `ln k-${kind}`, role: "listitem", "data-line": line, tabindex: "-1" },
+      const lifted = file.numba && file.numba.kinds[index] === "l" ? " lifted" : "";
+      rows.push(el("div", { class: `ln k-${kind}${lifted}`, role: "listitem", "data-line": line, tabindex: "-1" },
         el("a", { class: "no", href: link(file, line), tabindex: "-1", "aria-label": `line ${line}` }, String(at ? at[1] : line)),
         verdictOf(kind, label, linked.has(statement(file, line))), numbaOf(file, line),
         el("span", { class: "text" }, textOf(runs, marksOn(file, line, runs)))));
@@ -439,12 +440,11 @@
   // -- Numba's types ----------------------------------------------------------------------------------
 
   function typesOf(line) {
-    const parts = [];
-    for (const c of state.file.numba.compiled) {
-      const texts = c.types[line];
-      if (!texts || !texts.length) continue;
-      parts.push(el("h4", {}, `${c.name}(${c.signature}), ${c.target}`), el("ul", {}, texts.map((t) => el("li", {}, t))));
-    }
+    const said = state.file.numba.compiled.filter((c) => c.types[line] && c.types[line].length);
+    // one signature is said at the head of its function
+    const parts = said.flatMap((c) => [
+      said.length > 1 ? el("h4", {}, `${c.name}(${c.signature}), ${c.target}`) : null,
+      el("ul", {}, c.types[line].map((t) => el("li", {}, t)))]).filter(Boolean);
     return parts.length ? el("div", { class: "types", role: "listitem", "data-types-of": line }, el("div", {}, parts)) : null;
   }
 

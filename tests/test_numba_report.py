@@ -156,6 +156,32 @@ def test_raw_prints_the_annotation_below_the_results(folder: Folder) -> None:
     assert "--- a.py:5 f(int64) ---" in raw and "# --- LINE 6 ---" in raw
 
 
+def test_types_are_printed_under_each_line(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder.write(OBJECTS + "\n\nfingerprint(np.ones(4))\ngo_fast(np.ones((3, 3), np.float32))\n")
+    plain = folder.analyze("--run", "a.py")
+    shown = folder.analyze("--run", "a.py", "--types").removeprefix(plain)
+    assert shown.startswith(
+        "Numba's types (N machine code, L a lifted loop, O Python objects):\n\n"
+        "a.py:8 fingerprint(float64[::1]) -> Python object\n"
+    )
+    assert (
+        "26   def go_fast(a):\n"
+        "27 N     trace = 0.0\n"
+        "         : trace: float64\n"
+        "28 N     for i in range(a.shape[0]):\n"
+        "         : a: float32[:, ::1]; i: int64\n"
+    ) in shown
+    lifted = next(line for line in shown.splitlines() if " L   " in line)
+    assert "for " in lifted and "return: (" not in shown
+    assert "\x1b" not in shown
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[2m         : trace: float64\x1b[0m" in folder.analyze("--run", "a.py", "--types")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in folder.analyze("--run", "a.py", "--types")
+    compiled = folder.analyze("--compile", "a.py", "--types", "--output-format", "concise")
+    assert ": trace: float64" in compiled
+
+
 def test_a_cached_function_is_compiled_all_the_same(folder: Folder) -> None:
     folder.write("""
         from numba import njit
@@ -303,6 +329,7 @@ def test_run_wants_scripts(folder: Folder) -> None:
         (["--run", "."], "--run runs Python scripts"),
         (["--run", "-"], "--run runs Python scripts"),
         (["--raw", "a.py"], "--raw goes with"),
+        (["--types", "a.py"], "--types goes with"),
         (["--compile", "--timeout", "0", "a.py"], "--timeout takes"),
     ):
         folder.analyze(*arguments)

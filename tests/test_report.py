@@ -463,7 +463,7 @@ def test_notebooks_show_their_cells(browser: Browser, folder: Path) -> None:
     assert {"PRT301", "PRT900"} <= set(browser.texts(".card .linkish"))
 
 
-def test_numbas_types_on_demand(browser: Browser, folder: Path, one: Path) -> None:
+def test_numbas_types_and_lifted_loops(browser: Browser, folder: Path, one: Path) -> None:
     browser.open(one)
     assert browser.all('[data-tool="types"]') == [] and browser.all(".numba") == []
     first, last = line_of("def hash_computation"), line_of("hashlib.md5")
@@ -493,17 +493,28 @@ def test_numbas_types_on_demand(browser: Browser, folder: Path, one: Path) -> No
         "Numba no keepdims in Numba's max",
         "Numba this loop is lifted to machine code for int64",
     ]
-    assert browser.all(".types") == []
+    # a lifted loop has a ground of its own, and the legend shows it
+    lifted = browser.style(f'.source [data-line="{first + 2}"]', "backgroundColor")
+    assert lifted == browser.style(f'.source [data-line="{first + 1}"]', "backgroundColor")
+    assert lifted == browser.style(".key .lifted", "backgroundColor") == "rgb(211, 245, 222)"
+    assert lifted != browser.style(f'.source [data-line="{last}"]', "backgroundColor")
+    # the types are there from the start
+    assert browser.texts(".types li") == ["x: array(float64, 1d, C)", "<b>$2</b>: float64"]
     browser.run(
         "document.querySelector(arguments[0]).scrollIntoView()", f'[data-types="{first + 2}"]'
     )
     browser.click(f'[data-types="{first + 2}"]')
-    assert browser.texts(".types li") == ["x: array(float64, 1d, C)", "<b>$2</b>: float64"]
-    browser.keys("t")
     assert browser.all(".types") == []
-    browser.keys("T")
+    browser.keys("t")
     assert len(browser.all(".types")) == 1
+    browser.keys("T")
+    assert browser.all(".types") == []
     assert "Numba rejects this" in browser.texts(".key")[0]
+    browser.keys("T")
+    faint_texts = (Path(__file__).parent / "contrast.js").read_text("utf-8")
+    for scheme in ("light", "dark"):
+        browser.media(scheme)
+        assert browser.run(faint_texts) == []
 
 
 def test_a_phone_has_one_pane_at_a_time(browser: Browser, one: Path) -> None:

@@ -149,14 +149,16 @@ def _text(
         return FORMATS[options.output_format](analyses, config.signatures)
     if options.statistics:
         return statistics([d for a in analyses for d in a.diagnostics])
-    raw = ""
-    if options.raw:
-        from porter.output.numba import as_raw
+    color = not options.output_file and wants_color(out)
+    more = ""
+    if options.types or options.raw:
+        from porter.output.numba import as_raw, as_types
 
-        raw = as_raw(analyses)
+        more = as_types(analyses, color) if options.types else ""
+        more += as_raw(analyses) if options.raw else ""
     if options.output_format == "concise":
-        return as_concise(analyses) + raw
-    return as_full(analyses, not options.output_file and wants_color(out)) + raw
+        return as_concise(analyses) + more
+    return as_full(analyses, color) + more
 
 
 def _write(text: str, options: AnalyzeOptions, out: TextIO) -> None:

@@ -16,7 +16,8 @@ class AnalyzeOptions:
     """Arguments of `porter analyze`; `select` and `ignore` are code prefixes such as PRT4.
 
     `compile` and `run` ask Numba itself, for `timeout` seconds each; `script_args` go to the
-    script that `run` runs; `raw` prints Numba's own annotation too.
+    script that `run` runs; `types` prints the types under each line, `raw` Numba's own
+    annotation.
     """
 
     paths: tuple[str, ...]
@@ -38,6 +39,7 @@ class AnalyzeOptions:
     compile: bool = False
     run: bool = False
     script_args: tuple[str, ...] = ()
+    types: bool = False
     raw: bool = False
     timeout: float | None = None
 
@@ -53,8 +55,9 @@ class AnalyzeOptions:
 
     def check(self) -> None:
         """Raises `UsageError` for options that miss another one, and for what cannot be run."""
-        if self.raw and not self.asks_numba:
-            raise UsageError("--raw goes with --compile or --run")
+        for option, given in (("--types", self.types), ("--raw", self.raw)):
+            if given and not self.asks_numba:
+                raise UsageError(f"{option} goes with --compile or --run")
         if self.timeout is not None and self.timeout <= 0:
             raise UsageError("--timeout takes a number of seconds above 0")
         for path in self.paths if self.run else ():

@@ -29,6 +29,14 @@ def types_by_line(annotation: Any) -> dict[int, tuple[str, ...]]:
     return {line: tuple(texts) for line, texts in sorted(found.items())}
 
 
+def loop_types(annotation: Any) -> dict[int, tuple[str, ...]]:
+    """The same of a lifted loop, which is a function to Numba alone: what it returns is no value
+    of the user's."""
+    found = types_by_line(annotation).items()
+    kept = {n: tuple(t for t in texts if not t.startswith("return: ")) for n, texts in found}
+    return {line: texts for line, texts in kept.items() if texts}
+
+
 def lines_of(annotation: Any) -> tuple[int, ...]:
     """The lines that a function's instructions come from."""
     return tuple(sorted({int(i.loc.line) for i in _instructions(annotation)}))

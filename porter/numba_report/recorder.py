@@ -171,7 +171,7 @@ class Recorder:
                 "line": int(loop.get_source_location()),
                 "signature": ", ".join(f"{n}: {t}" for n, t in zip(names, types, strict=False)),
                 "nopython": not result.objectmode,
-                "types": {str(n): t for n, t in describe.types_by_line(annotation).items()},
+                "types": {str(n): t for n, t in describe.loop_types(annotation).items()},
                 "lines": describe.lines_of(annotation),
                 "raw": describe.raw(annotation) if self._raw else "",
             }

@@ -81,6 +81,53 @@ def as_raw(analyses: Sequence[Analysis]) -> str:
     return text
 
 
+#: how a line runs, by the letters of the HTML report: shown, a style, and what it means
+_LETTERS = {
+    "n": ("N", "good", "machine code"),
+    "l": ("L", "good", "a lifted loop"),
+    "o": ("O", "warning", "Python objects"),
+    "e": ("!", "error", "rejected"),
+}
+
+
+def as_types(analyses: Sequence[Analysis], color: bool) -> str:
+    """The source of each function, and under each line the types of its variables."""
+    blocks: list[str] = []
+    used: dict[str, None] = {}
+    for analysis in analyses:
+        for compiled in analysis.numba:
+            if compiled.types:
+                blocks.append(_typed(analysis, compiled, used, color))
+    if not blocks:
+        return ""
+    meanings = [f"{shown} {text}" for k, (shown, _, text) in _LETTERS.items() if k in used]
+    legend = f" ({', '.join(meanings)})" if meanings else ""
+    return f"Numba's types{legend}:\n\n" + "\n".join(blocks) + "\n"
+
+
+def _typed(analysis: Analysis, compiled: Compiled, used: dict[str, None], color: bool) -> str:
+    from porter.output.report.numba import letter
+
+    source = analysis.source
+    path, first = source.place(compiled.line)
+    returns = f" -> {compiled.returns}" if compiled.returns else ""
+    head = f"{path}:{first} {compiled.name}({compiled.signature}){returns}"
+    text = paint(head, "bold", color) + "\n"
+    last = min(max(compiled.end_line, *compiled.types), len(source.lines))
+    width = len(str(max(source.place(n)[1] for n in (compiled.line, last))))
+    for line in range(compiled.line, last + 1):
+        kind = letter(compiled, line)
+        used[kind] = None
+        shown, style, _ = _LETTERS.get(kind, (" ", "bold", ""))
+        code = source.lines[line - 1]
+        mark = paint(shown, style, color and shown != " ")
+        text += f"{source.place(line)[1]:>{width}} {mark} {code}".rstrip() + "\n"
+        if line in compiled.types:
+            indent = " " * (width + 3 + len(code) - len(code.lstrip()))
+            text += paint(f"{indent}: {'; '.join(compiled.types[line])}", "dim", color) + "\n"
+    return text
+
+
 def records(analysis: Analysis, name: str, line: int) -> list[dict[str, Any]]:
     """Numba's word on one function, its lines counted as the rest of the JSON counts them."""
     return [_record(analysis, c) for c in analysis.numba if (c.name, c.line) == (name, line)]

@@ -27,7 +27,7 @@ def numba_record(compiled: Sequence[Compiled], source: SourceFile) -> dict[str, 
     letters = [NONE] * (len(source.lines) + 1)
     for one in compiled:
         for line in range(one.line, min(one.end_line + 1, len(letters))):
-            letters[line] = _worse(letters[line], _letter(one, line))
+            letters[line] = _worse(letters[line], letter(one, line))
     notes = dict.fromkeys(note for one in compiled for note in _notes(one))
     return {
         "kinds": "".join(letters[1:]),
@@ -36,7 +36,8 @@ def numba_record(compiled: Sequence[Compiled], source: SourceFile) -> dict[str, 
     }
 
 
-def _letter(one: Compiled, line: int) -> str:
+def letter(one: Compiled, line: int) -> str:
+    """How a line of a function runs: one of the letters above."""
     if one.error is not None and one.mode == "failed":
         return FAILED if line == one.error.line else NONE
     loop = next((x for x in one.loops if x.line <= line <= x.end_line), None)

@@ -38,7 +38,9 @@ LIMIT = 180
 #: what is replaced before two lines are compared
 VOLATILE = (
     (r"\bemulator\b.*", "emulator #"),
-    (r"\b(\d[\d,.]*) (?=(ns|us|ms|s|min|registers|times)\b)", "# "),
+    (r"\b\d[\d,.]* (ns|us|ms|s|min)\b", "# s"),
+    (r"\b\d[\d,.]* (?=(registers|times)\b)", "# "),
+    (r"\b(\d+\.\d{8})\d+", r"\1"),  # the last digits are those of the C library
     (r"\b\d+(\.\d+)? %", "# %"),
     (r"\bworst error \d+ ulp", "worst error # ulp"),
     (r"\b\d+\.\d{4}\b", "#"),  # the columns of `porter trace`

@@ -98,11 +98,13 @@ Paths = Annotated[
 ]
 RunModule = Annotated[
     bool,
-    typer.Option("--run-module", help="Run the whole file for the values of its constants."),
+    typer.Option("--run-module", help="Execute the whole file to evaluate its constants."),
 ]
 Functions = Annotated[
     list[str] | None,
-    typer.Option("-f", "--function", metavar="NAME", help="Only this function (repeatable)."),
+    typer.Option(
+        "-f", "--function", metavar="NAME", help="Process only this function (repeatable)."
+    ),
 ]
 OutputFormat = Annotated[Format, typer.Option("--output-format", help="How to write results.")]
 AnalysisOutput = Annotated[
@@ -111,26 +113,32 @@ AnalysisOutput = Annotated[
 StdinFilename = Annotated[
     str | None,
     typer.Option(
-        "--stdin-filename", metavar="PATH", help="The name of the file that - stands for."
+        "--stdin-filename", metavar="PATH", help="The file name to report for standard input."
     ),
 ]
 
 Compile = Annotated[
-    bool, typer.Option("--compile", help="Ask Numba too: import the file, compile its functions.")
+    bool, typer.Option("--compile", help="Import the file and compile its functions with Numba.")
 ]
 RunScript = Annotated[
-    bool, typer.Option("--run", help="Run the script (arguments after --) and watch Numba compile.")
+    bool,
+    typer.Option(
+        "--run", help="Run the script (arguments after --) and record what Numba compiles."
+    ),
 ]
 Types = Annotated[
     bool, typer.Option("--types", help="With --compile or --run: the types under each line.")
 ]
 Raw = Annotated[
-    bool, typer.Option("--raw", help="With --compile or --run: Numba's own annotation too.")
+    bool, typer.Option("--raw", help="With --compile or --run: print Numba's own annotation.")
 ]
 Output = Annotated[
     str | None,
     typer.Option(
-        "-o", "--output", metavar="FILE|DIR|-", help="Where to write (<stem>_cuda.py beside)."
+        "-o",
+        "--output",
+        metavar="FILE|DIR|-",
+        help="Where to write (default: <stem>_cuda.py beside the source).",
     ),
 ]
 Seconds = Annotated[
@@ -139,32 +147,30 @@ Seconds = Annotated[
         "--seconds",
         min=0,
         metavar="N",
-        help="The emulator's time for sizes beyond the table (1.5; 20 for edited text).",
+        help="Time for further sizes on the emulator (1.5 s; 20 s if edited).",
     ),
 ]
 Timeout = Annotated[
     float | None,
-    typer.Option(
-        "--timeout", metavar="SECONDS", help="Time for each script or file (60 by default)."
-    ),
+    typer.Option("--timeout", metavar="SECONDS", help="Time limit for each script or file (60 s)."),
 ]
 ConvertTimeout = Annotated[
     float | None,
     typer.Option(
         "--timeout",
         metavar="SECONDS",
-        help="Time to convert each function, and to verify it on each engine (300 s).",
+        help="Time limit to convert each function, and to verify it on each engine (300 s).",
     ),
 ]
 Verbose = Annotated[
     bool, typer.Option("-v", "--verbose", help="Print the details of each verification.")
 ]
 RefuseHost = Annotated[
-    bool, typer.Option("--refuse-host", help="Refuse what would have to stay on the host.")
+    bool, typer.Option("--refuse-host", help="Refuse functions that need statements on the host.")
 ]
 AllowSerial = Annotated[
     bool,
-    typer.Option("--allow-serial", help="Run loops that need their own results on one thread."),
+    typer.Option("--allow-serial", help="Run loops with carried dependences on one thread."),
 ]
 
 
@@ -209,7 +215,8 @@ def analyze(
     functions: Functions = None,
     output_format: AnalysisOutput = AnalysisFormat.full,
     output_file: Annotated[
-        str | None, typer.Option("--output-file", metavar="FILE", help="Write results there.")
+        str | None,
+        typer.Option("--output-file", metavar="FILE", help="Write results to this file."),
     ] = None,
     select: Annotated[
         list[str] | None,
@@ -217,11 +224,11 @@ def analyze(
     ] = None,
     ignore: Annotated[
         list[str] | None,
-        typer.Option("--ignore", metavar="CODES", help="Leave out these codes or prefixes."),
+        typer.Option("--ignore", metavar="CODES", help="Do not report these codes or prefixes."),
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Apply the safe fixes.")] = False,
     unsafe_fixes: Annotated[
-        bool, typer.Option("--unsafe-fixes", help="Let --fix and --diff take unsafe fixes too.")
+        bool, typer.Option("--unsafe-fixes", help="Include unsafe fixes in --fix and --diff.")
     ] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Print the fixes as a diff.")] = False,
     statistics: Annotated[
@@ -231,7 +238,7 @@ def analyze(
         bool, typer.Option("--exit-zero", help="Exit 0 despite findings.")
     ] = False,
     no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Analyze every file afresh and keep nothing.")
+        bool, typer.Option("--no-cache", help="Neither read nor write the cache.")
     ] = False,
     baseline: Annotated[
         str | None,
@@ -243,10 +250,10 @@ def analyze(
     ] = None,
     add_ignore: Annotated[
         bool,
-        typer.Option("--add-ignore", help="Write a comment that ignores it to every finding."),
+        typer.Option("--add-ignore", help="Add a comment to each finding that suppresses it."),
     ] = False,
     show_settings: Annotated[
-        bool, typer.Option("--show-settings", help="Print the settings that hold, and stop.")
+        bool, typer.Option("--show-settings", help="Print the settings in effect and exit.")
     ] = False,
     stdin_filename: StdinFilename = None,
     compile_: Compile = False,
@@ -255,7 +262,12 @@ def analyze(
     raw: Raw = False,
     timeout: Timeout = None,
 ) -> None:
-    """Say what stands between the code and a GPU. Only --compile and --run execute any of it."""
+    """Report what stands between your code and a GPU. Only --compile and --run execute it.
+
+    Each function gets a verdict (kernel, convertible, partly, refused) and a stage, which says how
+    far it has come: object mode (Python runs it), nopython (Numba compiles it for the CPU), CUDA
+    (it is a kernel), data movement (its launches use device arrays), asynchronous (on streams).
+    """
     from porter.commands.analyze import run
     from porter.commands.options import AnalyzeOptions
 
@@ -299,7 +311,7 @@ def convert(
         ),
     ] = None,
     target: Annotated[
-        str, typer.Option("--target", help="What to generate: cuda (the only one so far).")
+        str, typer.Option("--target", help="What to generate (only cuda so far).")
     ] = "cuda",
     output: Output = None,
     diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,
@@ -313,11 +325,16 @@ def convert(
         bool, typer.Option("--no-verify", help="Write the module without verifying it.")
     ] = False,
     emit: Annotated[
-        Emit | None, typer.Option("--emit", help="Print an inner stage and stop.")
+        Emit | None, typer.Option("--emit", help="Print an intermediate representation and exit.")
     ] = None,
     output_format: OutputFormat = Format.full,
     templates: Annotated[
-        str | None, typer.Option("--templates", metavar="DIR", help="Templates that override ours.")
+        str | None,
+        typer.Option(
+            "--templates",
+            metavar="DIR",
+            help="Directory of templates that override the built-in ones.",
+        ),
     ] = None,
     stdin_filename: StdinFilename = None,
     backend: Annotated[
@@ -325,7 +342,7 @@ def convert(
     ] = Backend.numba,
     library: Annotated[
         Library | None,
-        typer.Option("--library", help="What runs linear algebra, FFTs and sorts on the device."),
+        typer.Option("--library", help="Library for linear algebra, FFTs and sorts on the device."),
     ] = None,
     timeout: ConvertTimeout = None,
     refuse_host: RefuseHost = False,
@@ -383,36 +400,43 @@ def verify(
     timeout: Annotated[
         float | None,
         typer.Option(
-            "--timeout", metavar="SECONDS", help="Time for each function on each engine (300 s)."
+            "--timeout",
+            metavar="SECONDS",
+            help="Time limit for each function on each engine (300 s).",
         ),
     ] = None,
     seconds: Seconds = None,
     case: Annotated[
-        int | None, typer.Option("--case", min=0, help="Run only the case of this number.")
+        int | None, typer.Option("--case", min=0, help="Run only the case with this number.")
     ] = None,
     inputs: Annotated[
         str | None,
         typer.Option(
-            "--inputs", metavar="FILE", help="Python file of hypothesis strategies; it is run."
+            "--inputs",
+            metavar="FILE",
+            help="Python file with Hypothesis strategies; it is executed.",
         ),
     ] = None,
     trace: Annotated[
         str | None,
-        typer.Option("--trace", metavar="FILE", help="Trace with recorded shapes to try too."),
+        typer.Option("--trace", metavar="FILE", help="Also try the shapes recorded in this trace."),
     ] = None,
     archs: Annotated[
         list[str] | None,
-        typer.Option("--arch", metavar="sm_NN", help="Compile for it (repeatable), or for all."),
+        typer.Option(
+            "--arch", metavar="sm_NN", help="Architecture to compile for, or all (repeatable)."
+        ),
     ] = None,
     backends: Annotated[
         list[Compiler] | None,
-        typer.Option("--backend", help="Compile with it (repeatable), or with all installed."),
+        typer.Option("--backend", help="Compiler to use, or all that are installed (repeatable)."),
     ] = None,
     trace_values: Annotated[
         bool, typer.Option("--trace-values", help="Show the first source line that differs.")
     ] = False,
     sanitize: Annotated[
-        bool, typer.Option("--sanitize", help="With --on gpu: once more in compute-sanitizer.")
+        bool,
+        typer.Option("--sanitize", help="With --on gpu: repeat the run under compute-sanitizer."),
     ] = False,
     run_module: RunModule = False,
     verbose: Verbose = False,
@@ -446,17 +470,17 @@ def verify(
 # what follows the script is the script's own
 @app.command(cls=PlainCommand, context_settings={"allow_interspersed_args": False})
 def trace(
-    script: Annotated[str, typer.Argument(metavar="SCRIPT", help="The script to run, once.")],
+    script: Annotated[str, typer.Argument(metavar="SCRIPT", help="The script to run.")],
     args: Annotated[
         list[str] | None, typer.Argument(metavar="[ARGS]...", help="The script's own arguments.")
     ] = None,
     timeout: Annotated[
-        float, typer.Option("--timeout", min=0.1, help="Seconds after which it is ended.")
+        float, typer.Option("--timeout", min=0.1, help="Seconds after which the script is stopped.")
     ] = 600.0,
     output_format: OutputFormat = Format.full,
     record_inputs: Annotated[
         bool,
-        typer.Option("--record-inputs", help="Keep values of arguments too, up to 1 MiB a call."),
+        typer.Option("--record-inputs", help="Record argument values too, up to 1 MiB per call."),
     ] = False,
 ) -> None:
     """Run a script and record its functions: types, sizes and time."""
@@ -488,7 +512,7 @@ def rules(output_format: OutputFormat = Format.full) -> None:
 
 @app.command(cls=PlainCommand)
 def doctor(output_format: OutputFormat = Format.full) -> None:
-    """Say what is installed and where modules can be verified."""
+    """Report what is installed and where modules can be verified."""
     from porter.commands.doctor import run
     from porter.commands.options import DoctorOptions
 

@@ -170,7 +170,7 @@ def test_concise_output_is_a_line_for_each(project: Project) -> None:
     project.write("a.py", RETURNS)
     assert project.analyze("a.py", "--output-format", "concise").out.splitlines() == [
         "a.py:6:5: PRT301 kernel `weigh` returns a value",
-        "a.py:5: weigh is kernel (CUDA)",
+        "a.py:5: weigh is kernel (stage: CUDA)",
     ]
 
 
@@ -359,7 +359,7 @@ def test_notebook_findings_name_the_cell(project: Project) -> None:
     assert project.analyze("n.ipynb", "--output-format", "concise").out.splitlines() == [
         "n.ipynb:cell 2:3:5: PRT301 kernel `weigh` returns a value",
         "n.ipynb:cell 3:1:5: PRT900 invalid syntax",
-        "n.ipynb:cell 2:2: weigh is kernel (CUDA)",
+        "n.ipynb:cell 2:2: weigh is kernel (stage: CUDA)",
     ]
     records = project.analyze("n.ipynb", "--output-format", "json").json["diagnostics"]
     assert [(r["cell"], r["line"]) for r in records] == [(2, 3), (3, 1)]

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 def call(ev: Evaluator, node: cst.Call) -> Value:
     """The value of a call expression."""
     callee = ev(node.func)
+    if isinstance(callee, Function) and callee.node is None:
+        # before the arguments: what is wrong with them is beside the point
+        _check_known(ev, callee.name, node)
     positional: list[Any] = []
     for a in node.args:
         if a.keyword is None:
@@ -77,10 +80,8 @@ def named(
             shown = ev.b.module.code(node.func)
             raise ev.b.refuse("PRT901", f"`{shown}` does not take {len(positional)} arguments")
         return special(ev, positional, node)
-    handler = FUNCTIONS.get(name)
-    if handler is None:
-        shown = ev.b.module.code(node.func)
-        raise ev.b.refuse("PRT901", f"`{shown}` cannot be converted to a kernel", _cure(name))
+    _check_known(ev, name, node)
+    handler = FUNCTIONS[name]
     if handler.ufunc:
         bound = unselected(ev.b, name, bind(ev, name, handler, positional, keywords))
         return handler.body(Call(ev, name, bound, node))
@@ -96,6 +97,14 @@ _MADE_BEFORE = (
 )
 #: what to do instead, for methods of lists
 _OTHER_METHODS = dict.fromkeys(("append", "extend", "insert"), _MADE_BEFORE)
+
+
+def _check_known(ev: Evaluator, name: str, node: cst.Call) -> None:
+    """Refuse a library function that porter does not convert."""
+    if name not in _BUILTINS and name not in FUNCTIONS:
+        ev.b.node = node
+        shown = ev.b.module.code(node.func)
+        raise ev.b.refuse("PRT901", f"`{shown}` cannot be converted to a kernel", _cure(name))
 
 
 def _cure(name: str) -> str:
@@ -140,7 +149,7 @@ def bind(
         bound[key] = value
     for key, value in bound.items():
         if value is MISSING:
-            raise ev.b.refuse("PRT901", f"`{name}` lacks its argument `{key}`")
+            raise ev.b.refuse("PRT901", f"`{name}` is missing the argument `{key}`")
     return bound
 
 

@@ -143,6 +143,11 @@ def _patched(top: TopLevel, node: cst.CSTNode) -> int | None:
     return top.patched(owner, attribute) if owner else None
 
 
+def of_the_file(name: str) -> str:
+    """Why a name of the source file cannot stand in the text of the module."""
+    return f"`{name}` is defined in the source file, so the generated module cannot call it"
+
+
 def text_of(b: Builder, scope: Globals, node: cst.BaseExpression) -> str:
     """An expression of the module level as the generated module has it, its imports noted."""
     changes: dict[cst.CSTNode, cst.BaseExpression] = {}
@@ -175,7 +180,7 @@ def _copied(b: Builder, scope: Globals, name: str) -> None:
         return
     found = reading(b, scope, name)
     if isinstance(found.node, (cst.Lambda, cst.BaseComp, cst.Await)):
-        raise b.refuse("PRT902", f"`{name}` is of this file: the module does not have it")
+        raise b.refuse("PRT902", of_the_file(name))
     text = text_of(b, found.scope, found.node)
     b.constants[name] = text
     b.taken.add(name)
@@ -194,7 +199,7 @@ def _ours(b: Builder, scope: Globals, name: str) -> cst.BaseExpression | None:
             return cst.parse_expression(own.replace("numpy.", "np.", 1))
     lines = scope.imports.get(name)
     if not lines:
-        raise b.refuse("PRT902", f"`{name}` is of this file: the module does not have it")
+        raise b.refuse("PRT902", of_the_file(name))
     b.imports |= lines
     return None
 

@@ -418,7 +418,8 @@ class Evaluator:
             return self._pick(owner, items)
         if isinstance(owner, Array):
             return subscripts.index(self.b, owner, items)
-        raise self.b.refuse("PRT905", f"`{self.b.module.code(node.value)}` has no elements")
+        text = f"`{self.b.module.code(node.value)}` is not an array: it has no elements to select"
+        raise self.b.refuse("PRT905", text)
 
     def _pick(self, owner: tuple[Any, ...], items: list[Any]) -> Value:
         item = items[0]

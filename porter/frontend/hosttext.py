@@ -14,7 +14,7 @@ from porter.arrays.dtypes import strengthen
 from porter.diagnostics import Refusal
 from porter.frontend import purity
 from porter.frontend.builder import whole_view
-from porter.frontend.constants import reading, text_of
+from porter.frontend.constants import of_the_file, reading, text_of
 from porter.frontend.evaluate import REPLACED, is_expr
 from porter.frontend.names import used_names
 from porter.frontend.scalars import on_host
@@ -197,7 +197,7 @@ class HostText(cst.CSTTransformer):
             return cst.parse_expression(value.name.replace("numpy", "np", 1))
         lines = self.body.ev.scope.imports.get(name) or self.b.local_imports.get(name)
         if not lines:
-            raise self.b.refuse("PRT902", f"`{name}` is of this file: the module does not have it")
+            raise self.b.refuse("PRT902", of_the_file(name))
         self.imports |= lines
         return None
 
@@ -207,7 +207,7 @@ class HostText(cst.CSTTransformer):
         found = reading(self.b, scope, name)
         value = found.node
         if scope.foreign or not purity.is_plain(value):
-            raise self.b.refuse("PRT902", f"`{name}` is of this file: the module does not have it")
+            raise self.b.refuse("PRT902", of_the_file(name))
         for used in sorted(used_names(value)):
             if used in found.scope.constants:
                 self._constant(used)
@@ -248,7 +248,7 @@ class HostText(cst.CSTTransformer):
                 )
             case Module() | Function():
                 if isinstance(value, Function) and value.node is not None:
-                    raise self.b.refuse("PRT902", f"`{value.name}` is of this file")
+                    raise self.b.refuse("PRT902", of_the_file(value.name))
                 return None
         if value is NONE:
             return cst.Name("None")

@@ -40,7 +40,7 @@ def bind_parameters(
             env[key] = keywords[given(key)]
         elif key not in env:
             if p.default is None:
-                raise ev.b.refuse("PRT901", f"`{name}` lacks its argument `{key}`")
+                raise ev.b.refuse("PRT901", f"`{name}` is missing the argument `{key}`")
             if isinstance(function, cst.FunctionDef):
                 check_default(ev.b, ev.scope, p.default, ev.scope.module.span(function).line)
             env[key] = Evaluator(ev.b, ev.scope, {})(p.default)

@@ -48,7 +48,7 @@ class Run:
 def compile_functions(
     path: str, text: str, questions: Sequence[Question], seconds: float, raw: bool = False
 ) -> tuple[Compiled, ...]:
-    """Numba's word on functions of one file, which is imported but for its statements.
+    """What Numba reports on functions of one file, which is imported but for its statements.
 
     `seconds` are for the whole file.  A function on which Numba crashes is said to have done
     so, and the others are asked again without it.

@@ -1,4 +1,4 @@
-"""`--compile` and `--run`: the analyses of the rules, with Numba's word added."""
+"""`--compile` and `--run`: the analyses of the rules, with what Numba reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numba's word among the findings of the rules: on the user's lines, and nothing said twice."""
+"""What Numba reports, among the findings of the rules: on the user's lines, and said once."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def as_concise(analyses: Sequence[Analysis]) -> str:
     for a in analyses:
         for v in a.functions:
             path, line = a.source.place(v.line)
-            text += f"{path}:{line}: {v.name} is {v.verdict} ({v.stage})\n"
+            text += f"{path}:{line}: {v.name} is {v.verdict} (stage: {v.stage})\n"
     return text + numba.as_lines(analyses)
 
 
@@ -94,7 +94,7 @@ def statistics(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _table(verdicts: list[tuple[Analysis, Verdict]], color: bool) -> str:
-    rows = []
+    rows = [("place", "function", "verdict", "stage", "details")] if verdicts else []
     for a, v in verdicts:
         path, line = a.source.place(v.line)
         why = ", ".join(v.reasons)

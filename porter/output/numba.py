@@ -1,4 +1,4 @@
-"""Numba's word as text and as JSON."""
+"""What Numba reported, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def as_table(analyses: Sequence[Analysis], color: bool) -> str:
         padded = [f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True)]
         padded[2] = paint(padded[2], _STYLES.get(mode, "bold"), color)
         lines.append("  ".join([*padded, text]).rstrip())
-    return "Numba's word:\n" + "".join(f"{line}\n" for line in lines) + "\n"
+    return "Reported by Numba:\n" + "".join(f"{line}\n" for line in lines) + "\n"
 
 
 def as_lines(analyses: Sequence[Analysis]) -> str:
@@ -129,7 +129,7 @@ def _typed(analysis: Analysis, compiled: Compiled, used: dict[str, None], color:
 
 
 def records(analysis: Analysis, name: str, line: int) -> list[dict[str, Any]]:
-    """Numba's word on one function, its lines counted as the rest of the JSON counts them."""
+    """What Numba reported on one function, with the line numbers of the rest of the JSON."""
     return [_record(analysis, c) for c in analysis.numba if (c.name, c.line) == (name, line)]
 
 

@@ -123,7 +123,8 @@ Compile = Annotated[
 RunScript = Annotated[
     bool,
     typer.Option(
-        "--run", help="Run the script (arguments after --) and record what Numba compiles."
+        "--run",
+        help="Run the script or notebook (arguments after --) and record what Numba compiles.",
     ),
 ]
 Types = Annotated[

@@ -323,11 +323,57 @@ def test_nothing_compiled_is_said(folder: Folder) -> None:
     assert "--compile" in found["diagnostics"][0]["help"]
 
 
+def notebook(folder: Folder, *cells: str, name: str = "n.ipynb") -> None:
+    code = [{"cell_type": "code", "source": c, "metadata": {}, "outputs": []} for c in cells]
+    text = json.dumps({"cells": code, "nbformat": 4, "nbformat_minor": 5, "metadata": {}})
+    (folder.folder / name).write_text(text, "utf-8")
+
+
+def test_a_notebook_runs_as_in_jupyter(folder: Folder) -> None:
+    (folder.folder / "sub").mkdir()
+    (folder.folder / "sub" / "data.txt").write_text("4")
+    notebook(
+        folder,
+        "%matplotlib inline\nimport asyncio\nimport numpy as np\nfrom numba import jit, njit",
+        "!ls\nsize = int(open('data.txt').read())\ndisplay(size)\nget_ipython().system('ls')",
+        "from __future__ import annotations\n\n@njit\ndef total(v: Missing):\n"
+        "    return v.sum()\n\n@jit(forceobj=True)\ndef slow(v):\n"
+        "    for i in range(len(v)):\n        v[i] = v[i] * 2\n    return str(v)",
+        "%%bash\nexit 3",
+        "await asyncio.sleep(0)\ntotal(np.ones(size, np.float32)), slow(np.ones(size))",
+        "%time total(1)\n\nraise ValueError('here')",
+        name="sub/n.ipynb",
+    )
+    out = folder.analyze("--run", "sub/n.ipynb", "--output-format", "json")
+    found = json.loads(out)
+    by_name = {f["name"]: f for f in found["functions"]}
+    (total,) = by_name["total"]["numba"]
+    assert (total["signature"], total["line"], by_name["total"]["cell"]) == ("float32[::1]", 4, 3)
+    assert total["types"]["5"] == ["v: float32[::1]", "return: float32"]
+    (slow,) = by_name["slow"]["numba"]
+    assert [(x["line"], x["nopython"]) for x in slow["loops"]] == [(9, True)]
+    (raised,) = [d for d in found["diagnostics"] if d["code"] == "PRT920"]
+    assert (raised["cell"], raised["line"]) == (6, 3)
+    assert raised["message"] == "the notebook raised ValueError: here"
+    assert "magics are left out" in raised["help"]
+    text = folder.analyze("--run", "sub/n.ipynb", "--types", "--raw")
+    assert "sub/n.ipynb:cell 3:4 total(float32[::1]) -> float32\n4   def total" in text
+    assert "--- sub/n.ipynb:cell 3:4 total(float32[::1]) ---" in text
+
+
+def test_a_notebook_has_a_time_limit_and_may_be_empty(folder: Folder) -> None:
+    notebook(folder, "x = 1", "import time\ntime.sleep(60)")
+    out = folder.analyze("--run", "n.ipynb", "--timeout", "2")
+    assert "the notebook was stopped after 2 s" in out
+    notebook(folder)
+    assert "the notebook ran, and Numba compiled nothing" in folder.analyze("--run", "n.ipynb")
+
+
 def test_run_wants_scripts(folder: Folder) -> None:
     folder.write("x = 1\n")
     for arguments, said in (
-        (["--run", "."], "--run runs Python scripts"),
-        (["--run", "-"], "--run runs Python scripts"),
+        (["--run", "."], "--run runs scripts and notebooks"),
+        (["--run", "-"], "--run runs scripts and notebooks"),
         (["--raw", "a.py"], "--raw goes with"),
         (["--types", "a.py"], "--types goes with"),
         (["--compile", "--timeout", "0", "a.py"], "--timeout takes"),

@@ -61,8 +61,8 @@ class AnalyzeOptions:
         if self.timeout is not None and self.timeout <= 0:
             raise UsageError("--timeout takes a number of seconds above 0")
         for path in self.paths if self.run else ():
-            if not path.endswith(".py") or Path(path).is_dir():
-                raise UsageError(f"--run runs Python scripts, and {path} is none")
+            if not path.endswith((".py", ".ipynb")) or Path(path).is_dir():
+                raise UsageError(f"--run runs scripts and notebooks, and {path} is neither")
 
 
 @dataclass(frozen=True)

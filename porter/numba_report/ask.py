@@ -128,9 +128,14 @@ def _unknown(path: str, question: Question, reason: str) -> Compiled:
     )  # fmt: skip
 
 
-def run_script(path: str, args: Sequence[str], seconds: float, raw: bool = False) -> Run:
-    """Run a script as `__main__` and say what Numba compiled while it ran."""
-    request = {"script": path, "args": list(args), "raw": raw}
+def run_script(
+    path: str, args: Sequence[str], seconds: float, raw: bool = False, text: str | None = None
+) -> Run:
+    """Run a script as `__main__` and say what Numba compiled while it ran.
+
+    `text` holds the joined cells of a notebook.
+    """
+    request = {"script": path, "args": list(args), "raw": raw, "text": text}
     ended, events = _child("run_child", request, seconds)
     raised = next((e for e in events if e["event"] == "raised"), None)
     trouble = tuple(str(e["reason"]) for e in events if e["event"] == "trouble")

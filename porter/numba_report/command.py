@@ -56,7 +56,8 @@ def _answers(
     compiled: list[Compiled] = []
     more: list[Diagnostic] = []
     if options.run:
-        ran = run_script(source.path, options.script_args, seconds, options.raw)
+        cells = source.text if source.notebook else None
+        ran = run_script(source.path, options.script_args, seconds, options.raw, cells)
         more = list(_endings(ran, source, seconds))
         compiled = list(_wanted(ran.compiled, options))
     if options.compile:
@@ -74,22 +75,24 @@ def _wanted(compiled: Iterable[Compiled], options: AnalyzeOptions) -> list[Compi
 def _endings(ran: Run, source: SourceFile, seconds: float) -> Iterator[Diagnostic]:
     """How the script ended, where that is worth a word."""
     ended = ran.ended
+    what = "notebook" if source.notebook else "script"
     last = f"; it printed last: {ended.said[-1].strip()[:120]}" if ended.said else ""
     line = int(ran.raised["line"]) if ran.raised else 1
     if ended.code is None:
-        message = f"the script was stopped after {seconds:g} s"
+        message = f"the {what} was stopped after {seconds:g} s"
         yield report(TimeLimit, source, 1, message, f"give it more time with --timeout{last}")
     elif ran.raised:
         reason = f": {ran.raised['reason']}" if ran.raised["reason"] else ""
-        message = f"the script raised {ran.raised['kind']}{reason}"
+        message = f"the {what} raised {ran.raised['kind']}{reason}"
         help = "what was compiled until then is reported; the rest is missing"
+        help += "; magics are left out" if source.has_magics else ""
         yield report(ScriptFailed, source, line or 1, message, help)
     elif ended.code:
-        message = f"the script ended {_how(ended.code)}"
+        message = f"the {what} ended {_how(ended.code)}"
         help = f"what was compiled until then is reported{last}"
         yield report(ScriptFailed, source, 1, message, help)
     elif not ran.compiled:
-        message = "the script ran, and Numba compiled nothing"
+        message = f"the {what} ran, and Numba compiled nothing"
         help = "call the functions in it, or use --compile, which needs no calls"
         yield report(NothingCompiled, source, 1, message, help)
 

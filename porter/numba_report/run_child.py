@@ -1,7 +1,8 @@
 """The child process of `porter analyze --run`: a script as `__main__`, with Numba watched.
 
 `python -m porter.numba_report.run_child REQUEST`; the request is a JSON object with `script`,
-`args`, `reply` (a file that gets one JSON line per event) and `raw`.
+`args`, `reply` (a file that gets one JSON line per event), `raw` and, of a notebook, `text`: its
+code cells, joined, without the magics.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import traceback
 import types
 from pathlib import Path
 
+from porter.numba_report.cells import run_cells
 from porter.numba_report.recorder import Recorder
 from porter.numba_report.watching import AfterImport, is_own, text_of
 
@@ -28,10 +30,13 @@ def main() -> None:
     sys.argv = [request["script"], *request["args"]]
     sys.path.insert(0, os.path.dirname(script))
     module = types.ModuleType("__main__")
-    module.__file__ = script
     sys.modules["__main__"] = module
     try:
-        exec(compile(Path(script).read_bytes(), script, "exec"), module.__dict__)
+        if request["text"] is not None:
+            run_cells(request["text"], script, module)
+        else:
+            module.__file__ = script
+            exec(compile(Path(script).read_bytes(), script, "exec"), module.__dict__)
     except Exception as error:
         recorder.write(_raised(error, script))
         traceback.print_exc()

@@ -76,7 +76,8 @@ def as_raw(analyses: Sequence[Analysis]) -> str:
     for analysis in analyses:
         for compiled in analysis.numba:
             if compiled.raw:
-                head = f"{compiled.path}:{compiled.line} {compiled.name}({compiled.signature})"
+                path, line = analysis.source.place(compiled.line)
+                head = f"{path}:{line} {compiled.name}({compiled.signature})"
                 text += f"--- {head} ---\n{compiled.raw.rstrip()}\n\n"
     return text
 

@@ -62,6 +62,11 @@ class SourceFile:
 
         return locked_lines(self.notebook, self.cells, self.lines)
 
+    @property
+    def has_magics(self) -> bool:
+        """Whether lines of a notebook were commented out, because they are not Python."""
+        return bool(self._locked)
+
     def may_change(self, first: int, last: int) -> bool:
         """Whether lines stand in the file as they are in the text, and in one cell."""
         if not self.notebook:

@@ -47,7 +47,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["convert"], "missing argument"),
         (["convert", "a.py", "--emit", "ptx"], "--emit"),
         (["analyze", "a.py", "--raw"], "--raw goes with --compile or --run"),
-        (["analyze", "--run", "src"], "--run runs Python scripts, and src is none"),
+        (["analyze", "--run", "src"], "--run runs scripts and notebooks, and src is neither"),
         (["analyze", "a.py", "--nonsense"], "no such option: --nonsense"),
         (["analyze", "missing.py"], "missing.py: no such file or directory"),
         (["verify", "a.py", "--cases", "none"], "--cases"),

@@ -34,7 +34,7 @@ def against(analyses: Sequence[Analysis], file: Path) -> list[Analysis]:
     stale = sum(n for key, n in known.items() if key.split("\t")[0] in seen)
     if stale:
         entries = "1 entry is" if stale == 1 else f"{stale} entries are"
-        print(f"{file}: {entries} no longer found; delete the file to have it written anew",
+        print(f"{file}: {entries} no longer found; delete the file to write it again",
               file=sys.stderr)  # fmt: skip
     return kept
 

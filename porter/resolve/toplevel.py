@@ -327,7 +327,7 @@ class TopLevel:
         for k in sorted(self.main):
             for other, line in self.regions[f"#{k}"].binds:
                 if other == name:
-                    return Unknown(line, "the main block binds it anew")
+                    return Unknown(line, "the main block rebinds it")
         late = [f for f in self._facts.get(name, ()) if f.sure and f.region not in self._on_import]
         if late:
             first = min(late, key=lambda f: f.line)

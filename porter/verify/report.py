@@ -171,7 +171,7 @@ def mismatch_lines(path: str, name: str, mismatch: Mismatch) -> Iterator[str]:
     yield f"error[PRT911]: `{name}` failed verification: {mismatch.message}"
     yield f"  --> {path}"
     if mismatch.inputs:
-        where = f"case {mismatch.case}" if mismatch.case >= 0 else "wrong input"
+        where = f"case {mismatch.case}" if mismatch.case >= 0 else "invalid input"
         smaller = ", made smaller" if mismatch.shrunk else ""
         yield f"   | {where}, seed {mismatch.seed}{smaller}:"
         yield from (f"   |   {line}" for line in mismatch.inputs)

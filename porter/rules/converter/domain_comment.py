@@ -15,8 +15,8 @@ class DomainComment(ConverterRule):
 
     ## Why is this bad?
 
-    `porter verify` narrows the inputs of a proof to such a domain, and refuses to work with a
-    comment that it does not understand: what would be proved is not what the comment looks
+    `porter verify` narrows its inputs to such a domain, and refuses to work with a
+    comment that it does not understand: what would be verified is not what the comment looks
     like.
 
     ## Example

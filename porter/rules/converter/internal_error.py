@@ -24,7 +24,7 @@ class InternalError(ConverterRule):
     ```
 
     With `PORTER_DEBUG=1` in the environment porter stops there and shows where it was. Until the
-    mistake is put right, write the line that it stumbles over in another way.
+    mistake is fixed, write the line that it stumbles over in another way.
 
     ## Fix safety
 

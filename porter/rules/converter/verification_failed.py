@@ -14,7 +14,7 @@ class VerificationFailed(ConverterRule):
 
     ## Why is this bad?
 
-    porter writes no module that it cannot prove. If it is not edited by hand, this is a
+    porter writes no module that fails verification. If it is not edited by hand, this is a
     mistake in porter: please report it with the function.
 
     ## Example

@@ -94,7 +94,7 @@ def statistics(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _table(verdicts: list[tuple[Analysis, Verdict]], color: bool) -> str:
-    rows = [("place", "function", "verdict", "stage", "details")] if verdicts else []
+    rows = [("location", "function", "verdict", "stage", "details")] if verdicts else []
     for a, v in verdicts:
         path, line = a.source.place(v.line)
         why = ", ".join(v.reasons)

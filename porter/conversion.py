@@ -332,7 +332,7 @@ def _outcome(
     evidence = tuple(found.evidence)
     if found.accepted:
         notes = tuple(
-            f"{o.sibling.dtype} is not served: with {o.sibling.signature}, {o.reason}"
+            f"{o.sibling.dtype} is not supported: with {o.sibling.signature}, {o.reason}"
             for o in left_out
         )
         return replace(base, evidence=evidence, notes=notes)

@@ -46,7 +46,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["convert", "a.py", "--library", "jax"], "invalid value for '--library'"),
         (["convert"], "missing argument"),
         (["convert", "a.py", "--emit", "ptx"], "--emit"),
-        (["analyze", "a.py", "--raw"], "--raw goes with --compile or --run"),
+        (["analyze", "a.py", "--raw"], "--raw needs --compile or --run"),
         (["analyze", "--run", "src"], "--run runs scripts and notebooks, and src is neither"),
         (["analyze", "a.py", "--nonsense"], "no such option: --nonsense"),
         (["analyze", "missing.py"], "missing.py: no such file or directory"),

@@ -72,7 +72,7 @@ def test_a_dtype_that_was_not_asked_for_never_fails_a_function(shell: Shell) -> 
 def test_what_is_left_out_is_said_and_refused_at_the_call(shell: Shell) -> None:
     shell.write("a.py", HEAD + "def f(x):\n    return math.exp(x.min())\n")
     assert shell.convert("a.py", "--signature=float64[:]", verify=True) == 0
-    assert "note: float32 is not served: with float32[:], " in shell.out
+    assert "note: float32 is not supported: with float32[:], " in shell.out
     text = (shell.folder / "a_cuda.py").read_text()
     assert '_array(x, "x", 1, "float64")' in text
     assert "# porter: without f(float32[:])" in text

@@ -64,11 +64,11 @@ def test_every_detail_is_said_with_verbose_only() -> None:
 
 
 def test_what_is_not_verified() -> None:
-    skipped = Evidence("simulator", "skipped", 0, {"reason": "the time limit came first"})
+    skipped = Evidence("simulator", "skipped", 0, {"reason": "the time limit was reached"})
     failed = Evidence("emulator", "failed", 3)
     compiled = Evidence("ptx", "failed", 1, {"arch": "sm_75", "error": "no such thing"})
     assert list(report.lines(FunctionEvidence("f", [skipped, failed, compiled]))) == [
-        "not verified on the simulator: the time limit came first",
+        "not verified on the simulator: the time limit was reached",
         "failed on the emulator",
         "failed to compile to PTX for sm_75: no such thing",
     ]

@@ -98,5 +98,5 @@ def process_count(files: int) -> int:
 
 
 def _lost(source: SourceFile) -> Answer:
-    problem = f"{source.path}: the process that analyzed it was ended"
+    problem = f"{source.path}: the process that analyzed it was killed"
     return Answer((), (), (problem,), frozenset())

@@ -62,7 +62,7 @@ def inspect(text: str, meant: str, expected: Expected) -> None:
         wanted = ast.parse(meant)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "msg", "") or type(error).__name__
-        raise ModuleError(f"its text is no module that Python reads: {reason}") from None
+        raise ModuleError(f"Python cannot parse its text: {reason}") from None
     for node in ast.walk(wanted):
         name = name_in(getattr(node, "value", None)) if isinstance(node, ast.Constant) else None
         if name is not None and isinstance(node, ast.Constant):
@@ -193,7 +193,7 @@ def _definition(node: ast.FunctionDef, imports: Mapping[str, str]) -> str:
             and call.attr == "jit"
             and imports.get(call.value.id, "").endswith(".cuda")
         ):
-            return "be decorated by something else than cuda.jit"  # fmt: skip
+            return "be decorated with something other than cuda.jit"  # fmt: skip
         arguments = d.keywords if isinstance(d, ast.Call) else []
         if isinstance(d, ast.Call) and d.args:
             return "compile a kernel when it is imported"

@@ -190,7 +190,7 @@ def join(functions: Sequence[FunctionText]) -> dict[str, str]:
     for f in functions:
         for name, value in f.constants.items():
             if own.setdefault(name, value) != value:
-                raise ModuleError(f"`{given(name)}` is two constants of the module")
+                raise ModuleError(f"`{given(name)}` names two constants of the module")
     names = [n for f in functions for n in (f.shown, *f.kernels)]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:

@@ -65,8 +65,8 @@ def _changed(
             break
         after = again(analysis.source.changed(edited(analysis.source, edits)))
         if _broken(after) > _broken(analysis):
-            raise UsageError(f"{analysis.source.path}: the fixes do not go together: "
-                             "not changed; please report it with the file")  # fmt: skip
+            raise UsageError(f"{analysis.source.path}: the fixes conflict, so it is "
+                             "unchanged; please report this with the file")  # fmt: skip
         analysis, fixed = after, fixed + count
     if options.add_ignore:
         edits = ignore_edits(analysis.source, analysis.diagnostics)

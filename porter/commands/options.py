@@ -57,7 +57,7 @@ class AnalyzeOptions:
         """Raises `UsageError` for options that miss another one, and for what cannot be run."""
         for option, given in (("--types", self.types), ("--raw", self.raw)):
             if given and not self.asks_numba:
-                raise UsageError(f"{option} goes with --compile or --run")
+                raise UsageError(f"{option} needs --compile or --run")
         if self.timeout is not None and self.timeout <= 0:
             raise UsageError("--timeout takes a number of seconds above 0")
         for path in self.paths if self.run else ():

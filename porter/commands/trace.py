@@ -58,7 +58,7 @@ def _killed(ran: Ran, options: TraceOptions) -> str:
     if ran.code is None:
         return f"did not end within {options.timeout:g} s (--timeout)"
     if ran.code < 0:
-        return f"was ended by signal {-ran.code}"
+        return f"was killed by signal {-ran.code}"
     return f"ended with exit code {ran.code} before Python could finish"
 
 

@@ -175,7 +175,7 @@ class _Launch:
         return RaceError(
             f"race on {named}: thread {thread} of block {block} {did} it at line {other.line} of"
             f" `{other.function}`, thread {mine} of block {here} {does} it at line {one.line} of"
-            f" `{one.function}`, and nothing puts one after the other"
+            f" `{one.function}`, and nothing orders the two accesses"
         )
 
 

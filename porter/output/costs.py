@@ -76,7 +76,7 @@ def _advice(v: Verdict) -> str:
         return f"{v.verdict}{why}, effort {v.effort}" if v.verdict == "refused" else v.verdict
     run = None if v.cost is None else v.cost.run
     if run is None:
-        return f"{v.verdict}: sizes that decide are not known"
+        return f"{v.verdict}: the deciding sizes are unknown"
     if v.verdict == "partly":
         return f"partly: {_counts(run)}; what stays on the host is not counted"
     return f"{_said(run)}: {shown_seconds(run.gpu_seconds)} on a GPU, {_counts(run)}"

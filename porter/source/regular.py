@@ -22,7 +22,7 @@ def read_regular(path: str | Path, most: int = MOST) -> bytes:
         found = os.stat(path)
     except OSError as error:
         if os.path.islink(path):
-            raise NotRegular(error.errno or errno.ENOENT, "a link to nothing") from error
+            raise NotRegular(error.errno or errno.ENOENT, "a broken link") from error
         raise
     _check(found, most)
     # what it was a moment ago it need not be any more

@@ -126,7 +126,7 @@ def _function(data: Mapping[str, Any]) -> TracedFunction:
 def _of_kind(value: Any, kind: type | tuple[type, ...]) -> Any:
     """A value of the file if it is of its kind. Raises TypeError."""
     if not isinstance(value, kind) or (isinstance(value, str) and "\0" in value):
-        raise TypeError(f"{value!r} is not of its kind")
+        raise TypeError(f"{value!r} has the wrong type")
     return value
 
 

@@ -92,7 +92,7 @@ class Compiler:
             return "too much memory"
         self.child.stop()
         said = f"{self.child.ended()} {self.child.said()}".strip()
-        return said if ended else f"no end after {timeout:g} s"
+        return said if ended else f"timed out after {timeout:g} s"
 
     def release(self, *, again: bool) -> None:
         """Let it wait for another module if it may and can; end it otherwise.

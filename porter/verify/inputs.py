@@ -93,7 +93,7 @@ class Inputs:
     def describe(self) -> tuple[str, ...]:
         """One line per argument."""
         lines = tuple(a.describe() for a in self.arguments)
-        return lines if self.form == "host" else (*lines, f"arrays given as: {self.form}")
+        return lines if self.form == "host" else (*lines, f"arrays passed as: {self.form}")
 
     @property
     def sums(self) -> Sums:

@@ -120,9 +120,9 @@ def check(name: str, grid: tuple[int, ...] | None, block: tuple[int, ...] | None
     if any(n < 1 for n in (*grid, *block)):
         raise LaunchError(f"`{name}` is launched with an empty grid {grid} or block {block}")
     if math.prod(block) > MAX_THREADS or (*block, 1, 1)[2] > 64:
-        raise LaunchError(f"`{name}` is launched with a block {block} of over 1024 threads")
+        raise LaunchError(f"`{name}` is launched with a block {block} of more than 1024 threads")
     if any(n > limit for n, limit in zip(grid, MAX_GRID, strict=False)):
-        raise LaunchError(f"`{name}` is launched with a grid {grid} past the limits {MAX_GRID}")
+        raise LaunchError(f"`{name}` is launched with a grid {grid} beyond the limits {MAX_GRID}")
 
 
 @contextmanager

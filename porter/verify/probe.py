@@ -46,4 +46,4 @@ def require_gpu() -> None:
     found = probe("gpu")
     if not found["ok"]:
         raise UsageError(f"--on gpu: no NVIDIA GPU can be used here ({found['detail']}); "
-                         "help: `porter doctor` tells what can, and what to install")  # fmt: skip
+                         "help: `porter doctor` shows what to install")  # fmt: skip

@@ -243,7 +243,7 @@ class Proof:
             if inputs is None and hinted:
                 continue
             if inputs is None:
-                self._note(f"sizes at which nothing is in the domain ({self.subject.domain.text})")
+                self._note(f"no input of these sizes is in the domain ({self.subject.domain.text})")
                 continue
             self.report(spec.number, inputs.describe(), self.signature(spec.variant))
             expected = self._original(inputs, version)

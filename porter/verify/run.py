@@ -220,7 +220,7 @@ def _archs(given: tuple[str, ...]) -> tuple[str, ...]:
     for arch in given:
         if arch != "all" and arch not in ARCHITECTURES:
             known = ", ".join(ARCHITECTURES)
-            raise UsageError(f"--arch {arch} is none that porter knows ({known}, all)")
+            raise UsageError(f"--arch {arch} is unknown (porter knows {known}, all)")
     wanted = ARCHITECTURES if "all" in given else given or USUAL
     return tuple(arch for arch in ARCHITECTURES if arch in wanted)
 
@@ -369,8 +369,8 @@ class _Job:
             return "died", f"the {in_words(self.kind)}'s process ended {child.ended()}{said}"
         if child.large:
             most = f"{memory() / (1 << 30):.1f} GiB"
-            return "memory", f"over {most} in memory: a kernel or the host function takes too much"
-        text = f"no end after {self.timeout:g} s: a kernel or the host function does not stop"
+            return "memory", f"over {most} of memory allocated by a kernel or the host function"
+        text = f"timed out after {self.timeout:g} s: a kernel or the host function does not end"
         return "hang", text
 
     def _lost(
@@ -384,7 +384,7 @@ class _Job:
         finished = len({line["case"] for line in cases} - {last.get("case")})
         what, text = fate
         if finished:
-            text += f"; {finished} cases were right before"
+            text += f"; {finished} cases passed before"
         found = next((line["found"] for line in own if "found" in line), None)
         failed = _failed(name, what, text, last, self.seed)
         if found is not None:

@@ -304,7 +304,7 @@ class Session:
         if proof is not None and values:
             detail |= proof.worst.to_json()
         if "time limit" in reasons or nothing:
-            detail["reason"] = nothing or "the time limit came first"
+            detail["reason"] = nothing or "the time limit was reached"
         if few is not None:
             detail |= {"unverified": few.said, "cure": few.cure}
         if proof is not None and values and proof.copies == values:
@@ -322,12 +322,12 @@ class Session:
     def _nothing(self, name: str, counts: dict[str, int], reasons: list[str]) -> str:
         """Why a proof without a difference proves nothing, '' if it does."""
         if self.only is not None and not counts.get("cases"):
-            return f"nothing to compare in a case {self.only}"
+            return f"nothing to compare in case {self.only}"
         if self.joined and not counts.get("values"):
-            return "no case gave results in its time"
+            return "no case gave a result within its time limit"
         if "time limit" in reasons and counts.get("values", 0) < FEWEST_CASES:
             said = next((f" ({r})" for r in reasons if r != "time limit"), "")
-            return f"the time limit came first{said}"
+            return f"the time limit was reached{said}"
         kernels = kernels_of(self.text, name.rsplit(".", 1)[-1])
         if counts.get("launched") or not kernels:
             return ""

@@ -35,7 +35,7 @@ class Streams:
             return
         if not any(stream is known for known in self.allowed):
             where = "another stream" if stream else "stream 0"
-            self.complaint = f"{what} on {where}, not on the stream that is given"
+            self.complaint = f"{what} on {where}, not on the stream that was passed"
 
     def made(self, stream: Any) -> None:
         """Note a stream that the call makes for itself."""

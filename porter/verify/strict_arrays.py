@@ -43,7 +43,7 @@ _PLAIN_WITHIN = FakeWithinKernelCUDAArray.__getattr__
 def _reshape(self: Any, *shape: Any, **options: Any) -> Any:
     made = self._ary.reshape(*shape, **options)
     if self._ary.size and made.base is not self._ary and made.base is not self._ary.base:
-        raise NeedsCopy("a device array with gaps is not reshaped")
+        raise NeedsCopy("a device array with gaps cannot be reshaped")
     return FakeCUDAArray(made)
 
 

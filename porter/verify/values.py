@@ -149,7 +149,7 @@ def first_difference(
     """
     both = [key for key in original.seen if key in kernel.seen]
     if not both:
-        return ("no value of a source line has a name of its own in the kernels",)
+        return ("the kernels have no variable for any value of the source",)
     own_lines = _lines_of(source, function)
     missing: Key | None = None
     for key in both:
@@ -161,9 +161,9 @@ def first_difference(
             missing = key
     if missing is not None:
         told = _told(missing, source, original.seen[missing], kernel.seen[missing])
-        return ("no value is wrong, but the kernels never have some of the original's:", *told)
+        return ("no value differs, but the kernels never have some of the original's:", *told)
     names = ", ".join(dict.fromkeys(f"`{name}` (line {line})" for line, name in both))
-    return (f"the kernels have the original's values of {names}: look behind them",)
+    return (f"the kernels compute the original's values of {names}: look after these lines",)
 
 
 def _told(key: Key, source: str, theirs: list[Any], own: list[Any]) -> tuple[str, ...]:

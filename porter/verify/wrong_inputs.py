@@ -80,7 +80,7 @@ def _judge(
     actual: compare.Outcome,
 ) -> None:
     if actual.error is not None and from_kernel(actual.error):
-        text = f"{label}: not refused before the launch: {told(actual.error, actual.line)}"
+        text = f"{label}: not rejected before the launch: {told(actual.error, actual.line)}"
         raise proof._found(spec, inputs, "exception", text)
     if isinstance(actual.error, _REFUSALS) and not isinstance(actual.error, LaunchError):
         proof.counts["stricter"] += expected.error is None
@@ -90,7 +90,7 @@ def _judge(
             text = f"{label}: raises {told(actual.error, actual.line)}"
             raise proof._found(spec, inputs, "exception", text)
     elif expected.error is not None:
-        text = f"{label}: the original raises {told(expected.error)}, here nothing is raised"
+        text = f"{label}: only the original raises {told(expected.error)}"
         raise proof._found(spec, inputs, "exception", text)
     else:
         difference = proof.differ(inputs, expected, actual)

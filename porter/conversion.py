@@ -27,6 +27,7 @@ from porter.guarded import Place, guarded
 from porter.proving import LeftOut, Proved, prove
 from porter.source.files import SourceFile
 from porter.source.module import FunctionSource, SourceModule, place_of
+from porter.source.newer import CURE, TooNewSyntax
 from porter.source.scopes import normal
 from porter.support.reserved import given
 from porter.trace.lookup import traced_types
@@ -142,6 +143,8 @@ def _open(file: SourceFile) -> SourceModule | ModuleOutcome:
         span = Span(line, column, line, column + 1)
         cure = "correct the syntax: nothing here can be converted"
         message = f"this is not Python: {error.msg}"
+        if isinstance(error, TooNewSyntax):
+            message, cure = error.msg, CURE
         found = Diagnostic("PRT900", "syntax-error", message, span, file.path, help=cure)
         return ModuleOutcome(file.path, diagnostics=(found,), unparsed=True)
     except cst.ParserSyntaxError as error:

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from types import CodeType, ModuleType
 from typing import Any
 
+from porter.source import newer
+
 _FUTURES = {name: getattr(__future__, name).compiler_flag for name in __future__.all_feature_names}
 
 
@@ -38,13 +40,15 @@ def run_cells(text: str, path: str, module: ModuleType) -> None:
     flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     loop = asyncio.new_event_loop()
     try:
-        for statement in ast.parse(text, path).body:
+        tree, names = newer.runnable(text, path)
+        module.__dict__.update(names)
+        for statement in tree.body:
             if isinstance(statement, ast.ImportFrom) and statement.module == "__future__":
                 # may stand in any cell, and holds in those that follow
                 for alias in statement.names:
                     flags |= _FUTURES.get(alias.name, 0)
-            tree = ast.Module([statement], [])
-            _run(compile(tree, path, "exec", flags, dont_inherit=True), module, loop)
+            one = ast.Module([statement], [])
+            _run(compile(one, path, "exec", flags, dont_inherit=True), module, loop)
     finally:
         loop.close()
 

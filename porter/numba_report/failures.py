@@ -13,6 +13,7 @@ from typing import Any
 
 from porter.numba_report.model import Failure
 from porter.numba_report.sentences import callee, is_certain, sentence
+from porter.source import newer
 
 #: statements that Numba rejects without saying where, by words of its message
 _PLACES: tuple[tuple[str, tuple[type[ast.AST], ...]], ...] = (
@@ -46,7 +47,7 @@ class Code:
     def tree(self) -> ast.AST | None:
         """The function's own tree, lines counted as in the file."""
         try:
-            whole = ast.parse(self.text)
+            whole = newer.parse(self.text)
         except (SyntaxError, ValueError):
             return None
         inside = (n for n in ast.walk(whole) if isinstance(n, (ast.FunctionDef, ast.Lambda)))

@@ -17,6 +17,7 @@ from pathlib import Path
 from porter.numba_report.cells import run_cells
 from porter.numba_report.recorder import Recorder
 from porter.numba_report.watching import AfterImport, is_own, text_of
+from porter.source import newer
 
 
 def main() -> None:
@@ -27,6 +28,7 @@ def main() -> None:
         Path(request["reply"]), lambda f: f == script or is_own(f), text_of, request["raw"]
     )
     AfterImport(recorder.watch).install()
+    newer.read_imports()
     sys.argv = [request["script"], *request["args"]]
     sys.path.insert(0, os.path.dirname(script))
     module = types.ModuleType("__main__")
@@ -36,7 +38,9 @@ def main() -> None:
             run_cells(request["text"], script, module)
         else:
             module.__file__ = script
-            exec(compile(Path(script).read_bytes(), script, "exec"), module.__dict__)
+            code, names = newer.compiled(Path(script).read_bytes(), script)
+            module.__dict__.update(names)
+            exec(code, module.__dict__)
     except Exception as error:
         recorder.write(_raised(error, script))
         traceback.print_exc()
@@ -48,6 +52,8 @@ def _raised(error: Exception, script: str) -> dict[str, object]:
     """What the script raised and its own line that did; 0 when it has none."""
     frames = traceback.extract_tb(error.__traceback__)
     lines = [f.lineno or 0 for f in frames if f.filename == script]
+    if isinstance(error, SyntaxError) and error.filename == script:
+        lines = [error.lineno or 0]
     text = str(error).strip().splitlines()
     reason = text[0][:200] if text else ""
     return {

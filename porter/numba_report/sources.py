@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
+from porter.source import newer
+
 
 @lru_cache(maxsize=64)
 def _begun(text: str) -> dict[int, tuple[int, int]]:
@@ -13,7 +15,7 @@ def _begun(text: str) -> dict[int, tuple[int, int]]:
     Numba counts a function from its first decorator.
     """
     try:
-        tree = ast.parse(text)
+        tree = newer.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return {}
     found: dict[int, tuple[int, int]] = {}

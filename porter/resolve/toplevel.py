@@ -23,6 +23,7 @@ from porter.resolve.effects import (
 )
 from porter.resolve.filenames import Names, assigned_values, defines, file_names, is_main
 from porter.resolve.syntax import dotted, parameters
+from porter.source import newer
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _DEFINITIONS = (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)
@@ -62,13 +63,13 @@ class _Fact:
 
 
 class TopLevel:
-    """The names of one module, by what its statements do.  Raises what `ast.parse` raises."""
+    """The names of one module, by what its statements do.  Raises what `newer.parse` raises."""
 
     def __init__(self, text: str) -> None:
         with warnings.catch_warnings():
             # invalid escapes are the business of other tools
             warnings.simplefilter("ignore")
-            self.body = ast.parse(text).body
+            self.body = newer.parse(text).body
         self.names = file_names(self.body)
         self.main = {k for k, s in enumerate(self.body) if is_main(s)}
         self.regions: dict[str, Region] = {}

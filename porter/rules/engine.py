@@ -18,6 +18,7 @@ from porter.rules.suppress import ignores, suppress, unused
 from porter.rules.verdicts import Verdict, judge
 from porter.source.depth import without_deep
 from porter.source.files import SourceFile
+from porter.source.newer import CURE, TooNewSyntax
 
 if TYPE_CHECKING:
     from porter.numba_report.model import Compiled
@@ -73,14 +74,14 @@ def analyze(
     try:
         file = PyFile(source.text, source.path)
     except SyntaxError as error:
-        broken.append(_broken(source, error.lineno or 1, error.offset or 1, error.msg))
+        broken.append(_unread(source, error))
     except (RecursionError, MemoryError):
         try:
             # functions that are too deep are left out: the others are analyzed
             shallow, _ = deep(lambda: without_deep(source.text))
             file = deep(lambda: PyFile(shallow, source.path))
         except SyntaxError as error:
-            broken.append(_broken(source, error.lineno or 1, error.offset or 1, error.msg))
+            broken.append(_unread(source, error))
     if file is not None:
         whole = file
         settings = config or Config()
@@ -152,6 +153,11 @@ def _new(converter: list[Diagnostic], rules: list[Diagnostic]) -> list[Diagnosti
         for d in converter
         if not any(r.function == d.function and r.span.line == d.span.line for r in said)
     ]
+
+
+def _unread(source: SourceFile, error: SyntaxError) -> Diagnostic:
+    found = _broken(source, error.lineno or 1, error.offset or 1, error.msg)
+    return replace(found, help=CURE) if isinstance(error, TooNewSyntax) else found
 
 
 def _broken(source: SourceFile, line: int, column: int, message: str) -> Diagnostic:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from porter.diagnostics import Diagnostic, Edit, Span
 from porter.rules.suppress import PORTER
+from porter.source import newer
 from porter.source.files import SourceFile
 
 #: findings that are about the comments, or that leave no line to comment on
@@ -33,7 +34,7 @@ def _line_ends(text: str) -> dict[int, tuple[int, tokenize.TokenInfo | None, int
     """For each line that can take a comment: where its code ends, its comment, where that ends."""
     found: dict[int, tuple[int, tokenize.TokenInfo | None, int]] = {}
     comment = None
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    for token in tokenize.generate_tokens(io.StringIO(newer.plain(text)).readline):
         if token.type == tokenize.COMMENT:
             comment = token
         elif token.type in (tokenize.NEWLINE, tokenize.NL):

@@ -13,6 +13,7 @@ from enum import Enum
 from functools import cached_property
 
 from porter.diagnostics import Span
+from porter.source import newer
 from porter.source.text import column, split_lines
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -120,8 +121,10 @@ class PyFile:
         with warnings.catch_warnings():
             # invalid escapes are the business of other tools
             warnings.simplefilter("ignore")
-            self.tree = ast.parse(text)
+            self.tree, plain = newer.read(text)
         self.lines = split_lines(text)
+        #: the lines that the tree's columns are of
+        self._read = self.lines if plain is text else split_lines(plain)
 
     def span(self, node: ast.AST) -> Span:
         """Where a node stands; of a compound statement or a function, its header only."""
@@ -140,14 +143,14 @@ class PyFile:
         return Span(line, start, end_line, column(self._line(end_line), end_offset))
 
     def _line(self, number: int) -> str:
-        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+        return self._read[number - 1] if 0 < number <= len(self._read) else ""
 
     def code(self, node: ast.AST) -> str:
         """The node's source text on one line."""
         if not isinstance(node, ast.expr) or node.end_lineno is None:
             return ast.unparse(node)
         span = self.span(node)
-        lines = self.lines[span.line - 1 : span.end_line]
+        lines = self._read[span.line - 1 : span.end_line]
         lines[-1] = lines[-1][: span.end_column - 1]
         lines[0] = lines[0][span.column - 1 :]
         return " ".join(" ".join(lines).split())

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from porter.diagnostics import Diagnostic, Fix, Severity, Span
 from porter.rules.base import NumbaRule, Rule
+from porter.source import newer
 
 PORTER = re.compile(r"#\s*porter:\s*ignore(?:\[([^\]]*)\])?", re.IGNORECASE)
 _NOQA = re.compile(r"#\s*noqa:\s*([A-Z]+\d+(?:[,\s]+[A-Z]+\d+)*)", re.IGNORECASE)
@@ -111,7 +112,7 @@ def _groups(text: str) -> Iterator[tuple[list[tokenize.TokenInfo], int, int]]:
     comments: list[tokenize.TokenInfo] = []
     first, decorated, begun = 0, False, False
     last_line = 1
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+    for token in tokenize.generate_tokens(io.StringIO(newer.plain(text)).readline):
         last_line = token.end[0]
         if token.type == tokenize.COMMENT:
             comments.append(token)

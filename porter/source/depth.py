@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from porter.diagnostics import Diagnostic, Span
+from porter.source import newer
 
 #: statements and expressions within one another, `elif` behind `elif` among them
 MOST_LEVELS = 800
@@ -42,8 +43,9 @@ class TooDeep:
         )  # fmt: skip
 
 
-def parsed(text: str) -> ast.Module:
-    """The tree of a text, by Python's own parser. Raises SyntaxError.
+def parsed(text: str) -> tuple[ast.Module, str]:
+    """The tree of a text, by Python's own parser, and the text of that tree, in which newer
+    syntax is lowered. Raises SyntaxError.
 
     To be called with a large stack: this parser gives up at a depth that grows with the limit
     of recursion.
@@ -51,7 +53,7 @@ def parsed(text: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text)
+            return newer.read(text)
     except (RecursionError, MemoryError):
         raise SyntaxError("nested too deeply for Python's parser", ("", 1, 1, "")) from None
     except ValueError as error:  # such as an integer of too many digits
@@ -63,7 +65,8 @@ def without_deep(text: str) -> tuple[str, tuple[TooDeep, ...]]:
 
     Raises SyntaxError.
     """
-    found = list(_found(parsed(text).body, ""))
+    tree, text = parsed(text)
+    found = list(_found(tree.body, ""))
     if not found:
         return text, ()
     parts = _LINE_END.split(text)

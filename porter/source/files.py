@@ -62,6 +62,13 @@ class SourceFile:
 
         return locked_lines(self.notebook, self.cells, self.lines)
 
+    @cached_property
+    def _lowered(self) -> frozenset[int]:
+        """Lines whose columns are not those of the tree."""
+        from porter.source.newer import changed_lines
+
+        return changed_lines(self.text)
+
     @property
     def has_magics(self) -> bool:
         """Whether lines of a notebook were commented out, because they are not Python."""
@@ -69,6 +76,8 @@ class SourceFile:
 
     def may_change(self, first: int, last: int) -> bool:
         """Whether lines stand in the file as they are in the text, and in one cell."""
+        if not self._lowered.isdisjoint(range(first, last + 1)):
+            return False
         if not self.notebook:
             return True
         if self.cell_of(first) is not self.cell_of(last):

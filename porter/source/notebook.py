@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from porter.diagnostics import Edit, Span, UsageError
+from porter.source import newer
 from porter.source.text import split_lines
 
 _MAGIC = re.compile(
@@ -118,7 +118,7 @@ def _moved(edit: Edit, lines: int) -> Edit:
 
 def _syntax_error(body: list[str]) -> SyntaxError | None:
     try:
-        ast.parse("\n".join(body))
+        newer.parse("\n".join(body))
     except SyntaxError as error:
         return error
     return None

@@ -15,8 +15,10 @@ import time
 import traceback
 from pathlib import Path
 from types import ModuleType, TracebackType
+from typing import Any
 
 from porter import __version__
+from porter.source import newer
 from porter.source.files import SKIPPED
 from porter.trace.place import INPUTS, trace_file
 from porter.trace.record import Trace, write_trace
@@ -111,11 +113,11 @@ def _shown(error: BaseException, place: TracebackType | None) -> None:
     traceback.print_exception(type(error), error, place)
 
 
-def _run(session: Session, code: object) -> tuple[int, str]:
-    """Execute the script; its exit code, and how it ended."""
+def _run(session: Session, code: object, names: dict[str, Any]) -> tuple[int, str]:
+    """Execute the script in a module with some names; its exit code, and how it ended."""
     recorder = session.recorder
     module = ModuleType("__main__")
-    module.__dict__.update(__file__=session.script, __builtins__=__builtins__)
+    module.__dict__.update(__file__=session.script, __builtins__=__builtins__, **names)
     sys.modules["__main__"] = module
     session.begun = time.perf_counter()
     recorder.start()
@@ -159,14 +161,15 @@ def main(argv: list[str]) -> int:
     # what stood there is our own place, which the script would not see
     sys.path[:] = [str(Path(script).resolve().parent), *_users_path()]
     try:
-        code = compile(Path(script).read_bytes(), script, "exec")
+        code, names = newer.compiled(Path(script).read_bytes(), script)
     except (SyntaxError, ValueError) as error:
         _shown(error, None)
         session.begun = time.perf_counter()
         session.finish(f"raised {type(error).__name__}: {error}")
         return 1
+    newer.read_imports()
     clock.start()
-    status, ended = _run(session, code)
+    status, ended = _run(session, code, names)
     clock.cancel()
     session.finish(ended)
     return status

@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from porter.source import newer
+
 _ATTRIBUTES = frozenset({"dtype", "itemsize", "nbytes"})
 _FUNCTIONS = frozenset(
     {"finfo", "iinfo", "issubdtype", "isdtype", "result_type", "promote_types", "min_scalar_type"}
@@ -23,7 +25,7 @@ _FLOATS = frozenset(
 
 def asks_for_dtypes(text: str, name: str) -> bool:
     """Whether a function or method of a source, or another one there that it names, does so."""
-    functions = {f.name: f for f in ast.walk(ast.parse(text)) if isinstance(f, ast.FunctionDef)}
+    functions = {f.name: f for f in ast.walk(newer.parse(text)) if isinstance(f, ast.FunctionDef)}
     waiting, seen = [name.rsplit(".", 1)[-1]], set[str]()
     while waiting:
         function = functions.get(here := waiting.pop())

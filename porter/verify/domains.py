@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from porter.diagnostics import UsageError
+from porter.source import newer
 from porter.source.text import split_lines
 from porter.support.reserved import ATTRIBUTE_PREFIX
 
@@ -152,7 +153,7 @@ def _read(text: str) -> Iterator[tuple[Comment, str, Domain | str]]:
     functions: list[tuple[str, _Function]] | None = None
     lines = split_lines(text)
     for comment in _comments(text):
-        functions = functions or list(_functions(ast.parse(text), ""))
+        functions = functions or list(_functions(newer.parse(text), ""))
         name = ""
         try:
             name, node = _owner(functions, lines, comment.line)
@@ -177,7 +178,7 @@ def _comments(text: str) -> Iterator[Comment]:
 def _tokens(text: str) -> Iterator[tokenize.TokenInfo]:
     # the parser takes a little more than the tokenizer of the library
     with contextlib.suppress(tokenize.TokenError, SyntaxError):
-        yield from tokenize.generate_tokens(io.StringIO(text).readline)
+        yield from tokenize.generate_tokens(io.StringIO(newer.plain(text)).readline)
 
 
 def _functions(node: ast.AST, prefix: str) -> Iterator[tuple[str, _Function]]:

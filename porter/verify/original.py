@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from porter.resolve.toplevel import TopLevel
+from porter.source import newer
 from porter.verify import rounding
 from porter.verify.values import Values, watch_source
 
@@ -80,7 +81,8 @@ def load(
     With `rough`, the functions round at random (see `rounding`).  `jitted` is a tree of the
     text whose decorators of Numba stay.  `watch` keeps the values of all assignments.
     """
-    tree = jitted or ast.parse(text, str(path))
+    own, names_of_types = newer.runnable(text, str(path))
+    tree = jitted or own
     chosen = None if run_module else _slice(text, names)
     if rough:
         tree = rounding.roughened(tree)
@@ -90,6 +92,7 @@ def load(
     module.__file__ = str(path)
     # dataclasses and pickling look a class's module up
     sys.modules.setdefault(path.stem, module)
+    module.__dict__.update(names_of_types)
     module.__dict__.update(rounding.NAMES if rough else {})
     module.__dict__.update(watch.names if watch else {})
     _place(module, path, tree)
@@ -118,6 +121,7 @@ def _place_of(statement: ast.stmt) -> tuple[int, int]:
 
 def _place(module: types.ModuleType, path: Path, tree: ast.Module) -> None:
     """Let imports of other files of the project find them, relative ones too."""
+    newer.read_imports()
     folder = path.parent.resolve()
     sys.path += [str(p) for p in (folder, *folder.parents)[:4] if str(p) not in sys.path]
     if not any(isinstance(s, ast.ImportFrom) and s.level for s in ast.walk(tree)):
@@ -223,7 +227,7 @@ def index_parameters(text: str, name: str) -> frozenset[str]:
     Found by name: a parameter inside a subscript or a `range`, directly or through local
     names.  Such arrays get only values that are valid indices.
     """
-    function = _find(ast.parse(text), name.split("."))
+    function = _find(newer.parse(text), name.split("."))
     if function is None:
         return frozenset()
     used = set(_index_names(function))
@@ -244,12 +248,12 @@ def index_parameters(text: str, name: str) -> frozenset[str]:
 
 def function_of(text: str, name: str) -> ast.FunctionDef | None:
     """The definition of `f` or `Class.f`."""
-    return _find(ast.parse(text), name.split("."))
+    return _find(newer.parse(text), name.split("."))
 
 
 def sorted_parameters(text: str, name: str) -> list[str]:
     """The parameters that NumPy requires to be sorted: what it searches, bins, interpolates."""
-    function = _find(ast.parse(text), name.split("."))
+    function = _find(newer.parse(text), name.split("."))
     if function is None:
         return []
     own = {a.arg for a in (*function.args.posonlyargs, *function.args.args)}
@@ -268,7 +272,7 @@ def literals(text: str, name: str, namespace: dict[str, Any]) -> tuple[float, ..
 
     Inputs equal to them tell `<` from `<=`.
     """
-    function = _find(ast.parse(text), name.split("."))
+    function = _find(newer.parse(text), name.split("."))
     found: set[float] = set()
     for node in ast.walk(function) if function is not None else ():
         value = node.value if isinstance(node, ast.Constant) else None

@@ -18,6 +18,7 @@ from typing import Any
 
 from porter.codegen.header import FunctionRecord, Header, is_edited, parse, text_hash
 from porter.diagnostics import UsageError
+from porter.source import newer
 from porter.source.regular import MOST_DATA, read_regular_text
 from porter.trace.record import read_trace
 from porter.verify.backends import chosen
@@ -173,7 +174,8 @@ def _check_syntax(path: Path, text: str) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(text, str(path), "exec", dont_inherit=True)
+            tree, _ = newer.runnable(text, str(path))
+            compile(tree, str(path), "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise UsageError(f"{path}: not Python: {error}") from error
 

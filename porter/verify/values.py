@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from porter.source import newer
+
 _HOOK = "_porter_value"
 #: how many values of one line are kept, and shown
 _KEPT, _SHOWN = 4096, 6
@@ -54,7 +56,7 @@ def watch_kernels(text: str, source: str) -> Callable[[ast.Module], None]:
     """What follows those assignments of a module's kernels that the source has too."""
     lines = text.splitlines()
     known: dict[str, _Assignment] = {}
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(newer.parse(source)):
         if isinstance(node, _Assignment):
             # the same statement twice: it is not known which one a kernel means
             key = ast.dump(node)
@@ -178,7 +180,7 @@ def _told(key: Key, source: str, theirs: list[Any], own: list[Any]) -> tuple[str
 def _lines_of(source: str, name: str) -> range:
     """The lines of a function of the source."""
     last = name.rsplit(".", 1)[-1]
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(newer.parse(source)):
         if isinstance(node, ast.FunctionDef) and node.name == last:
             return range(node.lineno, (node.end_lineno or node.lineno) + 1)
     return range(0)

@@ -8,6 +8,7 @@ from porter.diagnostics import Diagnostic, Severity
 from porter.output.report.generated import HOST, KERNEL, Generated
 from porter.rules.engine import Analysis
 from porter.rules.verdicts import Verdict
+from porter.source import newer
 
 #: letter, label, whether the style sheet tints the line
 NONE = "."
@@ -26,7 +27,7 @@ LABELS = {
 def parsed(text: str) -> ast.Module:
     """The tree of a text; an empty one if it is not Python, which the findings say."""
     try:
-        return ast.parse(text)
+        return newer.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return ast.Module([], [])
 

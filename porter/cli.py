@@ -117,6 +117,18 @@ StdinFilename = Annotated[
     ),
 ]
 
+OutputFile = Annotated[
+    str | None,
+    typer.Option("--output-file", metavar="FILE", help="Write results to this file."),
+]
+Select = Annotated[
+    list[str] | None,
+    typer.Option("--select", metavar="CODES", help="Report only these codes or prefixes."),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option("--ignore", metavar="CODES", help="Do not report these codes or prefixes."),
+]
 Compile = Annotated[
     bool, typer.Option("--compile", help="Import the file and compile its functions with Numba.")
 ]
@@ -165,6 +177,20 @@ ConvertTimeout = Annotated[
 ]
 Verbose = Annotated[
     bool, typer.Option("-v", "--verbose", help="Print the details of each verification.")
+]
+VerifyTimeout = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout", metavar="SECONDS", help="Time limit for each function on each engine (300 s)."
+    ),
+]
+Signature = Annotated[
+    str | None,
+    typer.Option(
+        "--signature",
+        metavar="TYPES",
+        help='Argument types in Numba\'s syntax, such as "float64[:, :], float64".',
+    ),
 ]
 RefuseHost = Annotated[
     bool, typer.Option("--refuse-host", help="Refuse functions that need statements on the host.")
@@ -215,18 +241,9 @@ def analyze(
     paths: Paths,
     functions: Functions = None,
     output_format: AnalysisOutput = AnalysisFormat.full,
-    output_file: Annotated[
-        str | None,
-        typer.Option("--output-file", metavar="FILE", help="Write results to this file."),
-    ] = None,
-    select: Annotated[
-        list[str] | None,
-        typer.Option("--select", metavar="CODES", help="Report only these codes or prefixes."),
-    ] = None,
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option("--ignore", metavar="CODES", help="Do not report these codes or prefixes."),
-    ] = None,
+    output_file: OutputFile = None,
+    select: Select = None,
+    ignore: Ignore = None,
     fix: Annotated[bool, typer.Option("--fix", help="Apply the safe fixes.")] = False,
     unsafe_fixes: Annotated[
         bool, typer.Option("--unsafe-fixes", help="Include unsafe fixes in --fix and --diff.")
@@ -303,14 +320,7 @@ def analyze(
 def convert(
     paths: Paths,
     functions: Functions = None,
-    signature: Annotated[
-        str | None,
-        typer.Option(
-            "--signature",
-            metavar="TYPES",
-            help='Argument types in Numba\'s syntax, such as "float64[:, :], float64".',
-        ),
-    ] = None,
+    signature: Signature = None,
     target: Annotated[
         str, typer.Option("--target", help="What to generate (only cuda so far).")
     ] = "cuda",
@@ -398,14 +408,7 @@ def verify(
     ] = None,
     functions: Functions = None,
     output_format: OutputFormat = Format.full,
-    timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--timeout",
-            metavar="SECONDS",
-            help="Time limit for each function on each engine (300 s).",
-        ),
-    ] = None,
+    timeout: VerifyTimeout = None,
     seconds: Seconds = None,
     case: Annotated[
         int | None, typer.Option("--case", min=0, help="Run only the case with this number.")

@@ -55,7 +55,7 @@ def test_a_device_array_is_what_it_is_on_a_gpu() -> None:
     assert found.pop("mean") == "AttributeError: a device array has no attribute `mean`"
     assert found.pop("sum").startswith("TypeError: unsupported operand")
     assert found.pop("reshaped with gaps").startswith("NeedsCopy")
-    gaps = "ValueError: a device array with gaps is not flattened: pass a contiguous copy"
+    gaps = "ValueError: a device array with gaps cannot be flattened: pass a contiguous copy"
     assert found.pop("flattened with gaps") == gaps
     assert found == {
         "length": 6, "reshaped": True, "flattened": True, "one dimension with gaps": True,

@@ -31,7 +31,7 @@ _SIZES = {
     "TILE": ("16", "edge of the tiles in shared memory"),
     "PADDED": ("17", "row length of a tile: one more avoids bank conflicts"),
     "MAX_BLOCKS": ("65535", "blocks of a grid along one axis: kernels loop over the rest"),
-    "MOST_PARTIALS": ("1024", "blocks of a grid-wide reduction, at most"),
+    "MOST_PARTIALS": ("1024", "most blocks of a grid-wide reduction"),
 }
 _FOLDS = (
     ("sum", "sum", "scratch[thread] + scratch[thread + width]"),

@@ -12,7 +12,7 @@
 # porter: assumed black_scholes: strike is a 1-D array of float64
 # porter: assumed black_scholes: years is a 1-D array of float64
 # porter: verified black_scholes: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:330f0c2c74c133a2f1193fbcca59c3f5d7e10b67f73ff5be6f1cf3753d57cf5d
+# porter: output sha256:d987bf7f0b044026eb30f6fd3adce6ef532b39c66506361943051e200044f425
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -223,7 +223,7 @@ def _flat(array, shape):
             return array
         if not array.is_c_contiguous():
             raise ValueError(
-                "a device array with gaps is not flattened: pass a contiguous copy"
+                "a device array with gaps cannot be flattened: pass a contiguous copy"
             )
         return array.reshape(array.size)
     return np.broadcast_to(array, shape).reshape(-1)
@@ -244,7 +244,7 @@ def _number(value, name, dtype=None):
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -252,12 +252,12 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

@@ -13,8 +13,8 @@
 # porter: assumed csr_matvec: indices is a 1-D array of int64
 # porter: assumed csr_matvec: indptr is a 1-D array of int64
 # porter: assumed csr_matvec: x is a 1-D array of float64
-# porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:69ea01c8d0381388681f2f76f1e03f40b09c29347ca46445850134ade6572bee
+# porter: verified csr_matvec: simulator 24 cases; emulator 121 cases; ptx sm_75 sm_80 sm_90
+# porter: output sha256:b9ff6f7873a7fe1bdb781949736b9c9588718fa4f5f86ee1e36257d532160431
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
@@ -27,7 +27,7 @@ MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the res
 
 @cuda.jit(device=True)
 def position(k, n, error):
-    """`k` as an index of an axis of n elements; out of range it sets `error` and gives 0."""
+    """`k` as an index of an axis of n elements; out of range it sets `error` and returns 0."""
     if k < -n or k >= n:
         error[0] = 1
         return 0
@@ -122,9 +122,9 @@ def _array(value, name, ndim, dtypes, written=False):
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if 0 in array.shape:
-        # a subscript out of bounds is looked up at 0 before it is reported: there must be memory
+        # a subscript out of bounds reads element 0 before it is reported: there must be one
         shape = tuple(max(n, 1) for n in array.shape)
         spare = cuda.device_array(shape, array.dtype, stream=stream)
         return spare[tuple(slice(0, n) for n in array.shape)]
@@ -135,12 +135,12 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

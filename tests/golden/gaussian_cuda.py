@@ -5,7 +5,7 @@
 # porter: shapes gaussian_pdf: x[n] mean[] sigma[]
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: verified gaussian_pdf: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:2327378016aef8379338a5cef44494a6619f77f187382f78a766b68baf7c49d3
+# porter: output sha256:5bc3818fafb0d0cde8b69e6b4854f619e70c34eedb14180f5ade05a2f4b4cf36
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
@@ -89,7 +89,7 @@ def _flat(array, shape):
             return array
         if not array.is_c_contiguous():
             raise ValueError(
-                "a device array with gaps is not flattened: pass a contiguous copy"
+                "a device array with gaps cannot be flattened: pass a contiguous copy"
             )
         return array.reshape(array.size)
     return np.broadcast_to(array, shape).reshape(-1)
@@ -110,7 +110,7 @@ def _number(value, name, dtype=None):
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -118,12 +118,12 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

@@ -5,7 +5,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:8bd442c410ba15235265549c370bc5c64df4847eb8a083835e3d30304ab684f0
+# porter: output sha256:f9f737dd064fd760e97ae8d8a318b4807c5feee7615fd7a2c4e231fd43c002e5
 
 """CUDA kernels for the NumPy functions of heat.py."""
 
@@ -104,7 +104,7 @@ def _array(value, name, ndim, dtypes, written=False):
 
 
 def _integer(value, name, dtype=None):
-    """A Python int; TypeError for anything that is not a whole number's type."""
+    """A Python int; TypeError for anything that is not an integer."""
     if np.ndim(value):
         raise TypeError(f"{name} is an array, but the kernels were made for a scalar")
     if dtype is not None and isinstance(value, np.generic):
@@ -130,7 +130,7 @@ def _number(value, name, dtype=None):
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -138,12 +138,12 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

@@ -6,7 +6,7 @@
 # porter: assumed hidden_layer: greyscales is a 1-D array of float64
 # porter: assumed hidden_layer: weights is a 1-D array of float64
 # porter: verified hidden_layer: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:713b990da769cea6bca8532b0811ebcf9a0553d192547e330c78e6942d6e6682
+# porter: output sha256:94418a5c721dacb131f4fef8acb63cc27a95443502a360be7af9c9d04dffba33
 
 """CUDA kernels for the NumPy functions of hidden_layer.py."""
 
@@ -101,14 +101,14 @@ def _flat(array, shape):
             return array
         if not array.is_c_contiguous():
             raise ValueError(
-                "a device array with gaps is not flattened: pass a contiguous copy"
+                "a device array with gaps cannot be flattened: pass a contiguous copy"
             )
         return array.reshape(array.size)
     return np.broadcast_to(array, shape).reshape(-1)
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -116,12 +116,12 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

@@ -5,7 +5,7 @@
 # porter: shapes l2_norms: vectors[n, m]
 # porter: assumed l2_norms: vectors is a 2-D array of float64
 # porter: verified l2_norms: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:8271313cae47cd975c6d6ab87e6f7636867ce2c2ee6a177c762cd1c128f82bdc
+# porter: output sha256:5083bb80f9c899b10036368b0b492b18bb81c70715c5deaa5351837afdcb70cb
 
 """CUDA kernels for the NumPy functions of l2_norms.py."""
 
@@ -93,7 +93,7 @@ def _array(value, name, ndim, dtypes, written=False):
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -101,7 +101,7 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
@@ -114,7 +114,7 @@ def _row_threads(length):
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

@@ -6,7 +6,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:103c2ccd65e6652a8e78f3aba82b767b80af8c1d96e6c272e3fa8fa46d4da875
+# porter: output sha256:0cd42f60e8748ab516739713b9b530153078cbdb35d0ba7817b218260482a301
 
 """CUDA kernels for the NumPy functions of mandelbrot.py."""
 
@@ -96,7 +96,7 @@ def _array(value, name, ndim, dtypes, written=False):
 
 
 def _integer(value, name, dtype=None):
-    """A Python int; TypeError for anything that is not a whole number's type."""
+    """A Python int; TypeError for anything that is not an integer."""
     if np.ndim(value):
         raise TypeError(f"{name} is an array, but the kernels were made for a scalar")
     if dtype is not None and isinstance(value, np.generic):
@@ -108,7 +108,7 @@ def _integer(value, name, dtype=None):
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -116,12 +116,12 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

@@ -6,7 +6,7 @@
 # porter: assumed matmul: A is a 2-D array of float64
 # porter: assumed matmul: B is a 2-D array of float64
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:cbaecea311d462cca2216b5b8552c3c68350912316fa2a41fb0f9912d88e6efb
+# porter: output sha256:9d9339679602f1667cc48e713508b9d6a211ee3541c772659125dc816b269753
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -98,7 +98,7 @@ def _array(value, name, ndim, dtypes, written=False):
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -106,12 +106,12 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

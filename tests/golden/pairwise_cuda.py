@@ -6,7 +6,7 @@
 # porter: assumed pairwise_distances: x is a 2-D array of float64
 # porter: assumed pairwise_distances: y is a 2-D array of float64
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:8f954a49b1d6e8a78999bc4e7fbdcde167e4148e2bed5279f46e31ba99d45be9
+# porter: output sha256:6a96d8bfdf9804fb0f4d7866cb14cc0db872082d52f698ff65daacf614085886
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -116,13 +116,13 @@ def _widened(array, axis, size):
     if array.shape[axis] == size:
         return array
     if _on_device(array):
-        raise ValueError("a device array is not broadcast here: expand it first")
+        raise ValueError("a device array cannot be broadcast here: expand it first")
     shape = array.shape[:axis] + (size,) + array.shape[axis + 1 :]
     return np.broadcast_to(array, shape)
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -130,12 +130,12 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

@@ -10,7 +10,7 @@
 # porter: shapes normalized: x[n, m]
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: verified normalized: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:24935df0141dac2219aa588180afa7a3dc8d5da9d7dfd0f04ff3bb2285892046
+# porter: output sha256:06537bfe403c5b1f7fa37ff2f126644ce47ce4961d8c994ec96599b7c193be90
 
 """CUDA kernels for the NumPy functions of row_normalize.py."""
 
@@ -115,7 +115,7 @@ def _array(value, name, ndim, dtypes, written=False):
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -123,7 +123,7 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
@@ -136,7 +136,7 @@ def _row_threads(length):
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

@@ -5,7 +5,7 @@
 # porter: shapes sobel: image[n, m]
 # porter: assumed sobel: image is a 2-D array of float64
 # porter: verified sobel: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:5d3d0e614851c9cf7f02f1fe2d90777e153c2f342958b5312f4e44f24166b257
+# porter: output sha256:b8a21f9db305bcd0dd3f74d1b71219b09a10ab15092018cef127864ea61b5c76
 
 """CUDA kernels for the NumPy functions of sobel.py."""
 
@@ -96,7 +96,7 @@ def _array(value, name, ndim, dtypes, written=False):
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -104,12 +104,12 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

@@ -5,7 +5,7 @@
 # porter: shapes softmax: x[n, m]
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: verified softmax: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:69af9305e1f623fb7c0be3ea3bf3820d191b3233356111ee77e4393120f00cb4
+# porter: output sha256:7bfb41f33ca0935c8d10b03da2313214a78bb553a35dc657274ed8e4fcd6f3de
 
 """CUDA kernels for the NumPy functions of softmax.py."""
 
@@ -124,7 +124,7 @@ def _array(value, name, ndim, dtypes, written=False):
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -132,7 +132,7 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
@@ -145,7 +145,7 @@ def _row_threads(length):
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

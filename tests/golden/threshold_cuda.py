@@ -10,7 +10,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:ccab4890bf526f3c74af7ae31d64da323b47413092fc75e3abaa95f93c11e588
+# porter: output sha256:2d22978d2f7c2557d4fda2964cab15aefc12cbb516076fa04158c795efd29c16
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -117,7 +117,7 @@ def _flat(array, shape):
             return array
         if not array.is_c_contiguous():
             raise ValueError(
-                "a device array with gaps is not flattened: pass a contiguous copy"
+                "a device array with gaps cannot be flattened: pass a contiguous copy"
             )
         return array.reshape(array.size)
     return np.broadcast_to(array, shape).reshape(-1)
@@ -138,7 +138,7 @@ def _number(value, name, dtype=None):
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -146,12 +146,12 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

@@ -5,7 +5,7 @@
 # porter: shapes zscores: table[n, m]
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:dd327364b58d8fce5af9b2909f070b780be08841387f5a3e7fe1c5d72f3b0dbb
+# porter: output sha256:0a4ecc005cbf7b3be4dc2c5650698da2a5790b5a3941cfe7e5d131cd3190a7fa
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -98,7 +98,7 @@ def _array(value, name, ndim, dtypes, written=False):
 
 
 def _to_device(array, stream):
-    """The array on the device; one that is there already is used as it is."""
+    """The array on the device; one that is there already is not copied."""
     if _on_device(array):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
@@ -106,12 +106,12 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, at most what a grid may have: the kernels loop over the rest."""
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
     return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):
-    """The array copied to the host, when the stream has come to it."""
+    """The array copied to the host, in the order of the stream."""
     host = array.copy_to_host(stream=stream)
     if stream:
         stream.synchronize()

@@ -103,7 +103,7 @@ def convert_file(
         if isinstance(found, Converted):
             converted.append(found)
         elif found.code == "PRT909" and not options.functions:
-            notes.append(f"{function.name} does no work on arrays: not converted")
+            notes.append(f"{function.name} does not compute with arrays: not converted")
         else:
             outcomes.append(_refused(function, found, file))
     result = ModuleOutcome(file.path, known=known)
@@ -141,8 +141,8 @@ def _open(file: SourceFile) -> SourceModule | ModuleOutcome:
     except SyntaxError as error:
         line, column = error.lineno or 1, error.offset or 1
         span = Span(line, column, line, column + 1)
-        cure = "correct the syntax: nothing here can be converted"
-        message = f"this is not Python: {error.msg}"
+        cure = "correct the syntax"
+        message = f"invalid Python syntax: {error.msg}"
         if isinstance(error, TooNewSyntax):
             message, cure = error.msg, CURE
         found = Diagnostic("PRT900", "syntax-error", message, span, file.path, help=cure)
@@ -150,8 +150,8 @@ def _open(file: SourceFile) -> SourceModule | ModuleOutcome:
     except cst.ParserSyntaxError as error:
         column = error.raw_column + 1
         span = Span(error.raw_line, column, error.raw_line, column + 1)
-        found = Diagnostic("PRT900", "syntax-error", "this is not Python", span, file.path,
-                           help="correct the syntax: nothing here can be converted")  # fmt: skip
+        found = Diagnostic("PRT900", "syntax-error", "invalid Python syntax", span, file.path,
+                           help="correct the syntax")  # fmt: skip
         return ModuleOutcome(file.path, diagnostics=(found,), unparsed=True)
     module.traced = traced_types(file.path)
     return module
@@ -212,8 +212,12 @@ def _written(
         linked_module([c.text], Path(file.path).name, options.backend, templates)
     except ModuleError as error:
         span = c.program.origin.span
-        found = refusal("PRT902", f"`{c.name}` cannot be written: {error}", span,
-                        "use other names and plainer texts there")  # fmt: skip
+        found = refusal(
+            "PRT902",
+            f"`{c.name}` cannot be written: {error}",
+            span,
+            "rename the identifiers or simplify the literals that it mentions",
+        )
         raise Refusal(found.diagnostic.at(c.path, c.name)) from None
     return c
 

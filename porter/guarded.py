@@ -181,13 +181,13 @@ def guarded(
     except OutOfTime:
         return _diagnostic(
             place, "PRT918", "conversion-time-limit",
-            f"converting `{place.name}` takes more than {seconds or 0:g} s",
-            "split it into several functions; `porter convert --timeout` gives it more time",
+            f"converting `{place.name}` took more than {seconds or 0:g} s",
+            "split it into several functions, or allow more time with `--timeout`",
         )  # fmt: skip
     except (RecursionError, MemoryError):
         return _diagnostic(
             place, "PRT902", "unsupported-syntax", f"`{place.name}` is nested too deeply",
-            "split its expressions and branches: give the parts names or functions of their own",
+            "split its expressions and branches into variables and functions",
         )  # fmt: skip
     except Exception as error:
         if os.environ.get("PORTER_DEBUG"):
@@ -201,8 +201,8 @@ def internal_error(place: Place, error: Exception) -> Diagnostic:
     shown = f"`{place.name}`" if place.name else "this file"
     return _diagnostic(
         place, "PRT917", "internal-error",
-        f"porter could not convert {shown} because of an error of its own",
-        f"nothing is wrong with the function ({reason}); PORTER_DEBUG=1 shows where it was",
+        f"porter could not convert {shown} because of an internal error",
+        f"report it with this function ({reason}); PORTER_DEBUG=1 shows the traceback",
     )  # fmt: skip
 
 

@@ -383,7 +383,7 @@ def test_kernels_and_functions_without_arrays_are_left_alone(shell: Shell) -> No
     )
     assert shell.convert("mixed.py") == 0
     assert "k is a kernel or ufunc already: not converted" in shell.out
-    assert "area does no work on arrays: not converted" in shell.out
+    assert "area does not compute with arrays: not converted" in shell.out
     assert "converted double" in shell.out
 
 

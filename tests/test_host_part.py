@@ -90,7 +90,10 @@ def test_methods_and_keywords_are_proved(tmp_path: Path, name: str, arguments: s
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("Heat.move", "`self.mask` is assigned"), ("Heat.scaled", "`self.area` is a property")],
+    [
+        ("Heat.move", "assignment to the attribute `self.mask`"),
+        ("Heat.scaled", "`self.area` is a property"),
+    ],
 )
 def test_what_a_method_may_not_do(name: str, message: str) -> None:
     function, _ = source(name)

@@ -72,7 +72,7 @@ def test_it_converts(kind: str, tmp_path: Path) -> None:
 def test_it_is_refused_and_its_neighbour_is_not(kind: str, tmp_path: Path) -> None:
     done = convert(tmp_path, REFUSED[kind])
     assert done.returncode == 1
-    assert "levels deep: porter follows 800" in done.stdout
+    assert "levels deep; the limit is 800" in done.stdout
     assert "converted other" in done.stdout
     found = subprocess.run(
         [sys.executable, "-m", "porter", "analyze", "a.py", "--no-cache"],

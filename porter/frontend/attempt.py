@@ -105,17 +105,20 @@ def _planned(function: FunctionSource, program: Program) -> Plan:
     if not any(isinstance(i, Launch) for i in items_of(result.items)):
         if program.kept:
             why = program.kept[0]
-            raise refusal("PRT901", f"{why.message}: nothing is left for a GPU", why.span,
-                          "call it without porter")  # fmt: skip
-        raise refusal("PRT909", f"`{function.name}` does no work on arrays",
-                      function.module.span(function.node.name),
-                      "there is nothing to run on a GPU")  # fmt: skip
+            raise refusal("PRT901", f"{why.message}, which leaves no kernel to run", why.span,
+                          "call the function as it is, without converting it")  # fmt: skip
+        raise refusal(
+            "PRT909",
+            f"`{function.name}` does not compute with arrays",
+            function.module.span(function.node.name),
+            "convert the function that loops over the arrays and calls this one",
+        )
     known = [q.name for p in result.parameters for q in (p, *p.items)]
     check = untestable(result.checks, known, items_of(result.items))
     if check is not None:
         raise refusal("PRT903", f"`{check.message}` cannot be tested before the kernels run",
-                      result.origin.span, "a thread that reads data cannot raise: give an extreme "
-                      "`initial`, or take sizes that the arguments tell")  # fmt: skip
+                      result.origin.span, 
+                      "use a check or a size that follows from the arguments")  # fmt: skip
     return result
 
 

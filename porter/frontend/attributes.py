@@ -81,7 +81,9 @@ def _without_self(node: cst.FunctionDef) -> cst.FunctionDef:
 def _replace(lines: list[str], span: Span, attr: str) -> None:
     line, start, old = lines[span.line - 1], span.column - 1, f"self.{attr}"
     if line[start:][: len(old)] != old:
-        raise refusal("PRT902", f"`{old}` over several lines", span, "write it on one line")
+        raise refusal(
+            "PRT902", f"`{old}` is split over several lines", span, "write it on one line"
+        )
     lines[span.line - 1] = f"{line[:start]}{ATTRIBUTE_PREFIX}{attr}{line[start + len(old) :]}"
 
 
@@ -94,21 +96,29 @@ def _uses(source: SourceModule, owner: str, node: cst.CSTNode) -> Iterator[cst.A
     """The attributes of `self` that are read. Refuses any other use of it."""
     match node:
         case cst.Name(value="self"):
-            raise refusal("PRT902", "`self` itself is used", source.span(node),
-                          "only attributes of `self` can be read")  # fmt: skip
+            raise refusal(
+                "PRT902",
+                "`self` is used as a value",
+                source.span(node),
+                "read attributes of `self`, and pass those to other functions",
+            )
         case cst.Call(func=cst.Attribute(value=cst.Name(value="self"), attr=attr) as func):
             method = source.by_name.get(f"{owner}.{attr.value}")
             if method is None or not _takes_self(method.node):
                 raise refusal("PRT901", f"`self.{attr.value}` is called", source.span(func),
-                              "make it a function that is given what it needs")  # fmt: skip
+                              "make it a function and pass it what it needs")  # fmt: skip
         case cst.AssignTarget(target=target) | cst.AugAssign(target=target) if _own(target):
-            raise refusal("PRT902", f"`{source.code(target)}` is assigned", source.span(target),
-                          "store into the array (`[...] =`), or return the new value")  # fmt: skip
+            raise refusal(
+                "PRT902",
+                f"assignment to the attribute `{source.code(target)}`",
+                source.span(target),
+                "store into the array (`[...] =`), or return the new value",
+            )
         case cst.Attribute(value=cst.Name(value="self"), attr=attr):
             method = source.by_name.get(f"{owner}.{attr.value}")
             if method is not None and method.node.decorators:
                 raise refusal("PRT902", f"`self.{attr.value}` is a property", source.span(node),
-                              "pass its value")  # fmt: skip
+                              "pass its value as an argument")  # fmt: skip
             yield node
             return
         case cst.Attribute(value=value):

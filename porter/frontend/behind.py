@@ -44,8 +44,10 @@ def keep_own(
             continue
         if not isinstance(value, Array):
             raise body.b.refuse(
-                "PRT902", f"`{name}` is read after the loop, with a view of another array in it",
-                "make it with `.copy()`, or once more after the loop")  # fmt: skip
+                "PRT902",
+                f"`{name}` is read after the loop, where it may be a view of another array",
+                "take a `.copy()` in the loop, or compute it again after the loop",
+            )
         own_copy(body, name, value)
 
 

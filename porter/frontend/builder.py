@@ -56,12 +56,12 @@ NAMES = {
 #: what helps in general, where a refusal has nothing better to say
 CURES = {
     "PRT901": "compute it outside this function and pass the result as an argument",
-    "PRT902": "use numbers, arrays and tuples with `for`, `while` and `if`; do the rest outside",
-    "PRT903": "give the arrays the dimensions and sizes that NumPy needs here",
-    "PRT905": "index with integers, slices, arrays of integers or a mask",
-    "PRT906": "keep the shape with `np.where`, or select outside this function",
-    "PRT907": "convert it first, for instance with `x.astype(np.float64)`",
-    "PRT908": "give each of them a name of its own",
+    "PRT902": "use numbers, arrays, tuples, `for`, `while` and `if`; do the rest in the caller",
+    "PRT903": "pass arrays whose number of dimensions and shapes fit this operation",
+    "PRT905": "index with integers, slices, integer arrays or a boolean mask",
+    "PRT906": "keep the shape with `np.where`, or select the elements outside this function",
+    "PRT907": "convert it first, for example with `x.astype(np.float64)`",
+    "PRT908": "use a separate variable for each type",
 }
 
 
@@ -301,7 +301,8 @@ class Builder:
     def define(self, name: str, array: Array) -> Array:
         """Name a delayed array; reads of it become loads from that name."""
         if array.mask is not None:
-            raise self.refuse("PRT906", "a selection by a mask here", "name the selection first")
+            raise self.refuse("PRT906", "a selection by a mask cannot be used in this place",
+                              "assign the selection to a variable first")  # fmt: skip
         buffer = Buffer(self.fresh(name), tuple(map(self.resolve, array.shape)), array.dtype)
         self.buffers[buffer.name] = buffer
         axes = self.axes(array.shape)
@@ -392,8 +393,8 @@ class Builder:
         """The refusal of a store that a view made of the buffer would see."""
         name = min(self.snapshots[n] for n in self.may_be(buffer) if n in self.snapshots)
         return self.refuse(
-            "PRT905", f"the store may be seen through `{name}`, which NumPy makes a view or a copy "
-            "of these elements", f"make `{name}` with `.copy()`",
+            "PRT905", f"`{name}` may share memory with the array that is stored into",
+            f"make `{name}` a copy: `.copy()`",
         )  # fmt: skip
 
     def stored(self, buffer: Buffer) -> Array:
@@ -431,7 +432,7 @@ class Builder:
             try:
                 poly = poly.replace(self.equal)
             except ZeroDivisionError:
-                raise self.refuse("PRT903", "a size is divided by zero") from None
+                raise self.refuse("PRT903", "an array size is divided by zero") from None
         return poly
 
     def unify(
@@ -507,7 +508,7 @@ class Builder:
             if s.op == t.op and len(rest[0]) == len(rest[1]) == 1:
                 self.unify(rest[0][0], rest[1][0], what)
         if self.resolve(a) != self.resolve(b):
-            raise self.refuse("PRT903", f"{what}: sizes that come from data may differ")
+            raise self.refuse("PRT903", f"{what}: sizes computed from array elements may differ")
         return self.resolve(a)
 
     def check(self, check: Check) -> None:

@@ -56,9 +56,9 @@ def _common_mask(b: Builder, arrays: Sequence[Array], what: str) -> At | None:
     assert first.mask is not None
     for a in arrays:
         if a.mask is None and a.ndim:
-            raise b.refuse("PRT906", f"{what} mixes a masked array with a whole one")
+            raise b.refuse("PRT906", f"{what} combines a selection by a mask with a whole array")
         if a.mask is not None and a.mask(probe) != first.mask(probe):
-            raise b.refuse("PRT906", f"{what} mixes arrays selected by different masks")
+            raise b.refuse("PRT906", f"{what} combines selections by different masks")
     return first.mask
 
 
@@ -181,12 +181,12 @@ def alternatives(b: Builder, cond: Expr, then: Operand, other: Operand, what: st
     """
     x, y = as_array(then), as_array(other)
     if x.ndim != y.ndim:
-        raise b.refuse("PRT908", f"{what} is an array of {max(x.ndim, y.ndim)} dimensions or of "
-                       f"{min(x.ndim, y.ndim)}, as the condition decides")  # fmt: skip
+        raise b.refuse("PRT908", f"{what} is {max(x.ndim, y.ndim)}-D or {min(x.ndim, y.ndim)}-D "
+                       "depending on the condition", "give both the same shape")  # fmt: skip
     weak = then.dtype.weak or other.dtype.weak
     if (x.ndim or not weak) and x.dtype.name != y.dtype.name:
-        raise b.refuse("PRT908", f"{what} is {x.dtype.name} or {y.dtype.name}, as the condition "
-                       "decides", "convert one with `astype`")  # fmt: skip
+        raise b.refuse("PRT908", f"{what} is {x.dtype.name} or {y.dtype.name} depending on the "
+                       "condition", "convert one of them with `astype`")  # fmt: skip
     for m, n in zip(x.shape, y.shape, strict=True):
         b.unify(m, n, what)
     chosen = map_arrays(b, choose, [cond, then, other], what)
@@ -271,7 +271,7 @@ def reduce(
     if not array.ndim:
         return cast(change(array.at(())), dtype)
     if dtype.name == "float16":
-        raise b.refuse("PRT907", f"a `{op}` in float16, which kernels do not compute",
+        raise b.refuse("PRT907", f"`{op}` in float16 is not supported in kernels",
                        "convert the array with `astype(np.float32)` first")  # fmt: skip
     chosen = range(array.ndim) if axes is None else axes
     kept = [d for d in range(array.ndim) if d not in chosen]
@@ -318,7 +318,7 @@ def matmul(b: Builder, x: Array, y: Array, what: str = "`@`") -> Operand:
     """Matrix product of 1-D, 2-D or stacked operands, as `np.matmul`."""
     x, y = whole(b, x), whole(b, y)
     if not x.ndim or not y.ndim:
-        raise b.refuse("PRT903", f"{what} needs arrays, not scalars")
+        raise b.refuse("PRT903", f"{what} requires arrays, not scalars")
     b.same_dtype(x.dtype, y.dtype)
     inner = b.unify(x.shape[-1], y.shape[-2] if y.ndim > 1 else y.shape[0], what)
     rows = x.shape[-2:-1] if x.ndim > 1 else ()

@@ -109,8 +109,8 @@ def _check_known(ev: Evaluator, name: str, node: cst.Call) -> None:
 
 def _cure(name: str) -> str:
     if name.split(".")[0] in ("numpy", "math"):
-        return "compute it outside this function and pass the result"
-    return "call it outside this function: only NumPy, math and this file's functions convert"
+        return "compute it outside this function and pass the result as an argument"
+    return "call it outside this function, and pass its result as an argument"
 
 
 def _into(ev: Evaluator, out: Value, result: Value) -> Value:
@@ -118,8 +118,8 @@ def _into(ev: Evaluator, out: Value, result: Value) -> Value:
     from porter.frontend.stores import store
 
     if not isinstance(out, Array) or out.view is None:
-        raise ev.b.refuse("PRT905", "`out=` must be an array",
-                          "make it before: `out = np.empty_like(x)`")  # fmt: skip
+        raise ev.b.refuse("PRT905", "`out=` must be given an array",
+                          "allocate it before the call: `out = np.empty_like(x)`")  # fmt: skip
     value = as_array(ev.as_numeric(result, ev.b.node or cst.Name("out")))
     if value.dtype.name != out.dtype.name or value.ndim != out.ndim:
         raise ev.b.refuse("PRT907", f"`out=` is {out.ndim}-D {out.dtype.name}, the result is "
@@ -136,16 +136,18 @@ def bind(
     if handler.variadic:
         rest = dict(handler.parameters[1:])
         for key in keywords.keys() - rest.keys():
-            raise ev.b.refuse("PRT901", f"keyword `{key}` of `{name}` cannot be converted")
+            raise ev.b.refuse("PRT901", f"the keyword `{key}` of `{name}` is not supported")
         return {handler.parameters[0][0].lstrip("*"): tuple(positional)} | rest | keywords
     known = [p for p, _ in handler.parameters]
     if len(positional) > len(known):
-        raise ev.b.refuse("PRT901", f"`{name}` with {len(positional)} positional arguments")
+        raise ev.b.refuse(
+            "PRT901", f"`{name}` does not take {len(positional)} positional arguments here"
+        )
     bound = dict(handler.parameters)
     bound |= dict(zip(known, positional, strict=False))
     for key, value in keywords.items():
         if key not in known:
-            raise ev.b.refuse("PRT901", f"keyword `{key}` of `{name}` cannot be converted")
+            raise ev.b.refuse("PRT901", f"the keyword `{key}` of `{name}` is not supported")
         bound[key] = value
     for key, value in bound.items():
         if value is MISSING:
@@ -191,7 +193,9 @@ def _own_method(
         case "astype":
             dtype = dtype_of(positional[0] if positional else keywords.get("dtype", NONE))
             if dtype is None:
-                raise ev.b.refuse("PRT907", "the dtype given to `astype` is not known")
+                raise ev.b.refuse(
+                    "PRT907", "the dtype given to `astype` is not known at conversion"
+                )
             return astype(m.owner, dtype)
         case "reshape":
             value = positional[0] if len(positional) == 1 else tuple(positional)
@@ -237,7 +241,7 @@ def _len(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     if array.mask is not None:
         return length(ev.b, array)
     if not array.ndim:
-        raise ev.b.refuse("PRT903", "`len` of a scalar")
+        raise ev.b.refuse("PRT903", "`len` is applied to a scalar")
     return integer(methods.positive(ev.b.resolve(array.shape[0])))
 
 
@@ -251,7 +255,9 @@ def iterate(ev: Evaluator, value: Value, node: cst.CSTNode) -> Iteration:
         value = whole(ev.b, value)
         many = methods.positive(ev.b.resolve(value.shape[0]))
         return Iteration(Range(Poly(), many, 1), lambda k: row(ev.b, value, k))
-    raise ev.b.refuse("PRT902", "a loop runs over `range`, an array, `enumerate` or `zip`")
+    raise ev.b.refuse(
+        "PRT902", "this loop does not run over `range`, an array, `enumerate` or `zip`"
+    )
 
 
 def _counted(loop: Iteration) -> Iteration:
@@ -293,14 +299,14 @@ def _ndindex(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     sizes = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
     shape = tuple(ev.size(n, node) for n in sizes)
     if not shape:
-        raise ev.b.refuse("PRT902", "`np.ndindex` of no sizes")
+        raise ev.b.refuse("PRT902", "`np.ndindex` is called without sizes")
     return Grid(shape, lambda at: tuple(map(integer, at)))
 
 
 def _ndenumerate(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     array = as_array(ev.as_numeric(args[0], node))
     if not array.ndim or array.mask is not None:
-        raise ev.b.refuse("PRT902", "`np.ndenumerate` of this value")
+        raise ev.b.refuse("PRT902", "`np.ndenumerate` is applied to a value that is not an array")
     shape = tuple(methods.positive(ev.b.resolve(n)) for n in array.shape)
     return Grid(shape, lambda at: (tuple(map(integer, at)), array.at(at)))
 
@@ -333,14 +339,14 @@ def _zip(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
 def _as_tuple(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     if not args or isinstance(args[0], tuple):
         return args[0] if args else ()
-    raise ev.b.refuse("PRT902", "`tuple` or `list` of something that is not a tuple")
+    raise ev.b.refuse("PRT902", "`tuple` or `list` of a value that is not a tuple")
 
 
 def _map(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     """`map` over tuples: the items of its results, which Python makes when they are asked for."""
     function, *rows = args
     if not rows or not all(isinstance(r, tuple) for r in rows):
-        raise ev.b.refuse("PRT902", "`map` over what is not a tuple", "use a loop")
+        raise ev.b.refuse("PRT902", "`map` over a value that is not a tuple", "use a `for` loop")
     return tuple(
         _applied(ev, function, list(items), {}, node) for items in zip(*rows, strict=False)
     )
@@ -351,7 +357,7 @@ def _size(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
         return methods.attribute(ev, ev.as_numeric(args[0], node), "size")
     sizes, axis = methods.attribute(ev, ev.as_numeric(args[0], node), "shape"), constant_of(args[1])
     if not isinstance(axis, int) or not isinstance(sizes, tuple):
-        raise ev.b.refuse("PRT903", "the axis of `size` must be a constant")
+        raise ev.b.refuse("PRT903", "the axis of `np.size` must be a constant")
     return sizes[normal_axis(ev.b, axis, len(sizes), "`size`")]  # type: ignore[no-any-return]
 
 

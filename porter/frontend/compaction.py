@@ -111,8 +111,8 @@ def length(b: Builder, array: Array) -> Expr:
 def fetched(b: Builder, value: Expr, name: str = "length", nonneg: bool = False) -> Poly:
     """An integer that is computed on the device as a size: the host reads it back."""
     if b.ranges or b.loops or b.in_while:
-        raise b.refuse("PRT906", "a size that comes from data differs in each iteration",
-                       "allocate the largest size before the loop")  # fmt: skip
+        raise b.refuse("PRT906", "a size computed from array elements differs between iterations",
+                       "allocate an array of the largest size before the loop")  # fmt: skip
     return _read_back(b, "size", cast(value, INT64), name, nonneg)
 
 
@@ -171,8 +171,11 @@ def _selection(b: Builder, array: Array) -> Selection:
     mask = array.mask
     assert mask is not None
     if b.ranges or b.loops or b.in_while:
-        raise b.refuse("PRT906", "how many elements the mask selects differs in each iteration",
-                       "keep the mask, and use np.where")  # fmt: skip
+        raise b.refuse(
+            "PRT906",
+            "the number of elements that the mask selects differs between iterations",
+            "keep the full shape and use `np.where(mask, x, 0)`",
+        )
     size = product(lengths(map(b.resolve, array.shape[: array.lead])))
 
     def flat(idx: Sequence[Poly]) -> Expr:

@@ -64,8 +64,11 @@ def array_of(ev: Evaluator, node: cst.ListComp | cst.GeneratorExp, items: Value)
 
     b, loop = ev.b, iterate(ev, items, node)
     if node.for_in.ifs or node.for_in.inner_for_in is not None:
-        raise b.refuse("PRT902", "a comprehension with `if`, or over two things, is not an array",
-                       "fill an array in a loop")  # fmt: skip
+        raise b.refuse(
+            "PRT902",
+            "a comprehension with `if` or with two `for` clauses is not supported",
+            "fill an array in a `for` loop",
+        )
     count = positive(b.resolve(trips(loop.range)))
     axis = Axis(b.fresh("c_"), count)
     here = sym(axis.name, True)
@@ -78,8 +81,11 @@ def array_of(ev: Evaluator, node: cst.ListComp | cst.GeneratorExp, items: Value)
     finally:
         b.ranges.pop()
     if emitted or any(axis.name in n.names() for n in element.shape):
-        raise b.refuse("PRT902", "an element of a comprehension needs statements of its own",
-                       "fill an array in a loop")  # fmt: skip
+        raise b.refuse(
+            "PRT902",
+            "an element of this comprehension cannot be computed in one expression",
+            "fill an array in a `for` loop",
+        )
     if element.ndim:
         # of an empty list NumPy makes an array of one dimension, whatever its items would have been
         b.check(Check("index", Poly.of(1), count, "a list without items", "ValueError"))
@@ -97,8 +103,11 @@ def _element(ev: Evaluator, node: cst.BaseExpression) -> Array:
     if isinstance(value, Array):
         return whole(ev.b, value)
     if is_mixed(arms_of(ev.b, value)):
-        raise ev.b.refuse("PRT908", "the data decides the dtype of an element of this list",
-                          "give both one dtype, for instance `x.dtype.type(2)`")  # fmt: skip
+        raise ev.b.refuse(
+            "PRT908",
+            "the dtype of an element of this list depends on the data",
+            "give both the same dtype, for example with `x.dtype.type(2)`",
+        )
     return as_array(value)
 
 
@@ -121,14 +130,16 @@ def _items(ev: Evaluator, items: Value) -> tuple[Value, ...]:
             raise _too_long(ev)
         return tuple(integer(k) for k in range(first, last, items.step))
     if not isinstance(items, tuple):
-        raise ev.b.refuse("PRT902", "a comprehension over what is not a tuple cannot be converted",
-                          "fill an array in a loop")  # fmt: skip
+        raise ev.b.refuse("PRT902", "a comprehension over this value is not supported",
+                          "fill an array in a `for` loop")  # fmt: skip
     return items
 
 
 def _too_long(ev: Evaluator) -> Exception:
     return ev.b.refuse(
-        "PRT902", "a comprehension over a range that is not short", "fill an array in a loop"
+        "PRT902",
+        "a comprehension over a range without a short constant length",
+        "fill an array in a `for` loop",
     )
 
 
@@ -138,7 +149,7 @@ def _bound(ev: Evaluator, target: cst.BaseExpression, value: Value) -> Iterator[
         return
     items = target.elements if isinstance(target, (cst.Tuple, cst.List)) else ()
     if not isinstance(value, tuple) or len(items) != len(value):
-        raise ev.b.refuse("PRT902", "a comprehension cannot unpack this")
+        raise ev.b.refuse("PRT902", "the targets of this comprehension do not fit the values")
     for element, item in zip(items, value, strict=True):
         yield from _bound(ev, element.value, item)
 
@@ -148,6 +159,8 @@ def _holds(ev: Evaluator, test: cst.BaseExpression) -> bool:
     known = None if isinstance(value, Array) else constant_of(truth(value))
     if not isinstance(known, bool):
         raise ev.b.refuse(
-            "PRT902", "the condition of a comprehension is not known here", "use `np.where`"
+            "PRT902",
+            "the condition of the comprehension is not known at conversion",
+            "use `np.where`",
         )
     return known

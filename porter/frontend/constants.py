@@ -38,7 +38,9 @@ class Reading:
 def reading(b: Builder, scope: Globals, name: str) -> Reading:
     """The expression of a constant. Refuses one whose value no part of the file fixes."""
     if scope.top is None:
-        raise b.refuse("PRT914", f"the value of `{name}` cannot be found", _PASS.format(name))
+        raise b.refuse(
+            "PRT914", f"the value of `{name}` is not known at conversion", _PASS.format(name)
+        )
     status = scope.top.status(given(name))
     if isinstance(status, Unknown) and not scope.run_module:
         raise _changed(b, scope, name, status)
@@ -50,8 +52,10 @@ def reading(b: Builder, scope: Globals, name: str) -> Reading:
         b.assume(f"{name} is computed by {lines}")
         return Reading(scope.assigned[name], scope)
     if scope.values is None:
-        text = f"the value of `{name}` takes running {lines}"
-        raise b.refuse("PRT914", text, "let `porter convert` run them: leave out `--no-verify`")
+        text = f"the value of `{name}` requires running {lines}"
+        raise b.refuse(
+            "PRT914", text, "leave out `--no-verify`, so that `porter convert` runs the code"
+        )
     found = scope.values(scope.module.path, scope.module.shown.whole, given(name))
     if not found.text:
         raise b.refuse("PRT914", f"`{name}` {found.why}", _PASS.format(name))
@@ -72,6 +76,15 @@ def alternative(b: Builder, scope: Globals, name: str) -> Reading | None:
         return None
     b.assume(f"{name} is {found.text} ({_lines(scope.top.lines(name))})")
     return Reading(cst.parse_expression(found.text), _numpy_scope())
+
+
+#: what to do about a name that a generated module cannot use
+NOT_IN_MODULE = "compute the value in the caller and pass it as a parameter"
+
+
+def not_in_module(name: str) -> str:
+    """The fact that generated code needs something that only the source file has."""
+    return f"`{name}` is defined in the source file, not in the generated module"
 
 
 _PASS = "pass `{0}` as a parameter"
@@ -109,8 +122,11 @@ def check_default(b: Builder, scope: Globals, node: cst.BaseExpression, line: in
         return
     for name in sorted(used_names(node)):
         if name in scope.constants and not scope.top.settled(given(name), line):
-            raise b.refuse("PRT914", f"`{name}` changes after the default was made of it",
-                           "write the value as the default")  # fmt: skip
+            raise b.refuse(
+                "PRT914",
+                f"`{name}` changes after the default value was computed from it",
+                "write the value itself as the default",
+            )
 
 
 def check_patched(b: Builder, scope: Globals, nodes: Sequence[cst.CSTNode]) -> None:
@@ -123,8 +139,8 @@ def check_patched(b: Builder, scope: Globals, nodes: Sequence[cst.CSTNode]) -> N
         if line is not None:
             b.node = node
             text = scope.module.code(node)
-            raise b.refuse("PRT914", f"`{text}` is set by this file (line {line})",
-                           "use the new function by a name of its own")  # fmt: skip
+            raise b.refuse("PRT914", f"`{text}` is replaced at line {line}",
+                           "give the replacement a separate name")  # fmt: skip
 
 
 def _patched(top: TopLevel, node: cst.CSTNode) -> int | None:
@@ -141,11 +157,6 @@ def _patched(top: TopLevel, node: cst.CSTNode) -> int | None:
         path = top.names.libraries.get(given(node.value), "")
     owner, _, attribute = path.rpartition(".")
     return top.patched(owner, attribute) if owner else None
-
-
-def of_the_file(name: str) -> str:
-    """Why a name of the source file cannot stand in the text of the module."""
-    return f"`{name}` is defined in the source file, so the generated module cannot call it"
 
 
 def text_of(b: Builder, scope: Globals, node: cst.BaseExpression) -> str:
@@ -180,7 +191,7 @@ def _copied(b: Builder, scope: Globals, name: str) -> None:
         return
     found = reading(b, scope, name)
     if isinstance(found.node, (cst.Lambda, cst.BaseComp, cst.Await)):
-        raise b.refuse("PRT902", of_the_file(name))
+        raise b.refuse("PRT902", not_in_module(name), NOT_IN_MODULE)
     text = text_of(b, found.scope, found.node)
     b.constants[name] = text
     b.taken.add(name)
@@ -199,7 +210,7 @@ def _ours(b: Builder, scope: Globals, name: str) -> cst.BaseExpression | None:
             return cst.parse_expression(own.replace("numpy.", "np.", 1))
     lines = scope.imports.get(name)
     if not lines:
-        raise b.refuse("PRT902", of_the_file(name))
+        raise b.refuse("PRT902", not_in_module(name), NOT_IN_MODULE)
     b.imports |= lines
     return None
 

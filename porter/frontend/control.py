@@ -55,7 +55,9 @@ def condition(body: Body, node: cst.BaseExpression) -> Expr:
     if isinstance(value, Array):
         if value.ndim:
             raise body.b.refuse(
-                "PRT902", "the truth value of an array is ambiguous", "use `np.where`, any or all"
+                "PRT902",
+                "the truth value of an array is ambiguous",
+                "use `np.where`, `np.any` or `np.all`",
             )
         value = value.at(())
     return truth(value)
@@ -102,8 +104,11 @@ def _array_variable(body: Body, name: str, value: Array) -> str:
     b = body.b
     value = whole(b, value)
     if value.view is not None and not whole_view(value):
-        raise b.refuse("PRT908", f"`{name}` is a view before the block that rebinds it",
-                       f"copy it first: {name} = {name}.copy()")  # fmt: skip
+        raise b.refuse(
+            "PRT908",
+            f"`{name}` is a view of another array and is rebound in this block",
+            f"copy it first: `{name} = {name}.copy()`",
+        )
     shown = value
     if value.view is None:
         value = b.define(name, value)
@@ -147,7 +152,7 @@ def move(body: Body, arrays: dict[str, str]) -> None:
     for name, variable in arrays.items():
         value = body.env[name]
         if not isinstance(value, Array):
-            raise b.refuse("PRT908", f"`{name}` is an array here and a number there")
+            raise b.refuse("PRT908", f"`{name}` is an array on one path and a scalar on another")
         value = whole(b, value)
         if value.view is not None and value.view.readonly:
             b.readonly[variable] = value.view.readonly
@@ -246,8 +251,8 @@ def _never(body: Body, node: cst.If) -> bool:
         known = None
     body.b.restore(state)
     if known is True:
-        raise body.b.refuse("PRT903", "with these types the function always raises",
-                            "give the types that it takes with --signature")  # fmt: skip
+        raise body.b.refuse("PRT903", "the function always raises an exception for these types",
+                            "give the types that it accepts with `--signature`")  # fmt: skip
     return known is False
 
 
@@ -360,11 +365,13 @@ def _both(
     """An array that each branch makes gets a host name that means either."""
     b, other = body.b, body.env[name]
     if not isinstance(other, Array) or value.view is None or other.view is None:
-        raise b.refuse("PRT908", f"`{name}` is an array in one branch only")
+        raise b.refuse("PRT908", f"`{name}` is an array in only one of the branches")
     if not (whole_view(value) and whole_view(other)):
-        raise b.refuse("PRT908", f"`{name}` is a view in one of the branches", "copy it")
+        raise b.refuse(
+            "PRT908", f"`{name}` is a view in only one of the branches", "copy it: `.copy()`"
+        )
     if value.ndim != other.ndim or value.dtype.name != other.dtype.name:
-        raise b.refuse("PRT908", f"`{name}` has another dtype or ndim in each branch")
+        raise b.refuse("PRT908", f"`{name}` has a different dtype or ndim in each branch")
     for x, y in zip(value.shape, other.shape, strict=True):
         _same_length(body, cond, x, y, f"`{name}` has another shape in each branch")
     b.same_dtype(value.dtype, other.dtype)

@@ -186,8 +186,12 @@ def _check_last(scope: Globals, node: cst.FunctionDef) -> None:
 
 def _again(scope: Globals, node: cst.FunctionDef, line: int) -> Refusal:
     name = node.name.value
-    return refusal("PRT902", f"`{name}` is bound again at line {line}: it is not this function",
-                   scope.module.span(node.name), "give each of them a name of its own")  # fmt: skip
+    return refusal(
+        "PRT902",
+        f"`{name}` is redefined at line {line}",
+        scope.module.span(node.name),
+        "use a separate name for each of them",
+    )
 
 
 def _compiles(scope: Globals, node: cst.CSTNode, name: str) -> bool:

@@ -41,19 +41,21 @@ def equal(ev: Evaluator, left: Value, right: Value) -> Expr:
     for text, other in ((left, right), (right, left)):
         if isinstance(text, Text) and isinstance(other, Scalar):
             raise ev.b.refuse(
-                "PRT902", f"`{other.name}` is compared with text that is not known here",
-                "give it a default: the function is converted for that one value",
+                "PRT902", f"`{other.name}` is compared with a string but has no known value",
+                "give the parameter a default; the function is converted for that value",
             )  # fmt: skip
     if isinstance(left, _STATIC) or isinstance(right, _STATIC):
         if any(isinstance(v, Array) and v.ndim for v in (left, right)):
-            raise ev.b.refuse("PRT902", "NumPy compares every element of an array here",
-                              "ask `x is None`")  # fmt: skip
+            raise ev.b.refuse("PRT902", "`==` with None compares every element of the array",
+                              "use `x is None`")  # fmt: skip
         return number(left == right)  # no number is a text or None
     x, y = (ev.as_numeric(v, ev.b.node or cst.Name("value")) for v in (left, right))
     found = calculus.elementwise(ev.b, "eq", x, y)
     if isinstance(found, Array) and found.ndim:
         raise ev.b.refuse(
-            "PRT902", "the truth value of an array is ambiguous", "use `np.where`, any or all"
+            "PRT902",
+            "the truth value of an array is ambiguous",
+            "use `np.where`, `np.any` or `np.all`",
         )
     return truth(found.at(()) if isinstance(found, Array) else found)
 
@@ -63,8 +65,8 @@ def _same_dtype(ev: Evaluator, left: Value, right: Value) -> bool:
     if one is None or other is None:
         if isinstance(left, Special) or isinstance(right, Special):
             return False
-        raise ev.b.refuse("PRT907", "the dtype compared with is not known",
-                          "compare with a name such as `np.float64`")  # fmt: skip
+        raise ev.b.refuse("PRT907", "the dtype in this comparison is not known at conversion",
+                          "compare with a constant such as `np.float64`")  # fmt: skip
     roots = {ev.b.dtype_root(d.var) if d.var else None for d in (one, other)}
     if None in roots or len(roots) > 1:
         # the answer holds for these dtypes only, and not for the others of their kind
@@ -88,8 +90,8 @@ def contained(ev: Evaluator, left: Value, right: Value) -> Expr:
             return _any(ev, calculus.elementwise(ev.b, "eq", right, k), node)
         if not isinstance(k, Array):
             return _in_range(k, right)
-    raise ev.b.refuse("PRT902", "`in` of this value cannot be converted",
-                      "compare with each: `k == 1 or k == 2`")  # fmt: skip
+    raise ev.b.refuse("PRT902", "`in` is not supported for this value",
+                      "compare with each value: `k == 1 or k == 2`")  # fmt: skip
 
 
 def _any(ev: Evaluator, same: Array | Expr, node: cst.CSTNode) -> Expr:
@@ -131,5 +133,5 @@ def dtype_attribute(b: Builder, owner: DTypeName, attr: str) -> Value:
     if attr in ("name", "itemsize"):
         b.pin(dtype)  # the others of its kind have others
         return Text(dtype.name) if attr == "name" else integer(dtype.itemsize)
-    raise b.refuse("PRT902", f"the attribute `.{attr}` of a dtype cannot be converted",
-                   "ask for `.kind`, `.name` or `.itemsize`")  # fmt: skip
+    raise b.refuse("PRT902", f"the attribute `.{attr}` of a dtype is not supported",
+                   "use `.kind`, `.name` or `.itemsize`")  # fmt: skip

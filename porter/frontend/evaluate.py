@@ -93,7 +93,7 @@ class Evaluator:
         except DTypeError as error:
             raise self.b.refuse("PRT907", str(error)) from None
         except ZeroDivisionError:
-            raise self.b.refuse("PRT903", "a size is divided by zero") from None
+            raise self.b.refuse("PRT903", "an array size is divided by zero") from None
         finally:
             self.b.node = outer
 
@@ -175,8 +175,8 @@ class Evaluator:
         targets = [n.target for n in walk(node.for_in) if isinstance(n, cst.CompFor)]
         bound = {name for target in targets for name in used_names(target)}
         if any(used_names(n.body) & bound for n in inside):
-            raise self.b.refuse("PRT902", "a `lambda` uses the variable of the comprehension",
-                                "give it the value as a parameter")  # fmt: skip
+            raise self.b.refuse("PRT902", "the `lambda` uses the comprehension's variable",
+                                "pass the value to it as a parameter")  # fmt: skip
 
     def _listed(self, element: cst.BaseElement) -> tuple[Value, ...]:
         """An item of a tuple or list; `*shape` stands for several."""
@@ -194,7 +194,7 @@ class Evaluator:
             value = self.env[name]
             if isinstance(value, Unsettled):
                 raise self.b.refuse("PRT908", f"`{name}` {value.why}",
-                                    "give it one type, or a name for each")  # fmt: skip
+                                    "use a separate variable for each type")  # fmt: skip
             return known_whole(self.b, value) if isinstance(value, Array) else value
         if name in self.b.attributes:
             return self.b.attributes[name]
@@ -207,8 +207,8 @@ class Evaluator:
         if name in self.scope.names:
             return self._imported(name)
         if name in REPLACED and self.scope.stars:
-            text = f"`{name}` may be of `from {self.scope.stars[0]} import *`"
-            raise self.b.refuse("PRT902", text, "import the names that you use one by one")
+            text = f"`{name}` may come from `from {self.scope.stars[0]} import *`"
+            raise self.b.refuse("PRT902", text, "import the names explicitly instead of `*`")
         if hasattr(builtins, name):
             return Function(f"builtins.{name}")
         raise self.b.refuse("PRT903", f"`{name}` is not defined here", "pass it as a parameter")
@@ -223,8 +223,8 @@ class Evaluator:
             return Evaluator(self.b, chosen.scope, {})(chosen.node)
         lines = unsettled(self.scope, name)
         if lines is not None:
-            text = f"`{name}` is bound at lines {lines[0]} and {lines[1]}: either may hold"
-            raise self.b.refuse("PRT902", text, "give each of them a name of its own")
+            text = f"`{name}` is bound at lines {lines[0]} and {lines[1]}, and either may apply"
+            raise self.b.refuse("PRT902", text, "use a separate name for each of them")
         known = self.scope.names[name]
         if isinstance(known, Function) and known.node is not None:
             return Function(known.name, known.node, scope=self.scope)
@@ -295,7 +295,7 @@ class Evaluator:
                 return Function(f"{owner.name}.{attr}")
         if isinstance(owner, (tuple, Text, Function)):
             return Method(owner, attr)
-        raise self.b.refuse("PRT902", f"the attribute `.{attr}` cannot be converted")
+        raise self.b.refuse("PRT902", f"the attribute `.{attr}` is not supported")
 
     # -- operators -------------------------------------------------------------------
 
@@ -322,7 +322,7 @@ class Evaluator:
         x, y = self.as_numeric(left, node.left), self.as_numeric(right, node.right)
         if isinstance(node.operator, cst.MatrixMultiply):
             if not (isinstance(x, Array) and isinstance(y, Array)):
-                raise self.b.refuse("PRT903", "`@` needs two arrays")
+                raise self.b.refuse("PRT903", "`@` requires two arrays")
             return calculus.matmul(self.b, x, y)
         op = BINARY[type(node.operator).__name__]
         if op == "pow" and isinstance(x, Array) and x.dtype == BOOL and constant_of(y) == 2:
@@ -359,7 +359,7 @@ class Evaluator:
                 "PRT902", f"`{op}` of arrays is ambiguous", f"use `{'&' if op == 'and' else '|'}`"
             )
         if x.dtype.kind != "b" or y.dtype.kind != "b":
-            raise self.b.refuse("PRT902", f"`{op}` of numbers gives a number: compare them first")
+            raise self.b.refuse("PRT902", f"`{op}` of numbers returns a number, not a truth value")
         return operate(op, x, y)
 
     def _comparison(self, node: cst.Comparison) -> Value:
@@ -381,14 +381,14 @@ class Evaluator:
         name = type(operator).__name__
         if name in ("Is", "IsNot"):
             if NONE not in (left, right):
-                raise self.b.refuse("PRT902", "`is` is converted only for None")
+                raise self.b.refuse("PRT902", "`is` is supported only for comparison with None")
             return number((left == right) == (name == "Is"))
         if name in ("In", "NotIn") or (name in ("Equal", "NotEqual") and is_static(left, right)):
             asks = contained if name.endswith("In") else equal
             found = asks(self, left, right)
             return operate("not", found) if name.startswith("Not") else found
         if name not in COMPARE:
-            raise self.b.refuse("PRT902", f"the comparison `{name}` cannot be converted")
+            raise self.b.refuse("PRT902", f"the comparison `{name}` is not supported")
         x, y = self.as_numeric(left, node), self.as_numeric(right, node)
         return calculus.elementwise(self.b, COMPARE[name], x, y)
 
@@ -397,7 +397,7 @@ class Evaluator:
     ) -> Value:
         cond = self.tested(test)
         if isinstance(cond, Array):
-            raise self.b.refuse("PRT902", "the truth of an array is ambiguous", "use `np.where`")
+            raise self.b.refuse("PRT902", "an array has no single truth value", "use `np.where`")
         known = constant_of(truth(cond))
         if known is not None:
             return self(body if known else orelse)
@@ -418,8 +418,7 @@ class Evaluator:
             return self._pick(owner, items)
         if isinstance(owner, Array):
             return subscripts.index(self.b, owner, items)
-        text = f"`{self.b.module.code(node.value)}` is not an array: it has no elements to select"
-        raise self.b.refuse("PRT905", text)
+        raise self.b.refuse("PRT905", f"`{self.b.module.code(node.value)}` cannot be indexed")
 
     def _pick(self, owner: tuple[Any, ...], items: list[Any]) -> Value:
         item = items[0]
@@ -430,8 +429,8 @@ class Evaluator:
         if isinstance(k, int) and -len(owner) <= k < len(owner):
             return owner[k]  # type: ignore[no-any-return]
         self.b.must_be_known(item)
-        raise self.b.refuse("PRT905", "the position in a tuple must be a constant in range",
-                            "make an array of it: `np.array((a, b))[k]`")  # fmt: skip
+        raise self.b.refuse("PRT905", "the index into a tuple must be a constant within its length",
+                            "make it an array: `np.array((a, b))[k]`")  # fmt: skip
 
     def items(self, node: cst.Subscript) -> list[Any]:
         """The index items: slices, None, ellipsis, integers, arrays."""
@@ -479,7 +478,7 @@ class Evaluator:
             if value.dtype.kind in "iu":
                 return subscripts.as_index(value)
         text = self.b.module.code(node)
-        raise self.b.refuse("PRT903", f"`{text}` is not an integer that porter can follow")
+        raise self.b.refuse("PRT903", f"`{text}` cannot be used as an index or a size")
 
 
 _PLAIN = {

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 def keep(body: Body, node: cst.BaseStatement) -> None:
     """`raise`, `assert`, `print`, logging: the statement stays, whatever its values are made of."""
     if body.b.speculative:
-        raise body.b.refuse("PRT902", "`raise`, `assert` and `print` where Python may not come to",
-                            "check the arguments before")  # fmt: skip
+        raise body.b.refuse("PRT902", "`raise`, `assert` or `print` in code that may not run",
+                            "check the arguments at the start of the function")  # fmt: skip
     host = HostText(body, set(assigned_names([node])))
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
@@ -57,8 +57,11 @@ def check_kept(body: Body, block: Sequence[Stmt], index: str) -> None:
             continue
         loads = (x for e in read for x in walk(e) if isinstance(x, Load))
         if any(index in p.names() for x in loads for p in x.index):
-            raise body.b.refuse("PRT902", "`raise`, `assert` and `print` about single elements",
-                                "check the whole array before the loop")  # fmt: skip
+            raise body.b.refuse(
+                "PRT902",
+                "`raise`, `assert` or `print` inside a loop over elements",
+                "check the whole array before the loop, for example with `np.any`",
+            )
 
 
 def _checked(node: cst.BaseStatement) -> cst.BaseStatement:
@@ -118,7 +121,7 @@ def _assigned(body: Body, name: str, value: cst.BaseExpression) -> None:
     known = body.env.get(name)
     held = known.name if isinstance(known, Object) else body.b.fresh(name)
     if known is not None and body.b.depth and not isinstance(known, Object):
-        raise body.b.refuse("PRT908", f"`{name}` is a value of the host in one branch only")
+        raise body.b.refuse("PRT908", f"`{name}` is a host value in only one of the branches")
     text = f"{held} = {body.b.module.tree.code_for_node(new)}"
     body.b.emit(host.statement(text, (held,)))
     body.env[name] = Object(held, not isinstance(value, _NO_ARRAY))
@@ -159,7 +162,7 @@ def _plain(body: Body, node: cst.SimpleStatementLine) -> None:
     for target in _targets(part):
         root = _root(target)
         if not isinstance(body.env.get(root), Object):
-            raise body.b.refuse("PRT902", f"`{root}` is not an object of the host")
+            raise body.b.refuse("PRT902", f"`{root}` is not a host object")
     host = HostText(body, set())
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
@@ -176,7 +179,7 @@ def _compound(body: Body, node: cst.For | cst.While | cst.If) -> None:
     for name in names:
         known = body.env.get(name)
         if known is not None and not isinstance(known, Object):
-            raise b.refuse("PRT902", f"`{name}` is not an object of the host")
+            raise b.refuse("PRT902", f"`{name}` is not a host object")
     host = HostText(body, set(names))
     for name in names:
         known = body.env.get(name)
@@ -275,10 +278,10 @@ def transparent(body: Body, node: cst.With) -> Sequence[cst.BaseStatement]:
     for item in node.items:
         name = purity.callee(body, item.item.func) if isinstance(item.item, cst.Call) else ""
         if name not in ("numpy.errstate", "warnings.catch_warnings"):
-            raise body.b.refuse("PRT902", "`with` cannot be converted",
-                                "use it around the call of this function")  # fmt: skip
+            raise body.b.refuse("PRT902", "this `with` statement cannot be converted",
+                                "move the `with` around the call of this function")  # fmt: skip
         if any(word in body.b.module.code(item.item) for word in ('"raise"', "'raise'", "call")):
-            raise body.b.refuse("PRT902", "`np.errstate` that raises: a kernel cannot raise")
+            raise body.b.refuse("PRT902", "`np.errstate` is set to raise, which a kernel cannot do")
     statements = node.body.body if isinstance(node.body, cst.IndentedBlock) else ()
     return [s for s in statements if not isinstance(s, cst.BaseSmallStatement)
             and not _sets_filter(body, s)]  # fmt: skip

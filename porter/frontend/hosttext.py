@@ -14,7 +14,7 @@ from porter.arrays.dtypes import strengthen
 from porter.diagnostics import Refusal
 from porter.frontend import purity
 from porter.frontend.builder import whole_view
-from porter.frontend.constants import of_the_file, reading, text_of
+from porter.frontend.constants import NOT_IN_MODULE, not_in_module, reading, text_of
 from porter.frontend.evaluate import REPLACED, is_expr
 from porter.frontend.names import used_names
 from porter.frontend.scalars import on_host
@@ -70,7 +70,11 @@ class HostText(cst.CSTTransformer):
             case cst.Arg(keyword=keyword) if keyword is not None:
                 self.skipped.add(keyword)
             case cst.FormattedStringExpression(equal=equal) if equal is not None:
-                raise self.b.refuse("PRT902", "`=` in an f-string", "write the name yourself")
+                raise self.b.refuse(
+                    "PRT902",
+                    "`=` in an f-string is not supported",
+                    "write the name as text: `x={x}`",
+                )
             case (
                 cst.Lambda() | cst.GeneratorExp() | cst.ListComp() | cst.DictComp() | cst.SetComp()
             ):
@@ -182,8 +186,11 @@ class HostText(cst.CSTTransformer):
         if name in scope.names:
             return self._global(name, scope.names[name])
         if scope.stars and name in REPLACED:
-            raise self.b.refuse("PRT902", f"`{name}` may be of `from {scope.stars[0]} import *`",
-                                "import the names that you use one by one")  # fmt: skip
+            raise self.b.refuse(
+                "PRT902",
+                f"`{name}` may come from `from {scope.stars[0]} import *`",
+                "import the names explicitly instead of `*`",
+            )
         return None
 
     def _global(self, name: str, value: Value) -> cst.BaseExpression | None:
@@ -197,7 +204,7 @@ class HostText(cst.CSTTransformer):
             return cst.parse_expression(value.name.replace("numpy", "np", 1))
         lines = self.body.ev.scope.imports.get(name) or self.b.local_imports.get(name)
         if not lines:
-            raise self.b.refuse("PRT902", of_the_file(name))
+            raise self.b.refuse("PRT902", not_in_module(name), NOT_IN_MODULE)
         self.imports |= lines
         return None
 
@@ -207,7 +214,7 @@ class HostText(cst.CSTTransformer):
         found = reading(self.b, scope, name)
         value = found.node
         if scope.foreign or not purity.is_plain(value):
-            raise self.b.refuse("PRT902", of_the_file(name))
+            raise self.b.refuse("PRT902", not_in_module(name), NOT_IN_MODULE)
         for used in sorted(used_names(value)):
             if used in found.scope.constants:
                 self._constant(used)
@@ -232,14 +239,16 @@ class HostText(cst.CSTTransformer):
                 return cst.parse_expression(repr(text))
             case Said(node=said, env=env):
                 if any(self.body.env.get(n) is not v for n, v in env.items()):
-                    raise self.b.refuse("PRT902", "a text made of values that have changed since")
+                    raise self.b.refuse(
+                        "PRT902", "the string uses values that have changed since it was made"
+                    )
                 new = said.visit(self)
                 assert isinstance(new, cst.BaseExpression)
                 return new
             case tuple():
                 parts = [self._text_of(v, node) for v in value]
                 if any(p is None for p in parts):
-                    raise self.b.refuse("PRT902", "this value is not the host's")
+                    raise self.b.refuse("PRT902", "this value is not available on the host")
                 elements = [cst.Element(p) for p in parts if p is not None]
                 return cst.List(elements) if isinstance(value, Listed) else cst.Tuple(elements)
             case DTypeName(dtype=dtype):
@@ -248,12 +257,12 @@ class HostText(cst.CSTTransformer):
                 )
             case Module() | Function():
                 if isinstance(value, Function) and value.node is not None:
-                    raise self.b.refuse("PRT902", of_the_file(value.name))
+                    raise self.b.refuse("PRT902", not_in_module(value.name), NOT_IN_MODULE)
                 return None
         if value is NONE:
             return cst.Name("None")
         if not is_expr(value):
-            raise self.b.refuse("PRT902", "this value is not the host's")
+            raise self.b.refuse("PRT902", "this value is not available on the host")
         return self._scalar(value)
 
     def _scalar(self, value: Expr) -> cst.BaseExpression:
@@ -275,7 +284,7 @@ class HostText(cst.CSTTransformer):
 
     def _array(self, value: Array, node: cst.BaseExpression) -> cst.BaseExpression:
         if value.mask is not None:
-            raise self.b.refuse("PRT906", "a selection by a mask on the host")
+            raise self.b.refuse("PRT906", "a selection by a mask is not available on the host")
         if value.view is None or not whole_view(value):
             value = self.b.define("copy", Array(value.shape, value.dtype, value.at))
         assert value.view is not None

@@ -30,7 +30,7 @@ def bind_parameters(
         raise ev.b.refuse("PRT902", f"`{name}` takes a variable number of arguments")
     ordered = [*params.posonly_params, *params.params]
     if len(positional) > len(ordered):
-        raise ev.b.refuse("PRT901", f"`{name}` is given too many arguments")
+        raise ev.b.refuse("PRT901", f"`{name}` is called with too many arguments")
     env: dict[str, Value] = {}
     for p, value in zip(ordered, positional, strict=False):
         env[p.name.value] = value
@@ -66,7 +66,7 @@ def inline(
     assert isinstance(function, cst.FunctionDef)
     active = ev.b.active
     if callee.name in active or len(active) >= MAX_DEPTH:
-        raise ev.b.refuse("PRT902", f"`{callee.name}` is recursive: a kernel cannot be",
+        raise ev.b.refuse("PRT902", f"`{callee.name}` is recursive, which kernels do not support",
                           "write it as a loop")  # fmt: skip
     # a method is known by its place in the class, and a place in another file is the call's
     if scope is ev.scope and function.decorators:

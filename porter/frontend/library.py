@@ -45,15 +45,21 @@ def library_call(
     shown = call.name.replace("numpy.", "np.", 1)
     on_device = scope.library == "cupy" and shown.startswith(tuple(f"np.{n}" for n in CUPY))
     if scope.refuse_host and not on_device:
-        raise call.refuse("PRT901", f"`{shown}` would run on the host: --refuse-host forbids it",
-                          "allow it, or use --library cupy")  # fmt: skip
+        raise call.refuse(
+            "PRT901",
+            f"`{shown}` would run on the host, which `--refuse-host` forbids",
+            "drop `--refuse-host`, or use `--library cupy`",
+        )
     if b.speculative:
-        raise call.refuse("PRT901", f"`{shown}` stays on the host, in code that may not run",
-                          "call it in a statement of its own")  # fmt: skip
+        raise call.refuse(
+            "PRT901",
+            f"`{shown}` would stay on the host but is in code that may not run",
+            "move the call to a separate statement",
+        )
     inputs = []
     for k, array in enumerate(arrays):
         if array.mask is not None:
-            raise call.refuse("PRT906", f"`{shown}` of a selection by a mask")
+            raise call.refuse("PRT906", f"`{shown}` of a selection by a mask is not supported")
         if array.view is None or not whole_view(array):
             array = b.define("operand", Array(array.shape, array.dtype, array.at))
         assert array.view is not None
@@ -76,7 +82,7 @@ def library_call(
 def floating(call: Call, array: Array) -> DType:
     """The dtype that linear algebra computes in: the array's, float64 for integers."""
     if array.dtype.name == "float16":
-        raise call.refuse("PRT907", f"`{call.name}` of float16: NumPy raises TypeError")
+        raise call.refuse("PRT907", f"`{call.name}` of float16 raises TypeError in NumPy")
     return array.dtype if array.dtype.kind in "fc" else FLOAT64
 
 

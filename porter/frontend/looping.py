@@ -72,8 +72,11 @@ def for_loop(body: Body, node: cst.For) -> None:
     value = body.ev(node.iter)
     if isinstance(value, Grid):
         if _breaks(node.body) or node.orelse is not None:
-            raise body.b.refuse("PRT902", "`break` out of a loop over all index tuples",
-                                "loop over each axis")  # fmt: skip
+            raise body.b.refuse(
+                "PRT902",
+                "`break` in a loop over all index tuples is not supported",
+                "write one `for` loop for each axis",
+            )
         _over_grid(body, node, value, ())
         return
     if isinstance(value, tuple):
@@ -233,7 +236,7 @@ def _must_run(body: Body, target: str, r: Range) -> None:
         return
     inner = {a.name for a in b.ranges}
     if b.conditional or count.names() & inner or any(isinstance(a, Data) for a in count.atoms()):
-        raise b.refuse("PRT902", f"`{target}` is read after its loop, which may not run",
+        raise b.refuse("PRT902", f"`{target}` is read after its loop, but the loop may not run",
                        f"give `{target}` a value before the loop")  # fmt: skip
     message = f"cannot access local variable {target!r} where it is not associated with a value"
     b.check(Check("index", Poly.of(1), count, message, "UnboundLocalError"))
@@ -257,7 +260,10 @@ def _bind_target(
     """The loop's names take this iteration's value; an index stays symbolic."""
     if isinstance(target, cst.Tuple) and isinstance(value, tuple):
         if len(target.elements) != len(value):
-            raise body.b.refuse("PRT905", f"{len(value)} values for {len(target.elements)} names")
+            raise body.b.refuse(
+                "PRT905",
+                f"{len(value)} values cannot be unpacked into {len(target.elements)} names",
+            )
         for element, v in zip(target.elements, value, strict=True):
             _bind_target(body, element.value, v, reassigned)
     elif isinstance(target, cst.Name) and isinstance(value, IndexValue):
@@ -351,7 +357,11 @@ def _chosen(body: Body, items: Sequence[Any], k: Poly) -> Value:
     if items and all(isinstance(i, tuple) and len(i) == len(items[0]) for i in items):
         return tuple(_chosen(body, column, k) for column in zip(*items, strict=True))
     if not all(is_expr(i) and isinstance(i, (Const, IndexValue, Local)) for i in items):
-        raise body.b.refuse("PRT902", "`break` in a loop over a tuple", "loop over a range")
+        raise body.b.refuse(
+            "PRT902",
+            "`break` in a loop over a tuple is not supported",
+            "loop over `range` and index the tuple",
+        )
     result: Expr = items[-1]
     for d, item in reversed(list(enumerate(items[:-1]))):
         here = operate("eq", IndexValue(k, WEAK_INT), IndexValue(Poly.of(d), WEAK_INT))

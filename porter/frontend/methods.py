@@ -93,16 +93,14 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
         case "real" | "imag":
             return part(ev.b, attr, owner)
     if attr in FOLDS and not isinstance(owner, Array):
-        raise ev.b.refuse(
-            "PRT903", f"`.{attr}()` of one element: the array has fewer dimensions here"
-        )
+        raise ev.b.refuse("PRT903", f"`.{attr}()` is applied to a scalar, not to an array")
     if attr in SAME | RENAMED.keys() | OWN:
         return Method(owner, attr)
     raise ev.b.refuse("PRT901", f"`.{attr}` of an array cannot be converted", _HELP.get(attr, ""))
 
 
 _HELP = dict.fromkeys(("strides", "base", "flags", "data", "ctypes"),
-                      "a kernel has no use for how the memory lies")  # fmt: skip
+                      "remove it: the memory layout does not matter in a kernel")  # fmt: skip
 
 
 def as_size(value: Value) -> Poly:

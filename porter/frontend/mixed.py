@@ -223,6 +223,5 @@ def _check_literal(b: Builder, e: Expr, dtype: DType) -> None:
 
 def _refused(b: Builder, one: DType, other: DType) -> Refusal:
     names = [f"a Python {_PYTHON[d.kind]}" if d.weak else d.name for d in (one, other)]
-    return b.refuse("PRT908", f"a number here is {names[0]} or {names[1]}, as the data decides, "
-                    "and so is what is computed from it",
-                    "give both one dtype, for instance `x.dtype.type(2)`")  # fmt: skip
+    return b.refuse("PRT908", f"a number here is {names[0]} or {names[1]} depending on the data",
+                    "give both the same dtype, for example with `x.dtype.type(2)`")  # fmt: skip

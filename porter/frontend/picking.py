@@ -28,9 +28,9 @@ def masked(b: Builder, array: Array, mask: Array) -> Array:
             return narrowed
     array, mask = whole(b, array), whole(b, mask)
     if mask.ndim > array.ndim:
-        raise b.refuse("PRT903", "too many indices: the mask has more dimensions than the array")
+        raise b.refuse("PRT903", "the mask has more dimensions than the array")
     if not mask.ndim:
-        raise b.refuse("PRT905", "a single truth value as a subscript", "use `if`")
+        raise b.refuse("PRT905", "a single truth value is used as an index", "use `if` instead")
     _match(b, array.shape, mask)
     lead = mask.ndim
     at, view, shown = array.at, array.view, array.shown_of

@@ -98,17 +98,17 @@ def _build(
             return replace(program, allow_serial=scope.allow_serial)
         local_types, pinned = builder.local_types, builder.pinned
         local_arms = builder.local_arms
-    raise refusal("PRT908", "a variable changes its type in every iteration", function.span)
+    raise refusal("PRT908", "a variable changes its type in each iteration", function.span)
 
 
 def _check_definition(function: FunctionSource) -> None:
     node = function.node
     if node.asynchronous is not None:
-        raise refusal("PRT902", f"`{function.name}` is asynchronous", function.span)
+        raise refusal("PRT902", f"`{function.name}` is an `async` function", function.span)
     if isinstance(node.params.star_arg, cst.Param) or node.params.star_kwarg is not None:
         raise refusal(
             "PRT902", f"`{function.name}` takes a variable number of arguments",
-            _head(function), "name the parameters",
+            _head(function), "declare each parameter by name",
         )  # fmt: skip
 
 
@@ -207,7 +207,7 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
     for value, d in b.literals:
         low, high = limits(d)
         if not low <= value <= high:
-            raise refusal("PRT907", f"{value} does not fit {d.name}: NumPy raises OverflowError",
+            raise refusal("PRT907", f"{value} does not fit in {d.name}",
                           function.span, "use a wider dtype")  # fmt: skip
     # the user's first checks test what the others take as equal because of them
     body: tuple[Stmt, ...] = tuple(

@@ -61,11 +61,11 @@ def check_call(body: Body, call: cst.Call, reads: Callable[[cst.CSTNode], bool])
     if not any(reads(a.value) for a in call.args):
         return
     if any(a.keyword is not None and a.keyword.value == "out" for a in call.args):
-        raise body.b.refuse("PRT901", "`out=` of a call that stays on the host")
+        raise body.b.refuse("PRT901", "`out=` of a call that stays on the host is not supported")
     if reads_only(body, call) or callee(body, func) in _CONTAINERS or _is_object(body, func):
         return
     shown = body.b.module.code(func)
-    raise body.b.refuse("PRT901", f"`{shown}` may change the arrays that it is given",
+    raise body.b.refuse("PRT901", f"`{shown}` may modify the arrays that are passed to it",
                         "call it outside this function")  # fmt: skip
 
 
@@ -96,7 +96,7 @@ def _check_target(body: Body, target: cst.BaseExpression) -> None:
     while isinstance(target, (cst.Attribute, cst.Subscript)):
         target = target.value
     if isinstance(target, cst.Name) and isinstance(body.env.get(target.value), Array):
-        raise body.b.refuse("PRT902", "a loop of the host stores into an array of the device")
+        raise body.b.refuse("PRT902", "a host loop stores into a device array")
 
 
 def is_plain(value: cst.CSTNode) -> bool:

@@ -55,7 +55,7 @@ def _return_early(body: Body, value: Value, node: cst.CSTNode) -> None:
     result, returned = body.early
     expr = body.ev.as_numeric(value, node)
     if isinstance(expr, Array):
-        raise body.b.refuse("PRT902", "an array returned from inside a loop")
+        raise body.b.refuse("PRT902", "an array is returned from inside a loop")
     body.b.let(result, expr)
     body.b.let(returned, number(True))
     looping.jump(body, "break")
@@ -80,7 +80,9 @@ def _result(body: Body, value: Value, name: str) -> str | Expr | None:
     if isinstance(value, Object):
         return value
     if not is_expr(value):
-        raise body.b.refuse("PRT902", "only arrays, numbers and tuples of them can be returned")
+        raise body.b.refuse(
+            "PRT902", "the returned value is not an array, a number or a tuple of them"
+        )
     expr: Expr = value
     if on_host(expr):
         return expr
@@ -101,15 +103,14 @@ def _check_chosen(b: Builder, value: Array) -> None:
     """Refuses what may be an argument itself: a copy would be returned."""
     names = {m for n in value.shown_of.split() for m in b.may_be(n) if b.is_parameter(m)}
     if value.chosen and names:
-        raise b.refuse("PRT905", f"what is returned may be of the argument `{min(names)}` itself, "
-                       "not a new array",
+        raise b.refuse("PRT905", f"the returned array may be a view of `{min(names)}`",
                        "return a copy: `.copy()`")  # fmt: skip
 
 
 def _returned_view(body: Body, name: str, value: Array) -> str:
     assert value.view is not None
     if any(map(body.b.is_parameter, body.b.may_be(value.view.buffer))):
-        raise body.b.refuse("PRT905", "a view of an argument is returned",
+        raise body.b.refuse("PRT905", "the returned array is a view of an argument",
                             "return a copy: `.copy()`")  # fmt: skip
     copy = body.b.define(name, Array(value.shape, value.dtype, value.at))
     assert copy.view is not None

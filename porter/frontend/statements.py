@@ -255,7 +255,7 @@ class Body:
             case cst.Pass():
                 pass
             case cst.Global() | cst.Nonlocal():
-                raise self.b.refuse("PRT902", "a name of the module is assigned",
+                raise self.b.refuse("PRT902", "a global variable is assigned",
                                     "return the value instead")  # fmt: skip
             case cst.Del(target=cst.Name(value=name)):
                 self.env.pop(name, None)
@@ -344,7 +344,7 @@ class Body:
             return [subscripts.row(self.b, value, Poly.of(k)) for k in range(count)]
         if isinstance(value, tuple) and len(value) == count:
             return list(value)
-        raise self.b.refuse("PRT903", f"{count} names cannot be unpacked from this value")
+        raise self.b.refuse("PRT903", f"this value cannot be unpacked into {count} names")
 
     def _target(self, node: cst.Subscript) -> Array:
         owner = self.ev(node.value)
@@ -461,8 +461,8 @@ class Body:
             return
         if not same_kind(target, result):
             raise self.b.refuse(
-                "PRT907", f"the result is {result.dtype.name}, the target {target.dtype.name}: "
-                "NumPy raises here", "convert the target with `astype` first")  # fmt: skip
+                "PRT907", f"NumPy cannot cast the {result.dtype.name} result to "
+                f"{target.dtype.name}", "convert the target with `astype` first")  # fmt: skip
         self.b.strict_shapes = True
         if isinstance(node.target, cst.Name) and self._owned(node.target.value, target):
             self.b.sized |= {n for p in target.shape for n in p.names()}

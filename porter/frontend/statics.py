@@ -88,10 +88,10 @@ def grow(body: Body, names: Iterable[str], count: Poly) -> None:
 
 def _unlike(body: Body, name: str, new: Value) -> Refusal:
     """The refusal of a number that an iteration makes something else of."""
-    what, cure = "something else", f"let `{name}` be of one kind from the start"
+    what, cure = "something else", f"give `{name}` the same type before the loop"
     if isinstance(new, Array):
         shape = ", ".join(str(body.b.resolve(n)) for n in new.shape)
-        what, cure = "an array", f"let `{name}` be an array of shape ({shape}) from the start"
+        what, cure = "an array", f"make `{name}` an array of shape ({shape}) before the loop"
     return body.b.refuse(
         "PRT908", f"`{name}` is a number before the loop and {what} after an iteration", cure
     )

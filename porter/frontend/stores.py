@@ -22,14 +22,17 @@ def store(
 ) -> None:
     """`target[...] = value`, with broadcasting and the cast to the target's dtype."""
     if target.view is None and target.shown_of:
-        raise b.refuse("PRT905", f"the target may be a view of `{target.shown_of}`: the store "
-                       "would have to reach it", "copy it before the store")  # fmt: skip
+        raise b.refuse(
+            "PRT905",
+            f"the target may share memory with `{target.shown_of}`",
+            "copy it before the store: `.copy()`",
+        )
     if target.view is None:
-        raise b.refuse("PRT905", "the target of a store is a copy: the store would be lost",
-                       "store into the array itself")  # fmt: skip
+        raise b.refuse("PRT905", "the store goes into a temporary copy and is lost",
+                       "store into the original array")  # fmt: skip
     readonly = target.view.readonly or b.readonly.get(target.view.buffer, "")
     if readonly:
-        raise b.refuse("PRT905", readonly, "store into the array itself")
+        raise b.refuse("PRT905", readonly, "store into the original array")
     if target.view.only is not None:
         b.pin(target.view.only)
     same = b.may_be(target.view.buffer)
@@ -37,7 +40,7 @@ def store(
         _demand_contiguous(b, target.view.buffer)
     if same & b.frozen:
         raise b.refuse("PRT905", f"`{target.view.buffer}` is kept by a value of the host and "
-                       "changes afterwards", "keep a copy: `.copy()`")  # fmt: skip
+                       "changes afterwards", "give the host object a copy: `.copy()`")  # fmt: skip
     b.strict_shapes = True
     if same & b.snapshots.keys():
         raise b.may_share(target.view.buffer)
@@ -135,16 +138,16 @@ def _placed(b: Builder, target: Array, source: Array) -> Array:
     if not target.lead or source.ndim <= behind:
         return source
     if source.ndim > behind + 1:
-        raise b.refuse("PRT903", "the value has more dimensions than the selection it is stored to")
+        raise b.refuse(
+            "PRT903", "the value has more dimensions than the selection that it is stored into"
+        )
     return source if source.shape[0] == ONE else spread(b, target, source)
 
 
 def _check_kind(b: Builder, target: Array, value: Operand) -> None:
     """NumPy stores floats into integers by truncation; complex into real it warns about."""
     if value.dtype.kind == "c" and target.dtype.kind != "c":
-        raise b.refuse(
-            "PRT907", "a complex value stored into a real array loses its imaginary part"
-        )
+        raise b.refuse("PRT907", "a complex value is stored into a real array")
 
 
 def same_kind(target: Array, value: Operand) -> bool:

@@ -91,7 +91,7 @@ def _positive_step(b: Builder, step: Poly) -> Poly:
         return step
     inner = {r.name for r in b.ranges}
     if low.names() & inner or any(isinstance(a, Data) for a in low.atoms()):
-        raise b.refuse("PRT905", f"the step `{step}` of a slice has an unknown sign")
+        raise b.refuse("PRT905", f"the sign of the step `{step}` of this slice is unknown")
     message = "the step of a slice is not positive"
     b.check(Check("index", Poly.of(1), low, message, "ValueError"))
     return step
@@ -116,7 +116,7 @@ def _reverse_bound(b: Builder, bound: Poly | None, size: Poly, is_stop: bool) ->
     if bound.is_nonneg() or _within(b, bound):
         free = is_stop or _never_above(b, bound + 1, size)
         return bound if free else minimum(bound, size - 1)
-    raise b.refuse("PRT905", f"the bound `{bound}` of a reversed slice has an unknown sign")
+    raise b.refuse("PRT905", f"the sign of the bound `{bound}` of this slice is unknown")
 
 
 def element(b: Builder, index: Expr, size: Poly, axis: int) -> Poly:
@@ -128,7 +128,7 @@ def element(b: Builder, index: Expr, size: Poly, axis: int) -> Poly:
     poly = poly_of(index)
     if poly is None:
         if index.dtype.kind not in "iu":
-            raise b.refuse("PRT905", f"a subscript of dtype {index.dtype.name} is not an index")
+            raise b.refuse("PRT905", f"a {index.dtype.name} value cannot be used as an index")
         return Poly.atom(Data(index, index.dtype.kind == "u"))
     poly, size = b.resolve(poly), b.resolve(size)
     low, high = lowest(b, poly), highest(b, poly)
@@ -166,7 +166,7 @@ def _expand(b: Builder, array: Array, items: Sequence[Any]) -> list[Any]:
     if used > array.ndim:
         raise b.refuse(
             "PRT903",
-            f"too many indices: the array has {array.ndim} dimensions, {used} were indexed",
+            f"{used} indices are given for an array of {array.ndim} dimensions",
         )
     full = [Slice(None, None, None)] * (array.ndim - used)
     if any(i is ELLIPSIS for i in items):
@@ -240,7 +240,7 @@ def _parts(b: Builder, array: Array, items: Sequence[Any]) -> list[_Part]:
         elif isinstance(item, Array):
             parts.append(("array", item))
         elif isinstance(item, Const) or not hasattr(item, "dtype"):
-            raise b.refuse("PRT905", "this subscript is not an integer, a slice or an array")
+            raise b.refuse("PRT905", "the index is not an integer, a slice or an array")
         else:
             at = element(b, item, size, axis)
             known = poly_of(item)
@@ -258,7 +258,7 @@ def _gather(b: Builder, array: Array, parts: list[_Part], target: bool) -> Array
     arrays: list[Array] = [parts[k][1] for k in where]
     for a in arrays:
         if a.dtype.kind not in "iu":
-            raise b.refuse("PRT905", f"an array of {a.dtype.name} is not an index")
+            raise b.refuse("PRT905", f"a {a.dtype.name} array cannot be used as an index")
     if any(a.lead for a in arrays):
         if fixed != list(range(len(arrays))) or not same_selection(arrays):
             arrays = [whole(b, a) for a in arrays]

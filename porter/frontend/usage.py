@@ -177,7 +177,7 @@ class _Visitor(Operands):
         return self.locals.get(name, [])
 
     def _compared(self, test: cst.BaseExpression) -> None:
-        """What an `if` compares are numbers: the truth of an array is ambiguous."""
+        """What an `if` compares are numbers: the truth value of an array is ambiguous."""
         match test:
             case cst.BooleanOperation(left=left, right=right):
                 self._compared(left)

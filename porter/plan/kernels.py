@@ -106,8 +106,12 @@ class Grouping:
 
     def _map(self, s: Stage) -> Kernel:
         if any(isinstance(x, Data) for a in s.axes for p in (a.lo, a.hi) for x in p.atoms()):
-            raise refusal("PRT906", "the size of this array comes from data", s.origin.span,
-                          "how many threads to launch must be known on the host")  # fmt: skip
+            raise refusal(
+                "PRT906",
+                "the size of this array is computed from array elements",
+                s.origin.span,
+                "use a size that follows from the arguments",
+            )
         kind = "private" if s.axes and private_targets(s.body, self.context.buffers) else "map"
         return Kernel(self.name(""), kind, _memory_order(s), s.body, origin=s.origin)
 

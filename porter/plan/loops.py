@@ -363,14 +363,18 @@ def _as_thread(s: Stmt, context: Context) -> list[Stmt]:
             reading = [a for a in accesses([s]) if not a.write and a.buffer == s.buffer]
             twice = s.combine is None and varies(s.index, axes)
             if any(a.index != s.index or twice for a in reading):
-                raise refusal("PRT902", "this statement reads its own target at other places",
-                              s.origin.span, "store into a second array")  # fmt: skip
+                raise refusal("PRT902", "this statement reads other elements of its own target",
+                              s.origin.span, "store the result into a second array")  # fmt: skip
             for a in reversed(axes):
                 inner = For(a.name, a.lo, a.hi, 1, (inner,), s.origin)
             return [*before, inner]
         case Def() | Alloc():
-            raise refusal("PRT902", "an array made inside a loop with branches or inner sums",
-                          s.origin.span, "use scalars, or allocate it before the loop")  # fmt: skip
+            raise refusal(
+                "PRT902",
+                "an array is allocated in a loop with branches or inner reductions",
+                s.origin.span,
+                "use scalars, or allocate the array before the loop",
+            )
         case For() | While() | If():
             return [map_blocks(s, lambda b: tuple(x for t in b for x in _as_thread(t, context)))]
     return [s]

@@ -29,7 +29,7 @@ from porter.plan.dependence import carried
 from porter.plan.escapes import escaping
 from porter.plan.stages import own_level
 
-_IN_ORDER = "keep this loop on the CPU, or allow one slow thread for it with --allow-serial"
+_IN_ORDER = "keep the loop on the CPU, or run it on one slow thread with `--allow-serial`"
 
 
 def obstacle(loop: For, after: set[str], context: Context) -> Refusal | None:
@@ -38,16 +38,16 @@ def obstacle(loop: For, after: set[str], context: Context) -> Refusal | None:
     inside = list(statements(loop.body))
     for s in inside:
         if isinstance(s, Return):
-            return _refused(loop, f"loop over `{name}` may return early: iterations run in order",
+            return _refused(loop, f"the loop over `{name}` may return early",
                             note=Note(s.origin.span, "returns here"))  # fmt: skip
         if isinstance(s, (Bind, Host)):
-            words = "rebinds an array" if isinstance(s, Bind) else "has a statement of the host"
-            return _refused(loop, f"loop over `{name}` {words}: iterations run in order",
+            words = "rebinds an array" if isinstance(s, Bind) else "has a host statement"
+            return _refused(loop, f"the loop over `{name}` {words}",
                             note=Note(s.origin.span, "in this statement"))  # fmt: skip
     for s in own_level(loop.body):
         if isinstance(s, Jump) and s.kind == "break":
-            return _refused(loop, f"loop over `{name}` may stop early: iterations run in order",
-                            "let every iteration test the condition itself",
+            return _refused(loop, f"the loop over `{name}` may stop early",
+                            "test the condition in every iteration instead of using `break`",
                             Note(s.origin.span, "leaves the loop here"))  # fmt: skip
     assigned = {s.name for s in inside if isinstance(s, Let)}
     exposed = exposed_locals(loop.body)
@@ -72,19 +72,24 @@ def _passed_on(loop: For, variable: str, context: Context, *, in_loop: bool) -> 
     last = stores[-1].origin
     reads = _reads(loop.body, variable)
     note = Note((reads[0] if reads else last).span, "read here")
-    message = f"loop over `{index}` carries `{name}` from one iteration to the next"
+    message = f"the loop over `{index}` carries `{name}` from one iteration to the next"
     if not in_loop:
-        message = f"`{name}` has the value of the last iteration of the loop over `{index}`"
+        message = f"`{name}` keeps the value of the last iteration of the loop over `{index}`"
     cure = "compute it from the index, or accumulate it with a NumPy reduction"
-    return refusal("PRT904", message, last.span, cure + "; --allow-serial runs it on one thread",
-                   (note,) if in_loop else ())  # fmt: skip
+    return refusal(
+        "PRT904",
+        message,
+        last.span,
+        cure + ", or run it on one thread with `--allow-serial`",
+        (note,) if in_loop else (),
+    )
 
 
 def _last(loop: For | While, made: Def | Alloc, context: Context) -> Refusal:
     """An array that the last iteration leaves."""
     name = context.user(made.name if isinstance(made, Def) else made.buffer.name)
-    return refusal("PRT904", f"`{name}` is the array of the last iteration of this loop",
-                   made.origin.span, "compute it once more after the loop",
+    return refusal("PRT904", f"`{name}` is read after the loop that assigns it an array",
+                   made.origin.span, "compute it again after the loop",
                    (Note(loop.origin.span, "the loop"),))  # fmt: skip
 
 
@@ -99,14 +104,11 @@ def _dependence(loop: For, write: Access, other: Access, context: Context) -> Re
     verb = "writes" if other.write else "reads"
     one, two = shown(write, context), shown(other, context)
     what = f"{verb} `{two}`" if (other.write, two) != (True, one) else "writes it again"
-    message = (
-        f"loop over `{context.user(loop.index)}` writes `{one}` and {what}: "
-        "iterations cannot run in parallel in place"
-    )
+    message = f"the loop over `{context.user(loop.index)}` writes `{one}` and {what}"
     note = Note(other.origin.span, "written here" if other.write else "read here")
     cure = (
-        "if old values are meant, write into a second array and swap; "
-        "a recurrence runs in order: on the CPU, or on one slow thread with --allow-serial"
+        "write into a second array if old values are meant; run a recurrence on the CPU, "
+        "or on one slow thread with `--allow-serial`"
     )
     return refusal("PRT904", message, write.origin.span, cure, (note,))
 

@@ -150,8 +150,12 @@ def _needs_kernel(expr: Expr) -> bool:
 
 
 def _bound_refusal(loop: For) -> Refusal:
-    return refusal("PRT904", f"the bounds of the loop over `{loop.index}` come from data",
-                   loop.origin.span, "its iterations run in order: keep it on the CPU")  # fmt: skip
+    return refusal(
+        "PRT904",
+        f"the loop bounds of `{loop.index}` are read from an array",
+        loop.origin.span,
+        "keep the loop on the CPU: its iterations run in order",
+    )
 
 
 __all__ = ["Return", "device_scalars"]

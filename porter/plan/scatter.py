@@ -378,7 +378,8 @@ def supported(body: tuple[Stmt, ...], buffers: dict[str, Buffer]) -> None:
         target = buffers[s.buffer]
         if target.dtype.name not in ATOMIC or not target.shape:
             raise refusal(
-                "PRT907", f"several iterations update one element of `{target.name}`: "
-                f"there is no atomic operation on {target.dtype.name}", s.origin.span,
-                "accumulate in int32, int64, float32 or float64 and convert the result",
-            )  # fmt: skip
+                "PRT907",
+                f"`{target.name}` needs atomic updates, which {target.dtype.name} lacks",
+                s.origin.span,
+                "accumulate in int32, int64, float32 or float64, then convert the result",
+            )

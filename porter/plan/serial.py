@@ -76,9 +76,9 @@ def _before(name: str, dtype: DType, context: Context) -> Expr:
 def _note(loop: For | While) -> Diagnostic:
     return Diagnostic(
         "PRT904", "loop-carried-dependence",
-        "this loop runs on one thread: far slower than on a CPU, but without transfers",
+        "this loop runs on one GPU thread, far slower than on a CPU",
         loop.origin.span, severity=Severity.ADVICE,
-        help="it was allowed by --allow-serial; rewrite the loop if it takes much of the time",
+        help="`--allow-serial` allowed it; rewrite the loop if it dominates the run time",
     )  # fmt: skip
 
 

@@ -239,10 +239,10 @@ def _unparsed(source: SourceFile, line: int, column: int) -> Diagnostic:
     return Diagnostic(
         code="PRT900",
         name="syntax-error",
-        message="porter's parser does not know this syntax",
+        message="this syntax is not supported by porter's parser",
         span=Span(line, column, line, column + 1),
         path=source.path,
-        help="write it in the syntax of an earlier Python version",
+        help="write it in the syntax of an older Python version",
     )
 
 

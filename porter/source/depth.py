@@ -37,9 +37,9 @@ class TooDeep:
         shown = f"`{self.name}`" if self.name else "this statement"
         return Diagnostic(
             "PRT902", "unsupported-syntax",
-            f"{shown} is nested {self.levels} levels deep: porter follows {MOST_LEVELS}",
+            f"{shown} is nested {self.levels} levels deep; the limit is {MOST_LEVELS}",
             self.span, path, function=self.name,
-            help="split it: give parts of it names, or move them to functions of their own",
+            help="split it into variables or separate functions",
         )  # fmt: skip
 
 

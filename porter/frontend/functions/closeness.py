@@ -52,7 +52,7 @@ def _array_equal(call: Call) -> Value:
     if x.ndim != y.ndim:
         return Const(False, WEAK_BOOL)
     if call.constant("equal_nan"):
-        raise call.refuse("PRT901", "keyword `equal_nan` of `array_equal` cannot be converted")
+        raise call.refuse("PRT901", "the keyword `equal_nan` of `array_equal` is not supported")
     call.b.same_dtype(x.dtype, y.dtype)
     sizes = [(call.b.resolve(n), call.b.resolve(m)) for n, m in zip(x.shape, y.shape, strict=True)]
 

@@ -21,7 +21,7 @@ _FULL = Slice(None, None, None)
 def _truth(call: Call, name: str) -> Array:
     array = call.array(name)
     if not array.ndim:
-        raise call.refuse("PRT903", f"`{call.name}` of a scalar")
+        raise call.refuse("PRT903", f"`{call.name}` is applied to a scalar")
 
     def at(idx: Sequence[Poly]) -> Expr:
         e = array.at(idx)

@@ -71,10 +71,14 @@ def _product(
 def _einsum(call: Call) -> Value:
     subscripts, *values = call.value("operands")
     if not isinstance(subscripts, Text):
-        raise call.refuse("PRT901", "`einsum` without a subscript string")
+        raise call.refuse("PRT901", "`einsum` is called without a constant subscript string")
     text = subscripts.value.replace(" ", "")
     if "." in text:
-        raise call.refuse("PRT901", "`einsum` with an ellipsis", "name every axis")
+        raise call.refuse(
+            "PRT901",
+            "an ellipsis in the subscripts of `einsum` is not supported",
+            "name every axis in the subscripts",
+        )
     left, arrow, right = text.partition("->")
     terms = left.split(",")
     arrays = [as_array(call.ev.as_numeric(v, call.node)) for v in values]
@@ -115,7 +119,7 @@ def _tensordot(call: Call) -> Value:
     if isinstance(given, tuple):
         pair = [v if isinstance(v, tuple) else (v,) for v in given]
         if len(pair) != 2 or len(pair[0]) != len(pair[1]):
-            raise call.refuse("PRT903", "`tensordot` needs as many axes of the one as of the other")
+            raise call.refuse("PRT903", "`tensordot` requires equally many axes of both arrays")
         left, right = ([_constant(call, v) for v in p] for p in pair)
     else:
         n = _constant(call, given)
@@ -193,7 +197,9 @@ def _cross(call: Call) -> Value:
     x, y = settled(call.b, call.array("a")), settled(call.b, call.array("b"))
     axis = int(call.constant("axis"))
     if axis != -1 and x.ndim != y.ndim:
-        raise call.refuse("PRT901", "`cross` along an axis of arrays with unlike dimensions")
+        raise call.refuse(
+            "PRT901", "`cross` along this axis of arrays with different ndim is not supported"
+        )
 
     def turned(v: Array, by: int) -> Array:
         d = normal_axis(call.b, axis, v.ndim, "`cross`")

@@ -18,7 +18,7 @@ def _python_type(name: str) -> None:
             try:
                 return number({"int": int, "float": float, "bool": bool}[name](text))
             except ValueError as error:
-                raise call.refuse("PRT901", f"`{name}` of this text raises ValueError") from error
+                raise call.refuse("PRT901", f"`{name}` of this string raises ValueError") from error
         x = call.operand("x")
         if isinstance(x, Array):
             x = _single(call, x)
@@ -36,7 +36,9 @@ for _name in PYTHON_TYPES:
 
 def _single(call: Call, array: Array) -> Expr:
     if array.ndim:
-        raise call.refuse("PRT903", f"`{call.name}` of an array with {array.ndim} dimensions")
+        raise call.refuse(
+            "PRT903", f"`{call.name}` does not take an array of {array.ndim} dimensions"
+        )
     return array.at(())
 
 

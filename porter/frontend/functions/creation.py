@@ -81,7 +81,9 @@ def _filled(call: Call, shape: Sequence[Poly], default: DType) -> Array:
     if not isinstance(value, Array):
         return full(shape, value, dtype)
     if broadcast_shape(call.b, [tuple(shape), value.shape], f"`{call.name}`") != tuple(shape):
-        raise call.refuse("PRT903", f"`{call.name}` with an array that is larger than the shape")
+        raise call.refuse(
+            "PRT903", f"the fill value of `{call.name}` has more dimensions than the shape"
+        )
     return Array(tuple(shape), dtype,
                  lambda idx: cast(value.at(aligned(value.shape, idx)), dtype))  # fmt: skip
 

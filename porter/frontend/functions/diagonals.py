@@ -21,7 +21,7 @@ def _triangle(name: str, op: str) -> None:
     def body(call: Call) -> Value:
         array, k = call.array("a"), int(call.constant("k"))
         if array.ndim < 2:
-            raise call.refuse("PRT903", f"`{call.name}` needs a matrix")
+            raise call.refuse("PRT903", f"`{call.name}` requires a 2-D array")
 
         def at(idx: Sequence[Poly]) -> Expr:
             value = array.at(idx)
@@ -67,7 +67,7 @@ def diagonal(array: Array, k: int, a: int, b: int) -> Array:
 def _diagonal(call: Call) -> Value:
     array = call.array("a")
     if array.ndim < 2:
-        raise call.refuse("PRT903", "`diagonal` needs a matrix")
+        raise call.refuse("PRT903", "`diagonal` requires a 2-D array")
     a, b = (normal_axis(call.b, int(call.constant(n)), array.ndim, "`diagonal`")
             for n in ("axis1", "axis2"))  # fmt: skip
     found = diagonal(array, int(call.constant("offset")), a, b)
@@ -80,7 +80,7 @@ def _diag(call: Call) -> Value:
     if array.ndim == 2:
         return readonly(diagonal(array, k, 0, 1), "NumPy makes the diagonal read-only")
     if array.ndim != 1:
-        raise call.refuse("PRT903", "`diag` needs one or two dimensions")
+        raise call.refuse("PRT903", "`diag` requires a 1-D or 2-D array")
     return _matrix(call, array, k)
 
 
@@ -106,10 +106,12 @@ def _matrix(call: Call, array: Array, k: int) -> Array:
 def _fill_diagonal(call: Call) -> Value:
     array, value = call.array("a"), as_array(call.operand("val"))
     if array.ndim != 2 or call.constant("wrap"):
-        raise call.refuse("PRT901", "`fill_diagonal` of other than a matrix, or wrapped around")
+        raise call.refuse(
+            "PRT901", "`fill_diagonal` is supported for 2-D arrays without `wrap` only"
+        )
     if value.ndim:
-        raise call.refuse("PRT901", "`fill_diagonal` with an array of values",
-                          "store into a[np.arange(n), np.arange(n)] in a loop")  # fmt: skip
+        raise call.refuse("PRT901", "`fill_diagonal` with an array of values is not supported",
+                          "store the values in a loop: `a[i, i] = values[i]`")  # fmt: skip
     store(call.b, diagonal(array, 0, 0, 1), value, "`fill_diagonal`")
     return NONE
 

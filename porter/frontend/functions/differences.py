@@ -69,7 +69,10 @@ def _ediff1d(call: Call) -> Value:
         if call.value(name) is not NONE:
             end = call.array(name)
             if not same_kind(array, end):
-                raise call.refuse("PRT907", f"`{name}` of `ediff1d` is {end.dtype.name}")
+                raise call.refuse(
+                    "PRT907",
+                    f"the `{name}` of `ediff1d` has the incompatible dtype {end.dtype.name}",
+                )
             end = flat(call.b, end) if end.ndim else _border(call, array, 0, end)
             pieces.insert(at if at == 0 else len(pieces), as_array(astype(end, array.dtype)))
     return join(call.b, pieces, 0, "`ediff1d`") if len(pieces) > 1 else pieces[0]

@@ -116,7 +116,7 @@ def formula(names: str, parameters: str, compute: Callable[..., Expr]) -> None:
 
     def body(call: Call) -> Result:
         if call.dtype() is not None:
-            raise call.refuse("PRT901", f"keyword `dtype` of `{call.name}` cannot be converted")
+            raise call.refuse("PRT901", f"the keyword `dtype` of `{call.name}` is not supported")
         operands = [call.operand(n) for n in parameters.split()]
         result = map_arrays(call.b, compute, operands, f"`{call.name}`")
         return into(call, result if isinstance(result, Array) else strong(result))
@@ -218,7 +218,7 @@ def _round_scalar(x: Expr, decimals: int) -> Expr:
 def _round(call: Call) -> Result:
     a, decimals = call.operand("a"), int(call.constant("decimals"))
     if (decimals < 0 and a.dtype.kind in "iu") or a.dtype.kind in "bc":
-        raise call.refuse("PRT907", f"`round` of {a.dtype.name} here")
+        raise call.refuse("PRT907", f"`round` of {a.dtype.name} is not supported here")
     return map_arrays(call.b, lambda x: _round_scalar(x, decimals), [a], "`round`")
 
 
@@ -244,7 +244,9 @@ def _nan_to_num(call: Call) -> Result:
     if x.dtype.kind in "iub":
         return map_arrays(call.b, lambda e: e, [x], "`nan_to_num`")
     if x.dtype.kind == "c" or call.constant("copy") is not True:
-        raise call.refuse("PRT907", "`nan_to_num` of complex numbers or in place")
+        raise call.refuse(
+            "PRT907", "`nan_to_num` is supported only for real arrays and not in place"
+        )
     given = [call.constant(n) for n in ("nan", "posinf", "neginf")]
     if None in given:
         call.b.pin(x.dtype)

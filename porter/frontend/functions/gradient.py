@@ -36,7 +36,7 @@ def _gradient(call: Call) -> Value:
     if order not in (1, 2):
         raise call.refuse("PRT903", "`edge_order` of `gradient` must be 1 or 2")
     if len(spacing) not in (0, 1, len(axes)):
-        raise call.refuse("PRT903", "`gradient` needs one distance, or one for each axis")
+        raise call.refuse("PRT903", "`gradient` requires one distance, or one for each axis")
     steps: list[Operand] = [call.ev.as_numeric(v, call.node) for v in spacing]
     steps = (steps or [number(1.0)]) * (len(axes) if len(steps) < 2 else 1)
     results = [
@@ -90,9 +90,9 @@ def _uneven(call: Call, array: Array, axis: int, where: Array, order: int) -> li
     """Second-order differences over the distances to both neighbours (NumPy's formula)."""
     b = call.b
     if where.ndim != 1:
-        raise call.refuse("PRT903", "distances of `gradient` must be scalars or 1-D")
+        raise call.refuse("PRT903", "the distances of `gradient` must be scalars or 1-D arrays")
     if order != 1:
-        raise call.refuse("PRT901", "`edge_order=2` with coordinates")
+        raise call.refuse("PRT901", "`edge_order=2` with coordinates is not supported")
     n = b.unify(array.shape[axis], where.shape[0], "distances must match the length of the axis")
     if where.dtype.kind in "iub":
         where = as_array(astype(where, FLOAT64))

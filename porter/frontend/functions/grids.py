@@ -73,9 +73,9 @@ def _ix(call: Call) -> Value:
     arrays = [as_array(call.ev.as_numeric(v, call.node)) for v in call.value("args")]
     for a in arrays:
         if a.ndim != 1:
-            raise call.refuse("PRT903", "`ix_` needs 1-D sequences")
+            raise call.refuse("PRT903", "`ix_` requires 1-D sequences")
         if a.dtype.kind == "b":
-            raise call.refuse("PRT906", "`ix_` of a mask depends on the data")
+            raise call.refuse("PRT906", "the shape of `ix_` of a mask depends on the data")
     return tuple(_lying(a, d, len(arrays)) for d, a in enumerate(arrays))
 
 

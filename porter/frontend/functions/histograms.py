@@ -94,8 +94,8 @@ class _Bins:
 def _bins(call: Call, a: Array) -> _Bins:
     given = call.value("bins")
     if isinstance(given, Text):
-        raise call.refuse("PRT901", f"`{call.name}` with bins chosen by their name",
-                          "give their number")  # fmt: skip
+        raise call.refuse("PRT901", f"`{call.name}` with `bins` given by name is not supported",
+                          "give the number of bins, or their edges")  # fmt: skip
     if isinstance(given, (Array, tuple)):
         return _explicit(call, a)
     b = call.b
@@ -124,9 +124,9 @@ def astype_array(array: Array, dtype: DType) -> Array:
 def _explicit(call: Call, a: Array) -> _Bins:
     edges = call.array("bins")
     if edges.ndim != 1:
-        raise call.refuse("PRT903", "`bins` must be 1d, when an array")
+        raise call.refuse("PRT903", "`bins` must be 1-D when it is an array")
     if call.value("range") is not NONE:
-        raise call.refuse("PRT901", "`range` together with the edges of the bins")
+        raise call.refuse("PRT901", "`range` cannot be combined with an array of bin edges")
     b = call.b
     b.same_dtype(a.dtype, edges.dtype)
     edges = edges if edges.view is not None else b.define("edges", edges)
@@ -238,7 +238,7 @@ def _counted(call: Call, a: Array, bins: _Bins) -> Array:
     if call.value("weights") is not NONE:
         weights = call.array("weights")
         if weights.ndim != a.ndim or weights.dtype.kind not in "iuf":
-            raise call.refuse("PRT901", f"`{call.name}` with such weights")
+            raise call.refuse("PRT901", f"`{call.name}` with these `weights` is not supported")
         for have, want in zip(weights.shape, a.shape, strict=True):
             b.unify(want, have, "weights should have the same shape as a")
         dtype = FLOAT64
@@ -297,10 +297,12 @@ def _differences(b: Builder, hist: Array, bins: _Bins, a: Array, weights: Array)
 def _values(call: Call) -> Array:
     a = call.array("a")
     if a.dtype.kind not in "iuf" or a.dtype.name == "float16" or a.mask is not None:
-        raise call.refuse("PRT907", f"`{call.name}` of {a.dtype.name} or of a selection")
+        raise call.refuse(
+            "PRT907", f"`{call.name}` of {a.dtype.name} or of a selection is not supported"
+        )
     if not a.ndim or call.b.ranges:
-        raise call.refuse("PRT903", f"`{call.name}` of a scalar, or in a loop",
-                          "take the histogram of the whole array")  # fmt: skip
+        raise call.refuse("PRT903", f"`{call.name}` of a scalar or inside a loop is not supported",
+                          "compute the histogram of the whole array, outside the loop")  # fmt: skip
     return a if a.view is not None else call.b.define("values", a)
 
 
@@ -336,7 +338,9 @@ def _bincount(call: Call) -> Value:
     """How often each number occurs; the host reads back how many numbers there are."""
     b, x = call.b, call.array("x")
     if x.ndim != 1 or x.dtype.kind not in "iub" or x.dtype.name == "uint64":
-        raise call.refuse("PRT907", f"`bincount` of a {x.ndim}-D array of {x.dtype.name}")
+        raise call.refuse(
+            "PRT907", f"`bincount` of a {x.ndim}-D array of {x.dtype.name} is not supported"
+        )
     given = call.value("minlength")
     least = Poly.of(given) if isinstance(given, int) else call.ev.size(given, call.node)
     b.check(Check("index", Poly(), least, "'minlength' must not be negative"))
@@ -344,7 +348,9 @@ def _bincount(call: Call) -> Value:
     if call.value("weights") is not NONE:
         weights, dtype = call.array("weights"), FLOAT64
         if weights.ndim != 1 or weights.dtype.kind not in "iufb":
-            raise call.refuse("PRT907", f"`bincount` with weights of {weights.dtype.name}")
+            raise call.refuse(
+                "PRT907", f"`bincount` with weights of {weights.dtype.name} is not supported"
+            )
         b.unify(x.shape[0], weights.shape[0], "The weights and list don't have the same length.")
         # the weights of nothing are counted in integers: another dtype for one size
         n = b.resolve(x.shape[0])

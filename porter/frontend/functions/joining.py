@@ -43,14 +43,14 @@ def length(b: Builder, n: Poly) -> Poly:
 def join(b: Builder, arrays: Sequence[Array], axis: int, what: str) -> Array:
     """The arrays one after the other along an axis."""
     if not arrays:
-        raise b.refuse("PRT903", f"{what} of no arrays: NumPy raises ValueError")
+        raise b.refuse("PRT903", f"{what} of no arrays raises ValueError in NumPy")
     first = arrays[0]
     axis = normal_axis(b, axis, first.ndim, what)
     dtype = arrays[0].dtype
     starts, total = [Poly()], Poly()
     for a in arrays:
         if a.ndim != first.ndim:
-            raise b.refuse("PRT903", f"{what} of arrays with different numbers of dimensions")
+            raise b.refuse("PRT903", f"{what} of arrays with different ndim")
         for d, n in enumerate(a.shape):
             if d != axis:
                 b.unify(first.shape[d], n, what)
@@ -96,7 +96,7 @@ def _parts(call: Call, name: str = "arrays") -> list[Array]:
     if isinstance(value, Array) and value.ndim and value.shape[0].constant is not None:
         value = tuple(row(call.b, value, Poly.of(k)) for k in range(value.shape[0].constant))
     if not isinstance(value, tuple) or not value:
-        raise call.refuse("PRT902", f"`{call.name}` needs a tuple or list of arrays")
+        raise call.refuse("PRT902", f"`{call.name}` requires a tuple or list of arrays")
     arrays = [as_array(call.ev.as_numeric(v, call.node)) for v in value]
     return [settled(call.b, a) if a.ndim else a for a in arrays]
 
@@ -104,7 +104,7 @@ def _parts(call: Call, name: str = "arrays") -> list[Array]:
 def _joined(call: Call, parts: Sequence[Array], axis: int) -> Value:
     what = f"`{call.name.removeprefix('numpy.')}`"
     if any(not a.ndim for a in parts):
-        raise call.refuse("PRT903", f"{what} of arrays without dimensions")
+        raise call.refuse("PRT903", f"{what} does not take arrays of zero dimensions")
     return join(call.b, parts, axis, what)
 
 
@@ -113,7 +113,9 @@ def _concatenate(call: Call) -> Value:
     axis, given = call.constant("axis"), call.value("arrays")
     if isinstance(given, Array) and given.ndim > 1 and given.shape[0].constant is None:
         if axis not in (0, None):
-            raise call.refuse("PRT902", "`concatenate` of the rows of an array along another axis")
+            raise call.refuse(
+                "PRT902", "`concatenate` of the rows of an array is supported along axis 0 only"
+            )
         rows = given.shape[:2] if axis == 0 else given.shape
         call.b.check(Check("index", ONE, rows[0], "need at least one array to concatenate"))
         shape = (product(rows), *given.shape[len(rows) :])
@@ -177,7 +179,11 @@ def _place(call: Call, n: Poly, last: Poly) -> Poly:
     """The scalar position `obj`, from 0 to `last`; negative ones count from the end."""
     value = call.value("obj")
     if isinstance(value, (tuple, Array, Slice)):
-        raise call.refuse("PRT906", f"`{call.name}` at several positions", "use a mask")
+        raise call.refuse(
+            "PRT906",
+            f"`{call.name}` at several positions is not supported",
+            "select the elements to keep with a mask",
+        )
     at = call.b.resolve(call.ev.size(value, call.node))
     message = f"index is out of bounds for axis with size {n}"
     if at.constant is not None and at.constant < 0:
@@ -203,7 +209,7 @@ def _insert(call: Call) -> Value:
     at = _place(call, n, n)
     given = raised(settled(call.b, call.array("values")), array.ndim)
     if given.ndim > array.ndim:
-        raise call.refuse("PRT903", "`insert` of values with more dimensions than the array")
+        raise call.refuse("PRT903", "the values of `insert` have more dimensions than the array")
     order = list(range(1, given.ndim))
     order.insert(axis, 0)
     moved = transpose(given, order)

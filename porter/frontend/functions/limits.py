@@ -19,8 +19,8 @@ def _dtype(call: Call) -> DType:
     if found is None:
         operand = call.operand("dtype")
         if isinstance(operand, Array):
-            raise call.refuse("PRT907", f"`{call.name}` of an array",
-                              "give it the array's dtype")  # fmt: skip
+            raise call.refuse("PRT907", f"`{call.name}` is applied to an array",
+                              "pass the dtype of the array: `x.dtype`")  # fmt: skip
         found = operand.dtype
     call.b.pin(found)
     return strengthen(found).plain()
@@ -33,7 +33,9 @@ def _finfo(call: Call) -> Value:
     if dtype.kind == "c":
         dtype = DType("float32" if dtype.name == "complex64" else "float64")
     if dtype.name not in _FORMATS:
-        raise call.refuse("PRT907", f"`finfo` of {dtype.name}", "use np.iinfo for integers")
+        raise call.refuse(
+            "PRT907", f"`finfo` does not take {dtype.name}", "use `np.iinfo` for integers"
+        )
     bits, mantissa, least = _FORMATS[dtype.name]
     eps, tiny = 2.0**-mantissa, 2.0**least
     largest = 2.0 ** (-least + 1) * (1 - eps / 2) * 2 if bits < 64 else 1.7976931348623157e308
@@ -52,7 +54,9 @@ def _iinfo(call: Call) -> Value:
     call.arguments["dtype"] = call.value("type")
     dtype = _dtype(call)
     if dtype.kind not in "iu":
-        raise call.refuse("PRT907", f"`iinfo` of {dtype.name}", "use np.finfo for floats")
+        raise call.refuse(
+            "PRT907", f"`iinfo` does not take {dtype.name}", "use `np.finfo` for floats"
+        )
     low, high = limits(dtype)
     bits = integer(8 * dtype.itemsize)
     return Record("iinfo", {"min": number(low), "max": number(high), "bits": bits})

@@ -36,7 +36,7 @@ def _multi_dot(call: Call) -> Value:
     """The product of all, from left to right."""
     arrays = call.value("arrays")
     if not isinstance(arrays, tuple) or len(arrays) < 2:
-        raise call.refuse("PRT902", "`multi_dot` needs a tuple or list of arrays")
+        raise call.refuse("PRT902", "`multi_dot` requires a tuple or list of arrays")
     product, *rest = (as_array(call.ev.as_numeric(a, call.node)) for a in arrays)
     for factor in rest:
         product = as_array(matmul(call.b, call.b.define("product", product), factor,
@@ -49,7 +49,7 @@ def _matrix_power(call: Call) -> Value:
     """Squares of squares; the zeroth power needs no elements, a negative one an inverse."""
     a, n = call.array("a"), int(call.constant("n"))
     if a.ndim != 2 or n < 1:
-        raise call.refuse("PRT901", f"`matrix_power` to the power {n} here")
+        raise call.refuse("PRT901", f"`matrix_power` with the exponent {n} is not supported")
     call.b.unify(a.shape[0], a.shape[1], "`matrix_power` of a matrix that is not square")
     result: Array | None = None
     square = a
@@ -88,7 +88,7 @@ def _trace(call: Call) -> Value:
     """The sum along the diagonal that is `offset` above the main one."""
     array = call.array("a")
     if array.ndim < 2:
-        raise call.refuse("PRT903", "`trace` needs a matrix")
+        raise call.refuse("PRT903", "`trace` requires a 2-D array")
     pair = [normal_axis(call.b, int(call.constant(n)), array.ndim, "`trace`")
             for n in ("axis1", "axis2")]  # fmt: skip
     kept = [d for d in range(array.ndim) if d not in pair]
@@ -120,7 +120,9 @@ def _norm(call: Call) -> Value:
     keep = bool(call.constant("keepdims"))
     count = array.ndim if chosen is None else len(chosen)
     if chosen is None and order is not None and array.ndim > 2:
-        raise call.refuse("PRT903", "`norm` of an array with more than two dimensions")
+        raise call.refuse(
+            "PRT903", "`norm` of an array of more than two dimensions is not supported"
+        )
     if order is None or (order == "fro" and count == 2) or (order == 2 and count == 1):
         return _root_of_squares(Fold(call, array, chosen, keep))
     size = as_array(elementwise(call.b, "abs", array))
@@ -128,8 +130,11 @@ def _norm(call: Call) -> Value:
         return _vector_norm(Fold(call, size, chosen, keep), order)
     if count == 2 and isinstance(order, float) and order in (1, -1, math.inf, -math.inf):
         return _matrix_norm(call, size, chosen or [0, 1], order, keep)
-    raise call.refuse("PRT901", f"`norm` of order {call.constant('ord')} here",
-                      "it needs singular values: compute it outside this function")  # fmt: skip
+    raise call.refuse(
+        "PRT901",
+        f"`norm` of order {call.constant('ord')} is not supported",
+        "compute it outside this function, since it needs singular values",
+    )
 
 
 def _order(call: Call) -> float | str | None:

@@ -38,7 +38,9 @@ def pairs(call: Call, value: Any, ndim: int) -> list[tuple[Any, Any]]:
     if len(rows) == 1:
         rows = rows * ndim
     if len(rows) != ndim or any(r is None or len(r) not in (1, 2) for r in rows):
-        raise call.refuse("PRT903", f"`{call.name}` needs a width, a pair or a pair for each axis")
+        raise call.refuse(
+            "PRT903", f"`{call.name}` requires a width, a pair, or a pair for each axis"
+        )
     return [(r[0], r[-1]) for r in rows if r is not None]
 
 
@@ -46,8 +48,8 @@ def pairs(call: Call, value: Any, ndim: int) -> list[tuple[Any, Any]]:
 def _pad(call: Call) -> Value:
     array, mode = settled(call.b, call.array("array")), call.constant("mode")
     if call.constant("reflect_type") != "even" or mode not in (*_OUTSIDE, "constant"):
-        raise call.refuse("PRT901", f"`pad` with the mode `{mode}`",
-                          "constant, edge, wrap, reflect and symmetric convert")  # fmt: skip
+        raise call.refuse("PRT901", f"`pad` with the mode `{mode}` is not supported",
+                          "use constant, edge, wrap, reflect or symmetric")  # fmt: skip
     widths = pairs(call, call.value("pad_width"), array.ndim)
     values = call.value("constant_values")
     fill = pairs(call, integer(0) if values == 0 else values, array.ndim)
@@ -82,7 +84,7 @@ def _number(call: Call, value: Any, array: Array) -> Expr:
     found = call.ev.as_numeric(value, call.node)
     if isinstance(found, Array):
         if found.ndim:
-            raise call.refuse("PRT901", "`pad` with arrays of constants")
+            raise call.refuse("PRT901", "`pad` with arrays as `constant_values` is not supported")
         found = found.at(())
     return cast(found, array.dtype)
 

@@ -23,7 +23,7 @@ def _fromfunction(call: Call) -> Value:
 
     callee = call.value("function")
     if not isinstance(callee, Function) or callee.node is None:
-        raise call.refuse("PRT901", "`fromfunction` needs a function of this file or a lambda")
+        raise call.refuse("PRT901", "`fromfunction` requires a function of this file or a lambda")
     shape = shape_of(call, call.value("shape"))
     dtype = call.dtype() or FLOAT64
 
@@ -38,8 +38,8 @@ def _unravel_index(call: Call) -> Value:
     """The subscripts of what `argmax` or `argmin` found; any other index might not fit."""
     found, shape = call.operand("indices"), shape_of(call, call.value("shape"))
     if not _extreme_of(call, found, shape):
-        raise call.refuse("PRT905", "`unravel_index` raises where an index is out of range",
-                          "it converts for what argmax of such an array gives")  # fmt: skip
+        raise call.refuse("PRT905", "`unravel_index` of this index may raise ValueError",
+                          "use it on the result of `argmax` of an array of that shape")  # fmt: skip
     rest: Operand = found
     result: list[Operand] = []
     for n in reversed(shape[1:]):
@@ -65,7 +65,7 @@ def _triangle(call: Call, upper: bool) -> Value:
     n = shape_of(call, call.value("n"))[0]
     k = int(call.constant("k"))
     if call.value("m") is not NONE or (k < 0 if upper else k > 0):
-        raise call.refuse("PRT901", f"`{call.name}` of a part that is no triangle")
+        raise call.refuse("PRT901", f"`{call.name}` of an array of less than two dimensions")
     side = maximum(n - abs(k), 0)
 
     def before(row: Poly) -> Poly:

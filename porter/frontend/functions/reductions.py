@@ -100,10 +100,12 @@ def axes_of(call: Call, array: Array, name: str = "axis") -> list[int] | None:
     if axes is None:
         return None
     if not axes:
-        raise call.refuse("PRT903", f"`{call.name}` along no axis", "leave the call out")
+        raise call.refuse(
+            "PRT903", f"`{call.name}` is called with an empty tuple of axes", "remove the call"
+        )
     found = [normal_axis(call.b, a, array.ndim, f"`{call.name}`") for a in axes]
     if len(set(found)) < len(found):
-        raise call.refuse("PRT903", f"`{call.name}`: an axis is given twice")
+        raise call.refuse("PRT903", f"`{call.name}` is given the same axis twice")
     return sorted(found)
 
 
@@ -132,7 +134,7 @@ def selected(call: Call, array: Array) -> Array:
         return array
     mask = call.array("where")
     if mask.dtype.kind != "b" or mask.ndim > array.ndim or array.mask is not None:
-        raise call.refuse("PRT907", f"`where` of `{call.name}` must be an array of booleans "
+        raise call.refuse("PRT907", f"`where` of `{call.name}` must be a boolean array "
                           "of the array's shape")  # fmt: skip
     broadcast_shape(call.b, [array.shape, mask.shape], f"`where` of `{call.name}`")
     return Array(array.shape, array.dtype, array.at, mask=lambda idx: mask.at(
@@ -171,7 +173,7 @@ def _python_sum(call: Call) -> Value:
         return _added(call, items)
     array = call.array("iterable")
     if not array.ndim:
-        raise call.refuse("PRT903", "`sum` of a scalar")
+        raise call.refuse("PRT903", "`sum` is applied to a scalar")
     start = call.operand("start") if call.value("start") != 0 else integer(0)
     dtype = strengthen(promote(array.dtype, start.dtype))
     total = reduce(call.b, "sum", array, [0], False, dtype, lambda e: cast(e, dtype))
@@ -224,7 +226,7 @@ def ordered(fold: Fold, masks: bool = False) -> None:
     kind, mask = fold.array.dtype.kind, fold.array.mask
     if kind == "c" or (mask is not None and not masks):
         raise fold.call.refuse(
-            "PRT907", f"`{fold.call.name}` of complex numbers or of a masked selection"
+            "PRT907", f"`{fold.call.name}` of complex numbers or of a selection is not supported"
         )
 
 
@@ -264,7 +266,7 @@ def _chained(call: Call, op: str, items: Sequence[Value]) -> Expr:
         value = call.ev.as_numeric(item, call.node)
         if isinstance(value, Array) and value.ndim:
             raise call.refuse("PRT902", "the truth value of an array is ambiguous",
-                              "use `np.any` or `np.all` of it")  # fmt: skip
+                              "use `np.any` or `np.all`")  # fmt: skip
         e = value.at(()) if isinstance(value, Array) else value
         result = operate(op, result, truth(e))
     return result
@@ -283,7 +285,7 @@ def _test(op: str) -> None:
         array = call.array("iterable")
         if array.ndim != 1:
             raise call.refuse("PRT902", f"`{op}` of the rows of an array is ambiguous",
-                              f"use np.{op}")  # fmt: skip
+                              f"use `np.{op}`")  # fmt: skip
         return reduce(call.b, op, array, None, False, WEAK_BOOL,
                       lambda e: cast(_bool(e), WEAK_BOOL))  # fmt: skip
 
@@ -342,13 +344,17 @@ def _builtin_extreme(call: Call) -> Value:
     if len(given) == 1 and isinstance(given[0], tuple):
         given = given[0]
     if not given:
-        raise call.refuse("PRT901", f"`{call.name.split('.')[-1]}` of nothing raises")
+        raise call.refuse(
+            "PRT901", f"`{call.name.split('.')[-1]}` of an empty sequence raises ValueError"
+        )
     values = [call.ev.as_numeric(v, call.node) for v in given]
     op = call.name.split(".")[-1]
     if len(values) == 1:
         array = as_array(values[0])
         if array.ndim != 1:
-            raise call.refuse("PRT903", f"`{op}` of an array with {array.ndim} dimensions")
+            raise call.refuse(
+                "PRT903", f"`{op}` of an array of {array.ndim} dimensions is ambiguous"
+            )
         return _python_extreme_of(Fold(call, array, None, False), op)
     result = values[0]
     for v in values[1:]:
@@ -384,7 +390,7 @@ def without_nan(array: Array, instead: Expr) -> Array:
 def _python_extreme(call: Call, op: str, x: Operand, y: Operand) -> Operand:
     """`max(x, y)`: y if y > x else x (so that NaN behaves as in Python)."""
     if (isinstance(x, Array) and x.ndim) or (isinstance(y, Array) and y.ndim):
-        raise call.refuse("PRT902", f"`{op}` of arrays is ambiguous", f"use np.{op}imum")
+        raise call.refuse("PRT902", f"`{op}` of arrays is ambiguous", f"use `np.{op}imum`")
 
     def pick(u: Expr, v: Expr) -> Expr:
         if u.dtype.weak and v.dtype.weak and u.dtype.kind == v.dtype.kind == "i":

@@ -63,7 +63,7 @@ class Call:
                 self.b.must_be_known(v)
             axes = [constant_of(v) for v in value]
             if not all(isinstance(a, int) for a in axes):
-                raise self.refuse("PRT903", f"`{name}` of `{self.name}` must be constant")
+                raise self.refuse("PRT903", f"the `{name}` of `{self.name}` must be a constant")
             return [int(a) for a in axes if isinstance(a, int)]
         axis = self.constant(name)
         return None if axis is None else [int(axis)]
@@ -79,7 +79,9 @@ class Call:
         """A dtype given as `np.float32`, `x.dtype`, `float` or a string."""
         found = dtype_of(value)
         if found is None:
-            raise self.refuse("PRT907", f"the dtype given to `{self.name}` is not known")
+            raise self.refuse(
+                "PRT907", f"the dtype given to `{self.name}` is not known at conversion"
+            )
         return found
 
     def refuse(self, code: str, message: str, help: str = "") -> Exception:

@@ -17,7 +17,7 @@ def count(call: Call, value: Any) -> Poly:
     """A number of times. NumPy raises ValueError for a negative one."""
     (n,) = shape_of(call, value)
     if n.constant is not None and n.constant < 0:
-        raise call.refuse("PRT903", "repeats may not contain negative values")
+        raise call.refuse("PRT903", "the `repeats` of `repeat` are negative")
     return n
 
 
@@ -28,8 +28,11 @@ def _repeat(call: Call) -> Value:
     if isinstance(times, tuple) and len(times) == 1:
         (times,) = times
     if isinstance(times, (tuple, Array)):
-        raise call.refuse("PRT906", "`repeat` with a count for each element has as many elements "
-                          "as the counts say", "repeat every element equally often")  # fmt: skip
+        raise call.refuse(
+            "PRT906",
+            "`repeat` with a count for each element has as many elements as the counts say",
+            "repeat every element the same number of times",
+        )
     n = count(call, times)
     axes = call.axes()
     array = settled(call.b, flat(call.b, array) if axes is None or not array.ndim else array)
@@ -65,7 +68,7 @@ def _roll(call: Call) -> Value:
         places = places * len(shifts)
     shifts = shifts if isinstance(shifts, tuple) else (shifts,) * len(places)
     if len(shifts) != len(places):
-        raise call.refuse("PRT903", "`roll` with as many shifts as axes, or one for all")
+        raise call.refuse("PRT903", "`roll` requires one shift, or as many shifts as axes")
     for axis, shift in zip(places, shifts, strict=True):
         d = normal_axis(call.b, axis, array.ndim, "`roll`")
         array = _rolled(array, d, call.ev.size(shift, call.node))

@@ -89,11 +89,15 @@ def _accumulate(name: str, op: str) -> None:
             dtype = call.dtype() or accumulator(array.dtype)
             return running(call.b, op, array, axis, dtype, lambda e: cast(e, dtype))
         if call.value("dtype") is not NONE:
-            raise call.refuse("PRT901", f"`dtype` of `{name}.accumulate`", "use `astype`")
+            raise call.refuse(
+                "PRT901",
+                f"the keyword `dtype` of `{name}.accumulate` is not supported",
+                "use `astype`",
+            )
         if op in ("any", "all"):
             return running(call.b, op, array, axis, BOOL, _truth)
         if array.dtype.kind == "c":
-            raise call.refuse("PRT907", f"`{name}.accumulate` of complex numbers")
+            raise call.refuse("PRT907", f"`{name}.accumulate` of complex numbers is not supported")
         return running(call.b, op, array, axis, strengthen(array.dtype), lambda e: e)
 
 

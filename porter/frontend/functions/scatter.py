@@ -21,8 +21,8 @@ def _at(name: str, combine: str) -> None:
     def body(call: Call) -> Value:
         target, value = _target(call), call.operand("b")
         if not _alike(target.dtype, value, combine):
-            raise call.refuse("PRT907", f"`{call.name}` of {value.dtype.name} into "
-                              f"{target.dtype.name} is not an update in {target.dtype.name}",
+            raise call.refuse("PRT907", f"`{call.name}` cannot combine {value.dtype.name} with "
+                              f"{target.dtype.name} in place",
                               "convert the values with `astype` first")  # fmt: skip
         if name == "subtract":
             if target.dtype.kind == "u" or constant_of(value) is None:
@@ -61,8 +61,8 @@ def _target(call: Call) -> Array:
     items = list(given) if isinstance(given, tuple) else [given]
     target = index_array(call.b, array, items, target=True)
     if target.mask is not None:
-        raise call.refuse("PRT905", f"`{call.name}` at positions given by a mask",
-                          "no two are equal: use `a[mask] += b`")  # fmt: skip
+        raise call.refuse("PRT905", f"`{call.name}` with a mask as index is not supported",
+                          "use `a[mask] += b`, since no element is selected twice")  # fmt: skip
     return target
 
 

@@ -28,9 +28,9 @@ def _line(call: Call, name: str) -> Array:
     """A 1-D array that is searched: stored, since it is read at many places."""
     array = call.array(name)
     if array.ndim != 1:
-        raise call.refuse("PRT903", f"`{call.name}` needs a 1-D array to search in")
+        raise call.refuse("PRT903", f"`{call.name}` requires a 1-D array to search in")
     if array.dtype.kind == "c":
-        raise call.refuse("PRT907", f"`{call.name}` among complex numbers")
+        raise call.refuse("PRT907", f"`{call.name}` in a complex array is not supported")
     return settled(call.b, array, "sorted")
 
 
@@ -44,7 +44,7 @@ def _searchsorted(call: Call) -> Value:
     """How many elements come before `v` (`left`), or not after it (`right`)."""
     array, side = _line(call, "a"), call.constant("side")
     if call.value("sorter") is not NONE or side not in ("left", "right"):
-        raise call.refuse("PRT901", "`searchsorted` with a sorter")
+        raise call.refuse("PRT901", "`searchsorted` with `sorter` is not supported")
     values = as_array(call.operand("v"))
     dtype = _common(call, array, values)
 
@@ -93,10 +93,14 @@ def _digitize(call: Call) -> Value:
 def _interp(call: Call) -> Value:
     """Linear between the points, constant beyond them: always float64."""
     if call.value("period") is not NONE:
-        raise call.refuse("PRT901", "`interp` with a period", "apply `%` to x")
+        raise call.refuse(
+            "PRT901",
+            "`interp` with `period` is not supported",
+            "reduce the coordinates first: `x % period`",
+        )
     values, xs, fs = as_array(call.operand("x")), _line(call, "xp"), _line(call, "fp")
     if values.dtype.kind == "c":
-        raise call.refuse("PRT907", "`interp` at complex numbers")
+        raise call.refuse("PRT907", "`interp` at complex coordinates is not supported")
     n = call.b.unify(xs.shape[0], fs.shape[0], "fp and xp are not of the same length")
     if not n.is_positive():
         call.b.check(Check("index", ONE, n, "array of sample points is empty"))

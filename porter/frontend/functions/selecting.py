@@ -48,7 +48,7 @@ def _take(call: Call) -> Value:
     d = normal_axis(call.b, int(axis or 0), array.ndim, "`take`")
     given = call.operand("indices")
     if given.dtype.kind not in "iu":
-        raise call.refuse("PRT905", f"`take` at positions of dtype {given.dtype.name}")
+        raise call.refuse("PRT905", f"the indices of `take` have the dtype {given.dtype.name}")
     positions = _moded(call, given, call.b.resolve(array.shape[d]))
     items: list[Any] = [Slice(None, None, None)] * d + [positions]
     found = index(call.b, array, items)
@@ -61,7 +61,9 @@ def _take_along_axis(call: Call) -> Value:
     array, positions = settled(call.b, call.array("arr")), call.array("indices")
     d = normal_axis(call.b, int(call.constant("axis")), array.ndim, "`take_along_axis`")
     if positions.ndim != array.ndim or positions.dtype.kind not in "iu":
-        raise call.refuse("PRT903", "`take_along_axis` needs integers with as many dimensions")
+        raise call.refuse(
+            "PRT903", "`take_along_axis` requires integer indices with the array's ndim"
+        )
     for k in range(array.ndim):
         if k != d:
             call.b.unify(array.shape[k], positions.shape[k], "`take_along_axis`")
@@ -80,11 +82,11 @@ def _choose(call: Call) -> Value:
     if isinstance(value, Array) and value.ndim and value.shape[0].constant:
         value = tuple(index(call.b, value, [integer(k)]) for k in range(value.shape[0].constant))
     if not isinstance(value, tuple) or not value:
-        raise call.refuse("PRT902", "`choose` needs a tuple or list of choices")
+        raise call.refuse("PRT902", "`choose` requires a tuple or list of choices")
     choices = [call.ev.as_numeric(v, call.node) for v in value]
     which = call.operand("a")
     if which.dtype.kind not in "iub":
-        raise call.refuse("PRT907", f"`choose` by values of dtype {which.dtype.name}")
+        raise call.refuse("PRT907", f"the indices of `choose` have the dtype {which.dtype.name}")
     call.b.same_dtype(*(c.dtype for c in choices))
     dtype = choices[0].dtype
     for c in choices[1:]:
@@ -121,7 +123,7 @@ def _select(call: Call) -> Value:
     """The choice of the first condition that holds, the default where none does."""
     conditions, choices = _conditions(call, "condlist"), call.value("choicelist")
     if not isinstance(choices, tuple) or len(choices) != len(conditions):
-        raise call.refuse("PRT903", "`select` needs as many choices as conditions")
+        raise call.refuse("PRT903", "`select` requires as many choices as conditions")
     default = call.value("default")
     result: Operand = integer(0) if default == 0 else call.ev.as_numeric(default, call.node)
     values = [call.ev.as_numeric(v, call.node) for v in choices]
@@ -142,7 +144,7 @@ def _piecewise(call: Call) -> Value:
             for have, want in zip(array.shape, test.shape, strict=False):
                 call.b.unify(have, want, MASK_MISMATCH, error="IndexError")
     if not isinstance(functions, tuple) or len(functions) - len(conditions) not in (0, 1):
-        raise call.refuse("PRT903", "`piecewise` needs a function for each condition")
+        raise call.refuse("PRT903", "`piecewise` requires a function for each condition")
 
     def value(f: Value, test: Operand | None) -> Operand:
         mask = None if test is None else as_array(test).at
@@ -151,12 +153,12 @@ def _piecewise(call: Call) -> Value:
         given: Any = f
         if isinstance(f, Function):
             if f.node is None:
-                raise call.refuse("PRT902", "`piecewise` with a function of a library",
+                raise call.refuse("PRT902", "`piecewise` with a library function is not supported",
                                   "write it as a lambda")  # fmt: skip
             given = inline(call.ev, f, [part], {})
         found = astype(call.ev.as_numeric(given, call.node), array.dtype)
         if isinstance(found, Array) and found.ndim and found.lead != lead:
-            raise call.refuse("PRT906", "`piecewise` with a function that is not elementwise")
+            raise call.refuse("PRT906", "a function given to `piecewise` is not elementwise")
         return Array(found.shape, found.dtype, found.at) if isinstance(found, Array) else found
 
     result: Operand = integer(0)
@@ -174,8 +176,11 @@ def _piecewise(call: Call) -> Value:
 def _copyto(call: Call) -> Value:
     target, source = call.array("dst"), call.operand("src")
     if call.constant("casting") != "unsafe" and not same_kind(target, source):
-        raise call.refuse("PRT907", f"`copyto` of {source.dtype.name} into {target.dtype.name}",
-                          "convert it with `astype` first")  # fmt: skip
+        raise call.refuse(
+            "PRT907",
+            f"`copyto` cannot store {source.dtype.name} into {target.dtype.name}",
+            "convert it with `astype` first",
+        )
     if call.value("where") is True:
         store(call.b, target, source)
     else:
@@ -189,8 +194,8 @@ def _putmask(call: Call) -> Value:
     target, source = call.array("a"), call.operand("values")
     if isinstance(source, Array) and source.ndim:
         if call.name == "numpy.place" or source.ndim != target.ndim:
-            raise call.refuse("PRT906", f"`{call.name}` with an array of values",
-                              "give a number, or use np.where")  # fmt: skip
+            raise call.refuse("PRT906", f"`{call.name}` with an array of values is not supported",
+                              "pass a number, or use `np.where`")  # fmt: skip
         for have, want in zip(source.shape, target.shape, strict=True):
             call.b.unify(want, have, f"`{call.name}`")
     _put(call, target, call.operand("mask"), source)
@@ -201,7 +206,7 @@ def _put(call: Call, target: Array, mask: Operand, source: Operand) -> None:
     """Store where the mask holds; it and the values are broadcast to the target."""
     whole = as_array(mask)
     if target.mask is not None:
-        raise call.refuse("PRT906", f"`{call.name}` into a selection by a mask")
+        raise call.refuse("PRT906", f"`{call.name}` into a selection by a mask is not supported")
     shape = broadcast_shape(call.b, [target.shape, whole.shape], f"`{call.name}`")
     spread = Array(shape, BOOL, lambda idx: cast(whole.at(aligned(whole.shape, idx)), BOOL))
     values = as_array(source)

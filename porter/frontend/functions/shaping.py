@@ -52,7 +52,7 @@ def _moveaxis(call: Call) -> Value:
              for n in ("source", "destination")]  # fmt: skip
     source, destination = given
     if len(source) != len(destination) or any(len(set(g)) != len(g) for g in given):
-        raise call.refuse("PRT903", "`moveaxis` needs as many sources as destinations, all unlike")
+        raise call.refuse("PRT903", "`moveaxis` requires as many distinct sources as destinations")
     order = [d for d in range(array.ndim) if d not in source]
     for to, axis in sorted(zip(destination, source, strict=True)):
         order.insert(to, axis)
@@ -75,7 +75,7 @@ def _expand_dims(call: Call) -> Value:
     ndim = array.ndim + len(axes)
     new = {normal_axis(call.b, a, ndim, "`expand_dims`") for a in axes}
     if len(new) != len(axes):
-        raise call.refuse("PRT903", "`expand_dims` with the same axis twice")
+        raise call.refuse("PRT903", "`expand_dims` is given the same axis twice")
     items = [NONE if d in new else Slice(None, None, None) for d in range(ndim)]
     return index(call.b, array, items) if ndim else array
 
@@ -127,8 +127,11 @@ def _longer(call: Call, sizes: Sequence[Poly]) -> None:
         if (n - 2).is_nonneg() or n.constant is not None:
             continue
         if call.b.depth or any(isinstance(a, Data) for a in n.atoms()):
-            raise call.refuse("PRT903", "`squeeze` of axes whose lengths are not known here",
-                              "name the axis: np.squeeze(x, axis=0)")  # fmt: skip
+            raise call.refuse(
+                "PRT903",
+                "`squeeze` depends on lengths that are not known at conversion",
+                "name the axis: `np.squeeze(x, axis=0)`",
+            )
         message = "squeeze was converted for an axis that is not 1 long: name the axis"
         text = f'if {n} == 1:\n    raise ValueError("{message}")'
         call.b.emit(Host(text, call.b.origin))
@@ -154,7 +157,9 @@ def _broadcast_to(call: Call) -> Value:
     shape = shape_of(call, call.value("shape"))
     lead = len(shape) - array.ndim
     if lead < 0:
-        raise call.refuse("PRT903", "`broadcast_to` a shape with fewer dimensions")
+        raise call.refuse(
+            "PRT903", "`broadcast_to` requires a shape with at least as many dimensions"
+        )
     for have, want in zip(array.shape, shape[lead:], strict=True):
         if have != ONE:
             call.b.unify(have, want, "`broadcast_to`")
@@ -179,7 +184,11 @@ def _broadcast_arrays(call: Call) -> Value:
 
 def _row_major(call: Call) -> None:
     if call.constant("order") not in (None, "C", "A", "K"):
-        raise call.refuse("PRT901", f"`{call.name}` in Fortran order", "transpose before it")
+        raise call.refuse(
+            "PRT901",
+            f"`{call.name}` with `order='F'` is not supported",
+            "transpose the array before the call",
+        )
 
 
 @function("numpy.reshape", "a shape=None order=None newshape=None")

@@ -21,7 +21,7 @@ UNKNOWN = Special("a result whose size is not known")
 def _square(call: Call, name: str) -> Array:
     array = call.array(name)
     if array.ndim != 2:
-        raise call.refuse("PRT903", f"`{call.name}` of an array that is not 2-D")
+        raise call.refuse("PRT903", f"`{call.name}` requires a 2-D array")
     return array
 
 
@@ -48,7 +48,7 @@ def _same_matrix(call: Call) -> Value:
 def _solve(call: Call) -> Value:
     a, b = _square(call, "a"), call.array("b")
     if b.ndim not in (1, 2):
-        raise call.refuse("PRT903", "`solve` of right sides that are not 1-D or 2-D")
+        raise call.refuse("PRT903", "`solve` requires a 1-D or 2-D right-hand side")
     dtype = _common(call, a, b)
     text = "np.linalg.solve({0}, {1})"
     return library_call(call, text, [a, b], [Result("solution", b.shape, dtype)])[0]
@@ -112,7 +112,7 @@ def _qr(call: Call) -> Value:
     if mode == "r":
         return library_call(call, "np.linalg.qr({0}, 'r')", [a], [Result("r", (k, n), dtype)])[0]
     if mode not in ("reduced", "complete"):
-        raise call.refuse("PRT901", f"mode {mode!r} of `qr`")
+        raise call.refuse("PRT901", f"`qr` with the mode {mode!r} is not supported")
     inner = k if mode == "reduced" else m
     results = [Result("q", (m, inner), dtype), Result("r", (inner, n), dtype)]
     return tuple(library_call(call, f"np.linalg.qr({{0}}, {mode!r})", [a], results))
@@ -122,7 +122,7 @@ def _qr(call: Call) -> Value:
 def _lstsq(call: Call) -> Value:
     a, b = _square(call, "a"), call.array("b")
     if b.ndim not in (1, 2):
-        raise call.refuse("PRT903", "`lstsq` of right sides that are not 1-D or 2-D")
+        raise call.refuse("PRT903", "`lstsq` requires a 1-D or 2-D right-hand side")
     shape = (a.shape[1], *b.shape[1:])
     text = f"np.linalg.lstsq({{0}}, {{1}}, rcond={call.constant('rcond')!r})[0]"
     result = Result("solution", shape, _common(call, a, b))
@@ -138,7 +138,7 @@ def _lstsq(call: Call) -> Value:
 def _fft(call: Call) -> Value:
     a, short = call.array("a"), call.name.removeprefix("numpy.")
     if not a.ndim:
-        raise call.refuse("PRT903", f"`{short}` of a scalar")
+        raise call.refuse("PRT903", f"`{short}` is applied to a scalar")
     axis = normal_axis(call.b, int(call.constant("axis")), a.ndim, call.name)
     given = call.value("n")
     length = a.shape[axis] if given is NONE else call.ev.size(given, call.node)
@@ -152,7 +152,7 @@ def _fft(call: Call) -> Value:
     dtype = complex_of(call, a)
     dtype = real_of(call, dtype) if kind == "irfft" else dtype
     if kind == "rfft" and a.dtype.kind == "c":
-        raise call.refuse("PRT907", "`rfft` of complex numbers: NumPy raises TypeError")
+        raise call.refuse("PRT907", "`rfft` of complex numbers raises TypeError in NumPy")
     if given is not NONE and length.constant is None:
         raise call.refuse("PRT903", f"`n` of `{short}` must be a constant")
     text = f"np.{short}({{0}}, {length if given is not NONE else None}, {axis}"
@@ -165,7 +165,7 @@ def _fft(call: Call) -> Value:
 def _fftn(call: Call) -> Value:
     a, short = call.array("a"), call.name.removeprefix("numpy.")
     if a.ndim < 2:
-        raise call.refuse("PRT903", f"`{short}` needs two dimensions")
+        raise call.refuse("PRT903", f"`{short}` requires an array of at least two dimensions")
     name = "signal" if short.startswith("fft.i") else "spectrum"
     result = Result(name, a.shape, complex_of(call, a))
     return library_call(call, f"np.{short}({{0}}{_known(call, 'norm')})", [a], [result])[0]
@@ -178,10 +178,14 @@ def _fftn(call: Call) -> Value:
 def _sort(call: Call) -> Value:
     a, short = call.array("a"), call.name.removeprefix("numpy.")
     if not a.ndim:
-        raise call.refuse("PRT903", f"`{short}` of a scalar")
+        raise call.refuse("PRT903", f"`{short}` is applied to a scalar")
     axis = call.constant("axis")
     if axis is None:
-        raise call.refuse("PRT901", f"`{short}` with axis=None", "ravel the array first")
+        raise call.refuse(
+            "PRT901",
+            f"`{short}` with `axis=None` is not supported",
+            "flatten the array first: `x.ravel()`",
+        )
     axis = normal_axis(call.b, int(axis), a.ndim, call.name)
     result = (Result("sorted", a.shape, a.dtype) if short == "sort"
               else Result("order", a.shape, INT64))  # fmt: skip
@@ -211,7 +215,7 @@ def _percentile(call: Call) -> Value:
     several = isinstance(q, tuple)
     scalars = [call.ev.as_numeric(v, call.node) for v in (q if several else (q,))]
     if any(isinstance(v, Array) or not on_host(v) for v in scalars):
-        raise call.refuse("PRT901", f"`{call.name}` of `q` that is computed on the device")
+        raise call.refuse("PRT901", f"the `q` of `{call.name}` is computed on the device")
     places = ", ".join(f"{{{1 + k}}}" for k in range(len(scalars)))
     text = f"np.{call.name.removeprefix('numpy.')}({{0}}, {f'[{places}]' if several else places}"
     tail = f", method={call.constant('method')!r}"
@@ -223,7 +227,7 @@ def _quantile(
 ) -> Value:
     a = call.array("a")
     if a.dtype.kind == "c":
-        raise call.refuse("PRT907", f"`{call.name}` of complex numbers")
+        raise call.refuse("PRT907", f"`{call.name}` of complex numbers is not supported")
     strong = several or any(not e.dtype.weak for e in scalars)
     dtype = FLOAT64 if strong or a.dtype.kind != "f" else a.dtype
     axes = call.axes()
@@ -247,6 +251,8 @@ def _quantile(
 def _polyfit(call: Call) -> Value:
     x, y, degree = call.array("x"), call.array("y"), call.constant("deg")
     if x.ndim != 1 or y.ndim != 1 or not isinstance(degree, int):
-        raise call.refuse("PRT901", "`polyfit` but of 1-D arrays to a constant degree")
+        raise call.refuse(
+            "PRT901", "`polyfit` is supported for 1-D arrays and a constant degree only"
+        )
     result = Result("coefficients", (Poly.of(degree + 1),), FLOAT64)
     return library_call(call, f"np.polyfit({{0}}, {{1}}, {degree})", [x, y], [result])[0]

@@ -60,11 +60,11 @@ def _whole(e: Expr) -> Poly | None:
 def _of_floats(call: Call, parts: Sequence[Operand], dtype: DType) -> Array:
     """ceil((stop - start) / step) elements, counted here or on the host."""
     if any(isinstance(p, Array) for p in parts):
-        raise call.refuse("PRT906", "`arange` of an array", "pass numbers: x.size, x[0]")
+        raise call.refuse("PRT906", "`arange` is given an array", "pass numbers, such as `x.size`")
     start, stop, step = (p for p in parts if not isinstance(p, Array))
     if dtype.kind not in "f" or not all(map(on_host, (start, stop, step))):
         raise call.refuse("PRT906", "the length of this `arange` depends on the data",
-                          "use np.linspace, or start + step * np.arange(n)")  # fmt: skip
+                          "use `np.linspace`, or `start + step * np.arange(n)`")  # fmt: skip
     count = operate("ceil", operate("truediv", operate("sub", stop, start), step))
     known = [constant_of(e) for e in (start, stop, step)]
     if all(isinstance(k, (int, float)) for k in known):
@@ -73,7 +73,11 @@ def _of_floats(call: Call, parts: Sequence[Operand], dtype: DType) -> Array:
             raise call.refuse("PRT903", "the step of `arange` must not be zero")
         length = Poly.of(max(math.ceil((high - low) / by), 0))
     elif call.b.depth:
-        raise call.refuse("PRT906", "an `arange` of floats in a loop", "use start + step * k")
+        raise call.refuse(
+            "PRT906",
+            "`arange` with a float step is not supported in a loop",
+            "use `start + step * k`",
+        )
     else:
         name = call.b.fresh("count")
         call.b.let(name, cast(count, integer(0).dtype))
@@ -94,7 +98,7 @@ def _linspace(call: Call) -> Value:
     """start + i * step; the last element is `stop` itself, as NumPy makes it."""
     start, stop = (call.operand(n) for n in ("start", "stop"))
     if isinstance(start, Array) or isinstance(stop, Array):
-        raise call.refuse("PRT901", "`linspace` between arrays")
+        raise call.refuse("PRT901", "`linspace` between arrays is not supported")
     num = shape_of(call, integer(call.value("num")) if isinstance(call.value("num"), int)
                    else call.value("num"))[0]  # fmt: skip
     closed = bool(call.constant("endpoint"))
@@ -146,7 +150,9 @@ def _geomspace(call: Call) -> Value:
     """Powers between the logarithms of the ends, which are themselves exact."""
     ends = [call.operand(n) for n in ("start", "stop")]
     if any(isinstance(e, Array) or e.dtype.kind == "c" for e in ends):
-        raise call.refuse("PRT901", "`geomspace` between arrays or complex numbers")
+        raise call.refuse(
+            "PRT901", "`geomspace` between arrays or complex numbers is not supported"
+        )
     start, stop = (cast(e, FLOAT64) for e in ends if not isinstance(e, Array))
     sign = operate("sign", start)
     logs = {n: operate("log10", operate("abs", e)) for n, e in (("start", start), ("stop", stop))}

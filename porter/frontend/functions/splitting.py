@@ -31,8 +31,11 @@ def _split(call: Call, axis: int, equal: bool) -> Value:
         return _cut(call, array, axis, [None, *inner, None])
     count = constant_of(given)
     if not isinstance(count, int) or count < 1:
-        raise call.refuse("PRT906", f"`{call.name}` into a number of pieces that is not known here",
-                          "give the number as a literal")  # fmt: skip
+        raise call.refuse(
+            "PRT906",
+            f"the number of pieces of `{call.name}` is not known at conversion",
+            "pass the number of pieces as a literal",
+        )
     n = call.b.resolve(array.shape[axis])
     if equal:
         message = "array split does not result in an equal division"

@@ -35,8 +35,8 @@ def mean_of(fold: Fold, dtype: DType | None = None) -> Operand:
     own = fold.array.dtype
     dtype = dtype or strengthen(own if own.kind in "fc" else FLOAT64)
     if dtype.kind not in "fc":
-        raise fold.call.refuse("PRT907", f"a mean in {dtype.name} cuts its fraction off",
-                               "leave `dtype` out")  # fmt: skip
+        raise fold.call.refuse("PRT907", f"`dtype={dtype.name}` truncates the mean to an integer",
+                               "remove the keyword `dtype`")  # fmt: skip
     total = fold.run("sum", dtype)
     return elementwise(fold.call.b, "truediv", total, astype(fold.count(), dtype))
 
@@ -67,7 +67,7 @@ def _ddof(call: Call) -> Expr:
 def variance(call: Call) -> Operand:
     """The mean squared distance from the mean: two passes, and `ddof` less, as NumPy."""
     if call.value("mean") is not NONE:
-        raise call.refuse("PRT901", f"keyword `mean` of `{call.name}` cannot be converted")
+        raise call.refuse("PRT901", f"the keyword `mean` of `{call.name}` is not supported")
     fold = Fold.of(call)
     wanted = call.dtype()
     squares = squares_of(fold, mean_of(fold.over(fold.array, True), wanted))
@@ -123,7 +123,9 @@ def _weights(call: Call, fold: Fold) -> Array:
             call.b.unify(n, m, "`average`: the weights have another shape than the array")
         return weights
     if weights.ndim != 1 or fold.axes is None or len(fold.axes) != 1:
-        raise call.refuse("PRT901", "`average` with weights of another shape than the array")
+        raise call.refuse(
+            "PRT901", "the weights of `average` have a different shape than the array"
+        )
     (axis,) = fold.axes
     call.b.unify(weights.shape[0], array.shape[axis], "`average`: the weights are not as long")
     return Array(array.shape, weights.dtype, lambda idx: weights.at([idx[axis]]))
@@ -136,7 +138,7 @@ def _nan_sums(name: str, op: str, neutral: float) -> None:
     @function(f"numpy.{name}", _SUMS)
     def body(call: Call) -> Value:
         if call.value("initial") is not NONE:
-            raise call.refuse("PRT901", f"keyword `initial` of `{name}` cannot be converted")
+            raise call.refuse("PRT901", f"the keyword `initial` of `{name}` is not supported")
         fold = Fold.of(call)
         dtype = call.dtype() or accumulator(fold.array.dtype)
         return fold.over(without_nan(fold.array, number(neutral))).run(op, dtype)
@@ -151,7 +153,7 @@ def _nan_extreme(op: str, worst: float) -> None:
     def body(call: Call) -> Value:
         """NaN where all are."""
         if call.value("initial") is not NONE:
-            raise call.refuse("PRT901", f"keyword `initial` of `nan{op}` cannot be converted")
+            raise call.refuse("PRT901", f"the keyword `initial` of `nan{op}` is not supported")
         fold = Fold.of(call)
         found = extreme_of(fold.over(without_nan(fold.array, number(worst))), op)
         if fold.array.dtype.kind != "f":
@@ -186,7 +188,9 @@ def _nanmean(call: Call) -> Value:
 def nan_variance(call: Call) -> Operand:
     """As `variance`, of what is not NaN; NaN where there are not more than `ddof`."""
     if call.value("mean") is not NONE or call.value("dtype") is not NONE:
-        raise call.refuse("PRT901", f"keywords `mean` and `dtype` of `{call.name}`")
+        raise call.refuse(
+            "PRT901", f"the keywords `mean` and `dtype` of `{call.name}` are not supported"
+        )
     fold = numbers_of(Fold.of(call))
     squares = squares_of(fold, mean_of(fold.over(fold.array, True)))
     dtype = strengthen(squares.dtype)
@@ -213,7 +217,9 @@ def _rows(call: Call, name: str) -> Array:
     """One variable in each row, in float64 at least."""
     array = call.array(name)
     if array.ndim not in (1, 2):
-        raise call.refuse("PRT903", f"`{call.name}` of an array with {array.ndim} dimensions")
+        raise call.refuse(
+            "PRT903", f"`{call.name}` does not take an array of {array.ndim} dimensions"
+        )
     dtype = promote(strengthen(array.dtype), FLOAT64)
     if array.ndim == 1:
         return Array((ONE, array.shape[0]), dtype, lambda idx: cast(array.at([idx[1]]), dtype))
@@ -263,7 +269,7 @@ def _corrcoef(call: Call) -> Value:
     if not as_array(found).ndim:
         return elementwise(call.b, "truediv", as_array(found).at(()), as_array(found).at(()))
     if found.dtype.kind == "c":
-        raise call.refuse("PRT907", "`corrcoef` of complex numbers")
+        raise call.refuse("PRT907", "`corrcoef` of complex numbers is not supported")
     table = call.b.define("covariances", as_array(found))
     n = table.shape[0]
     spread = [

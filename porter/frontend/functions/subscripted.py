@@ -28,14 +28,18 @@ def subscripted(ev: Evaluator, name: str, node: cst.Subscript) -> Value:
     if name in ("numpy.mgrid", "numpy.ogrid"):
         axes = [p for p in parts if isinstance(p, Array) and p.ndim == 1]
         if len(axes) != len(parts):
-            raise call.refuse("PRT905", f"`{name}` takes slices")
+            raise call.refuse("PRT905", f"`{name}` must be indexed with slices")
         sparse = name == "numpy.ogrid"
         if len(axes) == 1:
             return axes[0]
         points = grid(call, axes, sparse)
         return points if sparse else stacked(call, points)
     if any(isinstance(p, Text) for p in parts):
-        raise call.refuse("PRT901", f"`{name}` with a string of directions", "use np.concatenate")
+        raise call.refuse(
+            "PRT901",
+            f"`{name}` with a string as first item is not supported",
+            "use `np.concatenate`",
+        )
     arrays = [_operand(ev, ev.as_numeric(p, node)) for p in parts]
     if name == "numpy.c_":
         return join(ev.b, [_column(a) for a in arrays], -1, "`c_`")
@@ -71,7 +75,7 @@ def _part(call: Call, item: cst.BaseSlice) -> Any:
     start, stop, step = (NONE if p is None else call.ev(p) for p in given)
     start = integer(0) if start is NONE else start
     if stop is NONE:
-        raise call.refuse("PRT905", f"a slice of `{call.name}` needs an end")
+        raise call.refuse("PRT905", f"a slice of `{call.name}` requires an end")
     count = constant_of(step)
     if isinstance(count, complex) and not isinstance(count, (int, float)):
         arguments = {"start": start, "stop": stop, "num": integer(int(abs(count))),

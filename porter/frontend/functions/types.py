@@ -42,7 +42,7 @@ def _short(call: Call, cls: Any) -> str:
         return cls.dtype.name
     if isinstance(cls, Function) and cls.node is None:
         return cls.name.split(".")[-1]
-    raise call.refuse("PRT902", "`isinstance` of a class that porter does not know")
+    raise call.refuse("PRT902", "`isinstance` with a class that is unknown to porter")
 
 
 def _is_one_of(call: Call, value: Any, names: set[str]) -> bool:
@@ -52,18 +52,23 @@ def _is_one_of(call: Call, value: Any, names: set[str]) -> bool:
         return "str" in names
     if isinstance(value, tuple):
         if ("tuple" in names) != ("list" in names):
-            raise call.refuse("PRT902", "whether this is a tuple or a list is not followed")
+            raise call.refuse(
+                "PRT902", "whether this value is a tuple or a list is not known at conversion"
+            )
         return "tuple" in names or "Sequence" in names
     if value is NONE:
         return "NoneType" in names
     if not is_expr(value):
-        raise call.refuse("PRT902", "the type of this value is not followed")
+        raise call.refuse("PRT902", "the Python type of this value is not known at conversion")
     if names & _OF_KIND[value.dtype.kind]:
         return True
     if names & (_SCALARS | {value.dtype.name}):
         # a Python number or NumPy's: both are taken
-        raise call.refuse("PRT902", "whether this is a NumPy scalar is not followed",
-                          "allow Python's numbers too")  # fmt: skip
+        raise call.refuse(
+            "PRT902",
+            "whether this value is a NumPy scalar is not known at conversion",
+            "include Python's number types in the check: `(int, np.integer)`",
+        )
     return False
 
 
@@ -82,7 +87,7 @@ def _callable(call: Call) -> Value:
 def _hasattr(call: Call) -> Value:
     name = call.constant("name")
     if not isinstance(call.value("obj"), Array) or name not in _HAS:
-        raise call.refuse("PRT902", f"whether this has `.{name}` is not followed")
+        raise call.refuse("PRT902", f"whether this value has `.{name}` is not known at conversion")
     return number(True)
 
 
@@ -100,12 +105,16 @@ def _isrealobj(call: Call) -> Value:
 def _issubdtype(call: Call) -> Value:
     dtype, abstract = dtype_of(call.value("arg1")), call.value("arg2")
     if dtype is None:
-        raise call.refuse("PRT907", "the dtype given to `issubdtype` is not known")
+        raise call.refuse("PRT907", "the dtype given to `issubdtype` is not known at conversion")
     if isinstance(abstract, Function) and abstract.name.startswith("numpy."):
         name = abstract.name.removeprefix("numpy.")
         if name in _SCALARS:
             return number(name in _ABSTRACT[dtype.kind])
     other = dtype_of(abstract)
     if other is None or dtype.var is not None:
-        raise call.refuse("PRT907", "`issubdtype` with this type", "use an abstract type")
+        raise call.refuse(
+            "PRT907",
+            "`issubdtype` with this type is not supported",
+            "use an abstract type such as `np.floating`",
+        )
     return number(other.name == dtype.name)

@@ -61,7 +61,10 @@ def in_dtype(call: Call, op: str, value: Operand) -> Operand:
     if dtype is None:
         return value
     if OPS[op].rule not in _COMPUTED_IN or RANK[value.dtype.kind] > RANK[dtype.kind]:
-        raise call.refuse("PRT907", f"`dtype={dtype.name}` of `{call.name}` here")
+        raise call.refuse(
+            "PRT907",
+            f"`{call.name}` with `dtype={dtype.name}` is not supported for these arguments",
+        )
     return astype(value, dtype)
 
 
@@ -74,11 +77,13 @@ def into(call: Call, result: Operand) -> Value:
     if out is NONE:
         if everywhere:
             return result
-        raise call.refuse("PRT905", "`where=` without `out=` leaves elements undefined",
-                          "give `out=`, or use np.where")  # fmt: skip
+        raise call.refuse("PRT905", "`where=` without `out=` leaves elements uninitialized",
+                          "pass `out=`, or use `np.where`")  # fmt: skip
     if not isinstance(out, Array):
         raise call.refuse(
-            "PRT905", "`out=` must be an array", "make it before: `out = np.empty_like(x)`"
+            "PRT905",
+            "`out=` must be given an array",
+            "allocate it before the call: `out = np.empty_like(x)`",
         )
     if not same_kind(out, result):
         raise call.refuse("PRT907", f"`out=` of {out.dtype.name} cannot take the "
@@ -96,12 +101,17 @@ def _fresh(call: Call, out: Array, result: Operand, where: Array | bool) -> Arra
     """`out` was made for this call alone: what it holds stays where `where` does not hold."""
     chosen, condition = as_array(result), None if isinstance(where, bool) else where
     if isinstance(out, Empty) and condition is not None:
-        raise call.refuse("PRT905", "`where=` with an empty `out=` leaves elements undefined",
-                          "use np.zeros")  # fmt: skip
+        raise call.refuse(
+            "PRT905",
+            "`where=` with `out=np.empty(...)` leaves elements uninitialized",
+            "allocate `out` with `np.zeros`",
+        )
     shapes = [out.shape, chosen.shape, *([condition.shape] if condition else [])]
     shape = broadcast_shape(call.b, shapes, f"`{call.name}`")
     if len(shape) != out.ndim or (condition and condition.dtype.kind != "b"):
-        raise call.refuse("PRT905", f"`out=` of `{call.name}` has another shape than the result")
+        raise call.refuse(
+            "PRT905", f"`out=` of `{call.name}` has a different shape than the result"
+        )
 
     def at(idx: Sequence[Poly]) -> Expr:
         value = cast(chosen.at(aligned(chosen.shape, idx)), out.dtype)
@@ -114,7 +124,7 @@ def _fresh(call: Call, out: Array, result: Operand, where: Array | bool) -> Arra
 
 def _store_where(call: Call, out: Array, result: Array, where: Array) -> None:
     if where.dtype.kind != "b" or out.mask is not None or result.mask is not None:
-        raise call.refuse("PRT907", f"`where` of `{call.name}` must be an array of booleans")
+        raise call.refuse("PRT907", f"`where` of `{call.name}` must be a boolean array")
     broadcast_shape(call.b, [out.shape, result.shape, where.shape], f"`{call.name}`")
 
     def mask(idx: Sequence[Poly]) -> Expr:
@@ -158,12 +168,19 @@ def _reduced(name: str, op: str) -> None:
         """The function of arrays that is this fold, but along axis 0 if none is given."""
         fold = Fold.of(call, "array")
         if fold.array.mask is not None or call.value("initial") is not NONE:
-            raise call.refuse("PRT901", f"`{name}.reduce` with `where` or `initial`",
-                              f"use np.{_FUNCTIONS[name]}")  # fmt: skip
+            raise call.refuse(
+                "PRT901",
+                f"`{name}.reduce` with `where` or `initial` is not supported",
+                f"use `np.{_FUNCTIONS[name]}`",
+            )
         dtype: DType | None = call.dtype()
         if op in ("max", "min"):
             if dtype is not None:
-                raise call.refuse("PRT901", f"`dtype` of `{name}.reduce`", "use `astype`")
+                raise call.refuse(
+                    "PRT901",
+                    f"the keyword `dtype` of `{name}.reduce` is not supported",
+                    "use `astype`",
+                )
             return extreme_of(fold, op)
         if op in ("any", "all"):
             return fold.run(op, BOOL, _truth)

@@ -26,7 +26,7 @@ def _convolve(call: Call) -> Value:
     """Element k of `full` is the sum of a[k - j] v[j]; `same` and `valid` are parts of it."""
     x, y = settled(call.b, call.array("a")), settled(call.b, call.array("v"))
     if x.ndim > 1 or y.ndim > 1 or not x.ndim or not y.ndim:
-        raise call.refuse("PRT903", f"`{call.name}` needs two 1-D arrays")
+        raise call.refuse("PRT903", f"`{call.name}` requires two 1-D arrays")
     n, m = call.b.resolve(x.shape[0]), call.b.resolve(y.shape[0])
     for size in (n, m):
         if not size.is_positive():
@@ -34,7 +34,7 @@ def _convolve(call: Call) -> Value:
     slides = call.name == "numpy.correlate"
     mode = call.constant("mode") or ("valid" if slides else "full")
     if mode not in ("full", "same", "valid"):
-        raise call.refuse("PRT901", f"`{call.name}` with the mode `{mode}`")
+        raise call.refuse("PRT901", f"`{call.name}` with the mode `{mode}` is not supported")
     if slides:
         if mode == "same" and not (n - m).is_nonneg():
             message = (
@@ -65,8 +65,11 @@ def _polyval(call: Call) -> Value:
     given, x = call.array("p"), call.operand("x")
     count = given.shape[0].constant if given.ndim == 1 else None
     if count is None:
-        raise call.refuse("PRT906", "`polyval` with an unknown number of coefficients",
-                          "loop over them: y = y * x + p[k]")  # fmt: skip
+        raise call.refuse(
+            "PRT906",
+            "the number of coefficients of `polyval` is not known at conversion",
+            "loop over the coefficients: `y = y * x + p[k]`",
+        )
     result: Operand = integer(0)
     for k in range(count):
         product = elementwise(call.b, "mul", result, x)
@@ -79,7 +82,7 @@ def _vander(call: Call) -> Value:
     """Column j holds the powers of x."""
     x = settled(call.b, call.array("x"))
     if x.ndim != 1:
-        raise call.refuse("PRT903", "`vander` needs a 1-D array")
+        raise call.refuse("PRT903", "`vander` requires a 1-D array")
     n = x.shape[0] if call.value("N") is NONE else call.ev.size(call.value("N"), call.node)
     n = call.b.resolve(n)
     rising = bool(call.constant("increasing"))
@@ -100,7 +103,7 @@ def _windows(call: Call) -> Value:
     axes = list(range(array.ndim)) if axes is None else [
         normal_axis(call.b, a, array.ndim, "`sliding_window_view`") for a in axes]  # fmt: skip
     if len(axes) != len(widths) or len(set(axes)) != len(axes):
-        raise call.refuse("PRT903", "`sliding_window_view` needs a width for each axis")
+        raise call.refuse("PRT903", "`sliding_window_view` requires a width for each axis")
     shape = list(array.shape)
     for axis, width in zip(axes, widths, strict=True):
         message = "window shape cannot be larger than input array shape"

@@ -199,7 +199,7 @@ class UnsupportedStatement(Rule):
             return
         options = function.node.args.kwarg
         if options is not None:
-            what, cure = f"`**{options.arg}`", "name the parameters"
+            what, cure = f"`**{options.arg}`", "declare each parameter by name"
             yield self.report(file, options, f"Numba cannot compile {what}", cure)
         inside = in_objmode(file, function)
         for node in function.nodes:

@@ -374,8 +374,8 @@ def test_run_wants_scripts(folder: Folder) -> None:
     for arguments, said in (
         (["--run", "."], "--run runs scripts and notebooks"),
         (["--run", "-"], "--run runs scripts and notebooks"),
-        (["--raw", "a.py"], "--raw goes with"),
-        (["--types", "a.py"], "--types goes with"),
+        (["--raw", "a.py"], "--raw needs --compile or --run"),
+        (["--types", "a.py"], "--types needs --compile or --run"),
         (["--compile", "--timeout", "0", "a.py"], "--timeout takes"),
     ):
         folder.analyze(*arguments)

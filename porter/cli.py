@@ -255,6 +255,10 @@ def analyze(
     exit_zero: Annotated[
         bool, typer.Option("--exit-zero", help="Exit 0 despite findings.")
     ] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="List functions with nothing to convert too.")
+    ] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 for advice alone too.")] = False,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Neither read nor write the cache.")
     ] = False,
@@ -312,6 +316,8 @@ def analyze(
         types=types,
         raw=raw,
         timeout=timeout,
+        everything=everything,
+        strict=strict,
     )
     raise typer.Exit(run(options))
 

@@ -12,7 +12,9 @@ from porter.commands.options import ConvertOptions
 from porter.config import Config
 from porter.conversion import convert_file
 from porter.rules.base import source
+from porter.rules.candidates import may_work
 from porter.rules.engine import Analysis, Selection, analyze
+from porter.rules.model import PyFile
 from porter.rules.registry import all_rules
 from porter.source.files import SourceFile, read
 
@@ -22,6 +24,9 @@ FILES = [
     *sorted((ROOT / "examples").glob("*.py")),
 ]
 FILES = [f for f in FILES if not f.name.endswith("_cuda.py")]
+#: verdicts on functions that `convert` passes over with a note
+PASSED_OVER = ("kernel", "ufunc", "device function", "nothing to convert")
+UNKNOWN = "unknown"
 CASES = {
     f"{rule.code}-{n}": source(text)
     for rule in all_rules().values()
@@ -31,7 +36,7 @@ CASES = {
 
 
 def analysis(file: SourceFile, config: Config) -> Analysis:
-    return analyze(file, Selection(), (), config)
+    return analyze(file, Selection(), (), config, everything=True)
 
 
 def converted(file: SourceFile, config: Config, names: tuple[str, ...] = ()) -> dict[str, str]:
@@ -43,6 +48,10 @@ def converted(file: SourceFile, config: Config, names: tuple[str, ...] = ()) -> 
         assert list(top_level(ast.parse(outcome.text))) == []
     found = {}
     for f in outcome.functions:
+        if any(d.code == "PRT914" for d in f.diagnostics):
+            # a value that takes running code: --no-verify runs none
+            found[f.name] = UNKNOWN
+            continue
         # a loop that may run on one thread is advice, and no statement of the host
         kept = any(d.code == "PRT912" for d in f.diagnostics)
         done = "partly" if kept else "convertible"
@@ -51,14 +60,23 @@ def converted(file: SourceFile, config: Config, names: tuple[str, ...] = ()) -> 
 
 
 def compare(file: SourceFile, config: Config) -> None:
-    verdicts = {v.name: v.verdict for v in analysis(file, config).functions}
+    everything = {v.name: v.verdict for v in analysis(file, config).functions}
     made = converted(file, config)
-    # methods and ufuncs are converted if they are named
-    rest = tuple(n for n, v in verdicts.items() if n not in made and v != "kernel")
+    # methods are converted if they are named
+    rest = tuple(n for n, v in everything.items() if n not in made and v not in PASSED_OVER)
     made |= converted(file, config, rest) if rest else {}
-    assert {n: v for n, v in verdicts.items() if v != "kernel"} == {
-        n: v for n, v in made.items() if n in verdicts
+    assert made.keys() <= everything.keys()
+    everything = {n: v for n, v in everything.items() if made.get(n) != UNKNOWN}
+    made = {n: v for n, v in made.items() if v != UNKNOWN}
+    assert {n: v for n, v in everything.items() if v not in PASSED_OVER} == {
+        n: v for n, v in made.items() if everything[n] not in PASSED_OVER
     }
+    # what analyze has no verdict on is not converted either
+    assert not {n for n, v in made.items() if v != "refused" and everything[n] in PASSED_OVER}
+    # and without --all nothing that converts is left out
+    parsed = PyFile(file.text, file.path)
+    seen = {f.name for f in parsed.functions if may_work(parsed, f)}
+    assert {n for n, v in made.items() if v != "refused"} <= seen
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)

@@ -131,7 +131,7 @@ def test_full_output_shows_the_source(project: Project) -> None:
         "  |     ^^^^^^^^^^^^^^^^^^^^^^^",
     ]
     assert lines[5].startswith("help: ")
-    assert lines[-1] == "1 error; functions: 1 kernel"
+    assert lines[-1] == "1 error; 1 function: 1 judged (1 kernel)"
 
 
 def test_notes_stand_under_what_they_speak_of() -> None:
@@ -177,8 +177,8 @@ def test_concise_output_is_a_line_for_each(project: Project) -> None:
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
-        ("", 0, "nothing found"),
-        ("# only a comment\n", 0, "nothing found"),
+        ("", 0, "no findings; no functions"),
+        ("# only a comment\n", 0, "no findings; no functions"),
         ("def f(x:\n    pass\n", 1, "a.py:1:6"),
         ("x = '\n", 1, "error[PRT900]"),
         ("if x:\npass\n", 1, "a.py:2:1"),

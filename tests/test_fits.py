@@ -337,14 +337,14 @@ y = 2  # why  # porter: ignore[PRT404] because  # noqa: E501
 def test_suppressions_that_suppress_nothing_are_removed(folder: Path) -> None:
     write(folder, a=UNUSED)
     done = porter("analyze", "a.py", "--fix", cwd=folder)
-    assert (done.returncode, done.stdout) == (0, "nothing found\n")
+    assert (done.returncode, done.stdout) == (0, "no findings; no functions\n")
     assert (folder / "a.py").read_text() == "x = 1\ny = 2  # why  # noqa: E501\n"
 
 
 def test_standard_input_is_fixed_to_standard_output(folder: Path) -> None:
     done = porter("analyze", "-", "--fix", "--stdin-filename", "s.py", cwd=folder, stdin=UNUSED)
     assert (done.returncode, done.stdout) == (0, "x = 1\ny = 2  # why  # noqa: E501\n")
-    assert done.stderr.splitlines() == ["s.py: 3 fixed", "nothing found"]
+    assert done.stderr.splitlines() == ["s.py: 3 fixed", "no findings; no functions"]
     done = porter("analyze", "-", "--fix", cwd=folder, stdin=RETURNS)
     assert (done.returncode, done.stdout) == (1, RETURNS)
     assert "PRT301" in done.stderr

@@ -82,6 +82,7 @@ class Cache:
                 question.names,
                 question.allow_serial,
                 sorted(question.cost.items()),
+                question.everything,
             )
         )
 

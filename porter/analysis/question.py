@@ -23,6 +23,7 @@ class Question:
     names: tuple[str, ...] = ()
     allow_serial: bool = False
     cost: Mapping[str, float] = field(default_factory=dict)
+    everything: bool = False
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,14 @@ class Answer:
     problems: tuple[str, ...]
     names: frozenset[str]
     others: frozenset[str] = frozenset()
+    everything: bool = False
 
     def on(self, source: SourceFile) -> Analysis:
         """The analysis of the file that was asked about."""
-        return Analysis(source, self.diagnostics, self.functions, self.problems, self.names)
+        return Analysis(
+            source, self.diagnostics, self.functions, self.problems, self.names,
+            everything=self.everything,
+        )  # fmt: skip
 
     def to_plain(self) -> Any:
         """The answer as JSON holds it."""
@@ -58,7 +63,8 @@ def ask(source: SourceFile, question: Question) -> Answer:
             allow_serial=question.allow_serial,
             cost=question.cost,
         )
-        found = analyze(source, None, question.names, config)
+        found = analyze(source, None, question.names, config, question.everything)
     return Answer(
-        found.diagnostics, found.functions, found.problems, found.names, frozenset(others)
-    )
+        found.diagnostics, found.functions, found.problems, found.names, frozenset(others),
+        question.everything,
+    )  # fmt: skip

@@ -12,7 +12,7 @@ from porter.analysis.question import Question
 from porter.analysis.tree import analyze_files
 from porter.commands.options import AnalyzeOptions
 from porter.config import Config, load_config
-from porter.diagnostics import UsageError
+from porter.diagnostics import Severity, UsageError
 from porter.output.analysis import as_concise, as_full, as_json, statistics
 from porter.output.color import wants_color
 from porter.output.formats import FORMATS
@@ -61,7 +61,9 @@ def run(options: AnalyzeOptions) -> int:
         print(f"error: {problem}", file=sys.stderr)
     if problems:
         return FAILED
-    found = any(a.diagnostics for a in analyses)
+    found = any(
+        d.severity is not Severity.ADVICE or options.strict for a in analyses for d in a.diagnostics
+    )
     return FOUND if found and not options.exit_zero else FINE
 
 
@@ -71,7 +73,11 @@ class _Work:
     def __init__(self, options: AnalyzeOptions, config: Config) -> None:
         self.options, self.config = options, config
         self.question = Question(
-            config.signatures, options.functions, config.allow_serial, config.cost
+            config.signatures,
+            options.functions,
+            config.allow_serial,
+            config.cost,
+            options.everything,
         )
         self.cache = None
         if not options.no_cache:

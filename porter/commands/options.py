@@ -17,7 +17,8 @@ class AnalyzeOptions:
 
     `compile` and `run` ask Numba itself, for `timeout` seconds each; `script_args` go to the
     script that `run` runs; `types` prints the types under each line, `raw` Numba's own
-    annotation.
+    annotation; with `everything`, functions with nothing to convert are listed too; with `strict`,
+    advice alone makes the exit code 1.
     """
 
     paths: tuple[str, ...]
@@ -42,6 +43,8 @@ class AnalyzeOptions:
     types: bool = False
     raw: bool = False
     timeout: float | None = None
+    everything: bool = False
+    strict: bool = False
 
     @property
     def asks_numba(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from porter.arrays.sizes import Poly
 from porter.codegen.elementwise import is_elementwise
 from porter.cost.amounts import UNKNOWN, formula
 from porter.cost.estimate import Estimate, estimate
+from porter.cost.kernels import KernelWork
 from porter.cost.machine import Machine
 from porter.cost.result import Cost, Run
 from porter.cost.work import Work, work_of
@@ -35,7 +36,51 @@ def cost_of(plan: Plan, traced: TracedFunction | None, machine: Machine) -> Cost
         f"{_leading(counts['launches'])} launch{'' if counts['launches'].constant == 1 else 'es'}"
     )
     run = None if traced is None else _run(plan, work, traced, machine)
-    return Cost({name: str(p) for name, p in counts.items()}, brief, run)
+    small = too_small(work, machine) if run is None else ""
+    return Cost({name: str(p) for name, p in counts.items()}, brief, run, small)
+
+
+#: the longest axis that the smallest worthwhile size is looked for on, as a power of two
+_LONGEST = 30
+
+
+def too_small(work: Work, machine: Machine) -> str:
+    """Which calls are too small for a GPU, by the model; data are on the device already.
+
+    Every axis is taken to be equally long: the length from which one core of the host is slower.
+    """
+    operations = work.per_launch("ops32") + work.per_launch("ops64")
+    names = {
+        n
+        for amounts in (operations, work.per_launch("traffic"), work.launches)
+        for n in formula(amounts).names()
+    }
+    if UNKNOWN in names:
+        return ""
+    serial = [k for _, k in work.kernels if _on_one_thread(k)]
+    if serial:
+        count = formula(serial[0].ops32 + serial[0].ops64)
+        return f"one thread runs a kernel of {_leading(count)} operations"
+    if not names:
+        launches = formula(work.launches).constant
+        plural = "" if launches == 1 else "es"
+        return f"too small for a GPU: {formula(operations)} operations in {launches} launch{plural}"
+    length = next((2**p for p in range(_LONGEST) if _pays(work, names, 2**p, machine)), None)
+    if length is None:
+        return "a CPU core is always faster (modelled)"
+    if length == 1:
+        return ""
+    return f"a CPU core is faster below about {length:,} elements per axis (modelled)"
+
+
+def _on_one_thread(k: KernelWork) -> bool:
+    """Whether one thread does work that grows with the sizes."""
+    return formula((k.threads,)).constant == 1 and bool(formula(k.ops32 + k.ops64).names())
+
+
+def _pays(work: Work, names: Iterable[str], length: int, machine: Machine) -> bool:
+    numbers = estimate(work, dict.fromkeys(names, length), machine)
+    return numbers is not None and numbers.host_seconds >= numbers.kernel_seconds
 
 
 def _leading(p: Poly) -> str:

@@ -63,11 +63,15 @@ class Timed:
 
 @dataclass(frozen=True)
 class Cost:
-    """Formulas over the sizes of the arguments, by what they count; `run` if there is one."""
+    """Formulas over the sizes of the arguments, by what they count; `run` if there is one.
+
+    `small` says which calls are too small for a GPU.
+    """
 
     formulas: Mapping[str, str] = field(default_factory=dict)
     brief: str = ""
     run: Run | None = None
+    small: str = ""
 
 
 def shown_seconds(seconds: float) -> str:

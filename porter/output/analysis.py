@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import porter
 from porter.diagnostics import Diagnostic
@@ -11,10 +11,16 @@ from porter.output import costs, numba
 from porter.output.color import paint
 from porter.output.frames import concise, full
 from porter.output.records import diagnostic_record, to_json
+from porter.output.wrapping import wrapped
 from porter.rules.engine import Analysis
-from porter.rules.verdicts import Verdict
+from porter.rules.verdicts import HELPER, NOTHING, STAGES, Verdict
 
-_STYLES = {"kernel": "good", "convertible": "good", "partly": "warning", "refused": "error"}
+_STYLES = {
+    "kernel": "good", "ufunc": "good", HELPER: "good",
+    "convertible": "good", "partly": "warning", "refused": "error",
+}  # fmt: skip
+#: verdicts that say what becomes of a function's array work
+_JUDGED = ("convertible", "partly", "refused", "kernel", "ufunc")
 
 
 def as_json(analyses: Sequence[Analysis], counts: bool = False) -> str:
@@ -24,7 +30,7 @@ def as_json(analyses: Sequence[Analysis], counts: bool = False) -> str:
     record: dict[str, object] = {
         "porter": porter.__version__,
         "diagnostics": [diagnostic_record(d, source) for d, source in found],
-        "functions": [_function(a, v) for a in analyses for v in a.functions],
+        "functions": [_function(a, v) for a in analyses for v in a.listed],
     }
     if counts:
         record["statistics"] = [
@@ -69,11 +75,11 @@ def as_full(analyses: Sequence[Analysis], color: bool) -> str:
     files = {a.source.path: a.source for a in analyses}
     found = [d for a in analyses for d in a.diagnostics]
     text = full(found, files, color)
-    verdicts = [(a, v) for a in analyses for v in a.functions]
+    verdicts = [(a, v) for a in analyses for v in a.listed]
     if verdicts:
         text += _table(verdicts, color) + "\n" + costs.ranking(analyses)
     text += numba.as_table(analyses, color)
-    return text + summary(found, [v for _, v in verdicts]) + "\n"
+    return text + summary(found, analyses) + "\n"
 
 
 def as_concise(analyses: Sequence[Analysis]) -> str:
@@ -81,7 +87,7 @@ def as_concise(analyses: Sequence[Analysis]) -> str:
     files = {a.source.path: a.source for a in analyses}
     text = concise([d for a in analyses for d in a.diagnostics], files)
     for a in analyses:
-        for v in a.functions:
+        for v in a.listed:
             path, line = a.source.place(v.line)
             text += f"{path}:{line}: {v.name} is {v.verdict} (stage: {v.stage})\n"
     return text + numba.as_lines(analyses)
@@ -94,32 +100,65 @@ def statistics(diagnostics: Sequence[Diagnostic]) -> str:
 
 
 def _table(verdicts: list[tuple[Analysis, Verdict]], color: bool) -> str:
-    rows = [("location", "function", "verdict", "stage", "details")] if verdicts else []
+    """A line for each function, and below it what the verdict rests on and what a call costs."""
+    rows = [("location", "function", "verdict", "stage", "types")]
     for a, v in verdicts:
         path, line = a.source.place(v.line)
-        why = ", ".join(v.reasons)
         effort = f"effort {v.effort}" if v.effort != "none" else ""
-        cost = v.cost.brief if v.cost is not None else ""
-        more = "; ".join(x for x in (v.signature, why, v.because, effort, *v.assumed, cost) if x)
+        codes = "" if v.verdict == HELPER and v.because else ", ".join(v.reasons)
+        more = "; ".join(x for x in (v.signature, codes, effort) if x)
         rows.append((f"{path}:{line}", v.name, v.verdict, v.stage, more))
     widths = [max(len(r[n]) for r in rows) for n in range(4)]
     lines = []
-    for row in rows:
+    details = [
+        [],
+        *([w for line in _details(v) for w in wrapped(f"    {line}")] for _, v in verdicts),
+    ]
+    for row, more_lines in zip(rows, details, strict=True):
         cells = [f"{cell:<{width}}" for cell, width in zip(row[:4], widths, strict=True)]
         cells[2] = paint(cells[2], _STYLES.get(row[2], "bold"), color)
         lines.append("  ".join([*cells, row[4]]).rstrip())
+        lines += more_lines
+    reached = {v.stage for _, v in verdicts}
+    meanings = [f"{stage} = {meaning}" for stage, meaning in STAGES.items() if stage in reached]
+    lines += ["", *wrapped(f"stages: {'; '.join(meanings)}")]
     return "".join(f"{line}\n" for line in lines)
 
 
-def summary(found: Sequence[Diagnostic], verdicts: Sequence[Verdict]) -> str:
-    """`2 errors, 1 warning; 3 functions convertible, 1 refused`."""
+def _details(v: Verdict) -> Iterator[str]:
+    if v.because:
+        yield v.because
+    if v.assumed:
+        yield f"assumed: {'; '.join(v.assumed)}"
+    if v.cost is not None:
+        yield "; ".join(x for x in (v.cost.brief, v.cost.small) if x)
+
+
+def summary(found: Sequence[Diagnostic], analyses: Sequence[Analysis]) -> str:
+    """`2 errors; 5 functions: 4 judged (3 convertible, 1 refused), 1 scalar helper`."""
     counts = Counter(d.severity.value for d in found)
     parts = [_count(counts[s], s) for s in ("error", "warning", "advice") if counts[s]]
-    left = ", ".join(parts) or "nothing found"
-    left += _fixable(found)
-    kinds = Counter(v.verdict for v in verdicts)
-    right = ", ".join(f"{n} {kind}" for kind, n in sorted(kinds.items()))
-    return f"{left}; functions: {right}" if right else left
+    left = ", ".join(parts) or "no findings"
+    return f"{left}{_fixable(found)}; {_functions(analyses)}"
+
+
+def _functions(analyses: Sequence[Analysis]) -> str:
+    """How many functions there are, and what is said of them."""
+    kinds = Counter(v.verdict for a in analyses for v in a.functions if v.shown or a.everything)
+    hidden = sum(not v.shown for a in analyses for v in a.functions if not a.everything)
+    number = sum(kinds.values()) + hidden
+    if not number:
+        return "no functions"
+    parts = []
+    judged = [f"{kinds[k]} {k}" for k in _JUDGED if kinds[k]]
+    if judged:
+        parts.append(f"{sum(kinds[k] for k in _JUDGED)} judged ({', '.join(judged)})")
+    if kinds[HELPER]:
+        parts.append(_count(kinds[HELPER], "scalar helper"))
+    nothing = kinds[NOTHING] + hidden
+    if nothing:
+        parts.append(f"{nothing} with {NOTHING}" + (" (listed by --all)" if hidden else ""))
+    return f"{_count(number, 'function')}: {', '.join(parts)}"
 
 
 def _fixable(found: Sequence[Diagnostic]) -> str:

@@ -43,7 +43,7 @@ def ranking(analyses: Sequence[Analysis]) -> str:
     bring; empty without a trace."""
     found: dict[Path, tuple[Trace, list[tuple[str, Verdict]]]] = {}
     for a in analyses:
-        traced = [v for v in a.functions if v.traced is not None]
+        traced = [v for v in a.listed if v.traced is not None]
         place = trace_for(a.source.path) if traced else None
         if place is not None:
             rows = found.setdefault(place[0], (place[1], []))[1]

@@ -43,7 +43,10 @@ class Selection:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Everything that is said of one file; `numba` is empty unless Numba itself was asked."""
+    """Everything that is said of one file; `numba` is empty unless Numba itself was asked.
+
+    With `everything`, verdicts that are not news are listed too.
+    """
 
     source: SourceFile
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -51,6 +54,12 @@ class Analysis:
     problems: tuple[str, ...] = ()
     names: frozenset[str] = field(default=frozenset())
     numba: tuple[Compiled, ...] = ()
+    everything: bool = False
+
+    @property
+    def listed(self) -> tuple[Verdict, ...]:
+        """The verdicts that are printed."""
+        return tuple(v for v in self.functions if v.shown or self.everything)
 
 
 def selected(analysis: Analysis, selection: Selection) -> Analysis:
@@ -66,8 +75,12 @@ def analyze(
     selection: Selection | None = None,
     names: tuple[str, ...] = (),
     config: Config | None = None,
+    everything: bool = False,
 ) -> Analysis:
-    """Analyze one file without importing or running it; `names` restricts to functions."""
+    """Analyze one file without importing or running it; `names` restricts to functions.
+
+    With `everything` the converter is asked about every function, array work or not.
+    """
     selection = selection or Selection()
     broken = [_broken(source, b.line, b.column, b.message) for b in source.broken]
     file: PyFile | None = None
@@ -85,7 +98,7 @@ def analyze(
     if file is not None:
         whole = file
         settings = config or Config()
-        return deep(lambda: _analyze(source, whole, broken, selection, settings, names))
+        return deep(lambda: _analyze(source, whole, broken, selection, settings, names, everything))
     return Analysis(source, tuple(d for d in broken if selection.has(d.code)))
 
 
@@ -96,11 +109,12 @@ def _analyze(
     selection: Selection,
     config: Config,
     names: tuple[str, ...],
+    everything: bool,
 ) -> Analysis:
     found: list[Diagnostic] = []
     if any(word in source.text for word in _PREFILTER):
         found = [d for rule in checkers() for d in _findings(rule, file)]
-    verdicts = judge(source, file, found, config, names)
+    verdicts = judge(source, file, found, config, names, everything)
     found += _new(list(verdicts.diagnostics), found)
     found += domain_comments(source.text, file.path)
     comments = ignores(source.text)
@@ -117,6 +131,7 @@ def _analyze(
         verdicts.functions,
         (),
         frozenset(f.name for f in file.functions),
+        everything=everything,
     )
 
 

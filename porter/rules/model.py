@@ -48,6 +48,8 @@ _DECORATORS = {
 }
 #: compiled for the GPU, so that the CUDA target's rules hold
 ON_DEVICE = (Kind.KERNEL, Kind.DEVICE)
+#: who imports one of these has arrays
+ARRAY_LIBRARIES = frozenset(("numpy", "numba", "cupy", "scipy", "jax", "torch", "pandas"))
 #: compiled without the Python interpreter
 COMPILED = (Kind.NOPYTHON, Kind.KERNEL, Kind.DEVICE, Kind.VECTORIZE, Kind.GUVECTORIZE)
 
@@ -170,6 +172,15 @@ class PyFile:
                     entry = (node.lineno, f"{node.module}.{a.name}")
                     found.setdefault(a.asname or a.name, []).append(entry)
         return found
+
+    @cached_property
+    def uses_arrays(self) -> bool:
+        """Whether the file imports a library of arrays."""
+        return any(
+            full.split(".")[0] in ARRAY_LIBRARIES
+            for entries in self._imports.values()
+            for _, full in entries
+        )
 
     def imported(self, name: str, line: int) -> str | None:
         """What an imported name means at a line: its last import above, else its first."""

@@ -83,7 +83,7 @@ def kinds(analysis: Analysis, owners: dict[int, int], generated: Generated | Non
         if d.severity is Severity.ERROR
     }
     # an inner function comes later, and has the last word on its lines
-    for verdict in analysis.functions:
+    for verdict in analysis.listed:
         made = generated is not None and verdict.name in generated.functions
         for line in range(verdict.line, min(verdict.end_line + 1, len(letters))):
             start = owners.get(line)

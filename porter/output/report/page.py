@@ -37,7 +37,7 @@ def as_html(
     signatures: Mapping[str, str] | None = None,
 ) -> str:
     """The report on all files, with kernels for the `signatures` of the configuration."""
-    shown = [a for a in analyses if a.diagnostics or a.functions or a.numba]
+    shown = [a for a in analyses if a.diagnostics or a.listed or a.numba]
     shown = shown or list(analyses)[:1]
     files = [_file(a, signatures or {}) for a in shown]
     found = [d for a in analyses for d in a.diagnostics]
@@ -48,7 +48,7 @@ def as_html(
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     severities = Counter(d.severity.value for d in found)
-    verdicts = Counter(v.verdict for a in analyses for v in a.functions)
+    verdicts = Counter(v.verdict for a in analyses for v in a.listed)
     return jinja.get_template("report.html.j2").render(
         version=porter.__version__,
         style=Markup(style),
@@ -101,7 +101,7 @@ def _file(analysis: Analysis, signatures: Mapping[str, str]) -> Json:
         "kinds": kinds(analysis, owners, generated),
         # only where a statement goes over several lines
         "starts": {line: start for line, start in owners.items() if line != start},
-        "functions": [_function(v, tops.get(v.line, v.line)) for v in analysis.functions],
+        "functions": [_function(v, tops.get(v.line, v.line)) for v in analysis.listed],
         "findings": [_finding(d, source) for d in analysis.diagnostics],
         "problems": list(analysis.problems),
         "module": _module(generated),

@@ -13,10 +13,11 @@ import libcst as cst
 from jinja2 import TemplateError
 
 from porter import __version__
-from porter.codegen.header import FunctionRecord, Header, parse, render, text_hash
+from porter.codegen.header import FunctionRecord, Header, render, text_hash
 from porter.codegen.inspect import ModuleError
 from porter.codegen.module import join, linked_module
 from porter.commands.options import ConvertOptions
+from porter.committed import Committed
 from porter.config import Config
 from porter.convert import Converted, convert_function, front_end, shapes_of
 from porter.diagnostics import Diagnostic, Refusal, Severity, Span
@@ -89,6 +90,9 @@ def convert_file(
     module = opened
     known = frozenset(f.name for f in module.functions)
     chosen, notes = _chosen(module, options)
+    committed = Committed.at(target if options.check else None, file)
+    if committed.records and not options.functions:
+        chosen, notes = [*committed.chosen(module.functions, chosen)], []
     templates = None if options.templates is None else Path(options.templates)
     scope = _scope(module, options, config)
     converted: list[Converted] = []
@@ -97,7 +101,7 @@ def convert_file(
         step(function.name)
         signature = options.signature
         if signature is None:
-            signature = setting(function, config.signatures)
+            signature = setting(function, config.signatures) or committed.signature(function.name)
         action = partial(_written, function, signature, scope, converted, file, options)
         found = _alone(function, module, action, options.seconds)
         if isinstance(found, Converted):
@@ -109,8 +113,8 @@ def convert_file(
     result = ModuleOutcome(file.path, known=known)
     text = None
     if converted:
-        step("verifying")
-        proved, text = _proved(converted, file, options, target, templates)
+        step("comparing" if options.check else "verifying")
+        proved, text = _proved(committed.restored(converted), file, options, target, templates)
         outcomes += proved
     order = [f.name for f in module.functions]
     outcomes.sort(key=lambda o: order.index(o.name))
@@ -235,10 +239,8 @@ def _proved(
     def module(parts: Sequence[Converted]) -> str:
         return _module(parts, file, options, place, templates, {})
 
-    if options.check and not options.verify:
-        converted = _as_before(converted, place)
     sound, wrong = _writable(converted, module)
-    if not options.verify:
+    if options.check or not options.verify:
         outcomes = [_without(c, wrong[c.name]) if c.name in wrong else _outcome(c, None)
                     for c in converted]  # fmt: skip
         return outcomes, module(sound) if sound else None
@@ -313,17 +315,6 @@ def _verify(place: Path, text: str, options: ConvertOptions) -> list[FunctionEvi
         place, text=text, run_module=options.run_module, timeout=options.seconds,
         seconds=options.budget,
     )  # fmt: skip
-
-
-def _as_before(converted: Sequence[Converted], place: Path) -> list[Converted]:
-    """Without the dtypes that the committed module says have failed, where nothing is verified."""
-    try:
-        header = parse(place.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError):
-        header = None
-    records = {} if header is None else {r.name: r for r in header.functions}
-    known = {(r.name, r.signature): r.without for r in records.values()}
-    return [c.leaving_out(known.get((c.name, c.signature), ())) for c in converted]
 
 
 def _outcome(

@@ -12,7 +12,7 @@ from porter.arrays.sizes import Poly, Sym, sym
 from porter.codegen.marks import dtypes_of
 from porter.codegen.module import FunctionText, function_text
 from porter.diagnostics import Diagnostic, Refusal
-from porter.frontend.attempt import assumptions, front_end, method_apart
+from porter.frontend.attempt import assumable, assumptions, front_end, method_apart
 from porter.frontend.globals import Globals
 from porter.frontend.program import build
 from porter.frontend.signature import ParameterType, parameters_of
@@ -38,7 +38,10 @@ class Sibling:
 
 @dataclass(frozen=True)
 class Converted:
-    """A function that converts: its types, what was assumed of them, and its text."""
+    """A function that converts: its types, what was assumed of them, and its text.
+
+    `assumable` is what `assumed` says of types where none are given.
+    """
 
     name: str
     types: tuple[ParameterType, ...]
@@ -50,6 +53,7 @@ class Converted:
     own: tuple[tuple[str, str], ...] = ()
     siblings: tuple[Sibling, ...] = ()
     without: tuple[str, ...] = ()
+    assumable: tuple[str, ...] = ()
 
     @property
     def text(self) -> FunctionText:
@@ -104,6 +108,7 @@ def convert_function(
         (*assumptions(function, types, signature), *program.assumed, *_serial(planned)),
         program, planned,
         text, function.module.path, own, also,
+        assumable=assumable(function, types),
     )  # fmt: skip
 
 

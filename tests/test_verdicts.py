@@ -1,4 +1,4 @@
-"""`porter analyze` has a verdict on every function that it saw, and counts what it does not list."""
+"""`porter analyze` has a verdict on every function, and counts what it does not list."""
 
 from __future__ import annotations
 

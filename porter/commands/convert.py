@@ -165,7 +165,8 @@ def _report(outcome: ModuleOutcome, file: SourceFile, options: ConvertOptions) -
             concise_line(d, file) if options.output_format == "concise" else frame(d, file, color)
         )
         print(text, file=stream)
-    for f in outcome.functions:
+    # --check compares, and says what it compared only if something is wrong with it
+    for f in (f for f in outcome.functions if not options.check or f.status != "converted"):
         for line in _lines(f, color, options.verbose):
             print(line, file=stream)
     for note in outcome.notes:

@@ -6,6 +6,7 @@ Code generation is no part of it: `analyze` needs the answer and not the text.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import libcst as cst
 
@@ -130,6 +131,15 @@ def assumptions(
         return ()
     return tuple(_assumed(p, t) for p, t in zip(parameters_of(function), types, strict=True)
                  if not t.given and not t.omitted)  # fmt: skip
+
+
+def assumable(function: FunctionSource, types: Sequence[ParameterType]) -> tuple[str, ...]:
+    """What `assumptions` would say of these types, by itself or from a trace."""
+    return tuple(
+        _assumed(p, replace(t, traced=traced))
+        for p, t in zip(parameters_of(function), types, strict=True)
+        for traced in (False, True)
+    )
 
 
 def _assumed(p: cst.Param, t: ParameterType) -> str:

@@ -112,7 +112,7 @@ def test_except_without_brackets() -> None:
     ("text", "line", "said"),
     [
         ("type X = int\n\n\ny = x +* 2\n", 4, "invalid syntax"),
-        ("def f[T](x): return x\n\ny = (1\n", 3, "invalid syntax"),
+        ("def f[T](x): return x\n\ny = 1 +\n", 3, "invalid syntax"),
         ("x = 1\ny ==== 1\n", 2, "invalid syntax"),
         ("type X = int\nx = " + "[" * 300 + "\n", 2, "too many nested parentheses"),
         ('type X = int\nz = t"{x}"\n', 2, "template strings need Python 3.14"),

@@ -45,6 +45,9 @@ def value(expression: str) -> Any:
         ('f"""{"""q"""}{\'\'\'r\'\'\'}"""', "qr"),
         ('f"{d["name"]}\'\'\'"', "n'''"),
         ('f"{(d["name"], 1)}"', "('n', 1)"),
+        ('"{}\\N{DIGIT ONE}" f"{"\\t"}{{}}\\N{DIGIT TWO}" r"\\N{"', "{}1\t{}2\\N{"),
+        ('f"{d["é"]:{f"{"\\x3e"}"}{"3"!s:\\x3e1}} {{{1}}}"', "  5 {1}"),
+        ('f"{d["é"] = } {"\\t"}"', 'd["é"] = 5 \t'),
     ],
 )
 def test_f_strings(expression: str, meant: str) -> None:

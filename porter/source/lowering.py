@@ -155,16 +155,18 @@ class _Finder(cst.CSTVisitor):
                 self.replace(*self.range(part), text)
             return
         start, end = self.range(parts[0])[0], self.range(parts[-1])[1]
-        new, at = "", start
+        template, values, at = "", list[str](), start
         for part in parts:
             first, last = self.range(part)
-            pieces = self._pieces(part) if isinstance(part, cst.FormattedString) else None
             # what stands between two strings may be the ends of lines
-            new += self.text[at:first] + (
-                f"{self.text[first:last]}, " if pieces is None else pieces
-            )
+            template += self.text[at:first]
+            if isinstance(part, cst.FormattedString):
+                quote = part.prefix.lower().replace("f", "") + part.quote
+                template += quote + self._template(part.parts, quote, values) + part.end
+            else:
+                template += _without_fields(self.text[first:last])
             at = last
-        self.replace(start, end, f'"".join(({new}))')
+        self.replace(start, end, f"({template}).format({', '.join(values)})")
 
     def _quoted(self, node: cst.FormattedString) -> str:
         """The string between quotes that its expressions do not have, as far as there are some."""
@@ -176,39 +178,58 @@ class _Finder(cst.CSTVisitor):
                 return text
         return ""
 
-    def _pieces(self, node: cst.FormattedString) -> str:
-        prefix = node.prefix.lower().replace("f", "")
-        return self._joined(node.parts, prefix + node.quote, node.end)
-
-    def _joined(self, parts: Sequence[cst.BaseFormattedStringContent], begin: str, end: str) -> str:
-        """Strings, each with a comma behind it, that make up what the parts do."""
+    def _template(
+        self, parts: Sequence[cst.BaseFormattedStringContent], quote: str, values: list[str]
+    ) -> str:
+        """What `format` makes the same text of, between such quotes; its arguments are added to
+        `values`."""
         text = ""
         for part in parts:
             if isinstance(part, cst.FormattedStringText):
-                literal = part.value.replace("{{", "{").replace("}}", "}")
-                text += f"{begin}{literal}{end}, "
+                text += part.value
             elif isinstance(part, cst.FormattedStringExpression):
-                text += self._value(part, begin, end)
+                text += self._field(part, quote, values)
         return text
 
-    def _value(self, part: cst.FormattedStringExpression, begin: str, end: str) -> str:
+    def _field(self, part: cst.FormattedStringExpression, quote: str, values: list[str]) -> str:
         code = self.module.code_for_node
-        inner = "".join(
-            code(n)
-            for n in (
-                part.whitespace_before_expression, part.expression,
-                part.whitespace_after_expression,
-            )
-        )  # fmt: skip
+        before, after = part.whitespace_before_expression, part.whitespace_after_expression
+        inner = code(before) + code(part.expression) + code(after)
+        values.append(f"({inner})")
         shown, conversion = "", part.conversion
         if part.equal is not None:
-            shown = f"{inner + code(part.equal)!r}, "
+            # the text of the expression may have any quotes: it is a string of its own
+            end = quote.lstrip("rR")
+            shown = f"{end} {_without_fields(repr(inner + code(part.equal)))} {quote}"
             conversion = conversion or (None if part.format_spec else "r")
         how = f"!{conversion}" if conversion else ""
-        if not part.format_spec:
-            return f'{shown}"{{{how}}}".format(({inner})), '
-        spec = self._joined(part.format_spec, begin, end)
-        return f'{shown}"{{{how}:{{}}}}".format(({inner}), "".join(({spec}))), '
+        if part.format_spec:
+            how += ":" + self._spec(part.format_spec, quote, values)
+        return f"{shown}{{{how}}}"
+
+    def _spec(
+        self, parts: Sequence[cst.BaseFormattedStringContent], quote: str, values: list[str]
+    ) -> str:
+        """The same for what stands behind a colon, where `format` has plain fields only."""
+        text = ""
+        for part in parts:
+            if isinstance(part, cst.FormattedStringText):
+                text += part.value
+            elif isinstance(part, cst.FormattedStringExpression):
+                own: list[str] = []
+                field = self._field(part, quote, own)
+                plain = field == "{}"
+                end = quote.lstrip("rR")
+                made = own[0] if plain else f"({quote}{field}{end}).format({', '.join(own)})"
+                values.append(made)
+                text += "{}"
+        return text
+
+
+def _without_fields(literal: str) -> str:
+    """A string's literal of which `format` makes that string."""
+    named = "" if "r" in literal[: literal.find(literal[-1])].lower() else r"\\N\{[^}]*\}|"
+    return re.sub(named + "[{}]", lambda m: m[0] * 2 if m[0] in "{}" else m[0], literal)
 
 
 def _parts(node: cst.BaseExpression) -> Iterator[cst.CSTNode]:

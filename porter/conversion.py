@@ -119,7 +119,7 @@ def convert_file(
     order = [f.name for f in module.functions]
     outcomes.sort(key=lambda o: order.index(o.name))
     diagnostics = tuple(d for o in outcomes for d in o.diagnostics)
-    if not outcomes and not notes:
+    if not outcomes and not notes and not options.functions:
         notes.append(f"{file.path}: no functions to convert")
     return replace(
         result, functions=tuple(outcomes), diagnostics=diagnostics, notes=tuple(notes), text=text

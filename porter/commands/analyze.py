@@ -18,6 +18,7 @@ from porter.output.color import wants_color
 from porter.output.formats import FORMATS
 from porter.rules.engine import Analysis, Selection, selected
 from porter.source.files import SourceFile, load
+from porter.support.nearest import suggestion
 
 FINE, FOUND, FAILED = 0, 1, 2
 
@@ -53,7 +54,9 @@ def run(options: AnalyzeOptions) -> int:
         if options.asks_numba:
             analyses = work.with_numba(analyses)
     out = sys.stderr if options.changes_files and "-" in options.paths else sys.stdout
-    _write(_text(analyses, options, config, out), options, out)
+    if analyses or not sources.problems or options.output_format in ("json", *FORMATS):
+        # for a wrong path, its error says everything; scripts still get their format
+        _write(_text(analyses, options, config, out), options, out)
     problems = [*sources.problems, *(p for a in analyses for p in a.problems)]
     for path in sources.skipped:
         print(f"skipped: {path}", file=sys.stderr)
@@ -118,7 +121,8 @@ def _check_codes(options: AnalyzeOptions, config: Config) -> None:
 
     for prefix in prefixes:
         if not any(code.startswith(prefix) for code in all_rules()):
-            raise UsageError(f"no rule has a code that starts with {prefix}; see `porter rules`")
+            hint = suggestion(prefix.upper(), all_rules()) or "; see `porter rules`"
+            raise UsageError(f"no rule has a code that starts with {prefix}{hint}")
 
 
 def _show(options: AnalyzeOptions, config: Config) -> int:
@@ -143,7 +147,8 @@ def _check_names(options: AnalyzeOptions, analyses: Sequence[Analysis], incomple
     broken = any(d.code == "PRT900" for a in analyses for d in a.diagnostics)
     for name in options.functions:
         if name not in known and not incomplete and not broken:
-            raise UsageError(f"no function `{name}` in {', '.join(options.paths)}")
+            hint = suggestion(name, sorted(known))
+            raise UsageError(f"no function `{name}` in {', '.join(options.paths)}{hint}")
 
 
 def _text(

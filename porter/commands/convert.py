@@ -23,6 +23,7 @@ from porter.output.progress import Progress
 from porter.output.records import diagnostic_record, to_json
 from porter.output.wrapping import wrapped
 from porter.source.files import SourceFile, load
+from porter.support.nearest import suggestion
 from porter.verify import compilers, report
 from porter.verify.evidence import FunctionEvidence
 
@@ -91,6 +92,10 @@ def _check(options: ConvertOptions, files: Sequence[SourceFile]) -> None:
     if is_file and len(files) > 1:
         raise UsageError(f"-o {options.output} names one file for {len(files)} sources: "
                          "give a directory")  # fmt: skip
+    if options.output is not None and options.output != "-":
+        folder = Path(options.output).parent if is_file else Path(options.output)
+        if not folder.exists() and not folder.parent.exists():
+            raise UsageError(f"-o {options.output}: no such directory: {folder.parent}")
 
 
 def _check_names(
@@ -100,7 +105,8 @@ def _check_names(
     broken = any(o.unparsed for o in outcomes)
     for name in options.functions:
         if name not in known and not problems and not broken:
-            raise UsageError(f"no function `{name}` in {', '.join(options.paths)}")
+            hint = suggestion(name, sorted(known))
+            raise UsageError(f"no function `{name}` in {', '.join(options.paths)}{hint}")
 
 
 def _converted(

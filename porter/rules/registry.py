@@ -9,6 +9,7 @@ from functools import cache
 import porter.rules
 from porter.diagnostics import UsageError
 from porter.rules.base import ConverterRule, Rule
+from porter.support.nearest import suggestion
 
 
 def _subclasses(cls: type[Rule]) -> list[type[Rule]]:
@@ -48,6 +49,6 @@ def find(code: str) -> type[Rule]:
     for rule in all_rules().values():
         if wanted in (rule.code.lower(), rule.name):
             return rule
-    near = [c for c in all_rules() if c.lower().startswith(wanted[:4])]
-    hint = f"; known in this block: {', '.join(near)}" if near else "; see `porter rules`"
+    known = [*all_rules(), *(rule.name for rule in all_rules().values())]
+    hint = suggestion(code.strip().upper(), known) or "; see `porter rules`"
     raise UsageError(f"no rule has the code {code}{hint}")

@@ -20,6 +20,7 @@ from porter.codegen.header import FunctionRecord, Header, is_edited, parse, text
 from porter.diagnostics import UsageError
 from porter.source import newer
 from porter.source.regular import MOST_DATA, read_regular_text
+from porter.support.nearest import suggestion
 from porter.trace.record import read_trace
 from porter.verify.backends import chosen
 from porter.verify.cases import FIRST
@@ -196,7 +197,8 @@ def _names(path: Path, header: Header, wanted: Iterable[str]) -> list[str]:
     missing = [name for name in wanted if name not in known]
     if missing:
         have = ", ".join(known) or "none"
-        raise UsageError(f"{path}: no function `{missing[0]}` in this module (it has {have})")
+        hint = suggestion(missing[0], known) or f" (it has {have})"
+        raise UsageError(f"{path}: no function `{missing[0]}` in this module{hint}")
     return [name for name in known if not wanted or name in set(wanted)]
 
 

@@ -42,7 +42,7 @@ VOLATILE = (
     (r"\b\d[\d,.]* (?=(registers|times)\b)", "# "),
     (r"\b(\d+\.\d{8})\d+", r"\1"),  # the last digits are those of the C library
     (r"\b\d+(\.\d+)? %", "# %"),
-    (r"\bworst error \d+ ulp", "worst error # ulp"),
+    (r"\bworst error [\d,.e+]+ ulp( \([^)]*\))?", "worst error # ulp"),
     (r"\b\d+\.\d{4}\b", "#"),  # the columns of `porter trace`
     (r"\b(numba|numba-cuda|numba-cuda-mlir|Python) \d[\d.]*", r"\1 #"),
     (r"[ \t]+", " "),

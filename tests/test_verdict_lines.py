@@ -63,6 +63,11 @@ def test_every_detail_is_said_with_verbose_only() -> None:
     ]
 
 
+def test_a_large_error_is_said_with_its_budget() -> None:
+    found = Evidence("simulator", "passed", 24, {"worst_share": WORST | {"ulp": 12300.0}})
+    assert report.run_line(found).endswith("worst error 12,300 ulp (5 % of its budget)")
+
+
 def test_what_is_not_verified() -> None:
     skipped = Evidence("simulator", "skipped", 0, {"reason": "the time limit was reached"})
     failed = Evidence("emulator", "failed", 3)

@@ -9,6 +9,8 @@ from porter.verify.evidence import FAILED, PASSED, Evidence, FunctionEvidence, M
 
 #: where a function ran, as a sentence says it
 _PLACES = {"simulator": "on the simulator", "emulator": "on the emulator", "gpu": "on the GPU"}
+#: an error that alarms without its budget
+_MANY_ULPS = 100
 #: cases that are not the verifier's own, by their key in the detail
 _FURTHER = {"strategies": "from strategies", "traced": "from a trace"}
 
@@ -67,11 +69,18 @@ def _error(detail: dict[str, Any]) -> str:
         return ""
     if not worst["ulp"]:
         return ", all equal to the last bit"
-    return f", worst error {_ulps(worst['ulp'])} ulp"
+    text = f", worst error {_ulps(worst['ulp'])} ulp"
+    # where terms cancel, the original itself is off by as much
+    return text if worst["ulp"] < _MANY_ULPS else f"{text} ({_share(worst)} of its budget)"
+
+
+def _share(worst: dict[str, Any]) -> str:
+    share = 100 * worst["share"]
+    return f"{'under 1' if share < 1 else f'{share:.0f}'} %"
 
 
 def _ulps(ulp: float) -> str:
-    return f"{ulp:.2g}" if ulp < 1 else f"{ulp:.0f}" if ulp < 1e6 else f"{ulp:.1e}"
+    return f"{ulp:.2g}" if ulp < 1 else f"{ulp:,.0f}" if ulp < 1e6 else f"{ulp:.1e}"
 
 
 def run_details(evidence: Evidence) -> Iterator[str]:
@@ -80,8 +89,7 @@ def run_details(evidence: Evidence) -> Iterator[str]:
     yield from _further(detail)
     worst = detail.get("worst_share")
     if worst is not None and worst["ulp"]:
-        share = 100 * worst["share"]
-        yield f"the worst error is {'under 1' if share < 1 else f'{share:.0f}'} % of its budget"
+        yield f"the worst error is {_share(worst)} of its budget"
     reach = detail.get("sizes") or {}
     if reach.get("done"):
         yield f"sizes up to {reach['largest']:,}"

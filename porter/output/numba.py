@@ -61,7 +61,7 @@ def _rows(analysis: Analysis, compiled: Compiled) -> list[tuple[str, str, str, s
     for loop in compiled.loops:
         path, line = analysis.source.place(loop.line)
         if loop.nopython is None:
-            said, style = "loop taken out; its types are known when it runs: use --run", "lifted"
+            said, style = "loop lifted; its types are known only at run time: use --run", "lifted"
         elif loop.nopython:
             said, style = f"loop lifted for {loop.signature}", "nopython"
         else:

@@ -114,7 +114,8 @@ def convert_file(
     text = None
     if converted:
         step("comparing" if options.check else "verifying")
-        proved, text = _proved(committed.restored(converted), file, options, target, templates)
+        restored = committed.restored(converted)
+        proved, text = _proved(restored, file, options, target, templates, step)
         outcomes += proved
     order = [f.name for f in module.functions]
     outcomes.sort(key=lambda o: order.index(o.name))
@@ -231,7 +232,7 @@ def _written(
 
 def _proved(
     converted: Sequence[Converted], file: SourceFile, options: ConvertOptions,
-    target: Path | None, templates: Path | None,
+    target: Path | None, templates: Path | None, step: Step,
 ) -> tuple[list[FunctionOutcome], str | None]:  # fmt: skip
     """Prove a module of all functions, then leave out those that failed."""
     place = target or Path(file.path).with_name("stdin_cuda.py")
@@ -244,7 +245,7 @@ def _proved(
         outcomes = [_without(c, wrong[c.name]) if c.name in wrong else _outcome(c, None)
                     for c in converted]  # fmt: skip
         return outcomes, module(sound) if sound else None
-    proved, more = _evidence(sound, module, partial(_verify, place, options=options))
+    proved, more = _evidence(sound, module, partial(_verify, place, options=options, step=step))
     wrong |= more
     good = {c.name: c for c in proved.good}
     outcomes = []
@@ -308,12 +309,12 @@ def _without(c: Converted, found: Diagnostic) -> FunctionOutcome:
     return FunctionOutcome(c.name, "failed", c.signature, c.assumed, diagnostics=(found,))
 
 
-def _verify(place: Path, text: str, options: ConvertOptions) -> list[FunctionEvidence]:
+def _verify(place: Path, text: str, options: ConvertOptions, step: Step) -> list[FunctionEvidence]:
     from porter.verify.run import verify_module
 
     return verify_module(
         place, text=text, run_module=options.run_module, timeout=options.seconds,
-        seconds=options.budget,
+        seconds=options.budget, step=step,
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from porter.conversion import FunctionOutcome, ModuleOutcome, convert_file, emit
 from porter.diagnostics import Diagnostic, UsageError
 from porter.output.color import paint, wants_color
 from porter.output.frames import concise_line, frame
-from porter.output.progress import Progress
+from porter.output.progress import Progress, wipe
 from porter.output.records import diagnostic_record, to_json
 from porter.output.wrapping import wrapped
 from porter.source.files import SourceFile, load
@@ -166,6 +166,7 @@ def _report(outcome: ModuleOutcome, file: SourceFile, options: ConvertOptions) -
     to_stdout = outcome.output != "-" and not options.diff and options.emit is None
     stream = sys.stdout if to_stdout else sys.stderr
     color = wants_color(stream)
+    wipe()  # another file may be under way
     for d in outcome.diagnostics:
         text = (
             concise_line(d, file) if options.output_format == "concise" else frame(d, file, color)

@@ -12,6 +12,7 @@ from porter.commands.options import VerifyOptions
 from porter.config import load_config
 from porter.diagnostics import UsageError
 from porter.output.color import paint, wants_color
+from porter.output.progress import Progress
 from porter.output.records import to_json
 from porter.output.wrapping import wrapped
 from porter.source.files import find
@@ -100,23 +101,25 @@ def _prove(path: str, options: VerifyOptions) -> list[FunctionEvidence]:
     if inputs is None and config.inputs:
         inputs = config.folder / config.inputs
     try:
-        return verify_module(
-            Path(path),
-            on=options.on or DEFAULT,
-            cases=options.cases or CASES,
-            seed=SEED if options.seed is None else options.seed,
-            functions=options.functions,
-            timeout=options.timeout or config.timeout or TIMEOUT,
-            case=options.case,
-            inputs=inputs,
-            trace=Path(options.trace) if options.trace else None,
-            archs=options.archs,
-            backends=options.backends,
-            values=options.trace_values,
-            sanitize=options.sanitize,
-            seconds=options.seconds,
-            run_module=options.run_module,
-        )
+        with Progress(f"verifying {path}") as progress:
+            return verify_module(
+                Path(path),
+                step=progress.told,
+                on=options.on or DEFAULT,
+                cases=options.cases or CASES,
+                seed=SEED if options.seed is None else options.seed,
+                functions=options.functions,
+                timeout=options.timeout or config.timeout or TIMEOUT,
+                case=options.case,
+                inputs=inputs,
+                trace=Path(options.trace) if options.trace else None,
+                archs=options.archs,
+                backends=options.backends,
+                values=options.trace_values,
+                sanitize=options.sanitize,
+                seconds=options.seconds,
+                run_module=options.run_module,
+            )
     except UsageError as error:
         # the path as the user wrote it, not as it was resolved
         shown = str(error).replace(str(Path(path).resolve()), path)

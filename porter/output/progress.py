@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+from collections.abc import Callable
 from types import TracebackType
+
+_WIPE = "\r\x1b[K"
+
+
+def wipe() -> None:
+    """Take the line away, so that what is printed next stands by itself."""
+    if sys.stderr.isatty():
+        sys.stderr.write(_WIPE)
+        sys.stderr.flush()
 
 
 class Progress:
@@ -13,13 +24,19 @@ class Progress:
         self.title = title
         self.shown = sys.stderr.isatty()
 
+    @property
+    def told(self) -> Callable[[str], None] | None:
+        """What says the next step, if anybody sees it."""
+        return self.step if self.shown else None
+
     def __enter__(self) -> Progress:
         return self
 
     def step(self, what: str) -> None:
         """Say what comes next."""
         if self.shown:
-            sys.stderr.write(f"\r\x1b[K{self.title}: {what}")
+            width = shutil.get_terminal_size().columns - 1
+            sys.stderr.write(f"{_WIPE}{self.title}: {what}"[: width + len(_WIPE)])
             sys.stderr.flush()
 
     def __exit__(
@@ -29,5 +46,4 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         if self.shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            wipe()

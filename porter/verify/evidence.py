@@ -135,3 +135,8 @@ def _place(evidence: Evidence) -> str:
 def _where(evidence: Evidence) -> str:
     """The domain in which it was proved: the header must not promise more."""
     return f" where {evidence.detail['domain']}" if evidence.detail.get("domain") else ""
+
+
+def in_words(kind: str) -> str:
+    """A kind of evidence in a sentence."""
+    return kind.upper() if kind in ("gpu", "ptx") else kind

@@ -9,8 +9,7 @@ import re
 import shlex
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,16 +22,26 @@ from porter.source.regular import MOST_DATA, read_regular_text
 from porter.support.nearest import suggestion
 from porter.trace.record import read_trace
 from porter.verify.backends import chosen
+from porter.verify.beside import Beside
 from porter.verify.cases import FIRST
 from porter.verify.compilers import Compiler, compiler, read_lines
 from porter.verify.domains import read_domains
-from porter.verify.evidence import FAILED, PASSED, SKIPPED, Evidence, FunctionEvidence, Mismatch
+from porter.verify.evidence import (
+    FAILED,
+    PASSED,
+    SKIPPED,
+    Evidence,
+    FunctionEvidence,
+    Mismatch,
+    in_words,
+)
 from porter.verify.kernels import kernels_of
 from porter.verify.limits import memory
 from porter.verify.occupancy import ARCHITECTURES, USUAL
 from porter.verify.probe import require_gpu
 from porter.verify.process import Child
 from porter.verify.sanitize import MOST_CASES, TOOLS, command, first_error
+from porter.verify.watching import Step, Watch
 
 KINDS = ("simulator", "emulator", "ptx", "gpu")
 #: what is proved when nothing is asked for; the emulator joins with larger cases of its own
@@ -66,6 +75,7 @@ def verify_module(
     run_module: bool = False,
     seconds: float | None = None,
     joined: bool = False,
+    step: Step | None = None,
 ) -> list[FunctionEvidence]:
     """Prove the functions of a generated module against its source file.
 
@@ -88,7 +98,7 @@ def verify_module(
 
     With `text`, that text is proved as if it stood in the file, which need not exist: the
     header's source is looked for relative to the file's folder.  With `joined`, of the emulator's
-    cases there are those that join by default.
+    cases there are those that join by default.  `step` is told what is being done.
     """
     if "gpu" in on:
         require_gpu()
@@ -103,6 +113,7 @@ def verify_module(
         job.case, job.inputs, job.trace = case, _inputs(inputs), _trace(trace)
         job.archs, job.values, job.run_module = _archs(archs), values, run_module
         job.budget, job.joined = budget(text, len(names), seconds), joined
+        job.watch = Watch(step)
         job.module.write_text(text, "utf-8")
         wanted = chosen(backends, text) if "ptx" in on else ()
         compilers = [compiler(name) for name in wanted]
@@ -110,11 +121,15 @@ def verify_module(
         try:
             # the compiler's child warms up while the simulator works
             ran = {kind: job.simulate(kind) for kind in on if kind != "ptx"}
-            ran |= job.emulated(ran, header, beside.result()) if on == DEFAULT else {}
+            if on == DEFAULT:
+                job.watch.says("more cases on the emulator")
+                ran |= job.emulated(ran, header, beside.result())
             tools = TOOLS if sanitize and "gpu" in on else ()
             checked = {tool: job.sanitized(tool) for tool in tools}
             # ptx needs the argument types of real launches: a few cases tell them
             observed = next(iter(ran.values()), None) or job.simulate("simulator", observe=True)
+            if compilers:
+                job.watch.says("compiling to PTX")
             found = [job.compile(each, observed) for each in compilers]
         finally:
             for each in compilers:
@@ -246,6 +261,7 @@ class _Job:
         self.budget: float | None = None
         self.before: list[str] = []
         self.label = ""
+        self.watch = Watch(None)
         (folder / "module").mkdir()
         self.module = folder / "module" / path.name
 
@@ -292,6 +308,7 @@ class _Job:
             return {}
         job = copy.copy(self)
         job.joined, job.label = True, "joined-"
+        job.watch = Watch(None)  # one line shows one thing
         job.names = [
             name
             for name in self.names
@@ -362,7 +379,8 @@ class _Job:
         try:
             # the emulator compiles in many cases: each has its own time
             sign = b'"case"' if self.kind == "emulator" else b'"start"'
-            ended = child.wait(self.timeout, lambda: reply.read_bytes().count(sign))
+            life = self.watch.life(reply, self.kind, names, count, sign)
+            ended = child.wait(self.timeout, life)
         finally:
             child.stop()
         return read_lines(reply), self._fate(child, ended), child.said()
@@ -427,21 +445,6 @@ def _failed(
     }  # fmt: skip
 
 
-class Beside:
-    """Something that is done in a thread until its result is asked for."""
-
-    def __init__(self, work: Callable[[], dict[str, dict[str, Any]]]) -> None:
-        self._pool = ThreadPoolExecutor(1)
-        self._future = self._pool.submit(work)
-
-    def result(self) -> dict[str, dict[str, Any]]:
-        """What the work gave; raises what it raised."""
-        try:
-            return self._future.result()
-        finally:
-            self._pool.shutdown()
-
-
 def _observed(proof: dict[str, Any], compiled: list[Evidence]) -> list[Evidence]:
     """The ptx evidence of a function that was run only to see its launches."""
     if not proof["mismatch"] or proof["launches"]:
@@ -470,11 +473,6 @@ def _function(
             mismatch = Mismatch.from_json(proof["mismatch"])
             mismatch = replace(mismatch, command=_command(job, name, mismatch.case, kind))
     return FunctionEvidence(name, found + compiled.get(name, []), mismatch)
-
-
-def in_words(kind: str) -> str:
-    """A kind of evidence in a sentence."""
-    return kind.upper() if kind in ("gpu", "ptx") else kind
 
 
 def _shown(path: Path) -> str:

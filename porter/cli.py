@@ -286,9 +286,9 @@ def analyze(
 ) -> None:
     """Report what stands between your code and a GPU. Only --compile and --run execute it.
 
-    Each function gets a verdict (kernel, convertible, partly, refused) and a stage, which says how
-    far it has come: object mode (Python runs it), nopython (Numba compiles it for the CPU), CUDA
-    (it is a kernel), data movement (its launches use device arrays), asynchronous (on streams).
+    Each function gets a verdict (convertible, partly, refused, kernel, ...) and a stage, which says
+    how far it has come: object mode (Python runs it), nopython (Numba compiles it for the CPU),
+    CUDA (a kernel), data movement (its launches use device arrays), asynchronous (on streams).
     """
     from porter.commands.analyze import run
     from porter.commands.options import AnalyzeOptions

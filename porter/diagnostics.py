@@ -84,6 +84,12 @@ class Diagnostic:
         )  # fmt: skip
 
 
+def brief(code: str, most: int = 32) -> str:
+    """Code of the user in one line and short enough for a message."""
+    text = " ".join(code.split())
+    return text if len(text) <= most else f"{text[: most - 3].rstrip()}..."
+
+
 class Refusal(Exception):
     """Raised inside the converter when code cannot be converted; carries the diagnostic."""
 

@@ -11,7 +11,7 @@ from porter.source.module import SourceModule
 REFUSED = [
     ("x in (x[::-1], 1.0)", "the truth value of an array is ambiguous"),
     ("'a' in x", "`in` is not supported for this value"),
-    ("x == None", "`==` with None compares every element of the array"),
+    ("x == None", "`==` compares every element of this array"),
     ("x.dtype == x", "the dtype in this comparison is not known at conversion"),
     ("x.dtype.str == 'f'", "the attribute `.str` of a dtype is not supported"),
 ]

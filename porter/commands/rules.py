@@ -38,7 +38,13 @@ def pages() -> dict[str, str]:
 
 
 def _index() -> str:
-    lines = ["# Rules", "", "Written by `python -m porter.commands.rules docs/rules`."]
+    lines = [
+        "# Rules",
+        "",
+        "Written by `python -m porter.commands.rules docs/rules`.",
+        "",
+        "Every message of every rule, with its help: [Diagnostics](../diagnostics.md).",
+    ]
     block = ""
     for rule in all_rules().values():
         if rule.code[3] != block:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import libcst as cst
 
 from porter.arrays.dtypes import DType
-from porter.diagnostics import Refusal
+from porter.diagnostics import Refusal, brief
 from porter.frontend.attributes import as_function, methods_of
 from porter.frontend.builder import refusal
 from porter.frontend.globals import Globals
@@ -117,7 +117,7 @@ def _planned(function: FunctionSource, program: Program) -> Plan:
     known = [q.name for p in result.parameters for q in (p, *p.items)]
     check = untestable(result.checks, known, items_of(result.items))
     if check is not None:
-        raise refusal("PRT903", f"`{check.message}` cannot be tested before the kernels run",
+        raise refusal("PRT903", f"`{brief(check.message)}` cannot be tested before the kernels run",
                       result.origin.span, 
                       "use a check or a size that follows from the arguments")  # fmt: skip
     return result

@@ -110,7 +110,7 @@ def _uses(source: SourceModule, owner: str, node: cst.CSTNode) -> Iterator[cst.A
         case cst.AssignTarget(target=target) | cst.AugAssign(target=target) if _own(target):
             raise refusal(
                 "PRT902",
-                f"assignment to the attribute `{source.code(target)}`",
+                f"assignment to the attribute `{source.brief(target)}`",
                 source.span(target),
                 "store into the array (`[...] =`), or return the new value",
             )

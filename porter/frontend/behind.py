@@ -37,8 +37,8 @@ def keep_own(
         arrays = list(_arrays(value))
         if arrays and name not in surely:
             raise body.b.refuse(
-                "PRT902", f"`{name}` is read after the loop, whose last iteration may not have "
-                "bound it", f"give `{name}` a value before the loop")  # fmt: skip
+                "PRT902", f"`{name}` is read after the loop, but may be unassigned there",
+                f"give `{name}` a value before the loop")  # fmt: skip
         made = made_in(collected)
         if all(whole_view(a) and a.view is not None and a.view.buffer in made for a in arrays):
             continue

@@ -57,7 +57,7 @@ NAMES = {
 CURES = {
     "PRT901": "compute it outside this function and pass the result as an argument",
     "PRT902": "use numbers, arrays, tuples, `for`, `while` and `if`; do the rest in the caller",
-    "PRT903": "pass arrays whose number of dimensions and shapes fit this operation",
+    "PRT903": "pass values whose number of dimensions and sizes fit this operation",
     "PRT905": "index with integers, slices, integer arrays or a boolean mask",
     "PRT906": "keep the shape with `np.where`, or select the elements outside this function",
     "PRT907": "convert it first, for example with `x.astype(np.float64)`",
@@ -69,9 +69,14 @@ def refusal(
     code: str, message: str, span: Span, help: str = "", notes: tuple[Note, ...] = ()
 ) -> Refusal:
     """A diagnostic of the converter, ready to raise."""
-    help = given(help or CURES.get(code, ""))
+    message, help = _shown(message), _shown(help or CURES.get(code, ""))
     notes = tuple(replace(n, text=given(n.text)) for n in notes)
-    return Refusal(Diagnostic(code, NAMES[code], given(message), span, help=help, notes=notes))
+    return Refusal(Diagnostic(code, NAMES[code], message, span, help=help, notes=notes))
+
+
+def _shown(text: str) -> str:
+    """A text with the names that users write."""
+    return given(text).replace("`numpy.", "`np.").replace("`builtins.", "`")
 
 
 class Contradiction(Refusal):

@@ -14,7 +14,7 @@ from porter.frontend.scalars import DTypeError, cast, choose, constant_of, integ
 from porter.frontend.values import Array, At
 from porter.ir.nodes import Axis, Check, Const, Expr, Op, Reduce
 from porter.ir.nodes import Value as IndexValue
-from porter.ir.ops import OPS
+from porter.ir.ops import OPS, sign
 
 Operand = Array | Expr
 ONE = Poly.of(1)
@@ -56,9 +56,17 @@ def _common_mask(b: Builder, arrays: Sequence[Array], what: str) -> At | None:
     assert first.mask is not None
     for a in arrays:
         if a.mask is None and a.ndim:
-            raise b.refuse("PRT906", f"{what} combines a selection by a mask with a whole array")
+            raise b.refuse(
+                "PRT906",
+                f"{what} combines a selection by a mask with a whole array",
+                "select from every array with the same mask",
+            )
         if a.mask is not None and a.mask(probe) != first.mask(probe):
-            raise b.refuse("PRT906", f"{what} combines selections by different masks")
+            raise b.refuse(
+                "PRT906",
+                f"{what} combines selections by different masks",
+                "select from every array with the same mask",
+            )
     return first.mask
 
 
@@ -132,7 +140,7 @@ def _typed(b: Builder, what: str, function: Callable[..., Expr], args: Sequence[
         mixed.decide(b, function, args, result)
         return result
     except DTypeError as e:
-        raise b.refuse("PRT907", f"{e} in {what}") from None
+        raise b.refuse("PRT907", str(e)) from None
 
 
 def _check_generic(b: Builder, args: Sequence[Expr], result: Expr) -> None:
@@ -152,7 +160,7 @@ def _check_generic(b: Builder, args: Sequence[Expr], result: Expr) -> None:
 
 def elementwise(b: Builder, op: str, *operands: Operand) -> Operand:
     """One operation of the table `ir/ops.py`, elementwise."""
-    return map_arrays(b, lambda *args: operate(op, *args), operands, f"`{op}`")
+    return map_arrays(b, lambda *args: operate(op, *args), operands, f"`{sign(op)}`")
 
 
 def where(b: Builder, cond: Operand, then: Operand, other: Operand) -> Operand:
@@ -250,7 +258,7 @@ def delayed(array: Array, at: At, shape: tuple[Poly, ...] | None = None) -> Arra
 def normal_axis(b: Builder, axis: int, ndim: int, what: str) -> int:
     """A nonnegative axis. Refuses one that is out of bounds."""
     if not -ndim <= axis < ndim:
-        raise b.refuse("PRT903", f"{what}: axis {axis} is out of bounds for {ndim} dimensions")
+        raise b.refuse("PRT903", f"{what}: axis {axis} is out of bounds for a {ndim}-D array")
     return axis % ndim
 
 
@@ -304,7 +312,7 @@ def identity(op: str, dtype: DType) -> Expr:
         return cast(integer(0), dtype)
     if op in ("prod", "all"):
         return cast(integer(1), dtype)
-    raise DTypeError(f"a masked `{op}`")
+    raise DTypeError(f"`{op}` of a selection by a mask is not supported")
 
 
 def accumulator(dtype: DType) -> DType:

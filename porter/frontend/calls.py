@@ -48,7 +48,9 @@ def call(ev: Evaluator, node: cst.Call) -> Value:
             positional += value if a.star == "*" and isinstance(value, tuple) else [value]
     keywords = {a.keyword.value: ev(a.value) for a in node.args if a.keyword is not None}
     if any(a.star == "**" for a in node.args):
-        raise ev.b.refuse("PRT902", "`**` arguments cannot be converted")
+        raise ev.b.refuse(
+            "PRT902", "`**` arguments cannot be converted", "write the keyword arguments out"
+        )
     ev.b.node = node
     return _applied(ev, callee, positional, keywords, node)
 
@@ -66,7 +68,7 @@ def _applied(
         return inline(ev, callee, positional, keywords)
     if isinstance(callee, Function):
         return named(ev, callee.name, positional, keywords, node)
-    raise ev.b.refuse("PRT901", f"`{ev.b.module.code(node.func)}` cannot be called on the GPU")
+    raise ev.b.refuse("PRT901", f"`{ev.b.module.brief(node.func)}` cannot be called on the GPU")
 
 
 def named(
@@ -78,7 +80,11 @@ def named(
         least, most = _COUNTS[name]
         if not least <= len(positional) <= most:
             shown = ev.b.module.code(node.func)
-            raise ev.b.refuse("PRT901", f"`{shown}` does not take {len(positional)} arguments")
+            raise ev.b.refuse(
+                "PRT901",
+                f"`{shown}` does not take {len(positional)} arguments",
+                "pass only the arguments that it takes",
+            )
         return special(ev, positional, node)
     _check_known(ev, name, node)
     handler = FUNCTIONS[name]
@@ -151,7 +157,9 @@ def bind(
         bound[key] = value
     for key, value in bound.items():
         if value is MISSING:
-            raise ev.b.refuse("PRT901", f"`{name}` is missing the argument `{key}`")
+            raise ev.b.refuse(
+                "PRT901", f"`{name}` is missing the argument `{key}`", "pass the argument"
+            )
     return bound
 
 
@@ -194,7 +202,9 @@ def _own_method(
             dtype = dtype_of(positional[0] if positional else keywords.get("dtype", NONE))
             if dtype is None:
                 raise ev.b.refuse(
-                    "PRT907", "the dtype given to `astype` is not known at conversion"
+                    "PRT907",
+                    "the dtype given to `astype` is not known at conversion",
+                    "pass a constant dtype such as `np.float64`",
                 )
             return astype(m.owner, dtype)
         case "reshape":
@@ -227,7 +237,11 @@ def _range(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     if not step:
         for a in args[2:]:
             ev.b.must_be_known(a)
-        raise ev.b.refuse("PRT902", "the step of `range` must be a nonzero constant")
+        raise ev.b.refuse(
+            "PRT902",
+            "the step of `range` must be a nonzero constant",
+            "write the step as a literal, or compute the index in the loop",
+        )
     return Range(start, stop, step)
 
 
@@ -241,7 +255,11 @@ def _len(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     if array.mask is not None:
         return length(ev.b, array)
     if not array.ndim:
-        raise ev.b.refuse("PRT903", "`len` is applied to a scalar")
+        raise ev.b.refuse(
+            "PRT903",
+            "`len` is applied to a scalar",
+            "pass an array, or give its type with `--signature`",
+        )
     return integer(methods.positive(ev.b.resolve(array.shape[0])))
 
 
@@ -256,7 +274,9 @@ def iterate(ev: Evaluator, value: Value, node: cst.CSTNode) -> Iteration:
         many = methods.positive(ev.b.resolve(value.shape[0]))
         return Iteration(Range(Poly(), many, 1), lambda k: row(ev.b, value, k))
     raise ev.b.refuse(
-        "PRT902", "this loop does not run over `range`, an array, `enumerate` or `zip`"
+        "PRT902",
+        "this loop does not run over `range`, an array, `enumerate` or `zip`",
+        "loop over `range(n)`",
     )
 
 
@@ -299,14 +319,20 @@ def _ndindex(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     sizes = args[0] if len(args) == 1 and isinstance(args[0], tuple) else args
     shape = tuple(ev.size(n, node) for n in sizes)
     if not shape:
-        raise ev.b.refuse("PRT902", "`np.ndindex` is called without sizes")
+        raise ev.b.refuse(
+            "PRT902",
+            "`np.ndindex` is called without sizes",
+            "pass the sizes: `np.ndindex(*x.shape)`",
+        )
     return Grid(shape, lambda at: tuple(map(integer, at)))
 
 
 def _ndenumerate(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     array = as_array(ev.as_numeric(args[0], node))
     if not array.ndim or array.mask is not None:
-        raise ev.b.refuse("PRT902", "`np.ndenumerate` is applied to a value that is not an array")
+        raise ev.b.refuse(
+            "PRT902", "`np.ndenumerate` is applied to a value that is not an array", "pass an array"
+        )
     shape = tuple(methods.positive(ev.b.resolve(n)) for n in array.shape)
     return Grid(shape, lambda at: (tuple(map(integer, at)), array.at(at)))
 
@@ -339,7 +365,11 @@ def _zip(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
 def _as_tuple(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
     if not args or isinstance(args[0], tuple):
         return args[0] if args else ()
-    raise ev.b.refuse("PRT902", "`tuple` or `list` of a value that is not a tuple")
+    raise ev.b.refuse(
+        "PRT902",
+        "`tuple` or `list` of a value that is not a tuple",
+        "write the elements out: `(x[0], x[1])`",
+    )
 
 
 def _map(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
@@ -357,7 +387,9 @@ def _size(ev: Evaluator, args: list[Any], node: cst.Call) -> Value:
         return methods.attribute(ev, ev.as_numeric(args[0], node), "size")
     sizes, axis = methods.attribute(ev, ev.as_numeric(args[0], node), "shape"), constant_of(args[1])
     if not isinstance(axis, int) or not isinstance(sizes, tuple):
-        raise ev.b.refuse("PRT903", "the axis of `np.size` must be a constant")
+        raise ev.b.refuse(
+            "PRT903", "the axis of `np.size` must be a constant", "write the axis as a literal"
+        )
     return sizes[normal_axis(ev.b, axis, len(sizes), "`size`")]  # type: ignore[no-any-return]
 
 

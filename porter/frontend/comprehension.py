@@ -149,7 +149,11 @@ def _bound(ev: Evaluator, target: cst.BaseExpression, value: Value) -> Iterator[
         return
     items = target.elements if isinstance(target, (cst.Tuple, cst.List)) else ()
     if not isinstance(value, tuple) or len(items) != len(value):
-        raise ev.b.refuse("PRT902", "the targets of this comprehension do not fit the values")
+        raise ev.b.refuse(
+            "PRT902",
+            "the targets of this comprehension do not fit the values",
+            "unpack the values in a `for` loop",
+        )
     for element, item in zip(items, value, strict=True):
         yield from _bound(ev, element.value, item)
 

@@ -6,18 +6,18 @@ after some statements ran: then it is a literal, which the header of the module 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import libcst as cst
 
-from porter.diagnostics import Note, Refusal, Span
+from porter.diagnostics import Note, Refusal, Span, brief
 from porter.frontend.builder import Builder, refusal
 from porter.frontend.globals import Globals
 from porter.frontend.names import used_names
-from porter.frontend.values import DTypeName, Function, Module
+from porter.frontend.values import DTypeName, Function, Module, Value
 from porter.resolve.toplevel import Executed, TopLevel, Unknown
 from porter.source.module import SourceModule
 from porter.source.walk import children, walk
@@ -52,7 +52,7 @@ def reading(b: Builder, scope: Globals, name: str) -> Reading:
         b.assume(f"{name} is computed by {lines}")
         return Reading(scope.assigned[name], scope)
     if scope.values is None:
-        text = f"the value of `{name}` requires running {lines}"
+        text = f"the value of `{name}` requires running {lines.removeprefix('running ')}"
         raise b.refuse(
             "PRT914", text, "leave out `--no-verify`, so that `porter convert` runs the code"
         )
@@ -62,6 +62,26 @@ def reading(b: Builder, scope: Globals, name: str) -> Reading:
     shown = found.text if len(found.text) <= SHOWN else f"{found.text[:SHOWN]}..."
     b.assume(f"{name} is {shown} ({lines})")
     return Reading(cst.parse_expression(found.text), _numpy_scope())
+
+
+def computed(
+    b: Builder, name: str, found: Reading, evaluate: Callable[[cst.BaseExpression], Value]
+) -> Value:
+    """The value of a constant. Where it cannot be computed, the place of that is its use."""
+    use = b.node
+    try:
+        return evaluate(found.node)
+    except Refusal as error:
+        if use is None or b.call_here is not None:
+            raise
+        b.node = use
+        inner = error.diagnostic
+        text = f"the value of `{name}` is not known at conversion"
+        if inner.code == "PRT914":
+            text = inner.message
+        d = b.refuse("PRT914", text, _PASS.format(name)).diagnostic
+        notes = inner.notes or (Note(inner.span, inner.message),)
+        raise refusal(d.code, d.message, d.span, d.help, notes) from None
 
 
 def alternative(b: Builder, scope: Globals, name: str) -> Reading | None:
@@ -139,7 +159,7 @@ def check_patched(b: Builder, scope: Globals, nodes: Sequence[cst.CSTNode]) -> N
         if line is not None:
             b.node = node
             text = scope.module.code(node)
-            raise b.refuse("PRT914", f"`{text}` is replaced at line {line}",
+            raise b.refuse("PRT914", f"`{brief(text)}` is replaced at line {line}",
                            "give the replacement a separate name")  # fmt: skip
 
 

@@ -365,13 +365,21 @@ def _both(
     """An array that each branch makes gets a host name that means either."""
     b, other = body.b, body.env[name]
     if not isinstance(other, Array) or value.view is None or other.view is None:
-        raise b.refuse("PRT908", f"`{name}` is an array in only one of the branches")
+        raise b.refuse(
+            "PRT908",
+            f"`{name}` is an array in only one of the branches",
+            "assign an array in both branches",
+        )
     if not (whole_view(value) and whole_view(other)):
         raise b.refuse(
             "PRT908", f"`{name}` is a view in only one of the branches", "copy it: `.copy()`"
         )
     if value.ndim != other.ndim or value.dtype.name != other.dtype.name:
-        raise b.refuse("PRT908", f"`{name}` has a different dtype or ndim in each branch")
+        raise b.refuse(
+            "PRT908",
+            f"`{name}` has a different dtype or ndim in each branch",
+            "assign the same dtype and ndim in both branches",
+        )
     for x, y in zip(value.shape, other.shape, strict=True):
         _same_length(body, cond, x, y, f"`{name}` has another shape in each branch")
     b.same_dtype(value.dtype, other.dtype)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from porter.diagnostics import Refusal
+from porter.diagnostics import Refusal, brief
 from porter.frontend.builder import refusal
 from porter.frontend.globals import Globals
 from porter.frontend.values import Function, Module
@@ -159,7 +159,7 @@ def check_function(scope: Globals, node: cst.FunctionDef, top: bool) -> None:
     for d in node.decorators:
         text = scope.module.code(d.decorator)
         if not _is_harmless(scope, d.decorator, top):
-            message = f"the decorator `{text}` may change what `{node.name.value}` computes"
+            message = f"the decorator `{brief(text)}` may change what `{node.name.value}` computes"
             raise refusal("PRT902", message, scope.module.span(d), _HELP)
     if top and _is_bound(scope, node):
         _check_last(scope, node)

@@ -46,8 +46,8 @@ def equal(ev: Evaluator, left: Value, right: Value) -> Expr:
             )  # fmt: skip
     if isinstance(left, _STATIC) or isinstance(right, _STATIC):
         if any(isinstance(v, Array) and v.ndim for v in (left, right)):
-            raise ev.b.refuse("PRT902", "`==` with None compares every element of the array",
-                              "use `x is None`")  # fmt: skip
+            raise ev.b.refuse("PRT902", "`==` compares every element of this array",
+                              "use `x is None` to test for None")  # fmt: skip
         return number(left == right)  # no number is a text or None
     x, y = (ev.as_numeric(v, ev.b.node or cst.Name("value")) for v in (left, right))
     found = calculus.elementwise(ev.b, "eq", x, y)

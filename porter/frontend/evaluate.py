@@ -11,12 +11,12 @@ import libcst as cst
 
 from porter.arrays.dtypes import BOOL, FLOAT64, WEAK_BOOL, DType
 from porter.arrays.sizes import Poly
-from porter.diagnostics import Refusal
+from porter.diagnostics import Refusal, brief
 from porter.frontend import calculus, subscripts
 from porter.frontend.builder import Builder
 from porter.frontend.compaction import fetched, known_whole, whole
 from porter.frontend.comprehension import listed
-from porter.frontend.constants import alternative, reading, text_of
+from porter.frontend.constants import alternative, computed, reading, text_of
 from porter.frontend.globals import Globals, member
 from porter.frontend.names import used_names
 from porter.frontend.scalars import (
@@ -118,7 +118,8 @@ class Evaluator:
             parts = [self.as_numeric(v, node) for v in value]
             return self._stack([whole(self.b, v) if isinstance(v, Array) else v for v in parts])
         self.b.node = node
-        raise self.b.refuse("PRT902", f"`{self.b.module.code(node)}` is not a number or an array")
+        raise self.b.refuse("PRT902", f"`{self.b.module.brief(node)}` is not a number or an array",
+                            "use only numbers and arrays here")  # fmt: skip
 
     def _stack(self, rows: Sequence[Numeric]) -> Array:
         """`np.array([a, b, ...])` of scalars or arrays: a choice by the first index."""
@@ -184,7 +185,7 @@ class Evaluator:
         if not isinstance(element, cst.StarredElement):
             return (value,)
         if not isinstance(value, tuple):
-            raise self.b.refuse("PRT902", "only a tuple can be unpacked with `*` here")
+            raise self.b.refuse("PRT902", "only a tuple can be unpacked here", "write it out")
         return value
 
     # -- names -----------------------------------------------------------------------
@@ -240,7 +241,7 @@ class Evaluator:
         """A module-level constant: numbers are copied into the generated module."""
         found = reading(self.b, self.scope, name)
         inner = Evaluator(self.b, found.scope, {})
-        value = inner(found.node)
+        value = computed(self.b, name, found, inner)
         if self.scope.foreign and not isinstance(value, Array):
             return value  # its name may mean something else in the user's file
         if isinstance(value, (Const, Op)) and not isinstance(value, Array):
@@ -322,7 +323,7 @@ class Evaluator:
         x, y = self.as_numeric(left, node.left), self.as_numeric(right, node.right)
         if isinstance(node.operator, cst.MatrixMultiply):
             if not (isinstance(x, Array) and isinstance(y, Array)):
-                raise self.b.refuse("PRT903", "`@` requires two arrays")
+                raise self.b.refuse("PRT903", "`@` requires two arrays", "use `*` with scalars")
             return calculus.matmul(self.b, x, y)
         op = BINARY[type(node.operator).__name__]
         if op == "pow" and isinstance(x, Array) and x.dtype == BOOL and constant_of(y) == 2:
@@ -355,11 +356,11 @@ class Evaluator:
         with self.b.maybe():
             y = self.numeric(right)
         if isinstance(x, Array) or isinstance(y, Array):
-            raise self.b.refuse(
-                "PRT902", f"`{op}` of arrays is ambiguous", f"use `{'&' if op == 'and' else '|'}`"
-            )
+            raise self.b.refuse("PRT902", f"`{op}` of arrays is ambiguous",
+                                f"use `{'&' if op == 'and' else '|'}`")  # fmt: skip
         if x.dtype.kind != "b" or y.dtype.kind != "b":
-            raise self.b.refuse("PRT902", f"`{op}` of numbers returns a number, not a truth value")
+            raise self.b.refuse("PRT902", f"`{op}` of numbers returns a number, not a truth value",
+                                "compare the numbers first: `x != 0`")  # fmt: skip
         return operate(op, x, y)
 
     def _comparison(self, node: cst.Comparison) -> Value:
@@ -381,7 +382,8 @@ class Evaluator:
         name = type(operator).__name__
         if name in ("Is", "IsNot"):
             if NONE not in (left, right):
-                raise self.b.refuse("PRT902", "`is` is supported only for comparison with None")
+                raise self.b.refuse("PRT902", "`is` is supported only for comparison with None",
+                                    "compare with `==`")  # fmt: skip
             return number((left == right) == (name == "Is"))
         if name in ("In", "NotIn") or (name in ("Equal", "NotEqual") and is_static(left, right)):
             asks = contained if name.endswith("In") else equal
@@ -418,7 +420,8 @@ class Evaluator:
             return self._pick(owner, items)
         if isinstance(owner, Array):
             return subscripts.index(self.b, owner, items)
-        raise self.b.refuse("PRT905", f"`{self.b.module.code(node.value)}` cannot be indexed")
+        raise self.b.refuse("PRT905", f"`{self.b.module.brief(node.value)}` cannot be indexed",
+                            "index an array or a tuple")  # fmt: skip
 
     def _pick(self, owner: tuple[Any, ...], items: list[Any]) -> Value:
         item = items[0]
@@ -478,7 +481,8 @@ class Evaluator:
             if value.dtype.kind in "iu":
                 return subscripts.as_index(value)
         text = self.b.module.code(node)
-        raise self.b.refuse("PRT903", f"`{text}` cannot be used as an index or a size")
+        raise self.b.refuse("PRT903", f"`{brief(text)}` cannot be used as an index or a size",
+                            "use an integer, such as an argument or `x.shape[0]`")  # fmt: skip
 
 
 _PLAIN = {

@@ -98,7 +98,11 @@ def _stay(body: Body, node: cst.BaseStatement) -> None:
         _compound(body, node)
         return
     if not isinstance(node, cst.SimpleStatementLine) or len(node.body) != 1:
-        raise b.refuse("PRT902", "this statement cannot stay on the host")
+        raise b.refuse(
+            "PRT902",
+            "this statement cannot stay on the host",
+            "move the statement out of this function",
+        )
     part = node.body[0]
     match part:
         case cst.Return(value=value) if value is not None:
@@ -110,7 +114,11 @@ def _stay(body: Body, node: cst.BaseStatement) -> None:
         case cst.Assign() | cst.AugAssign() | cst.Expr():
             _plain(body, node)
         case _:
-            raise b.refuse("PRT902", "this statement cannot stay on the host")
+            raise b.refuse(
+                "PRT902",
+                "this statement cannot stay on the host",
+                "move the statement out of this function",
+            )
 
 
 def _assigned(body: Body, name: str, value: cst.BaseExpression) -> None:
@@ -121,7 +129,11 @@ def _assigned(body: Body, name: str, value: cst.BaseExpression) -> None:
     known = body.env.get(name)
     held = known.name if isinstance(known, Object) else body.b.fresh(name)
     if known is not None and body.b.depth and not isinstance(known, Object):
-        raise body.b.refuse("PRT908", f"`{name}` is a host value in only one of the branches")
+        raise body.b.refuse(
+            "PRT908",
+            f"`{name}` is a host value in only one of the branches",
+            "assign a host value in both branches",
+        )
     text = f"{held} = {body.b.module.tree.code_for_node(new)}"
     body.b.emit(host.statement(text, (held,)))
     body.env[name] = Object(held, not isinstance(value, _NO_ARRAY))
@@ -162,7 +174,11 @@ def _plain(body: Body, node: cst.SimpleStatementLine) -> None:
     for target in _targets(part):
         root = _root(target)
         if not isinstance(body.env.get(root), Object):
-            raise body.b.refuse("PRT902", f"`{root}` is not a host object")
+            raise body.b.refuse(
+                "PRT902",
+                f"`{root}` is not a host object",
+                "use an object that the host makes, or do this outside the function",
+            )
     host = HostText(body, set())
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
@@ -179,7 +195,11 @@ def _compound(body: Body, node: cst.For | cst.While | cst.If) -> None:
     for name in names:
         known = body.env.get(name)
         if known is not None and not isinstance(known, Object):
-            raise b.refuse("PRT902", f"`{name}` is not a host object")
+            raise b.refuse(
+                "PRT902",
+                f"`{name}` is not a host object",
+                "use an object that the host makes, or do this outside the function",
+            )
     host = HostText(body, set(names))
     for name in names:
         known = body.env.get(name)
@@ -281,7 +301,11 @@ def transparent(body: Body, node: cst.With) -> Sequence[cst.BaseStatement]:
             raise body.b.refuse("PRT902", "this `with` statement cannot be converted",
                                 "move the `with` around the call of this function")  # fmt: skip
         if any(word in body.b.module.code(item.item) for word in ('"raise"', "'raise'", "call")):
-            raise body.b.refuse("PRT902", "`np.errstate` is set to raise, which a kernel cannot do")
+            raise body.b.refuse(
+                "PRT902",
+                "`np.errstate` is set to raise, which a kernel cannot do",
+                "use `ignore`, and test the results with `np.isfinite`",
+            )
     statements = node.body.body if isinstance(node.body, cst.IndentedBlock) else ()
     return [s for s in statements if not isinstance(s, cst.BaseSmallStatement)
             and not _sets_filter(body, s)]  # fmt: skip

@@ -80,7 +80,11 @@ class HostText(cst.CSTTransformer):
             ):
                 self.local = self.local | _bound_inside(node)
             case cst.Await() | cst.Yield() | cst.NamedExpr():
-                raise self.b.refuse("PRT902", "this expression cannot stay on the host")
+                raise self.b.refuse(
+                    "PRT902",
+                    "this expression cannot stay on the host",
+                    "move the statement out of this function",
+                )
         self._note_bare(node)
         if isinstance(node, cst.BaseExpression):
             new = self._expression(node)
@@ -240,7 +244,9 @@ class HostText(cst.CSTTransformer):
             case Said(node=said, env=env):
                 if any(self.body.env.get(n) is not v for n, v in env.items()):
                     raise self.b.refuse(
-                        "PRT902", "the string uses values that have changed since it was made"
+                        "PRT902",
+                        "the string uses values that have changed since it was made",
+                        "make the string where it is used",
                     )
                 new = said.visit(self)
                 assert isinstance(new, cst.BaseExpression)
@@ -248,7 +254,11 @@ class HostText(cst.CSTTransformer):
             case tuple():
                 parts = [self._text_of(v, node) for v in value]
                 if any(p is None for p in parts):
-                    raise self.b.refuse("PRT902", "this value is not available on the host")
+                    raise self.b.refuse(
+                        "PRT902",
+                        "this value is not available on the host",
+                        "move the statement out of this function",
+                    )
                 elements = [cst.Element(p) for p in parts if p is not None]
                 return cst.List(elements) if isinstance(value, Listed) else cst.Tuple(elements)
             case DTypeName(dtype=dtype):
@@ -262,7 +272,11 @@ class HostText(cst.CSTTransformer):
         if value is NONE:
             return cst.Name("None")
         if not is_expr(value):
-            raise self.b.refuse("PRT902", "this value is not available on the host")
+            raise self.b.refuse(
+                "PRT902",
+                "this value is not available on the host",
+                "move the statement out of this function",
+            )
         return self._scalar(value)
 
     def _scalar(self, value: Expr) -> cst.BaseExpression:

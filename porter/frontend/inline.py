@@ -27,10 +27,18 @@ def bind_parameters(
     params = function.params
     name = function.name.value if isinstance(function, cst.FunctionDef) else "lambda"
     if isinstance(params.star_arg, cst.Param) or params.star_kwarg is not None:
-        raise ev.b.refuse("PRT902", f"`{name}` takes a variable number of arguments")
+        raise ev.b.refuse(
+            "PRT902",
+            f"`{name}` takes a variable number of arguments",
+            "declare each parameter by name",
+        )
     ordered = [*params.posonly_params, *params.params]
     if len(positional) > len(ordered):
-        raise ev.b.refuse("PRT901", f"`{name}` is called with too many arguments")
+        raise ev.b.refuse(
+            "PRT901",
+            f"`{name}` is called with too many arguments",
+            "pass only the arguments that it takes",
+        )
     env: dict[str, Value] = {}
     for p, value in zip(ordered, positional, strict=False):
         env[p.name.value] = value
@@ -40,7 +48,9 @@ def bind_parameters(
             env[key] = keywords[given(key)]
         elif key not in env:
             if p.default is None:
-                raise ev.b.refuse("PRT901", f"`{name}` is missing the argument `{key}`")
+                raise ev.b.refuse(
+                    "PRT901", f"`{name}` is missing the argument `{key}`", "pass the argument"
+                )
             if isinstance(function, cst.FunctionDef):
                 check_default(ev.b, ev.scope, p.default, ev.scope.module.span(function).line)
             env[key] = Evaluator(ev.b, ev.scope, {})(p.default)

@@ -82,7 +82,11 @@ def library_call(
 def floating(call: Call, array: Array) -> DType:
     """The dtype that linear algebra computes in: the array's, float64 for integers."""
     if array.dtype.name == "float16":
-        raise call.refuse("PRT907", f"`{call.name}` of float16 raises TypeError in NumPy")
+        raise call.refuse(
+            "PRT907",
+            f"`{call.name}` of float16 raises TypeError in NumPy",
+            "convert the array with `astype(np.float32)` first",
+        )
     return array.dtype if array.dtype.kind in "fc" else FLOAT64
 
 

@@ -263,6 +263,7 @@ def _bind_target(
             raise body.b.refuse(
                 "PRT905",
                 f"{len(value)} values cannot be unpacked into {len(target.elements)} names",
+                "use as many names as there are values",
             )
         for element, v in zip(target.elements, value, strict=True):
             _bind_target(body, element.value, v, reassigned)
@@ -390,7 +391,11 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     with b.block() as collected:
         cond: Expr = condition(body, node.test)
         if not all(isinstance(s, Host) for s in collected):
-            raise b.refuse("PRT902", "the condition of the `while` stores into an array")
+            raise b.refuse(
+                "PRT902",
+                "the condition of the `while` stores into an array",
+                "store in the body of the loop",
+            )
         tests = list(collected)  # of sizes, which no iteration changes
         collected.clear()
         body.run_again(statements)

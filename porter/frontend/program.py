@@ -98,13 +98,23 @@ def _build(
             return replace(program, allow_serial=scope.allow_serial)
         local_types, pinned = builder.local_types, builder.pinned
         local_arms = builder.local_arms
-    raise refusal("PRT908", "a variable changes its type in each iteration", function.span)
+    raise refusal(
+        "PRT908",
+        "a variable changes its type in each iteration",
+        function.span,
+        "give the variable its final type before the loop",
+    )
 
 
 def _check_definition(function: FunctionSource) -> None:
     node = function.node
     if node.asynchronous is not None:
-        raise refusal("PRT902", f"`{function.name}` is an `async` function", function.span)
+        raise refusal(
+            "PRT902",
+            f"`{function.name}` is an `async` function",
+            function.span,
+            "make it a plain function",
+        )
     if isinstance(node.params.star_arg, cst.Param) or node.params.star_kwarg is not None:
         raise refusal(
             "PRT902", f"`{function.name}` takes a variable number of arguments",
@@ -144,8 +154,12 @@ def _environment(
             parameters.append(Parameter(name, WEAK_BOOL, None, default, True, keyword))
             continue
         if t.omitted:
-            raise refusal("PRT907", f"`{name}` has no default: its type must be given",
-                          _head(function))  # fmt: skip
+            raise refusal(
+                "PRT907",
+                f"`{name}` has no default: its type must be given",
+                _head(function),
+                "give its type with `--signature`, or annotate the parameter",
+            )
         if constant_of_default(value) is not None:
             b.fixable.add(name)
         if t.items:

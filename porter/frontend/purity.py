@@ -64,7 +64,7 @@ def check_call(body: Body, call: cst.Call, reads: Callable[[cst.CSTNode], bool])
         raise body.b.refuse("PRT901", "`out=` of a call that stays on the host is not supported")
     if reads_only(body, call) or callee(body, func) in _CONTAINERS or _is_object(body, func):
         return
-    shown = body.b.module.code(func)
+    shown = body.b.module.brief(func)
     raise body.b.refuse("PRT901", f"`{shown}` may modify the arrays that are passed to it",
                         "call it outside this function")  # fmt: skip
 
@@ -82,7 +82,11 @@ def check_block(body: Body, node: cst.CSTNode) -> None:
         case (
             cst.Return() | cst.Yield() | cst.FunctionDef() | cst.ClassDef() | cst.Try() | cst.With()
         ):
-            raise body.b.refuse("PRT902", "this block cannot stay on the host")
+            raise body.b.refuse(
+                "PRT902",
+                "this block cannot stay on the host",
+                "move the block out of this function",
+            )
         case cst.Assign(targets=targets):
             for t in targets:
                 _check_target(body, t.target)
@@ -96,7 +100,11 @@ def _check_target(body: Body, target: cst.BaseExpression) -> None:
     while isinstance(target, (cst.Attribute, cst.Subscript)):
         target = target.value
     if isinstance(target, cst.Name) and isinstance(body.env.get(target.value), Array):
-        raise body.b.refuse("PRT902", "a host loop stores into a device array")
+        raise body.b.refuse(
+            "PRT902",
+            "a host loop stores into a device array",
+            "store into the array outside this loop",
+        )
 
 
 def is_plain(value: cst.CSTNode) -> bool:

@@ -54,7 +54,9 @@ def reshape(b: Builder, array: Array, shape: tuple[Poly, ...]) -> Array:
     total = product(old)
     unknown = [d for d, n in enumerate(shape) if n.constant == -1]
     if len(unknown) > 1:
-        raise b.refuse("PRT903", "`reshape` accepts only one size of -1")
+        raise b.refuse(
+            "PRT903", "`reshape` accepts only one size of -1", "write out all sizes but one"
+        )
     known = product([b.resolve(n) for n in shape if n.constant != -1])
     if unknown:
         if not known.is_positive():

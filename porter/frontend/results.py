@@ -55,7 +55,11 @@ def _return_early(body: Body, value: Value, node: cst.CSTNode) -> None:
     result, returned = body.early
     expr = body.ev.as_numeric(value, node)
     if isinstance(expr, Array):
-        raise body.b.refuse("PRT902", "an array is returned from inside a loop")
+        raise body.b.refuse(
+            "PRT902",
+            "an array is returned from inside a loop",
+            "assign it in the loop, and return it after the loop",
+        )
     body.b.let(result, expr)
     body.b.let(returned, number(True))
     looping.jump(body, "break")
@@ -81,7 +85,9 @@ def _result(body: Body, value: Value, name: str) -> str | Expr | None:
         return value
     if not is_expr(value):
         raise body.b.refuse(
-            "PRT902", "the returned value is not an array, a number or a tuple of them"
+            "PRT902",
+            "the returned value is not an array, a number or a tuple of them",
+            "return arrays, numbers or a tuple of them",
         )
     expr: Expr = value
     if on_host(expr):

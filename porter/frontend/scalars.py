@@ -18,7 +18,7 @@ from porter.arrays.dtypes import (
 )
 from porter.arrays.sizes import Poly, apply
 from porter.ir.nodes import Cast, Const, Expr, Load, Local, Op, Reduce, Scalar, Select, Value
-from porter.ir.ops import OPS
+from porter.ir.ops import OPS, sign
 from porter.ir.walk import walk
 
 
@@ -161,7 +161,7 @@ def types_of(op: str, args: list[Expr]) -> tuple[DType, DType]:
     common = _common(args)
     if rule == "compare":
         if common.kind == "c" and op not in ("eq", "ne"):
-            raise DTypeError(f"`{OPS[op].numpy}` of complex numbers")
+            raise DTypeError(f"`{sign(op)}` of complex numbers is not supported")
         return common, WEAK_BOOL if common.weak else BOOL
     if rule == "logic":
         return BOOL, WEAK_BOOL if common.weak else BOOL
@@ -171,11 +171,11 @@ def types_of(op: str, args: list[Expr]) -> tuple[DType, DType]:
     if rule in ("float", "real_float"):
         common = _float_loop(args)
         if rule == "real_float" and common.kind == "c":
-            raise DTypeError(f"`{OPS[op].numpy}` of complex numbers")
+            raise DTypeError(f"`{sign(op)}` of complex numbers is not supported")
         return common, common
     if rule == "bits":
         if common.kind not in "iub":
-            raise DTypeError(f"`{OPS[op].numpy}` of {common.name}")
+            raise DTypeError(f"`{sign(op)}` of {common.name} is not supported")
         if common.kind == "b" and op in ("lshift", "rshift"):
             common = WEAK_INT if common.weak else DType("int8")
         return common, common
@@ -184,7 +184,7 @@ def types_of(op: str, args: list[Expr]) -> tuple[DType, DType]:
     if rule in ("real", "part"):
         return common, part_of(common)
     if rule == "order" and common.kind == "c":
-        raise DTypeError(f"`{OPS[op].numpy}` of complex numbers")
+        raise DTypeError(f"`{sign(op)}` of complex numbers is not supported")
     return _arithmetic(op, common), _arithmetic(op, common)
 
 
@@ -192,11 +192,11 @@ def _arithmetic(op: str, common: DType) -> DType:
     if common.kind == "b" and op in ("sub", "neg", "pos", "sign"):
         if common.weak:
             return WEAK_INT
-        raise DTypeError(f"`{OPS[op].numpy}` of booleans")
+        raise DTypeError(f"`{sign(op)}` of booleans is not supported")
     if common.kind == "b" and op in ("pow", "floordiv", "mod", "fmod"):
         return WEAK_INT if common.weak else DType("int8")
     if common.kind == "c" and op in ("floordiv", "mod", "fmod", "sign"):
-        raise DTypeError(f"`{OPS[op].numpy}` of complex numbers")
+        raise DTypeError(f"`{sign(op)}` of complex numbers is not supported")
     return common
 
 
@@ -244,12 +244,11 @@ def operate(op: str, *operands: Expr) -> Expr:
             if operand.kind == "u" and _may_be_negative(args[k]):
                 return _below_unsigned(op, args, k, operand)
     if operand.name == "float16":
-        raise DTypeError(f"`{OPS[op].numpy}` computes in float16 here, which kernels do not do "
-                         "(`astype(np.float32)` first)")  # fmt: skip
+        raise DTypeError(f"`{sign(op)}` in float16 is not supported in kernels")  # fmt: skip
     if operand.kind == "b" and not operand.weak and op in ("add", "mul"):
         op = "or" if op == "add" else "and"
     if operand.kind == "c" and op in ("sqrt", "log", "tan", "sinh", "cosh", "tanh"):
-        raise DTypeError(f"`{OPS[op].numpy}` of complex numbers")
+        raise DTypeError(f"`{sign(op)}` of complex numbers is not supported")
     if operand.kind != "c" and op in ("real", "conj"):
         return args[0]
     if operand.kind != "c" and op == "imag":
@@ -325,10 +324,10 @@ def _power(args: list[Expr], dtype: DType) -> Expr:
     whole = isinstance(known, (int, float)) and float(known).is_integer()
     if dtype.kind in "iu":
         if isinstance(known, int) and known < 0 and not dtype.weak:
-            raise DTypeError("integers to a negative power")
+            raise DTypeError("a negative power of integers is not supported")
         if dtype.weak and (known is None or (isinstance(known, int) and known < 0)):
             if known is None:
-                raise DTypeError("a Python integer to a power that is not known here")
+                raise DTypeError("the exponent of this Python integer is not known at conversion")
             return Op("pow", (cast(base, WEAK_FLOAT), number(float(known))), WEAK_FLOAT)
     elif known == 0.5 and dtype.kind == "f":
         return Op("sqrt", (cast(base, dtype),), dtype)

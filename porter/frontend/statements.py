@@ -135,7 +135,8 @@ class Body:
             self.env.update(before)
             second = self._helper_rest(other)
         if any(isinstance(s, Write) for s in self.b.statements[-2:]):
-            raise self.b.refuse("PRT902", f"`{self.helper}` stores before a conditional `return`")
+            raise self.b.refuse("PRT902", f"`{self.helper}` stores before a conditional `return`",
+                                "return at the end of it")  # fmt: skip
         return self._merge(cond, first, second, node)
 
     def _helper_loop(
@@ -279,7 +280,7 @@ class Body:
             raise self.b.refuse("PRT902", "a generator or coroutine cannot be converted",
                                 "store the values into an array and return it")  # fmt: skip
         if not isinstance(value, cst.Call):
-            raise self.b.refuse("PRT902", "this expression has no effect")
+            raise self.b.refuse("PRT902", "this expression has no effect", "remove it")
         self.ev(value)
 
     # -- assignment ------------------------------------------------------------------
@@ -295,7 +296,8 @@ class Body:
             case cst.Subscript():
                 store(self.b, self._target(target), self.ev.as_numeric(value, target))
             case _:
-                raise self.b.refuse("PRT902", "assignment to an attribute cannot be converted")
+                raise self.b.refuse("PRT902", "assignment to an attribute cannot be converted",
+                                    "return the value instead")  # fmt: skip
 
     def _assign_all(self, targets: Sequence[cst.BaseExpression], values: list[Value]) -> None:
         """All right sides are evaluated before the first target changes."""
@@ -344,7 +346,8 @@ class Body:
             return [subscripts.row(self.b, value, Poly.of(k)) for k in range(count)]
         if isinstance(value, tuple) and len(value) == count:
             return list(value)
-        raise self.b.refuse("PRT903", f"this value cannot be unpacked into {count} names")
+        raise self.b.refuse("PRT903", f"this value cannot be unpacked into {count} names",
+                            "unpack a tuple or an array of exactly that length")  # fmt: skip
 
     def _target(self, node: cst.Subscript) -> Array:
         owner = self.ev(node.value)
@@ -442,7 +445,8 @@ class Body:
     def _augmented(self, node: cst.AugAssign) -> None:
         kind = _AUGMENTED.get(type(node.operator).__name__)
         if kind is None:
-            raise self.b.refuse("PRT902", "this in-place operator cannot be converted")
+            raise self.b.refuse("PRT902", "this in-place operator cannot be converted",
+                                "write the operation with `=`")  # fmt: skip
         op = BINARY[kind]
         if isinstance(node.target, cst.Subscript):
             target: Value = self._target(node.target)

@@ -58,7 +58,7 @@ def after_loop(body: Body, settled: Env, loop: cst.For | cst.While) -> None:
             if isinstance(new, Array) and _may_grow(body, name, new, loop):
                 raise Grown(name, tuple(map(body.b.resolve, new.shape)), new.dtype)
             raise _unlike(body, name, new)
-        missed = "is of another kind if the loop does not run"
+        missed = "has a different type if the loop does not run"
         body.env[name] = Unsettled(name, missed) if is_expr(old) else Unsettled(name)
 
 

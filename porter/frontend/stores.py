@@ -39,8 +39,8 @@ def store(
     if target.view.contiguous or same & b.flattened:
         _demand_contiguous(b, target.view.buffer)
     if same & b.frozen:
-        raise b.refuse("PRT905", f"`{target.view.buffer}` is kept by a value of the host and "
-                       "changes afterwards", "give the host object a copy: `.copy()`")  # fmt: skip
+        raise b.refuse("PRT905", f"a host object still refers to `{target.view.buffer}`",
+                       "give the host object a copy: `.copy()`")  # fmt: skip
     b.strict_shapes = True
     if same & b.snapshots.keys():
         raise b.may_share(target.view.buffer)
@@ -50,7 +50,7 @@ def store(
     extra = source.ndim - target.ndim
     if extra > 0:
         if any(n != ONE for n in source.shape[:extra]):
-            raise b.refuse("PRT903", f"{what}: the value has more dimensions than the target")
+            raise b.refuse("PRT903", "the value has more dimensions than the target")
     for have, want in zip(reversed(source.shape), reversed(target.shape), strict=False):
         if have != ONE:
             unequal = f"{what}: could not broadcast the value into the target"
@@ -70,8 +70,8 @@ def store(
     index = _apart(b, target.view.buffer, target.view.index(idx), axes)
     mask = target.mask(idx) if target.mask is not None else None
     if isinstance(mask, Load) and mask.buffer == target.view.buffer and mask.index != index:
-        raise b.refuse("PRT905", "the mask is a view of the array that is stored into: NumPy reads "
-                       "it while it stores", "copy the mask first")  # fmt: skip
+        raise b.refuse("PRT905", "the mask is a view of the array that is stored into",
+                       "copy the mask first")  # fmt: skip
     checked = any(isinstance(a, Data) for p in index for a in p.atoms())
     b.emit(Write(target.view.buffer, axes, index, body, b.origin, mask, checked, combine))
 
@@ -147,7 +147,11 @@ def _placed(b: Builder, target: Array, source: Array) -> Array:
 def _check_kind(b: Builder, target: Array, value: Operand) -> None:
     """NumPy stores floats into integers by truncation; complex into real it warns about."""
     if value.dtype.kind == "c" and target.dtype.kind != "c":
-        raise b.refuse("PRT907", "a complex value is stored into a real array")
+        raise b.refuse(
+            "PRT907",
+            "a complex value is stored into a real array",
+            "make the target complex, or store `value.real`",
+        )
 
 
 def same_kind(target: Array, value: Operand) -> bool:

@@ -71,7 +71,11 @@ def slice_positions(b: Builder, s: Slice, size: Poly) -> tuple[Poly, Poly, Poly 
         start, stop = bounded(b, s.start, size, False), bounded(b, s.stop, size, True)
         return start, _steps(b, stop - start, step_there), step_there
     if not step:
-        raise b.refuse("PRT905", "the step of a slice must be a nonzero constant")
+        raise b.refuse(
+            "PRT905",
+            "the step of a slice must be a nonzero constant",
+            "write the step as a literal",
+        )
     if step > 0:
         start = bounded(b, s.start, size, False)
         stop = bounded(b, s.stop, size, True)
@@ -91,7 +95,11 @@ def _positive_step(b: Builder, step: Poly) -> Poly:
         return step
     inner = {r.name for r in b.ranges}
     if low.names() & inner or any(isinstance(a, Data) for a in low.atoms()):
-        raise b.refuse("PRT905", f"the sign of the step `{step}` of this slice is unknown")
+        raise b.refuse(
+            "PRT905",
+            f"the sign of the step `{step}` of this slice is unknown",
+            "write the step as a literal",
+        )
     message = "the step of a slice is not positive"
     b.check(Check("index", Poly.of(1), low, message, "ValueError"))
     return step
@@ -116,7 +124,11 @@ def _reverse_bound(b: Builder, bound: Poly | None, size: Poly, is_stop: bool) ->
     if bound.is_nonneg() or _within(b, bound):
         free = is_stop or _never_above(b, bound + 1, size)
         return bound if free else minimum(bound, size - 1)
-    raise b.refuse("PRT905", f"the sign of the bound `{bound}` of this slice is unknown")
+    raise b.refuse(
+        "PRT905",
+        f"the sign of the bound `{bound}` of this slice is unknown",
+        "use a literal bound, or a size such as `x.shape[0]`",
+    )
 
 
 def element(b: Builder, index: Expr, size: Poly, axis: int) -> Poly:
@@ -128,7 +140,11 @@ def element(b: Builder, index: Expr, size: Poly, axis: int) -> Poly:
     poly = poly_of(index)
     if poly is None:
         if index.dtype.kind not in "iu":
-            raise b.refuse("PRT905", f"a {index.dtype.name} value cannot be used as an index")
+            raise b.refuse(
+                "PRT905",
+                f"a {index.dtype.name} value cannot be used as an index",
+                "convert it to an integer with `int(...)`",
+            )
         return Poly.atom(Data(index, index.dtype.kind == "u"))
     poly, size = b.resolve(poly), b.resolve(size)
     low, high = lowest(b, poly), highest(b, poly)
@@ -166,7 +182,7 @@ def _expand(b: Builder, array: Array, items: Sequence[Any]) -> list[Any]:
     if used > array.ndim:
         raise b.refuse(
             "PRT903",
-            f"{used} indices are given for an array of {array.ndim} dimensions",
+            f"too many indices for a {array.ndim}-D array: {used}",
         )
     full = [Slice(None, None, None)] * (array.ndim - used)
     if any(i is ELLIPSIS for i in items):
@@ -258,7 +274,11 @@ def _gather(b: Builder, array: Array, parts: list[_Part], target: bool) -> Array
     arrays: list[Array] = [parts[k][1] for k in where]
     for a in arrays:
         if a.dtype.kind not in "iu":
-            raise b.refuse("PRT905", f"a {a.dtype.name} array cannot be used as an index")
+            raise b.refuse(
+                "PRT905",
+                f"a {a.dtype.name} array cannot be used as an index",
+                "convert it to integers with `astype(np.int64)`",
+            )
     if any(a.lead for a in arrays):
         if fixed != list(range(len(arrays))) or not same_selection(arrays):
             arrays = [whole(b, a) for a in arrays]

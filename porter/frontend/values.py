@@ -171,7 +171,7 @@ class Unsettled:
     """What a name means depends on which branch ran: it must not be read."""
 
     name: str
-    why: str = "is of another kind in each branch"
+    why: str = "has a different type in each branch"
 
 
 class Listed(tuple[Any, ...]):

@@ -70,3 +70,15 @@ UPDATES = COMBINES - {"same", "once"}
 
 #: reductions: NumPy's name of the fold, and the dtype rule of the result
 REDUCTIONS = {"sum", "prod", "max", "min", "any", "all"}
+
+#: how Python writes the operations that have a sign
+_SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "neg": "-", "pos": "+", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
+    "band": "&", "bor": "|", "bxor": "^", "invert": "~", "lshift": "<<", "rshift": ">>",
+}  # fmt: skip
+
+
+def sign(op: str) -> str:
+    """The operation as a message shows it: Python's sign, or NumPy's name."""
+    return _SIGNS.get(op) or (OPS[op].numpy if op in OPS else op)

@@ -103,8 +103,8 @@ def _reads(body: Sequence[Stmt], variable: str) -> list[Origin]:
 def _dependence(loop: For, write: Access, other: Access, context: Context) -> Refusal:
     verb = "writes" if other.write else "reads"
     one, two = shown(write, context), shown(other, context)
-    what = f"{verb} `{two}`" if (other.write, two) != (True, one) else "writes it again"
-    message = f"the loop over `{context.user(loop.index)}` writes `{one}` and {what}"
+    what = f"and {verb} `{two}`" if (other.write, two) != (True, one) else "in several iterations"
+    message = f"the loop over `{context.user(loop.index)}` writes `{one}` {what}"
     note = Note(other.origin.span, "written here" if other.write else "read here")
     cure = (
         "write into a second array if old values are meant; run a recurrence on the CPU, "

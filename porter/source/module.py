@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
 
-from porter.diagnostics import Span
+from porter.diagnostics import Span, brief
 from porter.guarded import Place, deep
 from porter.source.depth import without_deep
 from porter.source.scopes import normal, set_names_apart
@@ -95,6 +95,10 @@ class SourceModule:
             return self.span(node.children[0])
         start, end = found.start, found.end  # type: ignore[attr-defined]
         return Span(start.line, start.column + 1, end.line, end.column + 1)
+
+    def brief(self, node: cst.CSTNode) -> str:
+        """The code of a node, short enough for a message."""
+        return brief(self.code(node))
 
     def code(self, node: cst.CSTNode) -> str:
         """The node's own source text."""

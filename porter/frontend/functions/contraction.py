@@ -71,7 +71,11 @@ def _product(
 def _einsum(call: Call) -> Value:
     subscripts, *values = call.value("operands")
     if not isinstance(subscripts, Text):
-        raise call.refuse("PRT901", "`einsum` is called without a constant subscript string")
+        raise call.refuse(
+            "PRT901",
+            "`einsum` is called without a constant subscript string",
+            "pass the subscripts as a literal string",
+        )
     text = subscripts.value.replace(" ", "")
     if "." in text:
         raise call.refuse(
@@ -144,7 +148,9 @@ def paired(
 def _constant(call: Call, value: object) -> int:
     known = value if isinstance(value, int) else constant_of(value)
     if not isinstance(known, int):
-        raise call.refuse("PRT903", f"the axes of `{call.name}` must be constants")
+        raise call.refuse(
+            "PRT903", f"the axes of `{call.name}` must be constants", "write the axes as literals"
+        )
     return known
 
 
@@ -198,7 +204,9 @@ def _cross(call: Call) -> Value:
     axis = int(call.constant("axis"))
     if axis != -1 and x.ndim != y.ndim:
         raise call.refuse(
-            "PRT901", "`cross` along this axis of arrays with different ndim is not supported"
+            "PRT901",
+            "`cross` along this axis of arrays with different ndim is not supported",
+            "move the vectors to the last axis first",
         )
 
     def turned(v: Array, by: int) -> Array:

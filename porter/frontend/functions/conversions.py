@@ -36,9 +36,7 @@ for _name in PYTHON_TYPES:
 
 def _single(call: Call, array: Array) -> Expr:
     if array.ndim:
-        raise call.refuse(
-            "PRT903", f"`{call.name}` does not take an array of {array.ndim} dimensions"
-        )
+        raise call.refuse("PRT903", f"`{call.name}` does not take a {array.ndim}-D array")
     return array.at(())
 
 

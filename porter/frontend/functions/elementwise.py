@@ -127,13 +127,13 @@ def formula(names: str, parameters: str, compute: Callable[..., Expr]) -> None:
 
 def _real_float(x: Expr) -> Expr:
     if x.dtype.kind == "c":
-        raise DTypeError("this function of complex numbers")
+        raise DTypeError("complex numbers are not supported by this function")
     return as_float(x)
 
 
 def _reciprocal(x: Expr) -> Expr:
     if x.dtype.kind in "iub":
-        raise DTypeError("`reciprocal` of integers")
+        raise DTypeError("`reciprocal` of integers is not supported")
     return operate("truediv", integer(1), x)
 
 
@@ -245,7 +245,9 @@ def _nan_to_num(call: Call) -> Result:
         return map_arrays(call.b, lambda e: e, [x], "`nan_to_num`")
     if x.dtype.kind == "c" or call.constant("copy") is not True:
         raise call.refuse(
-            "PRT907", "`nan_to_num` is supported only for real arrays and not in place"
+            "PRT907",
+            "`nan_to_num` is supported only for real arrays and not in place",
+            "apply it to `x.real` and `x.imag`, and assign the result",
         )
     given = [call.constant(n) for n in ("nan", "posinf", "neginf")]
     if None in given:

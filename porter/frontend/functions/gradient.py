@@ -34,7 +34,7 @@ def _gradient(call: Call) -> Value:
         normal_axis(call.b, a, array.ndim, "`gradient`") for a in given]  # fmt: skip
     order = int(call.constant("edge_order"))
     if order not in (1, 2):
-        raise call.refuse("PRT903", "`edge_order` of `gradient` must be 1 or 2")
+        raise call.refuse("PRT903", "`edge_order` of `gradient` must be 1 or 2", "pass 1 or 2")
     if len(spacing) not in (0, 1, len(axes)):
         raise call.refuse("PRT903", "`gradient` requires one distance, or one for each axis")
     steps: list[Operand] = [call.ev.as_numeric(v, call.node) for v in spacing]

@@ -75,7 +75,9 @@ def _ix(call: Call) -> Value:
         if a.ndim != 1:
             raise call.refuse("PRT903", "`ix_` requires 1-D sequences")
         if a.dtype.kind == "b":
-            raise call.refuse("PRT906", "the shape of `ix_` of a mask depends on the data")
+            raise call.refuse(
+                "PRT906", "the shape of `ix_` of a mask depends on the data", "pass integer indices"
+            )
     return tuple(_lying(a, d, len(arrays)) for d, a in enumerate(arrays))
 
 

@@ -126,7 +126,11 @@ def _explicit(call: Call, a: Array) -> _Bins:
     if edges.ndim != 1:
         raise call.refuse("PRT903", "`bins` must be 1-D when it is an array")
     if call.value("range") is not NONE:
-        raise call.refuse("PRT901", "`range` cannot be combined with an array of bin edges")
+        raise call.refuse(
+            "PRT901",
+            "`range` cannot be combined with an array of bin edges",
+            "remove the keyword `range`",
+        )
     b = call.b
     b.same_dtype(a.dtype, edges.dtype)
     edges = edges if edges.view is not None else b.define("edges", edges)
@@ -163,10 +167,14 @@ def _given_limits(call: Call) -> tuple[Expr, Expr, DType]:
     """The limits that the user gives, and the dtype that the edges are computed in."""
     given = call.value("range")
     if not isinstance(given, tuple) or len(given) != 2:
-        raise call.refuse("PRT903", "`range` must be two numbers")
+        raise call.refuse(
+            "PRT903", "`range` must be two numbers", "pass two numbers: `range=(0.0, 1.0)`"
+        )
     lo, hi = (call.ev.as_numeric(v, call.node) for v in given)
     if isinstance(lo, Array) or isinstance(hi, Array):
-        raise call.refuse("PRT903", "`range` must be two numbers")
+        raise call.refuse(
+            "PRT903", "`range` must be two numbers", "pass two numbers: `range=(0.0, 1.0)`"
+        )
     finite = operate("and", _finite(lo), _finite(hi))
     _raise_if(call.b, operate("not", finite), "supplied range is not finite")
     _raise_if(call.b, operate("gt", lo, hi), "max must be larger than min in range parameter.")

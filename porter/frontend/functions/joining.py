@@ -96,7 +96,11 @@ def _parts(call: Call, name: str = "arrays") -> list[Array]:
     if isinstance(value, Array) and value.ndim and value.shape[0].constant is not None:
         value = tuple(row(call.b, value, Poly.of(k)) for k in range(value.shape[0].constant))
     if not isinstance(value, tuple) or not value:
-        raise call.refuse("PRT902", f"`{call.name}` requires a tuple or list of arrays")
+        raise call.refuse(
+            "PRT902",
+            f"`{call.name}` requires a tuple or list of arrays",
+            "pass the arrays as a tuple or list",
+        )
     arrays = [as_array(call.ev.as_numeric(v, call.node)) for v in value]
     return [settled(call.b, a) if a.ndim else a for a in arrays]
 
@@ -114,7 +118,9 @@ def _concatenate(call: Call) -> Value:
     if isinstance(given, Array) and given.ndim > 1 and given.shape[0].constant is None:
         if axis not in (0, None):
             raise call.refuse(
-                "PRT902", "`concatenate` of the rows of an array is supported along axis 0 only"
+                "PRT902",
+                "`concatenate` of the rows of an array is supported along axis 0 only",
+                "pass a tuple of arrays",
             )
         rows = given.shape[:2] if axis == 0 else given.shape
         call.b.check(Check("index", ONE, rows[0], "need at least one array to concatenate"))

@@ -36,7 +36,11 @@ def _multi_dot(call: Call) -> Value:
     """The product of all, from left to right."""
     arrays = call.value("arrays")
     if not isinstance(arrays, tuple) or len(arrays) < 2:
-        raise call.refuse("PRT902", "`multi_dot` requires a tuple or list of arrays")
+        raise call.refuse(
+            "PRT902",
+            "`multi_dot` requires a tuple or list of arrays",
+            "pass the arrays as a tuple or list",
+        )
     product, *rest = (as_array(call.ev.as_numeric(a, call.node)) for a in arrays)
     for factor in rest:
         product = as_array(matmul(call.b, call.b.define("product", product), factor,

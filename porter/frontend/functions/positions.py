@@ -23,7 +23,11 @@ def _fromfunction(call: Call) -> Value:
 
     callee = call.value("function")
     if not isinstance(callee, Function) or callee.node is None:
-        raise call.refuse("PRT901", "`fromfunction` requires a function of this file or a lambda")
+        raise call.refuse(
+            "PRT901",
+            "`fromfunction` requires a function of this file or a lambda",
+            "write the function as a `lambda` or with `def` in this file",
+        )
     shape = shape_of(call, call.value("shape"))
     dtype = call.dtype() or FLOAT64
 

@@ -105,7 +105,9 @@ def axes_of(call: Call, array: Array, name: str = "axis") -> list[int] | None:
         )
     found = [normal_axis(call.b, a, array.ndim, f"`{call.name}`") for a in axes]
     if len(set(found)) < len(found):
-        raise call.refuse("PRT903", f"`{call.name}` is given the same axis twice")
+        raise call.refuse(
+            "PRT903", f"`{call.name}` is given the same axis twice", "name each axis once"
+        )
     return sorted(found)
 
 
@@ -135,7 +137,7 @@ def selected(call: Call, array: Array) -> Array:
     mask = call.array("where")
     if mask.dtype.kind != "b" or mask.ndim > array.ndim or array.mask is not None:
         raise call.refuse("PRT907", f"`where` of `{call.name}` must be a boolean array "
-                          "of the array's shape")  # fmt: skip
+                          "of the array's shape", "pass a comparison, such as `x > 0`")  # fmt: skip
     broadcast_shape(call.b, [array.shape, mask.shape], f"`where` of `{call.name}`")
     return Array(array.shape, array.dtype, array.at, mask=lambda idx: mask.at(
         aligned(mask.shape, idx)))  # fmt: skip
@@ -345,16 +347,16 @@ def _builtin_extreme(call: Call) -> Value:
         given = given[0]
     if not given:
         raise call.refuse(
-            "PRT901", f"`{call.name.split('.')[-1]}` of an empty sequence raises ValueError"
+            "PRT901",
+            f"`{call.name.split('.')[-1]}` of an empty sequence raises ValueError",
+            "pass at least one element",
         )
     values = [call.ev.as_numeric(v, call.node) for v in given]
     op = call.name.split(".")[-1]
     if len(values) == 1:
         array = as_array(values[0])
         if array.ndim != 1:
-            raise call.refuse(
-                "PRT903", f"`{op}` of an array of {array.ndim} dimensions is ambiguous"
-            )
+            raise call.refuse("PRT903", f"`{op}` of a {array.ndim}-D array is ambiguous")
         return _python_extreme_of(Fold(call, array, None, False), op)
     result = values[0]
     for v in values[1:]:

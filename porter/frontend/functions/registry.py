@@ -52,7 +52,11 @@ class Call:
         known = constant_of(value)
         if known is None:
             self.b.must_be_known(value)
-            raise self.refuse("PRT903", f"`{name}` of `{self.name}` must be a constant")
+            raise self.refuse(
+                "PRT903",
+                f"`{name}` of `{self.name}` must be a constant",
+                "write it as a literal, or give the parameter a default",
+            )
         return known
 
     def axes(self, name: str = "axis") -> list[int] | None:
@@ -63,7 +67,11 @@ class Call:
                 self.b.must_be_known(v)
             axes = [constant_of(v) for v in value]
             if not all(isinstance(a, int) for a in axes):
-                raise self.refuse("PRT903", f"the `{name}` of `{self.name}` must be a constant")
+                raise self.refuse(
+                    "PRT903",
+                    f"the `{name}` of `{self.name}` must be a constant",
+                    "write it as a literal, or give the parameter a default",
+                )
             return [int(a) for a in axes if isinstance(a, int)]
         axis = self.constant(name)
         return None if axis is None else [int(axis)]
@@ -80,7 +88,9 @@ class Call:
         found = dtype_of(value)
         if found is None:
             raise self.refuse(
-                "PRT907", f"the dtype given to `{self.name}` is not known at conversion"
+                "PRT907",
+                f"the dtype given to `{self.name}` is not known at conversion",
+                "pass a constant dtype such as `np.float64`",
             )
         return found
 

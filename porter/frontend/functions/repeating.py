@@ -17,7 +17,9 @@ def count(call: Call, value: Any) -> Poly:
     """A number of times. NumPy raises ValueError for a negative one."""
     (n,) = shape_of(call, value)
     if n.constant is not None and n.constant < 0:
-        raise call.refuse("PRT903", "the `repeats` of `repeat` are negative")
+        raise call.refuse(
+            "PRT903", "the `repeats` of `repeat` are negative", "pass a count of 0 or more"
+        )
     return n
 
 
@@ -30,7 +32,7 @@ def _repeat(call: Call) -> Value:
     if isinstance(times, (tuple, Array)):
         raise call.refuse(
             "PRT906",
-            "`repeat` with a count for each element has as many elements as the counts say",
+            "the shape of `repeat` with an array of counts depends on the data",
             "repeat every element the same number of times",
         )
     n = count(call, times)

@@ -48,7 +48,11 @@ def _take(call: Call) -> Value:
     d = normal_axis(call.b, int(axis or 0), array.ndim, "`take`")
     given = call.operand("indices")
     if given.dtype.kind not in "iu":
-        raise call.refuse("PRT905", f"the indices of `take` have the dtype {given.dtype.name}")
+        raise call.refuse(
+            "PRT905",
+            f"the indices of `take` have the dtype {given.dtype.name}",
+            "convert the indices with `astype(np.int64)`",
+        )
     positions = _moded(call, given, call.b.resolve(array.shape[d]))
     items: list[Any] = [Slice(None, None, None)] * d + [positions]
     found = index(call.b, array, items)
@@ -82,11 +86,17 @@ def _choose(call: Call) -> Value:
     if isinstance(value, Array) and value.ndim and value.shape[0].constant:
         value = tuple(index(call.b, value, [integer(k)]) for k in range(value.shape[0].constant))
     if not isinstance(value, tuple) or not value:
-        raise call.refuse("PRT902", "`choose` requires a tuple or list of choices")
+        raise call.refuse(
+            "PRT902", "`choose` requires a tuple or list of choices", "pass the choices as a tuple"
+        )
     choices = [call.ev.as_numeric(v, call.node) for v in value]
     which = call.operand("a")
     if which.dtype.kind not in "iub":
-        raise call.refuse("PRT907", f"the indices of `choose` have the dtype {which.dtype.name}")
+        raise call.refuse(
+            "PRT907",
+            f"the indices of `choose` have the dtype {which.dtype.name}",
+            "convert the indices with `astype(np.int64)`",
+        )
     call.b.same_dtype(*(c.dtype for c in choices))
     dtype = choices[0].dtype
     for c in choices[1:]:
@@ -114,7 +124,11 @@ def _conditions(call: Call, name: str) -> list[Operand]:
     values = value if isinstance(value, tuple) else (value,)
     found = [call.ev.as_numeric(v, call.node) for v in values]
     if any(c.dtype.kind != "b" for c in found):
-        raise call.refuse("PRT907", f"the conditions of `{call.name}` must be boolean")
+        raise call.refuse(
+            "PRT907",
+            f"the conditions of `{call.name}` must be boolean",
+            "pass comparisons, such as `x > 0`",
+        )
     return found
 
 
@@ -123,7 +137,11 @@ def _select(call: Call) -> Value:
     """The choice of the first condition that holds, the default where none does."""
     conditions, choices = _conditions(call, "condlist"), call.value("choicelist")
     if not isinstance(choices, tuple) or len(choices) != len(conditions):
-        raise call.refuse("PRT903", "`select` requires as many choices as conditions")
+        raise call.refuse(
+            "PRT903",
+            "`select` requires as many choices as conditions",
+            "pass one choice for each condition",
+        )
     default = call.value("default")
     result: Operand = integer(0) if default == 0 else call.ev.as_numeric(default, call.node)
     values = [call.ev.as_numeric(v, call.node) for v in choices]
@@ -144,7 +162,11 @@ def _piecewise(call: Call) -> Value:
             for have, want in zip(array.shape, test.shape, strict=False):
                 call.b.unify(have, want, MASK_MISMATCH, error="IndexError")
     if not isinstance(functions, tuple) or len(functions) - len(conditions) not in (0, 1):
-        raise call.refuse("PRT903", "`piecewise` requires a function for each condition")
+        raise call.refuse(
+            "PRT903",
+            "`piecewise` requires a function for each condition",
+            "pass one function for each condition",
+        )
 
     def value(f: Value, test: Operand | None) -> Operand:
         mask = None if test is None else as_array(test).at
@@ -158,7 +180,11 @@ def _piecewise(call: Call) -> Value:
             given = inline(call.ev, f, [part], {})
         found = astype(call.ev.as_numeric(given, call.node), array.dtype)
         if isinstance(found, Array) and found.ndim and found.lead != lead:
-            raise call.refuse("PRT906", "a function given to `piecewise` is not elementwise")
+            raise call.refuse(
+                "PRT906",
+                "a function given to `piecewise` is not elementwise",
+                "use `np.where` with the whole expressions",
+            )
         return Array(found.shape, found.dtype, found.at) if isinstance(found, Array) else found
 
     result: Operand = integer(0)

@@ -75,7 +75,9 @@ def _expand_dims(call: Call) -> Value:
     ndim = array.ndim + len(axes)
     new = {normal_axis(call.b, a, ndim, "`expand_dims`") for a in axes}
     if len(new) != len(axes):
-        raise call.refuse("PRT903", "`expand_dims` is given the same axis twice")
+        raise call.refuse(
+            "PRT903", "`expand_dims` is given the same axis twice", "name each axis once"
+        )
     items = [NONE if d in new else Slice(None, None, None) for d in range(ndim)]
     return index(call.b, array, items) if ndim else array
 

@@ -112,7 +112,11 @@ def _qr(call: Call) -> Value:
     if mode == "r":
         return library_call(call, "np.linalg.qr({0}, 'r')", [a], [Result("r", (k, n), dtype)])[0]
     if mode not in ("reduced", "complete"):
-        raise call.refuse("PRT901", f"`qr` with the mode {mode!r} is not supported")
+        raise call.refuse(
+            "PRT901",
+            f"`qr` with the mode {mode!r} is not supported",
+            "use the mode `reduced`, `complete` or `r`",
+        )
     inner = k if mode == "reduced" else m
     results = [Result("q", (m, inner), dtype), Result("r", (inner, n), dtype)]
     return tuple(library_call(call, f"np.linalg.qr({{0}}, {mode!r})", [a], results))
@@ -152,9 +156,15 @@ def _fft(call: Call) -> Value:
     dtype = complex_of(call, a)
     dtype = real_of(call, dtype) if kind == "irfft" else dtype
     if kind == "rfft" and a.dtype.kind == "c":
-        raise call.refuse("PRT907", "`rfft` of complex numbers raises TypeError in NumPy")
+        raise call.refuse(
+            "PRT907", "`rfft` of complex numbers raises TypeError in NumPy", "use `np.fft.fft`"
+        )
     if given is not NONE and length.constant is None:
-        raise call.refuse("PRT903", f"`n` of `{short}` must be a constant")
+        raise call.refuse(
+            "PRT903",
+            f"`n` of `{short}` must be a constant",
+            "write it as a literal, or give the parameter a default",
+        )
     text = f"np.{short}({{0}}, {length if given is not NONE else None}, {axis}"
     text += f"{_known(call, 'norm')})"
     name = "signal" if kind.startswith("i") else "spectrum"

@@ -43,7 +43,11 @@ def _arange(call: Call) -> Value:
         return _of_floats(call, scalars, dtype)
     k = by.constant
     if not k:
-        raise call.refuse("PRT906", "the step of `arange` must be a nonzero constant")
+        raise call.refuse(
+            "PRT906",
+            "the step of `arange` must be a nonzero constant",
+            "write the step as a literal, or use `start + step * np.arange(n)`",
+        )
     span = last - first if k > 0 else first - last
     length = span if abs(k) == 1 else (span + (abs(k) - 1)) // abs(k)
     return Array((length,), dtype, lambda idx: cast(index_value(first + idx[0] * k), dtype))
@@ -70,7 +74,9 @@ def _of_floats(call: Call, parts: Sequence[Operand], dtype: DType) -> Array:
     if all(isinstance(k, (int, float)) for k in known):
         low, high, by = (float(k.real) for k in known if k is not None)
         if not by:
-            raise call.refuse("PRT903", "the step of `arange` must not be zero")
+            raise call.refuse(
+                "PRT903", "the step of `arange` must not be zero", "pass a nonzero step"
+            )
         length = Poly.of(max(math.ceil((high - low) / by), 0))
     elif call.b.depth:
         raise call.refuse(

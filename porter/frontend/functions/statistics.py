@@ -124,7 +124,9 @@ def _weights(call: Call, fold: Fold) -> Array:
         return weights
     if weights.ndim != 1 or fold.axes is None or len(fold.axes) != 1:
         raise call.refuse(
-            "PRT901", "the weights of `average` have a different shape than the array"
+            "PRT901",
+            "the weights of `average` have a different shape than the array",
+            "broadcast the weights to the shape of the array",
         )
     (axis,) = fold.axes
     call.b.unify(weights.shape[0], array.shape[axis], "`average`: the weights are not as long")
@@ -217,9 +219,7 @@ def _rows(call: Call, name: str) -> Array:
     """One variable in each row, in float64 at least."""
     array = call.array(name)
     if array.ndim not in (1, 2):
-        raise call.refuse(
-            "PRT903", f"`{call.name}` does not take an array of {array.ndim} dimensions"
-        )
+        raise call.refuse("PRT903", f"`{call.name}` does not take a {array.ndim}-D array")
     dtype = promote(strengthen(array.dtype), FLOAT64)
     if array.ndim == 1:
         return Array((ONE, array.shape[0]), dtype, lambda idx: cast(array.at([idx[1]]), dtype))
@@ -269,7 +269,11 @@ def _corrcoef(call: Call) -> Value:
     if not as_array(found).ndim:
         return elementwise(call.b, "truediv", as_array(found).at(()), as_array(found).at(()))
     if found.dtype.kind == "c":
-        raise call.refuse("PRT907", "`corrcoef` of complex numbers is not supported")
+        raise call.refuse(
+            "PRT907",
+            "`corrcoef` of complex numbers is not supported",
+            "pass the real and imaginary parts separately",
+        )
     table = call.b.define("covariances", as_array(found))
     n = table.shape[0]
     spread = [

@@ -28,7 +28,11 @@ def subscripted(ev: Evaluator, name: str, node: cst.Subscript) -> Value:
     if name in ("numpy.mgrid", "numpy.ogrid"):
         axes = [p for p in parts if isinstance(p, Array) and p.ndim == 1]
         if len(axes) != len(parts):
-            raise call.refuse("PRT905", f"`{name}` must be indexed with slices")
+            raise call.refuse(
+                "PRT905",
+                f"`{name}` must be indexed with slices",
+                "write slices in its brackets: `np.mgrid[0:n, 0:m]`",
+            )
         sparse = name == "numpy.ogrid"
         if len(axes) == 1:
             return axes[0]
@@ -75,7 +79,9 @@ def _part(call: Call, item: cst.BaseSlice) -> Any:
     start, stop, step = (NONE if p is None else call.ev(p) for p in given)
     start = integer(0) if start is NONE else start
     if stop is NONE:
-        raise call.refuse("PRT905", f"a slice of `{call.name}` requires an end")
+        raise call.refuse(
+            "PRT905", f"a slice of `{call.name}` requires an end", "write the end of the slice"
+        )
     count = constant_of(step)
     if isinstance(count, complex) and not isinstance(count, (int, float)):
         arguments = {"start": start, "stop": stop, "num": integer(int(abs(count))),

@@ -42,7 +42,11 @@ def _short(call: Call, cls: Any) -> str:
         return cls.dtype.name
     if isinstance(cls, Function) and cls.node is None:
         return cls.name.split(".")[-1]
-    raise call.refuse("PRT902", "`isinstance` with a class that is unknown to porter")
+    raise call.refuse(
+        "PRT902",
+        "`isinstance` with a class that is unknown to porter",
+        "use Python's or NumPy's number types, or `np.ndarray`",
+    )
 
 
 def _is_one_of(call: Call, value: Any, names: set[str]) -> bool:
@@ -53,13 +57,19 @@ def _is_one_of(call: Call, value: Any, names: set[str]) -> bool:
     if isinstance(value, tuple):
         if ("tuple" in names) != ("list" in names):
             raise call.refuse(
-                "PRT902", "whether this value is a tuple or a list is not known at conversion"
+                "PRT902",
+                "whether this value is a tuple or a list is not known at conversion",
+                "pass an array instead",
             )
         return "tuple" in names or "Sequence" in names
     if value is NONE:
         return "NoneType" in names
     if not is_expr(value):
-        raise call.refuse("PRT902", "the Python type of this value is not known at conversion")
+        raise call.refuse(
+            "PRT902",
+            "the Python type of this value is not known at conversion",
+            "convert the value explicitly, for example with `float(x)`",
+        )
     if names & _OF_KIND[value.dtype.kind]:
         return True
     if names & (_SCALARS | {value.dtype.name}):
@@ -87,7 +97,11 @@ def _callable(call: Call) -> Value:
 def _hasattr(call: Call) -> Value:
     name = call.constant("name")
     if not isinstance(call.value("obj"), Array) or name not in _HAS:
-        raise call.refuse("PRT902", f"whether this value has `.{name}` is not known at conversion")
+        raise call.refuse(
+            "PRT902",
+            f"whether this value has `.{name}` is not known at conversion",
+            "use an attribute that every array has",
+        )
     return number(True)
 
 
@@ -105,7 +119,11 @@ def _isrealobj(call: Call) -> Value:
 def _issubdtype(call: Call) -> Value:
     dtype, abstract = dtype_of(call.value("arg1")), call.value("arg2")
     if dtype is None:
-        raise call.refuse("PRT907", "the dtype given to `issubdtype` is not known at conversion")
+        raise call.refuse(
+            "PRT907",
+            "the dtype given to `issubdtype` is not known at conversion",
+            "pass a constant dtype such as `np.float64`",
+        )
     if isinstance(abstract, Function) and abstract.name.startswith("numpy."):
         name = abstract.name.removeprefix("numpy.")
         if name in _SCALARS:

@@ -110,7 +110,9 @@ def _fresh(call: Call, out: Array, result: Operand, where: Array | bool) -> Arra
     shape = broadcast_shape(call.b, shapes, f"`{call.name}`")
     if len(shape) != out.ndim or (condition and condition.dtype.kind != "b"):
         raise call.refuse(
-            "PRT905", f"`out=` of `{call.name}` has a different shape than the result"
+            "PRT905",
+            f"`out=` of `{call.name}` has a different shape than the result",
+            "allocate `out` with the shape of the result",
         )
 
     def at(idx: Sequence[Poly]) -> Expr:
@@ -124,7 +126,11 @@ def _fresh(call: Call, out: Array, result: Operand, where: Array | bool) -> Arra
 
 def _store_where(call: Call, out: Array, result: Array, where: Array) -> None:
     if where.dtype.kind != "b" or out.mask is not None or result.mask is not None:
-        raise call.refuse("PRT907", f"`where` of `{call.name}` must be a boolean array")
+        raise call.refuse(
+            "PRT907",
+            f"`where` of `{call.name}` must be a boolean array",
+            "pass a comparison, such as `x > 0`",
+        )
     broadcast_shape(call.b, [out.shape, result.shape, where.shape], f"`{call.name}`")
 
     def mask(idx: Sequence[Poly]) -> Expr:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -96,10 +97,11 @@ def program(text: str, arguments: tuple[Any, ...]) -> Program:
 
 
 def main() -> int:
-    """Run all of them."""
+    """Run what was found, and each function of the sweep or one of as many as is said."""
     warnings.simplefilter("ignore")
+    every = int(sys.argv[1])
     counts = {"ok": 0, "refused": 0, "wrong": 0}
-    for number, (text, arguments) in enumerate((*FOUND.items(), *sweep())):
+    for number, (text, arguments) in enumerate((*FOUND.items(), *islice(sweep(), 0, None, every))):
         made = program(text, arguments)
         try:
             with np.errstate(all="ignore"):
@@ -113,7 +115,7 @@ def main() -> int:
         if word == "wrong":
             print(f"{text} of {made.signature}: {outcome.word} {outcome.detail}")
     print(counts)
-    return int(counts["wrong"] > 0 or counts["ok"] < 500)
+    return int(counts["wrong"] > 0 or counts["ok"] < 500 // every)
 
 
 if __name__ == "__main__":

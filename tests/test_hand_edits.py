@@ -65,6 +65,15 @@ WRONG: list[tuple[str, str, Edits]] = [
 ]
 
 
+#: those that take half a minute
+LONG = ("a renamed variable", "hoisted loads", "scratch for half a block")
+
+
+def rows(edits: list[tuple[str, str, Edits]]) -> list[Any]:
+    marks = {name: [pytest.mark.long] for name in LONG}
+    return [pytest.param(*row, id=row[0], marks=marks.get(row[0], [])) for row in edits]
+
+
 def edited(folder: Path, name: str, edits: Edits) -> Path:
     """The golden module in a folder of its own, with its source where the header says."""
     for place in ("examples", "tests/golden"):
@@ -105,7 +114,7 @@ def assert_kept(path: Path, name: str) -> None:
     assert path.read_text() == mine
 
 
-@pytest.mark.parametrize(("what", "name", "edits"), RIGHT, ids=[row[0] for row in RIGHT])
+@pytest.mark.parametrize(("what", "name", "edits"), rows(RIGHT))
 def test_a_right_edit_is_proved(tmp_path: Path, what: str, name: str, edits: Edits) -> None:
     path = edited(tmp_path, name, edits)
     code, said, differences = verified(path)
@@ -114,7 +123,7 @@ def test_a_right_edit_is_proved(tmp_path: Path, what: str, name: str, edits: Edi
     assert_kept(path, name)
 
 
-@pytest.mark.parametrize(("what", "name", "edits"), WRONG, ids=[row[0] for row in WRONG])
+@pytest.mark.parametrize(("what", "name", "edits"), rows(WRONG))
 def test_a_wrong_edit_is_not(tmp_path: Path, what: str, name: str, edits: Edits) -> None:
     path = edited(tmp_path, name, edits)
     code, said, differences = verified(path)
@@ -145,8 +154,8 @@ def test_a_kernel_that_wants_its_own_blocks_is_run_by_the_emulator(tmp_path: Pat
 #: a function, an edit that is right with NumPy's numbers only, and what shows it
 NUMBERS = [
     # Numba's variable has 64 bits, where uint8 wraps around
-    ("w: 'uint8[:, :]'", "np.dot(w, w[0]).sum()", "I(total2 + I(w[i, j] * w[0, j]))",
-     "total2 + I(w[i, j] * w[0, j])", "emulator"),
+    pytest.param("w: 'uint8[:, :]'", "np.dot(w, w[0]).sum()", "I(total2 + I(w[i, j] * w[0, j]))",
+                 "total2 + I(w[i, j] * w[0, j])", "emulator", marks=pytest.mark.long),
     # of the least int64 and -1 Numba gives 0
     ("x: 'int64[:]', y: 'int64[:]'", "x // y", "-a if b == -1 else a // b", "a // b", "simulator"),
 ]  # fmt: skip

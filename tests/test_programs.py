@@ -11,6 +11,7 @@ from pathlib import Path
 
 import programs_loops
 import programs_statements
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from programs import Program, programs
 from programs_check import check
@@ -34,10 +35,11 @@ def test_most_random_programs_convert() -> None:
         assert OUTCOMES["ok"] >= 0.6 * OUTCOMES.total(), OUTCOMES
 
 
-def test_what_only_the_emulator_showed() -> None:
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.long)])
+def test_what_only_the_emulator_showed(every: int) -> None:
     child = Path(__file__).with_name("emulated_child.py")
     done = subprocess.run(
-        [sys.executable, str(child)],
+        [sys.executable, str(child), str(every)],
         capture_output=True,
         text=True,
         timeout=300,

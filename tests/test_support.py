@@ -62,7 +62,7 @@ def test_cpu_table_is_what_the_installed_numba_says() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", ["cuda", "builtin"])
+@pytest.mark.parametrize("target", [pytest.param("cuda", marks=pytest.mark.long), "builtin"])
 def test_cuda_tables_are_what_compiles(target: str) -> None:
     if target == "cuda":
         try:

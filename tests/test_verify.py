@@ -180,7 +180,7 @@ def test_ptx_for_other_architectures(tmp_path: Path) -> None:
     assert archs == list(ARCHITECTURES) and found.proved
     # an older or newer compiler may not know some of them
     assert {e.status for e in found.evidence} <= {"passed", "skipped"}
-    with pytest.raises(UsageError, match="--arch sm_33 is none that porter knows"):
+    with pytest.raises(UsageError, match="--arch sm_33 is unknown"):
         verify_module(path, on=("ptx",), archs=("sm_33",))
 
 

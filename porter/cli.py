@@ -12,11 +12,43 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from enum import StrEnum
 from typing import Annotated, Any, NoReturn
 
 import typer
 
+from porter.commands.parameters import (
+    All,
+    AllowSerial,
+    AnalysisFormat,
+    AnalysisOutput,
+    Backend,
+    Compile,
+    Compiler,
+    ConvertTimeout,
+    Emit,
+    Evidence,
+    Format,
+    Functions,
+    Ignore,
+    Library,
+    Output,
+    OutputFile,
+    OutputFormat,
+    Paths,
+    Raw,
+    RefuseHost,
+    RunModule,
+    RunScript,
+    Seconds,
+    Select,
+    Signature,
+    StdinFilename,
+    Strict,
+    Timeout,
+    Types,
+    Verbose,
+    VerifyTimeout,
+)
 from porter.commands.plain import PlainCommand, PlainGroup
 from porter.diagnostics import UsageError
 
@@ -30,175 +62,9 @@ app = typer.Typer(
 )
 
 
-class Format(StrEnum):
-    """How results are written."""
-
-    full = "full"
-    concise = "concise"
-    json = "json"
-
-
-class AnalysisFormat(StrEnum):
-    """How `analyze` writes what it found."""
-
-    full = "full"
-    concise = "concise"
-    json = "json"
-    github = "github"
-    sarif = "sarif"
-    html = "html"
-
-
-class Emit(StrEnum):
-    """The inner stages that `convert --emit` prints."""
-
-    array = "array"
-    loops = "loops"
-    plan = "plan"
-
-
-class Library(StrEnum):
-    """Libraries that array functions are handed to."""
-
-    cupy = "cupy"
-
-
-class Backend(StrEnum):
-    """The package whose `cuda` a generated module imports."""
-
-    numba = "numba"
-    mlir = "numba-cuda-mlir"
-
-
-class Compiler(StrEnum):
-    """The packages that `verify` compiles with."""
-
-    numba = "numba"
-    numba_cuda = "numba-cuda"
-    mlir = "numba-cuda-mlir"
-    all = "all"
-
-
-class Evidence(StrEnum):
-    """The engines that `verify` can run."""
-
-    simulator = "simulator"
-    emulator = "emulator"
-    ptx = "ptx"
-    gpu = "gpu"
-
-
 #: options, commands and values of the design that this version does not have
 LATER = ("--html", "--opt", "--pipeline", "--profile", "bench")
 LATER_TARGETS = ("cupy", "gufunc", "loops", "ufunc")
-
-Paths = Annotated[
-    list[str],
-    typer.Argument(metavar="PATH...", help="File, directory, notebook, or - for standard input."),
-]
-RunModule = Annotated[
-    bool,
-    typer.Option("--run-module", help="Execute the whole file to evaluate its constants."),
-]
-Functions = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-f", "--function", metavar="NAME", help="Process only this function (repeatable)."
-    ),
-]
-OutputFormat = Annotated[Format, typer.Option("--output-format", help="How to write results.")]
-AnalysisOutput = Annotated[
-    AnalysisFormat, typer.Option("--output-format", help="How to write results.")
-]
-StdinFilename = Annotated[
-    str | None,
-    typer.Option(
-        "--stdin-filename", metavar="PATH", help="The file name to report for standard input."
-    ),
-]
-
-OutputFile = Annotated[
-    str | None,
-    typer.Option("--output-file", metavar="FILE", help="Write results to this file."),
-]
-Select = Annotated[
-    list[str] | None,
-    typer.Option("--select", metavar="CODES", help="Report only these codes or prefixes."),
-]
-Ignore = Annotated[
-    list[str] | None,
-    typer.Option("--ignore", metavar="CODES", help="Do not report these codes or prefixes."),
-]
-Compile = Annotated[
-    bool, typer.Option("--compile", help="Import the file and compile its functions with Numba.")
-]
-RunScript = Annotated[
-    bool,
-    typer.Option(
-        "--run",
-        help="Run the script or notebook (arguments after --) and record what Numba compiles.",
-    ),
-]
-Types = Annotated[
-    bool, typer.Option("--types", help="With --compile or --run: the types under each line.")
-]
-Raw = Annotated[
-    bool, typer.Option("--raw", help="With --compile or --run: print Numba's own annotation.")
-]
-Output = Annotated[
-    str | None,
-    typer.Option(
-        "-o",
-        "--output",
-        metavar="FILE|DIR|-",
-        help="Where to write (default: <stem>_cuda.py beside the source).",
-    ),
-]
-Seconds = Annotated[
-    float | None,
-    typer.Option(
-        "--seconds",
-        min=0,
-        metavar="N",
-        help="Time for further sizes on the emulator (1.5 s; 20 s if edited).",
-    ),
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option("--timeout", metavar="SECONDS", help="Time limit for each script or file (60 s)."),
-]
-ConvertTimeout = Annotated[
-    float | None,
-    typer.Option(
-        "--timeout",
-        metavar="SECONDS",
-        help="Time limit to convert each function, and to verify it on each engine (300 s).",
-    ),
-]
-Verbose = Annotated[
-    bool, typer.Option("-v", "--verbose", help="Print the details of each verification.")
-]
-VerifyTimeout = Annotated[
-    float | None,
-    typer.Option(
-        "--timeout", metavar="SECONDS", help="Time limit for each function on each engine (300 s)."
-    ),
-]
-Signature = Annotated[
-    str | None,
-    typer.Option(
-        "--signature",
-        metavar="TYPES",
-        help='Argument types in Numba\'s syntax, such as "float64[:, :], float64".',
-    ),
-]
-RefuseHost = Annotated[
-    bool, typer.Option("--refuse-host", help="Refuse functions that need statements on the host.")
-]
-AllowSerial = Annotated[
-    bool,
-    typer.Option("--allow-serial", help="Run loops with carried dependences on one thread."),
-]
 
 
 def _version(wanted: bool) -> None:
@@ -255,10 +121,8 @@ def analyze(
     exit_zero: Annotated[
         bool, typer.Option("--exit-zero", help="Exit 0 despite findings.")
     ] = False,
-    everything: Annotated[
-        bool, typer.Option("--all", help="List functions with nothing to convert too.")
-    ] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit 1 for advice alone too.")] = False,
+    everything: All = False,
+    strict: Strict = False,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Neither read nor write the cache.")
     ] = False,

@@ -96,9 +96,8 @@ def verify_module(
 
     With `run_module` the whole top level of the source runs, not only what the functions need.
 
-    With `text`, that text is proved as if it stood in the file, which need not exist: the
-    header's source is looked for relative to the file's folder.  With `joined`, of the emulator's
-    cases there are those that join by default.  `step` is told what is being done.
+    With `text`, that text is proved as if it stood in the file, which need not exist.  With
+    `joined`, the emulator runs the cases that join by default.  `step` is told what is being done.
     """
     if "gpu" in on:
         require_gpu()

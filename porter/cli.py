@@ -17,11 +17,13 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from porter.commands.parameters import (
+    AddIgnore,
     All,
     AllowSerial,
     AnalysisFormat,
     AnalysisOutput,
     Backend,
+    Baseline,
     Compile,
     Compiler,
     ConvertTimeout,
@@ -126,18 +128,8 @@ def analyze(
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Neither read nor write the cache.")
     ] = False,
-    baseline: Annotated[
-        str | None,
-        typer.Option(
-            "--baseline",
-            metavar="FILE",
-            help="Report only what FILE does not list; write FILE if it is missing.",
-        ),
-    ] = None,
-    add_ignore: Annotated[
-        bool,
-        typer.Option("--add-ignore", help="Add a comment to each finding that suppresses it."),
-    ] = False,
+    baseline: Baseline = None,
+    add_ignore: AddIgnore = False,
     show_settings: Annotated[
         bool, typer.Option("--show-settings", help="Print the settings in effect and exit.")
     ] = False,

@@ -175,3 +175,15 @@ AllowSerial = Annotated[
 ]
 All = Annotated[bool, typer.Option("--all", help="List functions with nothing to convert too.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit 1 for advice alone too.")]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline",
+        metavar="FILE",
+        help="Report only what FILE does not list; write FILE if it is missing.",
+    ),
+]
+AddIgnore = Annotated[
+    bool,
+    typer.Option("--add-ignore", help="Add a comment to each finding that suppresses it."),
+]

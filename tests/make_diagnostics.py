@@ -170,11 +170,15 @@ def _arguments(module: _Module, call: ast.Call) -> tuple[str, ast.expr | None, a
     """The code, the message and the help that a call gives to a diagnostic; "" for no code."""
     named = {k.arg: k.value for k in call.keywords}
     name, args = _called(call), call.args
+    if name == "report" and len(args) > 4 and _short(args[0]) in _codes():
+        return _codes()[_short(args[0])], args[3], args[4]
     if name == "report" and len(args) > 2:
         return module.rule(call), args[2], args[3] if len(args) > 3 else named.get("help")
     if name not in _PLACES:
         return "", None, None
     codes = [k for k, a in enumerate(args) if _CODE.fullmatch(str(getattr(a, "value", "")))]
+    if not codes and len(args) > 2:
+        return module.rule(call), args[2], named.get("help")
     if not codes:
         code = ast.unparse(named["code"]).strip("'\"") if "code" in named else ""
         code = code if _CODE.fullmatch(code) else module.rule(call)
@@ -183,6 +187,12 @@ def _arguments(module: _Module, call: ast.Call) -> tuple[str, ast.expr | None, a
     cure = args[help_at] if help_at < len(args) else named.get("help")
     code = str(ast.literal_eval(args[codes[0]]))
     return code, args[message] if message < len(args) else named.get("message"), cure
+
+
+@cache
+def _codes() -> dict[str, str]:
+    """The code of each rule's class, by the name of the class."""
+    return {r.__name__: r.code for r in all_rules().values()}
 
 
 @cache
@@ -222,6 +232,8 @@ def page() -> str:
             lines += ["| message | help |", "|---|---|"]
             lines += [f"| {_cell(m.text)} | {_cell(m.help)} |" for m in own]
             lines.append("")
+        else:
+            lines.append("The message names the cause; see the page of the code.\n")
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -241,7 +241,7 @@ def test_too_light_is_said_with_numbers(project: Path) -> None:
     (project / "pyproject.toml").write_text(slow)
     text = porter(project, "analyze", "work.py", "--output-format", "concise")
     assert (
-        "work.py:4:5: PRT710 `heavy` is too light to pay for its transfers: 400 ms a call" in text
+        "work.py:4:5: PRT710 `heavy` is too light for its transfers: 400 ms per call" in text
     )
 
 

@@ -117,7 +117,7 @@ def _loop(loop: LiftedLoop, compiled: Compiled, source: SourceFile) -> Diagnosti
         return report(LiftedTypes, source, loop.line, message, help, compiled.name)
     why = f": {loop.reason}" if loop.reason else ""
     message = f"Numba cannot lift this loop{why}"
-    help = "take what Numba does not know out of the loop"
+    help = "move what Numba does not support out of the loop"
     return report(FellBack, source, loop.line, message, help, compiled.name)
 
 

@@ -184,5 +184,5 @@ def _broken(source: SourceFile, line: int, column: int, message: str) -> Diagnos
         message=message.strip().rstrip(".") or "invalid syntax",
         span=Span(line, column, line, column + 1),
         path=source.path,
-        help="correct the syntax; nothing here can be analyzed until then",
+        help="correct the syntax",
     )

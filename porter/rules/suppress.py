@@ -152,7 +152,7 @@ def unused(
             # such a finding is there only when Numba is asked
             continue
         if any(c.startswith(comment.code) for c in known):
-            message = f"{comment.code} is not found here, so there is nothing to ignore"
+            message = f"{comment.code} is not reported here, so this comment has no effect"
         else:
             message = f"porter has no rule {comment.code}"
         yield Diagnostic(

@@ -117,7 +117,7 @@ class KernelArgumentType(Rule):
                     yield self.report(
                         file,
                         argument,
-                        f"`{launch.name}` gets {what}, which has no type on the device",
+                        f"`{launch.name}` is passed {what}, which has no device type",
                         "pass a number, a tuple of numbers or an array",
                     )
 
@@ -125,9 +125,9 @@ class KernelArgumentType(Rule):
 def _untyped(file: PyFile, launch: Launch, argument: ast.expr) -> str | None:
     value = Values(file, launch.scope).definition(argument)
     if isinstance(value, ast.Constant) and isinstance(value.value, (str, bytes)):
-        return "a text"
+        return "a string"
     if isinstance(value, ast.JoinedStr):
-        return "a text"
+        return "a string"
     if isinstance(value, (ast.List, ast.ListComp)):
         return "a list"
     return "a set" if isinstance(value, (ast.Set, ast.SetComp)) else None

@@ -146,8 +146,8 @@ class KernelArrayExpression(Rule):
                 at,
                 f"`{file.code(at)}` works on a whole array in "
                 + ("a kernel" if function.kind.value == "kernel" else "a device function"),
-                "loop over the elements and compute with scalars; `porter convert` writes such"
-                " kernels from the NumPy function",
+                "loop over the elements and compute with scalars, or let `porter convert` write"
+                " the kernel",
                 function=function,
             )
 

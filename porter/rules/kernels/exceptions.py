@@ -126,8 +126,8 @@ class ExceptionInKernel(Rule):
                 yield self.report(
                     file,
                     node,
-                    f"`{word}` in `{function.name}` ends one thread, and the host is not told",
-                    "check on the host, or write a flag into an array; debug=True reports it",
+                    f"`{word}` in `{function.name}` ends one thread without reporting to the host",
+                    "check on the host, or store a flag in an array; `debug=True` reports it",
                     function=function,
                 )
 

@@ -125,19 +125,19 @@ class PrintInKernel(Rule):
                     file,
                     at,
                     f"the CUDA target cannot print {what}",
-                    "print the numbers and constant texts themselves: print('x', i, x[i])",
+                    "print numbers and constant strings only: `print('x', i, x[i])`",
                     function=function,
                 )
 
 
 def _offences(node: ast.AST, arrays: set[str]) -> Iterator[tuple[ast.AST, str]]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_text(node.left):
-        yield node, "a text formatted with `%`"
+        yield node, "a string formatted with `%`"
     if not isinstance(node, ast.Call):
         return
     func = node.func
     if isinstance(func, ast.Attribute) and func.attr == "format" and _is_text(func.value):
-        yield node, "a text formatted with `.format`"
+        yield node, "a string formatted with `.format`"
     if isinstance(func, ast.Name) and func.id == "print":
         yield from ((k, f"with `{k.arg}=`") for k in node.keywords[:1])
         for argument in node.args:

@@ -131,7 +131,7 @@ class RecursionInKernel(Rule):
                     file,
                     call,
                     f"`{function.name}` and `{callee.node.name}` call each other on the device",
-                    "make one function of them, or a loop",
+                    "merge them into one function, or use a loop",
                     function=function,
                 )
                 return

@@ -141,7 +141,7 @@ class KernelReturnsValue(Rule):
                 file,
                 node,
                 f"kernel `{function.name}` returns a value",
-                "add an output parameter and write the result into it; a function that other"
-                " kernels call needs @cuda.jit(device=True)",
+                "write the result into an output parameter, or make it a device function:"
+                " @cuda.jit(device=True)",
                 function=function,
             )

@@ -213,7 +213,7 @@ def cure_of(name: str) -> str | None:
     """What to do instead of calling a function, None when the CUDA target may have it."""
     module, _, short = name.partition(".")
     if module == "random" or name.startswith("numpy.random."):
-        return "use xoroshiro128p_uniform_float32 and its kin from numba.cuda.random"
+        return "use numba.cuda.random, for example xoroshiro128p_uniform_float32"
     if not short:
         lacking = table("cuda").lacks("builtins", module)
         return "write it with loops over scalars, or do it on the host" if lacking else None

@@ -142,8 +142,9 @@ class AxisLimit(Rule):
                     yield self.report(
                         file,
                         at,
-                        f"{size:,} {what} along {axis}: a GPU takes {limits['xyz'.index(axis)]:,}",
-                        "put the longest axis on x, or let the threads stride over the rest",
+                        f"{size:,} {what} along {axis} exceeds the limit of"
+                        f" {limits['xyz'.index(axis)]:,}",
+                        "put the longest axis on x, or use a grid-stride loop",
                     )
 
 

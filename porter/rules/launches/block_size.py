@@ -128,9 +128,9 @@ class BlockSize(Rule):
                 # one block of the array's size: there is nothing to be gained from whole warps
                 continue
             if size > MOST:
-                message = f"a block of {size:,} threads is more than the {MOST:,} that a GPU takes"
+                message = f"a block of {size:,} threads exceeds the limit of {MOST:,}"
                 cure = "use at most 1,024 threads in a block, and more blocks"
             else:
-                message = f"a block of {size} threads is not made of whole warps of {WARP}"
+                message = f"a block of {size} threads is not a multiple of the warp size {WARP}"
                 cure = "use a multiple of 32, such as 128 or 256"
             yield self.report(file, launch.block, message, cure)

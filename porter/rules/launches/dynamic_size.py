@@ -165,9 +165,13 @@ class DynamicSize(Rule):
                     yield self.report(
                         file,
                         size,
-                        f"the size `{file.code(size)}` of this {memory} array is no constant",
-                        "give a number or a global that holds one"
-                        + (", or size 0 and the bytes at the launch" if memory == "shared" else ""),
+                        f"the size `{file.code(size)}` of this {memory} array is not a constant",
+                        "use a literal or a global constant"
+                        + (
+                            ", or size 0 with the bytes given at the launch"
+                            if memory == "shared"
+                            else ""
+                        ),
                         function=function,
                     )
 

@@ -214,7 +214,7 @@ class LiftableLoop(Rule):
                 loop,
                 f"{title(file, loop)} could be compiled, but `{call}` keeps"
                 f" `{function.name}` in object mode",
-                "outline the loop into an @njit function of its own, and call that",
+                "move the loop into a separate @njit function and call that",
                 function=function,
                 fix=outlined(file, function, loop, number),
             )

@@ -127,7 +127,7 @@ class NeedlessObjectMode(Rule):
             yield self.report(
                 file,
                 function.decorator,
-                f"`{function.name}` needs no object mode: all of it compiles",
+                f"`{function.name}` does not need object mode, since all of it compiles",
                 "write @njit",
                 function=function,
             )

@@ -122,6 +122,6 @@ class ObjectModeOption(Rule):
                     file,
                     option,
                     f"`{option.arg}=True` has no effect: {_WHY[option.arg]}",
-                    "outline the loops into an @njit function, and give it the option",
+                    "move the loops into an @njit function, and give that the option",
                     function=function,
                 )

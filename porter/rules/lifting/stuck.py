@@ -141,7 +141,7 @@ class StuckLoop(Rule):
                 file,
                 loop,
                 f"{title(file, loop)} cannot be lifted: {reason}",
-                "split the loop so that the array work has a loop of its own with one way out",
+                "split the loop so that the array code is in a separate loop with one exit",
                 function=function,
                 notes=[] if node is loop else [(node, reason)],
             )

@@ -161,14 +161,14 @@ class VariableChangesType(Rule):
         for found in conflicts(file, function):
             one, other = found.first.kind, found.second.kind
             if found.name:
-                message = f"`{found.name}` is {one} or {other}, depending on the way taken"
+                message = f"`{found.name}` is {one} or {other} depending on the branch"
             else:
                 message = f"`{function.name}` returns {one} or {other}"
             yield self.report(
                 file,
                 found.second.node,
                 message,
-                "give it one type on every way, or use two names",
+                "give it one type on every path, or use two variables",
                 function=function,
                 notes=[(found.first.node, one)],
             )

@@ -166,7 +166,7 @@ class UnsupportedKeyword(Rule):
                 file,
                 node,
                 f"Numba's `{file.code(node.func)}` does not take {misfit}",
-                cure or "leave it out, or call the function outside",
+                cure or "leave it out, or call the function outside compiled code",
                 function=function,
             )
 

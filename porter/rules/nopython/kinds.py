@@ -156,7 +156,7 @@ class Flow:
     def _kind(self, node: ast.expr) -> str | None:
         if isinstance(node, ast.Constant):
             number = isinstance(node.value, (int, float, complex))
-            return "a number" if number else "a text" if isinstance(node.value, str) else None
+            return "a number" if number else "a string" if isinstance(node.value, str) else None
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
             return self._kind(node.operand)
         if isinstance(node, ast.Tuple):

@@ -144,7 +144,7 @@ class PythonContainerArgument(Rule):
                         file,
                         argument,
                         f"`{callee}` is compiled by Numba, which has no type for {what}",
-                        "pass the values themselves, a NumPy array or a numba.typed container",
+                        "pass scalars, a NumPy array or a numba.typed container",
                     )
 
 

@@ -148,6 +148,6 @@ class ReflectedList(Rule):
                 yield self.report(
                     file,
                     argument,
-                    f"`{call.func.id}` is compiled, and gets a Python {what}",
+                    f"`{call.func.id}` is compiled and is passed a Python {what}",
                     "pass a NumPy array, a tuple or a numba.typed.List",
                 )

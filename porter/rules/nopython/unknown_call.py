@@ -190,6 +190,6 @@ class UncompilableCall(Rule):
                 file,
                 call,
                 f"Numba cannot compile the call of {file.called(call.func, name)}",
-                "call it from a plain Python function, and keep only the array work compiled",
+                "call it from a plain Python function, and compile only the array code",
                 function=function,
             )

@@ -246,11 +246,11 @@ def _text(file: PyFile, node: ast.AST) -> Iterator[tuple[ast.AST, str, str]]:
     if isinstance(node, ast.FormattedValue) and (node.format_spec or node.conversion != -1):
         yield node.value, "a format specification in an f-string", plain
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_text(node.left):
-        yield node, "`%` formatting of a text", plain
+        yield node, "`%` formatting of a string", plain
     elif isinstance(node, ast.Call):
         func = node.func
         if isinstance(func, ast.Attribute) and func.attr == "format" and _is_text(func.value):
-            yield node, "`.format` of a text", plain
+            yield node, "`.format` of a string", plain
         elif isinstance(func, ast.Name) and func.id == "print" and node.keywords:
             if "print" not in file.by_name:
                 yield node, "`print` with keywords", "leave the keywords out"

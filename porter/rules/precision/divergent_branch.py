@@ -161,10 +161,10 @@ class DivergentBranch(Rule):
                     file,
                     node.test,
                     f"`{file.code(node.test)}` splits every warp"
-                    + (": its threads idle in turn" if shrinks else ", which runs both loops"),
+                    + (", whose threads idle in turn" if shrinks else ", which runs both loops"),
                     "let the first threads work: `if t < s`, with `s` halved in each step"
                     if shrinks
-                    else "arrange the work so that the 32 threads of a warp go the same way",
+                    else "arrange the work so that all 32 threads of a warp take the same branch",
                     function=function,
                 )
 

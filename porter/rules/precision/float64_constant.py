@@ -230,7 +230,7 @@ class Float64Constant(Rule):
                     file,
                     operand,
                     f"float64 constant `{text}` promotes the float32 `{function.name}`",
-                    f"write `np.float32({text})`, or name such a constant at module level",
+                    f"write `np.float32({text})`, or define the constant at module level",
                     function=function,
                     fix=_fix(file, function, array, operand),
                 )

@@ -183,7 +183,7 @@ class TimedCompilation(Rule):
                 yield self.report(
                     file,
                     call,
-                    f"this is timed while `{function.node.name}` is compiled",
+                    f"this measurement includes the compilation of `{function.node.name}`",
                     "call it once before the clock starts, with arguments of the same types",
                     notes=[(timing.stop, "the clock stops here")],
                 )

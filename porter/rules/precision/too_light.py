@@ -73,13 +73,13 @@ class TooLight(ConverterRule):
             return None
         here, there = (shown_seconds(s / run.calls) for s in (run.seconds, run.gpu_seconds))
         stays = run.advice == RESIDENT
-        why = "pay for its transfers" if stays else "gain on a GPU"
+        why = "for its transfers" if stays else "for a GPU"
         kernels = shown_seconds((run.gpu_seconds - run.transfer_seconds) / run.calls)
         apart = f"without transfers {kernels}: keep the arrays on the device, or "
         return Diagnostic(
             cls.code,
             cls.name,
-            f"`{name}` is too light to {why}: {here} a call here, {there} there",
+            f"`{name}` is too light {why}: {here} per call, {there} on a GPU",
             span,
             severity=cls.severity,
             help=(apart if stays else "") + "convert what calls it, or leave it on the host",

@@ -299,7 +299,7 @@ class MissingGuard(Rule):
             yield self.report(
                 file,
                 at.node,
-                f"`{file.code(at.node)}` is reached without a test that `{index}` is in bounds",
+                f"`{file.code(at.node)}` is accessed without a check that `{index}` is in bounds",
                 f"guard it with `if {index} < ...`, or stride over the grid with cuda.gridsize",
                 function=function,
                 fix=guard(threads, at, positions),

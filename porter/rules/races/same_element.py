@@ -237,10 +237,8 @@ class SameElement(Rule):
                 message = f"every thread writes the same element `{target}`"
                 cure = "index with the thread, let one thread write, or use cuda.atomic"
             else:
-                message = (
-                    f"`{function.name}` never asks for its thread: every thread writes `{target}`"
-                )
-                cure = "take an index from cuda.grid(1), and guard it with the array's size"
+                message = f"`{function.name}` uses no thread index: every thread writes `{target}`"
+                cure = "take an index from cuda.grid(1) and check it against the array's size"
             yield self.report(file, write.element.node, message, cure, function=function)
             return
 

@@ -145,7 +145,7 @@ class SharedAccumulation(Rule):
             yield self.report(
                 file,
                 write.element.node,
-                f"threads may accumulate into the same `{target}` at once",
+                f"several threads may update `{target}` at the same time",
                 f"use cuda.atomic.{_ATOMICS[type(op)]}({write.element.base}, {at}, ...)",
                 function=function,
             )

@@ -1,4 +1,4 @@
-"""PRT504: an output that is copied to the device only to be overwritten there."""
+"""PRT504: an output that is copied to the device, where it is only overwritten."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ class OverwrittenCopy(Rule):
                 yield self.report(
                     file,
                     value,
-                    f"`{name}` is copied to the device only to be overwritten",
+                    f"`{name}` is copied to the device, where it is only overwritten",
                     f"allocate it there: `cuda.device_array_like({file.code(value.args[0])})`",
                     notes=[(launch.call, "overwritten here")],
                     fix=_fix(file, value, made in _UNSET),

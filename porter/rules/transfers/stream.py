@@ -193,8 +193,8 @@ class CopyOutsideStream(Rule):
                     yield self.report(
                         file,
                         node,
-                        f"the copy of `{name}` does not run in `{stream}`, where the kernel works",
-                        f"add `stream={stream}`, or synchronise before",
+                        f"the copy of `{name}` does not run in the kernel's stream `{stream}`",
+                        f"add `stream={stream}`, or synchronize before the launch",
                         fix=_fix(file, node, stream),
                     )
 

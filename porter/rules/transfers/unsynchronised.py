@@ -157,7 +157,7 @@ class ReadBeforeSync(Rule):
                     file,
                     node,
                     f"`{node.id}` is read while the device may still be writing it",
-                    "wait before: `stream.synchronize()` or `cuda.synchronize()`",
+                    "synchronize first: `stream.synchronize()` or `cuda.synchronize()`",
                     notes=[(work, "this returns at once")],
                 )
 

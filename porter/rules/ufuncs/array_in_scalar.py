@@ -131,8 +131,8 @@ class ArrayOperationInUfunc(Rule):
                 yield self.report(
                     file,
                     node,
-                    f"`{file.code(node)}` needs an array, but the parameters of"
-                    f" `{function.name}` are scalars",
+                    f"`{file.code(node)}` requires an array, but `{function.name}`"
+                    " has scalar parameters",
                     "compute it outside and pass it in, or use @guvectorize",
                     function=function,
                 )

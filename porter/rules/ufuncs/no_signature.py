@@ -108,6 +108,6 @@ class UfuncWithoutSignature(Rule):
                 file,
                 function.decorator,
                 f"CUDA ufunc `{function.name}` has no signature",
-                'add the types, such as ["float32(float32, float32)"]',
+                'add the types, for example ["float32(float32, float32)"]',
                 function=function,
             )

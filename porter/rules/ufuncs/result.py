@@ -103,7 +103,7 @@ class UfuncResult(Rule):
             yield self._report(file, function, function.node, "nothing")
         for value in results:
             if isinstance(value, (ast.Tuple, ast.List, ast.JoinedStr)):
-                kinds = {ast.Tuple: "a tuple", ast.List: "a list", ast.JoinedStr: "a text"}
+                kinds = {ast.Tuple: "a tuple", ast.List: "a list", ast.JoinedStr: "a string"}
                 yield self._report(file, function, value, kinds[type(value)])
 
     def _report(self, file: PyFile, function: Function, at: ast.AST, what: str) -> Diagnostic:
@@ -111,6 +111,6 @@ class UfuncResult(Rule):
             file,
             at,
             f"ufunc `{function.name}` returns {what}",
-            "return one number; @guvectorize has as many outputs as you need",
+            "return one number, or use @guvectorize for several outputs",
             function=function,
         )

@@ -240,9 +240,7 @@ def test_too_light_is_said_with_numbers(project: Path) -> None:
     assert "PRT710" not in porter(project, "analyze", "work.py", "-f", "heavy")
     (project / "pyproject.toml").write_text(slow)
     text = porter(project, "analyze", "work.py", "--output-format", "concise")
-    assert (
-        "work.py:4:5: PRT710 `heavy` is too light for its transfers: 400 ms per call" in text
-    )
+    assert "work.py:4:5: PRT710 `heavy` is too light for its transfers: 400 ms per call" in text
 
 
 def test_a_function_that_takes_no_time_is_not_worth_a_word(project: Path) -> None:

@@ -88,3 +88,18 @@ def test_the_cure_of_a_refusal_converts(cure: Cure) -> None:
 def test_every_refusal_has_a_cure_that_was_followed() -> None:
     codes = {m.code for m in messages() if m.code[3] == "9" and m.help}
     assert codes - {c.code for c in CURES} == EXCUSED.keys()
+
+
+CASTS = ["cast(np.ndarray, x)", "typing.cast(np.ndarray, x)", 'cast("np.ndarray[Any, Any]", x)']
+
+
+@pytest.mark.parametrize("cast", CASTS)
+def test_a_cast_for_type_checkers_is_its_value(cast: str) -> None:
+    head = "import typing\nfrom typing import Any, cast\n"
+    plain, typed = (outcome(f"{head}def f(x):\n    return {v} * 2.0\n") for v in ("x", cast))
+    assert typed.functions[0].diagnostics == ()
+
+    def kernel(text: str | None) -> str:
+        return (text or "").partition("@cuda.jit")[2].partition("\n\n\n")[0]
+
+    assert kernel(typed.text).replace(cast, "x") == kernel(plain.text) != ""

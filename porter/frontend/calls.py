@@ -35,9 +35,15 @@ if TYPE_CHECKING:
     from porter.frontend.evaluate import Evaluator
 
 
+_CASTS = ("typing.cast", "typing_extensions.cast")
+
+
 def call(ev: Evaluator, node: cst.Call) -> Value:
     """The value of a call expression."""
     callee = ev(node.func)
+    if isinstance(callee, Function) and callee.name in _CASTS and _is_plain(node, 2):
+        # the type is for type checkers: Python returns the value as it is
+        return ev(node.args[1].value)
     if isinstance(callee, Function) and callee.node is None:
         # before the arguments: what is wrong with them is beside the point
         _check_known(ev, callee.name, node)
@@ -53,6 +59,11 @@ def call(ev: Evaluator, node: cst.Call) -> Value:
         )
     ev.b.node = node
     return _applied(ev, callee, positional, keywords, node)
+
+
+def _is_plain(node: cst.Call, count: int) -> bool:
+    """Whether a call has as many arguments, all of them positional."""
+    return len(node.args) == count and not any(a.keyword or a.star for a in node.args)
 
 
 def _applied(

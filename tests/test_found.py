@@ -39,3 +39,11 @@ def test_the_largest_is_looked_for_once() -> None:
 def test_what_is_kept_of_x_must_not_be_z(name: str) -> None:
     text = text_of(name)
     assert APART in text and "d_x = d_z" not in text
+
+
+def test_a_check_of_the_axes_keeps_other_numbers_of_axes_out(tmp_path: Path) -> None:
+    """An elementwise kernel serves any number of them, the function does not."""
+    module = converted("host_objects:elementwise_of_one_axis", tmp_path)
+    assert '_array(x, "x", 1, ' in module.read_text()
+    (function,) = verify_module(module, on=("simulator",))
+    assert function.proved, function.to_json()

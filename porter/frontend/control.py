@@ -249,7 +249,10 @@ def _never(body: Body, node: cst.If) -> bool:
         known = constant_of(condition(body, node.test))
     except Refusal:
         known = None
+    read = body.b.reads_shape
     body.b.restore(state)
+    # what holds for this number of dimensions need not hold for others
+    body.b.reads_shape |= read and known is False
     if known is True:
         raise body.b.refuse("PRT903", "the function always raises an exception for these types",
                             "give the types that it accepts with `--signature`")  # fmt: skip

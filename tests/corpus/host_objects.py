@@ -34,6 +34,12 @@ def text_of_first(x, digits=2):
     return " ".join(str(p) for p in parts)
 
 
+def elementwise_of_one_axis(x):
+    if x.ndim != 1:
+        raise ValueError("x must be 1-D")
+    return 2 * x
+
+
 def checked(x, w, order=2):
     if x.ndim != 1:
         raise ValueError(f"x must be 1-D, got {x.ndim}-D")

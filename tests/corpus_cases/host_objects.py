@@ -8,6 +8,7 @@ CASES: dict[str, Case] = {
     "described": Case("float64[:]", "n", least=1),
     "labels": Case("float64[:]", "n:pos"),
     "text_of_first": Case("float64[:], int64", "n =2"),
+    "elementwise_of_one_axis": Case("float64[:]", "n"),
     "checked": Case("float64[:], float64[:], int64", "n n =2"),
     "negative_refused": Case("float64[:]", "n:pos"),
     "warned": Case("float64[:], float64", "n =0.5"),

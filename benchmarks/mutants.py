@@ -39,7 +39,7 @@ from mutations_state import STATE_KINDS
 
 from porter.codegen.header import parse
 from porter.verify.evidence import FAILED, FunctionEvidence
-from porter.verify.run import EDITED, needs_emulator, verify_module
+from porter.verify.run import needs_emulator, verify_module
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"
@@ -202,8 +202,8 @@ def unharmed(options: argparse.Namespace) -> int:
         for seed in range(options.seed, options.seed + options.unharmed):
             for (path, module), where in itertools.product(made, wheres):
                 on = "emulator" if where == "joined" else where
-                # as long as for text that was edited
-                given = {"on": (on,), "joined": where == "joined", "seconds": EDITED}
+                seconds = options.seconds
+                given = {"on": (on,), "joined": where == "joined", "seconds": seconds}
                 for function in verify_module(path, text=module.text, seed=seed, **given):  # type: ignore[arg-type]
                     count += 1
                     if not function.proved:
@@ -263,6 +263,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--again", action="store_true", help="judge what was missed once more")
     parser.add_argument("--results", type=Path, help="verdicts, kept from run to run")
     parser.add_argument("--unharmed", type=int, default=0, metavar="SEEDS")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        help="with --unharmed: as for `porter verify`",
+    )
     parser.add_argument("--write", type=Path)
     return parser.parse_args()
 

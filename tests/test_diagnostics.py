@@ -12,7 +12,9 @@ from make_diagnostics import PAGE, messages, page
 from porter.diagnostics import Diagnostic
 from porter.frontend.check import check_function
 from porter.rules.base import ConverterRule, source
+from porter.rules.engine import Selection, analyze
 from porter.rules.registry import all_rules
+from porter.source.files import SourceFile
 from porter.source.module import FunctionSource, SourceModule
 
 ROOT = Path(__file__).resolve().parent
@@ -186,6 +188,23 @@ def test_the_rules_own_cases_are_reported_so() -> None:
         except SyntaxError:
             continue  # PRT900's
     assert wrong == []
+
+
+def converter_pages() -> list[str]:
+    codes = [code for code in all_rules() if code.startswith("PRT90")]
+    return [*codes, "PRT910", "PRT912", "PRT913", "PRT914"]
+
+
+@pytest.mark.parametrize("code", converter_pages())
+def test_the_example_of_a_page_is_reported_at_its_line(code: str) -> None:
+    example = all_rules()[code].page().partition("## Example")[2].split("```")[1]
+    text = "import hashlib, math\nimport numpy as np" + example.removeprefix("python")
+    marked = [k for k, line in enumerate(text.split("\n"), 1) if f"# {code}" in line]
+    if code in ("PRT910", "PRT913"):  # the comment itself is what is reported
+        marked = [k for k, line in enumerate(text.split("\n"), 1) if "# porter:" in line]
+    functions = tuple(re.findall(r"^def (\w+)", text, re.M))
+    found = analyze(SourceFile("page.py", text), Selection((), ()), functions)
+    assert marked[:1] == [d.span.line for d in found.diagnostics if d.code == code][:1]
 
 
 def test_the_page_of_diagnostics_is_current() -> None:

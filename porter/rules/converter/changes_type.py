@@ -9,12 +9,11 @@ class ChangesType(ConverterRule):
     """
     ## What it does
 
-    Reports a name that holds values of kinds that do not fit together, depending on the path
-    taken.
+    Reports a variable that has a different type on different paths through the function.
 
     ## Why is this bad?
 
-    In a kernel every name has one type.
+    In a kernel every variable has one type.
 
     ## Example
 
@@ -26,7 +25,7 @@ class ChangesType(ConverterRule):
         return result
     ```
 
-    Give the two values names of their own, or the same type.
+    Use two variables, or give both values the same type.
 
     ## Fix safety
 

@@ -9,14 +9,14 @@ class DataDependentShape(ConverterRule):
     """
     ## What it does
 
-    Reports arrays whose shape is known only after looking at the values, where that shape is
-    another one in every iteration of a loop: `x[x > 0]` or `np.nonzero(x)` inside of it.
+    Reports arrays whose shape depends on values, where that shape differs between the
+    iterations of a loop: `x[x > 0]` or `np.nonzero(x)` inside the loop.
 
     ## Why is this bad?
 
-    The host allocates an array before a kernel fills it. Outside of loops it reads the number of
-    selected elements back, once. Inside of a loop that would be a wait in every iteration, and
-    iterations that run in parallel cannot wait for the host at all.
+    The host allocates an array before a kernel fills it. Outside of loops it reads the number
+    of selected elements back, once. Inside a loop this would be a synchronization in every
+    iteration, and iterations that run in parallel cannot wait for the host at all.
 
     ## Example
 

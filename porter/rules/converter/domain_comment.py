@@ -10,8 +10,8 @@ class DomainComment(ConverterRule):
     """
     ## What it does
 
-    Reports `# porter: domain ...` comments that cannot be read, that name something which is
-    no parameter, or that stand at no function.
+    Reports `# porter: domain ...` comments that cannot be parsed, that name something other
+    than a parameter, or that do not belong to a function.
 
     ## Why is this bad?
 

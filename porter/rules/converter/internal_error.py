@@ -10,8 +10,8 @@ class InternalError(ConverterRule):
     """
     ## What it does
 
-    Reports a function that porter could not convert, verify or analyze because of a mistake in
-    porter. The other functions of the file are not affected.
+    Reports a function that porter could not convert, verify or analyze because of an error in
+    porter itself. The other functions of the file are not affected.
 
     ## Why is this bad?
 

@@ -9,11 +9,12 @@ class LoopCarriedDependence(ConverterRule):
     """
     ## What it does
 
-    Reports a loop in which one iteration reads or overwrites what another one writes.
+    Reports a loop in which one iteration reads or overwrites an element or a variable that
+    another one writes.
 
     ## Why is this bad?
 
-    The iterations of such a loop must run one after the other, and threads do not.
+    The iterations of such a loop must run in order, but threads run in parallel.
 
     ## Example
 
@@ -23,9 +24,9 @@ class LoopCarriedDependence(ConverterRule):
             out[i] = 0.5 * out[i - 1] + x[i]  # PRT904
     ```
 
-    Write into a second array where that is what you mean. A true recurrence stays on the CPU, or
-    runs on one thread of the GPU with `--allow-serial`: far slower than on a CPU, but its data
-    stays where it is.
+    Write into a second array if the old values are meant. Keep a true recurrence on the CPU, or
+    run it on one GPU thread with `--allow-serial`. That is far slower than on a CPU, but the
+    data stays on the device.
 
     ## Fix safety
 

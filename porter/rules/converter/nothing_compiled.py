@@ -10,7 +10,7 @@ class NothingCompiled(NumbaRule):
     """
     ## What it does
 
-    Reports a script that `--run` ran to its end and during which Numba compiled nothing.
+    Reports a script that `--run` ran to its end without Numba compiling anything.
 
     ## Why is this bad?
 

@@ -9,20 +9,21 @@ class NothingToConvert(ConverterRule):
     """
     ## What it does
 
-    Reports a function that was asked for by name and does nothing with arrays.
+    Reports a function that was named on the command line and does not compute with arrays.
 
     ## Why is this bad?
 
-    There is nothing that threads could share.
+    There is no work to distribute over threads.
 
     ## Example
 
     ```python
-    def area(r):
-        return math.pi * r * r  # PRT909
+    def area(r: float):  # PRT909
+        return math.pi * r * r
     ```
 
-    Convert the function that loops over the arrays; this one is inlined into it.
+    Convert the function that loops over the arrays and calls this one. This one is inlined into
+    it.
 
     ## Fix safety
 

@@ -10,8 +10,8 @@ class ScriptFailed(NumbaRule):
     """
     ## What it does
 
-    Reports a script that `--run` ran and that raised, ended with an exit code other than 0, or
-    was ended by a signal.
+    Reports a script that raised an exception, ended with a nonzero exit code, or was ended by a
+    signal under `--run`.
 
     ## Why is this bad?
 

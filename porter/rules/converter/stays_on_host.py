@@ -10,9 +10,9 @@ class StaysOnHost(ConverterRule):
     """
     ## What it does
 
-    Names a statement that cannot run on the device, or for which there is no kernel, and that
-    the generated function runs on the host instead. The arrays that it reads are copied to the
-    host before it, those that it makes are copied to the device after it.
+    Reports a statement that cannot run on the device and that the generated function runs on
+    the host instead. The arrays that it reads are copied to the host before it, and those that
+    it makes are copied to the device after it.
 
     ## Why is this bad?
 

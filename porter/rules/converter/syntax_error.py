@@ -18,11 +18,11 @@ class SyntaxErrorRule(ConverterRule):
     ## Example
 
     ```python
-    def f(x:
-        return x  # PRT900
+    def f(x:  # PRT900
+        return x
     ```
 
-    Correct the syntax. porter reads the Python that it runs on.
+    Correct the syntax. porter parses files with the Python version that it runs on.
 
     ## Fix safety
 

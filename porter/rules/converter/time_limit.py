@@ -10,8 +10,8 @@ class TimeLimit(NumbaRule):
     """
     ## What it does
 
-    Reports a script that `--run` stopped, with everything that it had started, because the time
-    of `--timeout` was over.
+    Reports a script that `--run` stopped, together with its child processes, because it
+    exceeded `--timeout`.
 
     ## Why is this bad?
 

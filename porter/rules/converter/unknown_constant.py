@@ -9,10 +9,11 @@ class UnknownConstant(ConverterRule):
     """
     ## What it does
 
-    Names a constant of the module level, read by the function, whose value cannot be written
+    Reports a module-level constant that the function reads and whose value cannot be written
     into a kernel: a function rebinds it with `global` or stores into it, `exec` or `globals()`
-    may reach it, it differs from run to run, or its value is no number, text, tuple or small
-    array. An attribute of a library that the file sets, as in `np.sqrt = ...`, counts too.
+    may reach it, it differs from run to run, or its value is not a number, string, tuple or
+    small array. An attribute of a library that the file replaces, as in `np.sqrt = ...`, counts
+    too.
 
     ## Why is this bad?
 

@@ -10,11 +10,11 @@ class UnknownType(ConverterRule):
     ## What it does
 
     Reports a value whose dtype, number of dimensions or shape porter cannot determine, or
-    whose shapes do not fit together.
+    shapes that do not match.
 
     ## Why is this bad?
 
-    A kernel is compiled for certain types, and its loops need to know how many axes there are.
+    A kernel is compiled for specific types, and its loops depend on the number of axes.
 
     ## Example
 

@@ -10,7 +10,7 @@ class UnsupportedCall(ConverterRule):
     ## What it does
 
     Reports a call for which porter has no conversion: a function outside NumPy and math, a
-    method of an unknown object, or a NumPy function that porter does not know yet.
+    method of an unknown object, or a NumPy function that porter does not support.
 
     ## Why is this bad?
 
@@ -24,7 +24,7 @@ class UnsupportedCall(ConverterRule):
         return hashlib.md5(y).digest()  # PRT901
     ```
 
-    Keep the call on the host, and put the array work into a function of its own.
+    Keep the call on the host, and move the array code into a separate function.
 
     ## Fix safety
 

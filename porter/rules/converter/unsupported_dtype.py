@@ -9,8 +9,8 @@ class UnsupportedDtype(ConverterRule):
     """
     ## What it does
 
-    Reports dtypes that Numba cannot put on the device: objects, strings, datetimes, long
-    doubles.
+    Reports dtypes that Numba's CUDA target does not support, and operations that NumPy does not
+    define for a dtype: objects, strings, datetimes, long doubles.
 
     ## Why is this bad?
 

@@ -9,12 +9,12 @@ class UnsupportedIndexing(ConverterRule):
     """
     ## What it does
 
-    Reports subscripts beyond integers, slices, new axes, masks in assignments and integer
-    arrays.
+    Reports indices other than integers, slices, new axes, masks and integer arrays, and stores
+    through views that porter cannot follow.
 
     ## Why is this bad?
 
-    porter turns an index into arithmetic on the thread, and knows how for those only.
+    porter turns an index into arithmetic on thread indices, which it can do for those only.
 
     ## Example
 
@@ -23,7 +23,7 @@ class UnsupportedIndexing(ConverterRule):
         return x["price"]  # PRT905
     ```
 
-    Take the column apart on the host, or index with integers and slices.
+    Extract the column on the host, or index with integers and slices.
 
     ## Fix safety
 

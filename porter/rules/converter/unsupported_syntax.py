@@ -9,13 +9,13 @@ class UnsupportedSyntax(ConverterRule):
     """
     ## What it does
 
-    Reports statements and expressions that cannot be converted: `try`, `with` (but for
-    `np.errstate`), generators, classes, and dicts, sets or text in the middle of array work.
-    Where nothing on the device depends on them, such statements stay on the host (PRT912).
+    Reports statements and expressions that cannot be converted: `try`, `with` (except
+    `np.errstate`), generators, classes, and dicts, sets or strings within array code. Where
+    nothing on the device depends on them, such statements stay on the host (PRT912).
 
     ## Why is this bad?
 
-    Device code has scalars, arrays, loops and branches, and nothing else.
+    Device code can contain only scalars, arrays, loops and branches.
 
     ## Example
 

@@ -10,8 +10,8 @@ class UnusedSuppression(ConverterRule):
     """
     ## What it does
 
-    Reports `# porter: ignore[...]` comments with a code that is not found there, or that does
-    not exist.
+    Reports `# porter: ignore[...]` comments with a code that is not reported there or does not
+    exist.
 
     ## Why is this bad?
 

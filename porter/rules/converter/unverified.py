@@ -10,8 +10,8 @@ class Unverified(ConverterRule):
     ## What it does
 
     Reports a function whose module was not verified: no case ran a kernel, fewer than half of
-    the cases gave results because the original raised in the others, or the original does not run
-    here at all, because something that it imports is not installed.
+    the cases gave results because the original raised in the others, or the original cannot run
+    here because something that it imports is not installed.
 
     ## Why is this bad?
 

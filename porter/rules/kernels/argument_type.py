@@ -15,7 +15,7 @@ class KernelArgumentType(Rule):
     """
     ## What it does
 
-    Finds launches that hand a text, a list or a set to a kernel.
+    Finds launches that pass a string, a list or a set to a kernel.
 
     ## Why is this bad?
 

@@ -14,7 +14,7 @@ class HostFunctionInKernel(Rule):
     """
     ## What it does
 
-    Finds kernels and device functions that call a function of the same file which carries no
+    Finds kernels and device functions that call a function of the same file that has no
     decorator.
 
     ## Why is this bad?

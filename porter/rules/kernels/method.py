@@ -24,9 +24,9 @@ class MethodInKernel(Rule):
     """
     ## What it does
 
-    Finds methods of arrays in device code that the CUDA target lacks
-    (`x.max()`, `x.copy()`, `x.astype(...)`), and parameters that it lacks of functions which
-    it has (`np.sum(x, axis=0)`, `np.sin(x, out=y)`).
+    Finds methods of arrays in device code that the CUDA target does not support (`x.max()`,
+    `x.copy()`, `x.astype(...)`), and unsupported parameters of supported functions (`np.sum(x,
+    axis=0)`, `np.sin(x, out=y)`).
 
     ## Why is this bad?
 

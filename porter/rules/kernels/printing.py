@@ -15,7 +15,7 @@ class PrintInKernel(Rule):
     """
     ## What it does
 
-    Finds `print` in device code with keywords (`end=`, `sep=`) or of a whole array, and texts
+    Finds `print` in device code with keywords (`end=`, `sep=`) or of a whole array, and strings
     formatted with `%` or `.format`.
 
     ## Why is this bad?

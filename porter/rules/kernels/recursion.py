@@ -14,7 +14,7 @@ class RecursionInKernel(Rule):
     """
     ## What it does
 
-    Finds device functions that call each other in a circle.
+    Finds device functions that call each other recursively.
 
     ## Why is this bad?
 

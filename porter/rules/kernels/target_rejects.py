@@ -10,8 +10,8 @@ class TargetRejects(NumbaRule):
     """
     ## What it does
 
-    Reports a kernel or device function that Numba's CUDA target rejected when `--compile` or
-    `--run` asked it, at the line that it gave.
+    Reports a kernel or device function that Numba's CUDA target rejected under `--compile` or
+    `--run`, at the line that Numba gives.
 
     ## Why is this bad?
 

@@ -23,9 +23,10 @@ class UnsupportedInKernel(Rule):
     ## What it does
 
     Finds calls in kernels and device functions of NumPy, math and Python functions that the
-    CUDA target lacks: many NumPy functions on scalars (`np.exp`, `np.sqrt`, `np.where`),
-    everything that allocates an array, `sorted`, random numbers other than xoroshiro128p.
-    What it has was asked of numba-cuda and of Numba, by compiling a call of each.
+    CUDA target does not support: many NumPy functions on scalars (`np.exp`, `np.sqrt`,
+    `np.where`), everything that allocates an array, `sorted`, random numbers other than
+    xoroshiro128p. The list of supported functions was made by compiling a call of each one with
+    numba-cuda and with Numba.
 
     ## Why is this bad?
 

@@ -19,8 +19,8 @@ class AxisLimit(Rule):
     """
     ## What it does
 
-    Finds launches with more than 65,535 blocks along y or z, more than 2,147,483,647 along x, or
-    more than 64 threads of a block along z, as far as the file determines the numbers.
+    Finds launches with more than 65,535 blocks along y or z, more than 2,147,483,647 along x,
+    or more than 64 threads of a block along z, as far as the file shows the numbers.
 
     ## Why is this bad?
 

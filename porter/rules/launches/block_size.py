@@ -17,8 +17,8 @@ class BlockSize(Rule):
     """
     ## What it does
 
-    Finds launches whose block, as far as the file determines it, has more than 1,024 threads,
-    or more than one warp but not a multiple of 32 threads.
+    Finds launches whose block, as far as the file shows it, has more than 1,024 threads, or
+    more than one warp but not a multiple of 32 threads.
 
     ## Why is this bad?
 

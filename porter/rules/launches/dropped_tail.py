@@ -15,7 +15,7 @@ class DroppedTail(Rule):
     """
     ## What it does
 
-    Finds grids computed as `n // threads`, for kernels that do not stride over the grid.
+    Finds grids computed as `n // threads`, for kernels without a grid-stride loop.
 
     ## Why is this bad?
 

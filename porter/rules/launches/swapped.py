@@ -19,7 +19,8 @@ class SwappedLaunch(Rule):
     """
     ## What it does
 
-    Finds launches whose configuration, by the names used, has threads first and blocks second.
+    Finds launches whose configuration seems to have threads first and blocks second, judging by
+    the names.
 
     ## Why is this bad?
 

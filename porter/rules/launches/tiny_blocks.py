@@ -18,8 +18,8 @@ class TinyBlocks(Rule):
     """
     ## What it does
 
-    Finds launches of many blocks with fewer than 32 threads each, as far as the file
-    determines the block. Launches of at most 1,024 threads in all are left alone.
+    Finds launches of many blocks with fewer than 32 threads each, as far as the file shows the
+    block size. Launches of at most 1,024 threads in total are not reported.
 
     ## Why is this bad?
 

@@ -10,8 +10,8 @@ class FellBack(NumbaRule):
     """
     ## What it does
 
-    Reports a loop that Numba, when it was asked, took out of an object-mode function and then
-    could not compile, with Numba's reason.
+    Reports a loop that Numba lifted out of an object-mode function but could not compile, with
+    Numba's reason.
 
     ## Why is this bad?
 

@@ -23,8 +23,8 @@ class LiftableLoop(Rule):
     """
     ## What it does
 
-    Finds loops over array elements in a function that as a whole cannot be compiled, because
-    of a call elsewhere in it, and that could be compiled on their own.
+    Finds loops over array elements that could be compiled on their own, in a function that
+    cannot be compiled because of a call elsewhere in it.
 
     ## Why is this bad?
 

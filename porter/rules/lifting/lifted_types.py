@@ -10,8 +10,8 @@ class LiftedTypes(NumbaRule):
     """
     ## What it does
 
-    Reports a loop that Numba, when it was asked, took out of an object-mode function and
-    compiled to machine code, with the types of what goes into it.
+    Reports a loop that Numba lifted out of an object-mode function and compiled to machine
+    code, with the types of its inputs.
 
     ## Why is this bad?
 

@@ -17,8 +17,8 @@ class NeedlessObjectMode(Rule):
     """
     ## What it does
 
-    Finds functions decorated with `@jit(forceobj=True)` in which everything is known to
-    compile without object mode: numbers, arrays, loops, and calls that Numba has.
+    Finds functions decorated with `@jit(forceobj=True)` that contain only code that compiles
+    without object mode: numbers, arrays, loops, and calls that Numba supports.
 
     ## Why is this bad?
 

@@ -14,8 +14,8 @@ class StuckLoop(Rule):
     """
     ## What it does
 
-    Finds loops over array elements that stay in object mode: they yield, return from inside,
-    leave by `break`, are `while` loops, or call something that Numba cannot compile.
+    Finds loops over array elements that stay in object mode: they yield, return, contain
+    `break`, are `while` loops, or call something that Numba cannot compile.
 
     ## Why is this bad?
 

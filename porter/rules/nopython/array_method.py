@@ -30,7 +30,7 @@ class UnsupportedArrayMethod(Rule):
     ## What it does
 
     Finds methods of arrays, in functions compiled for the CPU, that Numba does not implement,
-    such as `x.round()` or `x.squeeze()`. They were asked of Numba's registries.
+    such as `x.round()` or `x.squeeze()`. The list of methods comes from Numba's registries.
 
     ## Why is this bad?
 

@@ -15,8 +15,8 @@ class VariableChangesType(Rule):
     ## What it does
 
     Finds variables of compiled functions that hold a number after one branch and an array, a
-    text, a list, a dict or a tuple after the other (or tuples of different length), and
-    functions that return such different things.
+    string, a list, a dict or a tuple after the other (or tuples of different length), and
+    functions that return values of such different types.
 
     ## Why is this bad?
 

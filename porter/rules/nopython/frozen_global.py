@@ -14,7 +14,7 @@ class FrozenGlobal(Rule):
     """
     ## What it does
 
-    Finds compiled functions that read a global variable which another function of the file
+    Finds compiled functions that read a global variable that another function of the file
     assigns (`global step; step = ...`).
 
     ## Why is this bad?

@@ -27,9 +27,9 @@ class UnsupportedKeyword(Rule):
     """
     ## What it does
 
-    Finds calls of NumPy functions and array methods in functions compiled for the CPU that
-    give a parameter which Numba's own version of them lacks, such as `np.mean(x, axis=0)`.
-    The parameters were asked of Numba's registries.
+    Finds calls of NumPy functions and array methods in functions compiled for the CPU that pass
+    a parameter which Numba's implementation does not have, such as `np.mean(x, axis=0)`. The
+    lists of parameters come from Numba's registries.
 
     ## Why is this bad?
 

@@ -10,8 +10,8 @@ class NumbaRejects(NumbaRule):
     """
     ## What it does
 
-    Reports a function that Numba's compiler rejected when `--compile` or `--run` asked it, at
-    the line and with the reason that it gave.
+    Reports a function that Numba's compiler rejected under `--compile` or `--run`, with the
+    line and the reason that Numba gives.
 
     ## Why is this bad?
 

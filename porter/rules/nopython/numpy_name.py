@@ -24,8 +24,8 @@ class UnsupportedNumpy(Rule):
     """
     ## What it does
 
-    Finds calls of NumPy functions that Numba does not implement in functions compiled for
-    the CPU. What Numba implements was asked of its own registries.
+    Finds calls of NumPy functions that Numba does not implement in functions compiled for the
+    CPU. The list of implemented functions comes from Numba's registries.
 
     ## Why is this bad?
 

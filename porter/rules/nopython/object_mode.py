@@ -10,8 +10,8 @@ class ObjectMode(NumbaRule):
     """
     ## What it does
 
-    Reports a function that Numba, when it was asked, compiled in object mode without lifting a
-    loop out of it.
+    Reports a function that Numba compiled in object mode under `--compile` or `--run` without
+    lifting a loop out of it.
 
     ## Why is this bad?
 

@@ -16,7 +16,7 @@ class PythonContainerArgument(Rule):
     """
     ## What it does
 
-    Finds calls that hand a Python dict, a set with elements of several types, or a list with
+    Finds calls that pass a Python dict, a set with elements of several types, or a list with
     elements of several types to a function compiled by Numba.
 
     ## Why is this bad?

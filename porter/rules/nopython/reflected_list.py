@@ -14,8 +14,7 @@ class ReflectedList(Rule):
     """
     ## What it does
 
-    Finds calls that hand a list or a set, written at the call, to a function compiled by
-    Numba for the CPU.
+    Finds calls that pass a list or set literal to a function compiled by Numba for the CPU.
 
     ## Why is this bad?
 

@@ -15,11 +15,11 @@ class UnsupportedStatement(Rule):
     """
     ## What it does
 
-    Finds Python that no version of Numba's nopython compiler takes: `with` (other than
+    Finds Python syntax that no version of Numba compiles in nopython mode: `with` (other than
     `objmode`), `except` with a class other than Exception, `except ... as`, `yield from`,
-    generator expressions, `class`, `import`, assignment to globals, starred assignment
-    targets, `raise ... from`, `raise` alone, `:=`, `del` of a name, `**kwargs`, format
-    specifications in f-strings, `%` and `.format` of a text, `print` with keywords.
+    generator expressions, `class`, `import`, assignment to globals, starred assignment targets,
+    `raise ... from`, `raise` alone, `:=`, `del` of a name, `**kwargs`, format specifications in
+    f-strings, `%` and `.format` on strings, `print` with keywords.
 
     ## Why is this bad?
 

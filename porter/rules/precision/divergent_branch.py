@@ -17,9 +17,9 @@ class DivergentBranch(Rule):
     """
     ## What it does
 
-    Finds branches in kernels that surely split warps and cost much: both sides contain a loop,
-    and the condition reads an element or picks threads with `%`; or a reduction in shared
-    memory picks its threads with `%`, so that ever fewer of each warp work.
+    Finds branches in kernels that certainly split warps and are expensive: both sides contain a
+    loop, and the condition reads an element or picks threads with `%`; or a reduction in shared
+    memory picks its threads with `%`, so that fewer and fewer threads of each warp do work.
 
     ## Why is this bad?
 

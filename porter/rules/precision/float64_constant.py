@@ -28,8 +28,8 @@ class Float64Constant(Rule):
     ## What it does
 
     Finds Python float constants, `math.pi` among them, in arithmetic, `min` and `max` of device
-    functions that have no floating type but float32: by their signature or, for kernels without
-    one, by all that the file launches them with.
+    functions whose only floating type is float32, according to their signature or, for kernels
+    without one, to all launches in the file.
 
     ## Why is this bad?
 

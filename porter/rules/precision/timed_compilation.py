@@ -19,7 +19,8 @@ class TimedCompilation(Rule):
     """
     ## What it does
 
-    Finds a clock around the first call of a function that Numba compiles when it is called.
+    Finds time measurements that include the first call, and so the compilation, of a Numba
+    function.
 
     ## Why is this bad?
 

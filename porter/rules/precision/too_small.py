@@ -42,8 +42,8 @@ class TooSmall(Rule):
     """
     ## What it does
 
-    Finds launches and CUDA ufuncs on NumPy arrays that are so small, by the sizes that the file
-    shows, that copying them takes ten times longer than the work takes on the CPU.
+    Finds launches and CUDA ufuncs on NumPy arrays that are so small, according to the sizes in
+    the file, that copying them takes ten times as long as the work on the CPU.
 
     ## Why is this bad?
 

@@ -21,7 +21,7 @@ class UnsynchronisedTiming(Rule):
     """
     ## What it does
 
-    Finds a clock around launches that take device arrays, which stops without waiting for them.
+    Finds time measurements of launches with device arrays that stop without synchronization.
 
     ## Why is this bad?
 

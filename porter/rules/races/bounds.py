@@ -19,8 +19,8 @@ class MissingGuard(Rule):
     """
     ## What it does
 
-    Finds kernels that index an array with their position in the grid, without testing that
-    it lies inside the array.
+    Finds kernels that index an array with their position in the grid, without checking that it
+    is in bounds.
 
     ## Why is this bad?
 

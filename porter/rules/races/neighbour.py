@@ -18,7 +18,7 @@ class NeighbourRace(Rule):
     ## What it does
 
     Finds kernels in which a thread writes `x[i]` and reads `x[i - 1]` or `x[i + 1]` of the same
-    array, `i` being its position: the element that another thread writes.
+    array, where `i` is its position. Another thread writes that element.
 
     ## Why is this bad?
 

@@ -17,8 +17,8 @@ class SameElement(Rule):
     ## What it does
 
     Finds kernels in which every thread writes the same element of an array: sequential code
-    under `@cuda.jit` that never asks which thread it is, or a store whose index does not
-    depend on the thread.
+    under `@cuda.jit` that never uses a thread index, or a store whose index does not depend on
+    the thread.
 
     ## Why is this bad?
 

@@ -23,8 +23,8 @@ class SharedAccumulation(Rule):
     """
     ## What it does
 
-    Finds `a[i] += ...` in kernels where `i` comes out of an array (a histogram, a scatter):
-    two threads may hold the same index.
+    Finds `a[i] += ...` in kernels where `i` comes out of an array (a histogram, a scatter): two
+    threads may have the same index.
 
     ## Why is this bad?
 

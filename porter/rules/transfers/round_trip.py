@@ -26,9 +26,9 @@ class RoundTrip(Rule):
     """
     ## What it does
 
-    Finds data that travels from the device to the host and back without the host using it:
-    a host array passed to several launches in a row or in a loop, `copy_to_host` followed by
-    `to_device`, the result of a CUDA ufunc handed to the next one.
+    Finds data that is copied from the device to the host and back without being used on the
+    host: a host array passed to several launches in a row or in a loop, `copy_to_host` followed
+    by `to_device`, the result of a CUDA ufunc passed to the next one.
 
     ## Why is this bad?
 

@@ -20,8 +20,8 @@ class CopyOutsideStream(Rule):
     """
     ## What it does
 
-    Finds `copy_to_host` and `copy_to_device` without `stream=`, of an array that a kernel
-    works on in a stream, with no synchronisation between.
+    Finds `copy_to_host` and `copy_to_device` without `stream=`, of an array that a kernel uses
+    in a stream, with no synchronization in between.
 
     ## Why is this bad?
 

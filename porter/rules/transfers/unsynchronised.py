@@ -30,7 +30,7 @@ class ReadBeforeSync(Rule):
     ## What it does
 
     Finds host code that reads a pinned array after `copy_to_host(array, stream=...)`, or a
-    mapped or managed array after a launch that writes it, with nothing between that waits.
+    mapped or managed array after a launch that writes it, without synchronization in between.
 
     ## Why is this bad?
 

@@ -21,9 +21,9 @@ class GufuncLayout(Rule):
     """
     ## What it does
 
-    Finds `@guvectorize` functions whose layout string names another number of arrays than the
-    function has parameters, whose type signatures have other dimensions than the layout, whose
-    outputs have a size that no input has, or that return a value.
+    Finds `@guvectorize` functions whose layout string has a different number of arrays than the
+    function has parameters, whose type signatures have different dimensions than the layout,
+    whose outputs have a size that no input has, or that return a value.
 
     ## Why is this bad?
 

@@ -19,8 +19,8 @@ class UnsupportedInDeviceUfunc(Rule):
     ## What it does
 
     Finds calls in `@vectorize` and `@guvectorize` functions with `target="cuda"` of NumPy and
-    math functions that the CUDA target lacks, and in `@vectorize` of those that it takes with
-    arrays only.
+    math functions that the CUDA target does not support, and in `@vectorize` of those that it
+    supports for arrays only.
 
     ## Why is this bad?
 

@@ -14,7 +14,7 @@ class UfuncResult(Rule):
     """
     ## What it does
 
-    Finds `@vectorize` functions that return nothing, a tuple, a list or a text.
+    Finds `@vectorize` functions that return nothing, a tuple, a list or a string.
 
     ## Why is this bad?
 

@@ -20,6 +20,8 @@ from porter.commands.options import ConvertOptions
 from porter.committed import Committed
 from porter.config import Config
 from porter.convert import Converted, convert_function, front_end, shapes_of
+from porter.cost.advice import little_work
+from porter.cost.work import work_of
 from porter.diagnostics import Diagnostic, Refusal, Severity, Span
 from porter.frontend.builder import refusal
 from porter.frontend.globals import Globals
@@ -323,14 +325,16 @@ def _outcome(
 ) -> FunctionOutcome:
     kept = tuple(d.at(c.path, c.name) for d in (*c.program.kept, *c.plan.notes))
     kernels = tuple(map(given, c.text.kernels))
+    little = little_work(work_of(c.plan))
     base = FunctionOutcome(
-        c.name, "converted", c.signature, tuple(map(given, c.assumed)), kernels, diagnostics=kept
-    )
+        c.name, "converted", c.signature, tuple(map(given, c.assumed)), kernels, diagnostics=kept,
+        notes=(little,) if little else (),
+    )  # fmt: skip
     if found is None:
         return base
     evidence = tuple(found.evidence)
     if found.accepted:
-        notes = tuple(
+        notes = base.notes + tuple(
             f"{o.sibling.dtype} is not supported: with {o.sibling.signature}, {o.reason}"
             for o in left_out
         )

@@ -237,3 +237,12 @@ def test_a_kernel_of_one_thread_says_so(analyze: Run, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.porter]\nallow-serial = true\n", "utf-8")
     _, out, _ = analyze(text)
     assert "one thread runs a kernel of" in " ".join(out.split())
+
+
+def test_convert_says_it_too(
+    analyze: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    analyze("import numpy as np\ndef f(k):\n    return np.arange(3.0) * k\n")
+    with pytest.raises(SystemExit):
+        main(["convert", "s.py", "--no-verify"])
+    assert "  note: too small for a GPU: 3 operations in 1 launch\n" in capsys.readouterr().out

@@ -49,28 +49,38 @@ def too_small(work: Work, machine: Machine) -> str:
 
     Every axis is taken to be equally long: the length from which one core of the host is slower.
     """
-    operations = work.per_launch("ops32") + work.per_launch("ops64")
-    names = {
-        n
-        for amounts in (operations, work.per_launch("traffic"), work.launches)
-        for n in formula(amounts).names()
-    }
-    if UNKNOWN in names:
-        return ""
-    serial = [k for _, k in work.kernels if _on_one_thread(k)]
-    if serial:
-        count = formula(serial[0].ops32 + serial[0].ops64)
-        return f"one thread runs a kernel of {_leading(count)} operations"
-    if not names:
-        launches = formula(work.launches).constant
-        plural = "" if launches == 1 else "es"
-        return f"too small for a GPU: {formula(operations)} operations in {launches} launch{plural}"
+    names = _sizes(work)
+    little = little_work(work)
+    if little or UNKNOWN in names:
+        return little
     length = next((2**p for p in range(_LONGEST) if _pays(work, names, 2**p, machine)), None)
     if length is None:
         return "a CPU core is always faster (modelled)"
     if length == 1:
         return ""
     return f"a CPU core is faster below about {length:,} elements per axis (modelled)"
+
+
+def little_work(work: Work) -> str:
+    """What is too little for a GPU whatever the sizes: one thread, or a fixed number of operations."""
+    operations = work.per_launch("ops32") + work.per_launch("ops64")
+    serial = [k for _, k in work.kernels if _on_one_thread(k)]
+    if serial:
+        count = formula(serial[0].ops32 + serial[0].ops64)
+        return f"one thread runs a kernel of {_leading(count)} operations"
+    if _sizes(work):
+        return ""
+    count, launches = formula(operations), formula(work.launches)
+    many = "" if count.constant == 1 else "s"
+    times = "" if launches.constant == 1 else "es"
+    return f"too small for a GPU: {count} operation{many} in {launches} launch{times}"
+
+
+def _sizes(work: Work) -> set[str]:
+    """The names of the sizes that the work depends on."""
+    parts = ("ops32", "ops64", "traffic")
+    amounts = [work.launches, *(work.per_launch(part) for part in parts)]
+    return {n for each in amounts for n in formula(each).names()}
 
 
 def _on_one_thread(k: KernelWork) -> bool:

@@ -62,7 +62,7 @@ def too_small(work: Work, machine: Machine) -> str:
 
 
 def little_work(work: Work) -> str:
-    """What is too little for a GPU whatever the sizes: one thread, or a fixed number of operations."""
+    """What is too little for a GPU whatever the sizes: one thread, or a fixed amount of work."""
     operations = work.per_launch("ops32") + work.per_launch("ops64")
     serial = [k for _, k in work.kernels if _on_one_thread(k)]
     if serial:

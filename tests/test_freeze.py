@@ -1,0 +1,49 @@
+"""The tool that shows whether a refactoring changes what porter writes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent / "tools"))
+
+import freeze
+
+import porter.convert
+from porter.codegen.module import FunctionText
+
+EXAMPLE = Path(__file__).parent.parent / "examples" / "threshold.py"
+
+
+def test_the_same_code_gives_the_same_hashes() -> None:
+    before = freeze.of_file(EXAMPLE) | freeze.of_programs(0, 5)
+    assert before.keys() >= {"examples/threshold:threshold", "program:0"}
+    assert (
+        list(freeze.differences(before, freeze.of_file(EXAMPLE) | freeze.of_programs(0, 5))) == []
+    )
+
+
+def test_another_text_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = freeze.of_file(EXAMPLE)
+    made = porter.convert.function_text
+
+    def other(*arguments: object) -> FunctionText:
+        text = made(*arguments)  # type: ignore[arg-type]
+        text.parts[0] and object.__setattr__(text, "parts", (f"{text.parts[0]}# ", *text.parts[1:]))
+        return text
+
+    monkeypatch.setattr(porter.convert, "function_text", other)
+    found = list(freeze.differences(before, freeze.of_file(EXAMPLE)))
+    assert "examples/threshold:threshold: text" in found
+
+
+def test_what_is_refused_gone_or_new_is_said() -> None:
+    before = {"a": ["1", "2"], "b": ["1", "2"], "c": ["PRT901", "no"]}
+    now = {"b": ["PRT902", "never"], "c": ["PRT901", "no"], "d": ["1", "2"]}
+    assert list(freeze.differences(before, now)) == [
+        "a: gone",
+        "b: 1 2 -> PRT902 never",
+        "d: new",
+    ]

@@ -28,6 +28,9 @@ EXCUSED = {
     "PRT915": "too little could be compared when the module ran",
     "PRT917": "a mistake in porter",
     "PRT918": "the time limit, see test_isolation.py",
+    "PRT920": "the end of a script under `--run`",
+    "PRT921": "the end of a script under `--run`",
+    "PRT922": "the end of a script under `--run`",
 }
 
 

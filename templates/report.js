@@ -332,6 +332,7 @@
 
   function card(file, finding) {
     const fix = finding.fix, lines = fix ? fix.lines : [];
+    const digits = Math.max(...lines.map(([, line]) => place(file, line).length));
     const safe = fix && fix.applies && el("code", {}, fix.safe ? "--fix" : "--fix --unsafe-fixes");
     return el("div", { class: "card", role: "listitem", "data-at": `${finding.line}:${finding.column}:${finding.code}`, tabindex: "-1", hidden: !findingShown(file, finding) },
       el("div", { class: `s-${finding.severity}` },
@@ -340,7 +341,7 @@
         finding.help ? el("p", { class: "help" }, el("b", {}, "help: "), ticks(finding.help)) : null,
         safe ? el("p", { class: "help" }, "fix: ", safe, fix.safe ? " applies it" : " applies it; it may change what the code does") : null,
         lines.length ? el("pre", { tabindex: "0" }, lines.map(([sign, line, text]) =>
-          el("span", { class: sign === "-" ? "del" : "add" }, `${place(file, line)} ${sign} ${text}`))) : null));
+          el("span", { class: sign === "-" ? "del" : "add" }, `${place(file, line).padStart(digits)} ${sign} ${text}`))) : null));
   }
 
   function moduleRows(file) {

@@ -323,6 +323,18 @@ def test_a_filter_hides_cards_in_the_source(browser: Browser, one: Path) -> None
     assert set(browser.texts(".card .sev")) == {"error"}
 
 
+def test_the_lines_of_a_fix_are_aligned(browser: Browser, one: Path) -> None:
+    browser.open(one)
+    shown = browser.run(
+        "return [...document.querySelectorAll('.card pre')].map((x) =>"
+        " [...x.children].map((line) => line.textContent))"
+    )
+    (lines,) = (x for x in shown if any("hash_computation_loop" in line for line in x))
+    numbers = [re.match(r" *\d+", line) for line in lines]
+    assert len({m.end() for m in numbers if m}) == 1
+    assert len({len(m[0].strip()) for m in numbers if m}) == 2
+
+
 def test_keys(browser: Browser, demo: Path) -> None:
     browser.open(demo)
     browser.keys("j")

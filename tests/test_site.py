@@ -19,6 +19,8 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1[ \t]*$|(`+)(?!`).+?(?<!`)\2(?!`)", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"")
 README_LINES = 150
+#: what GitHub and the site read behind a picture's name: the colour scheme that it is for
+SCHEMES = {"gh-light-mode-only", "gh-dark-mode-only"}
 
 
 def without_code(text: str) -> str:
@@ -51,7 +53,8 @@ def broken(page: Path, text: str) -> list[str]:
         target = (page.parent / path).resolve() if path else page
         there = target.exists()
         if there and anchor:
-            there = anchor in anchors(target.read_text(encoding="utf-8"))
+            picture = target.suffix == ".png"
+            there = anchor in (SCHEMES if picture else anchors(target.read_text(encoding="utf-8")))
         if not there:
             wrong.append(link)
     return wrong

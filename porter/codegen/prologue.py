@@ -10,7 +10,7 @@ from porter.codegen.hostbase import HostBase
 from porter.codegen.kernels import kernel_expressions
 from porter.codegen.marks import dtypes_of
 from porter.ir.nodes import Cast, Check, Parameter, Return, Value
-from porter.ir.ops import OPS
+from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
 from porter.plan.nodes import Launch
 from porter.plan.testable import needed
@@ -195,7 +195,7 @@ class Prologue(HostBase):
                 f"{s} is {{{s}}}" if s.strip("-").isdigit() is False else s for s in sides
             )
             what = _plain(c.message)
-            if c.kind == "broadcast" or what in OPS or what == "where":
+            if c.kind == "broadcast" or what in SHOWN or what == "where":
                 what = "operands could not be broadcast together"
             self.emit(f'    raise {c.error}(f"{what}: {found}")')
 

@@ -82,3 +82,7 @@ _SIGNS = {
 def sign(op: str) -> str:
     """The operation as a message shows it: Python's sign, or NumPy's name."""
     return _SIGNS.get(op) or (OPS[op].numpy if op in OPS else op)
+
+
+#: every operation as messages show it
+SHOWN = frozenset(map(sign, OPS))

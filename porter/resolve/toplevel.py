@@ -54,9 +54,8 @@ class Unknown:
 
 @dataclass(frozen=True)
 class _Fact:
-    """Something of a name that is changed by a region of code."""
+    """A change of what a name holds, by a region of code."""
 
-    name: str
     region: str
     line: int
     sure: bool
@@ -215,22 +214,32 @@ class TopLevel:
 
     @cached_property
     def _facts(self) -> dict[str, set[_Fact]]:
-        """Who changes what, also through the arguments of the file's own functions."""
+        """Who changes what, also through the arguments of the file's own functions.
+
+        The names that may hold one object share one set, and a call hands it on once.
+        """
+        leaders: dict[str, str] = {}
+        for group in {id(group): group for group in self._groups.values()}.values():
+            leaders |= dict.fromkeys(group, min(group))
+        calls: dict[str, list[tuple[str, int, Names]]] = defaultdict(list)
+        for name, found in self._handed().items():
+            if name not in self.scalars:
+                calls[leaders.get(name, name)] += found
+        changes = [(r.name, c) for r in self.regions.values() for c in r.changes]
+        pending = [(c.name, _Fact(region, c.line, c.sure)) for region, c in changes]
         facts: dict[str, set[_Fact]] = defaultdict(set)
-        handed = self._handed()
-        pending = [
-            _Fact(c.name, r.name, c.line, c.sure) for r in self.regions.values() for c in r.changes
-        ]
+        handed_on: set[tuple[str, bool]] = set()
         while pending:
-            fact = pending.pop()
-            for name in self.group(fact.name):
-                own = _Fact(name, fact.region, fact.line, fact.sure)
-                if own in facts[name] or name in self.scalars:
-                    continue
-                facts[name].add(own)
-                for region, line, given in handed.get(name, ()):
-                    pending += [_Fact(g, region, line, fact.sure) for g in given]
-        return facts
+            name, fact = pending.pop()
+            if name in self.scalars:
+                continue
+            leader = leaders.get(name, name)
+            facts[leader].add(fact)
+            if (leader, fact.sure) not in handed_on:
+                handed_on.add((leader, fact.sure))
+                for region, line, given in calls[leader]:
+                    pending += [(g, _Fact(region, line, fact.sure)) for g in given]
+        return {n: found for leader, found in facts.items() for n in self.group(leader)}
 
     def _handed(self) -> dict[str, list[tuple[str, int, Names]]]:
         """For each parameter of the file's functions, what is given for it, where."""

@@ -41,6 +41,7 @@ def without_evidence(text: str) -> str:
 def converted(place: Path, seed: str) -> dict[str, str]:
     """What `convert` makes of all examples, by file name; in a child, with its own hash seed."""
     shutil.copytree(ROOT / "examples", place / "examples")
+    (place / "tests").mkdir()
     command = [sys.executable, "-m", "porter", "convert", "examples", "--no-verify"]
     done = subprocess.run(
         [*command, "-o", "tests/golden"],

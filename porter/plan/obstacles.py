@@ -104,7 +104,8 @@ def _dependence(loop: For, write: Access, other: Access, context: Context) -> Re
     verb = "writes" if other.write else "reads"
     one, two = shown(write, context), shown(other, context)
     what = f"and {verb} `{two}`" if (other.write, two) != (True, one) else "in several iterations"
-    message = f"the loop over `{context.user(loop.index)}` writes `{one}` {what}"
+    index = context.user(loop.index)
+    message = f"the loop over `{index}` runs in order: it writes `{one}` {what}"
     note = Note(other.origin.span, "written here" if other.write else "read here")
     cure = (
         "write into a second array if old values are meant; run a recurrence on the CPU, "

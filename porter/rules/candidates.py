@@ -79,11 +79,11 @@ def _arithmetic(file: PyFile, function: Function, node: ast.AST) -> bool:
 
 
 def is_array_code(file: PyFile, function: Function) -> bool:
-    """Whether a function computes with arrays: it names numpy, loops over elements of a
-    parameter, or is compiled by Numba."""
+    """Whether a function computes with arrays: it names numpy or scipy, loops over elements of
+    a parameter, or is compiled by Numba."""
     if function.kind is not Kind.PLAIN or loops_over_elements(function):
         return True
-    return any(n.split(".")[0] == "numpy" for n in names_in(file, function))
+    return any(n.split(".")[0] in ("numpy", "scipy") for n in names_in(file, function))
 
 
 def may_work(file: PyFile, function: Function) -> bool:

@@ -257,7 +257,7 @@ def convert(
 
 @app.command(cls=PlainCommand)
 def verify(
-    paths: Annotated[list[str], typer.Argument(metavar="MODULE...", help="Generated modules.")],
+    paths: Annotated[list[str], typer.Argument(metavar="MODULE", help="Generated modules.")],
     on: Annotated[
         list[Evidence] | None,
         typer.Option("--on", help="The engine to verify on (repeatable; default: all but gpu)."),

@@ -68,7 +68,7 @@ class Evidence(StrEnum):
 
 Paths = Annotated[
     list[str],
-    typer.Argument(metavar="PATH...", help="File, directory, notebook, or - for standard input."),
+    typer.Argument(metavar="PATH", help="File, directory, notebook, or - for standard input."),
 ]
 RunModule = Annotated[
     bool,

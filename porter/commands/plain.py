@@ -32,6 +32,9 @@ class PlainGroup(TyperGroup):
 
 def _spared(parameter: Any) -> Any:
     parameter.process_value = partial(_process, parameter)
+    if parameter.param_type_name == "argument":
+        # `PATH` says it all; Typer adds `<list[str]>`
+        parameter.display_type_rich = lambda ctx: ""
     return parameter
 
 

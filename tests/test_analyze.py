@@ -273,7 +273,8 @@ def test_selection(project: Project, arguments: list[str], codes: list[str]) -> 
 def test_a_function_that_is_not_there_is_a_usage_error(project: Project) -> None:
     project.write("a.py", RETURNS)
     result = project.analyze("a.py", "-f", "wiegh")
-    assert (result.code, result.err) == (2, "error: no function `wiegh` in a.py; did you mean weigh?\n")
+    said = "error: no function `wiegh` in a.py; did you mean weigh?\n"
+    assert (result.code, result.err) == (2, said)
 
 
 def test_settings_come_from_pyproject(project: Project) -> None:

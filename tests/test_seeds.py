@@ -25,6 +25,10 @@ SEEDS = Path(__file__).parent / "seeds"
 KERNEL, MOVED = ("kernel", "CUDA"), ("kernel", "data movement")
 REFUSED, CONVERTIBLE = ("refused", "nopython"), ("convertible", "nopython")
 OBJECTS = ("refused", "object mode")
+HELPER = ("device function", "nopython")
+DEVICE = ("device function", "CUDA")
+UFUNC = ("ufunc", "nopython")
+CUDA_UFUNC = ("ufunc", "CUDA")
 SQUASH = "return (exp(values) - exp(-values)) / (exp(values) + exp(-values))"
 
 
@@ -41,13 +45,13 @@ EXPECTED = {
         {
             "bubble": OBJECTS,
             "bubble_cuda": KERNEL,
-            "third": REFUSED,
+            "third": HELPER,
             "bubble_nopython": REFUSED,
-            "plus": REFUSED,
+            "plus": UFUNC,
             "increment": KERNEL,
             "double": KERNEL,
             "double_2d": MOVED,
-            "grow": KERNEL,
+            "grow": DEVICE,
             "grow_all": KERNEL,
         },
         (
@@ -77,22 +81,22 @@ EXPECTED = {
     "hidden_done": Expected({"scale": MOVED, "weight": MOVED, "squash": MOVED}),
     "intro": Expected(
         {
-            "hypotenuse": REFUSED,
+            "hypotenuse": HELPER,
             "estimate_pi": REFUSED,
             "lookup_jit": REFUSED,
             "lookup_nopython": REFUSED,
             "lookup_njit": REFUSED,
-            "plus_ten": CONVERTIBLE,
-            "plus": KERNEL,
-            "bell": KERNEL,
-            "cpu_bell": REFUSED,
-            "cartesian": KERNEL,
-            "distance": KERNEL,
-            "suppress": REFUSED,
-            "suppress_cuda": KERNEL,
-            "add": KERNEL,
-            "pulses": KERNEL,
-            "length": KERNEL,
+            "plus_ten": UFUNC,
+            "plus": CUDA_UFUNC,
+            "bell": CUDA_UFUNC,
+            "cpu_bell": UFUNC,
+            "cartesian": DEVICE,
+            "distance": CUDA_UFUNC,
+            "suppress": UFUNC,
+            "suppress_cuda": CUDA_UFUNC,
+            "add": CUDA_UFUNC,
+            "pulses": CUDA_UFUNC,
+            "length": CUDA_UFUNC,
         },
         (
             ("PRT103", 'lookup_jit(dict(key="value"))', ""),
@@ -122,8 +126,8 @@ EXPECTED = {
             "rows_by_mean_scalar": KERNEL,
             "increment": ("kernel", "asynchronous"),
             "pi_parts": KERNEL,
-            "total": KERNEL,
-            "nearest": KERNEL,
+            "total": DEVICE,
+            "nearest": DEVICE,
             "round_all": KERNEL,
             "add_trace": CONVERTIBLE,
             "add": MOVED,
@@ -176,7 +180,7 @@ def test_every_seed_is_expected() -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_verdicts(name: str) -> None:
-    verdicts = {v.name: (v.verdict, v.stage) for v in analyze(seed(name)).functions}
+    verdicts = {v.name: (v.verdict, v.stage) for v in analyze(seed(name)).listed}
     assert verdicts == EXPECTED[name].functions
 
 

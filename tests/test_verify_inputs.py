@@ -103,12 +103,12 @@ def test_the_file_runs_only_when_it_is_asked_for(
     path = copy(tmp_path, "maps")
     marker = tmp_path / "ran"
     written(tmp_path, f"open({str(marker)!r}, 'w').close()\n" + STRATEGIES)
-    options = {"on": ("simulator",), "functions": ("grow",), "cases": 3}
+    options = {"on": ("simulator",), "functions": ("grow",), "cases": 3, "verbose": True}
     assert verify(VerifyOptions((str(path),), **options)) == 0  # type: ignore[arg-type]
     assert not marker.exists()
     (tmp_path / "pyproject.toml").write_text('[tool.porter]\ninputs = "porter_inputs.py"\n')
     assert verify(VerifyOptions((str(path),), **options)) == 0  # type: ignore[arg-type]
-    assert marker.exists() and "3 from strategies among them" in capsys.readouterr().out
+    assert marker.exists() and "3 cases from strategies" in capsys.readouterr().out
 
 
 SCRIPT = """

@@ -157,6 +157,8 @@ def _known(
         return _nothing(file, function, found, "it is asynchronous")
     if _drives_gpu(file, function):
         return _nothing(file, function, found, "it drives a GPU already")
+    if not named and function.node.name == "__init__":
+        return _nothing(file, function, found, "it sets up an object")
     if not named and is_test(file, function):
         return _nothing(file, function, found, "it is a test")
     return None

@@ -6,8 +6,10 @@ import ctypes
 import os
 import tempfile
 from functools import cache
+from pathlib import Path
 
 import pytest
+from convert_shell import Shell
 from hypothesis import settings
 
 # a failure on a build machine must be the same failure on the next run
@@ -37,3 +39,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("gpu") is not None and not has_gpu():
             item.add_marker(pytest.mark.skip(reason="needs an NVIDIA GPU"))
+
+
+@pytest.fixture
+def shell(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Shell:
+    """The command line in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return Shell(tmp_path, capsys)

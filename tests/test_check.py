@@ -42,14 +42,6 @@ class Model:
 
 
 @pytest.fixture
-def shell(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    return Shell(tmp_path, capsys)
-
-
-@pytest.fixture
 def folder(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     def verify(*arguments: object, **options: object) -> None:
         raise AssertionError("nothing is to be verified")

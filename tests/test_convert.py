@@ -4,22 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 from convert_shell import GOOD, METHOD, REFUSED, ROOT, Shell, porter
 
 from porter.codegen.header import is_edited, parse
-
-
-@pytest.fixture
-def shell(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    return Shell(tmp_path, capsys)
-
 
 # -- where the module goes ---------------------------------------------------------------------
 

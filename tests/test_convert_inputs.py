@@ -3,19 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from convert_shell import GOOD, ROOT, Shell, signatures
-
-
-@pytest.fixture
-def shell(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    return Shell(tmp_path, capsys)
-
 
 # -- types ---------------------------------------------------------------------------------------
 

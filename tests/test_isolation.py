@@ -70,14 +70,6 @@ def failing(monkeypatch: pytest.MonkeyPatch, where: str, error: BaseException) -
     monkeypatch.delenv("PORTER_DEBUG", raising=False)
 
 
-@pytest.fixture
-def shell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    return Shell(tmp_path, capsys)
-
-
 @pytest.mark.parametrize("where", list(PLACES))
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
 def test_the_others_are_converted(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-from pathlib import Path
 
 import pytest
 from convert_shell import Shell
@@ -13,14 +12,6 @@ from porter.codegen.header import FunctionRecord, Header, parse, render
 from porter.verify.hints import hints
 
 HEAD = "import math\nimport numpy as np\n\n"
-
-
-@pytest.fixture
-def shell(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    return Shell(tmp_path, capsys)
 
 
 def converted(shell: Shell, text: str, *arguments: str) -> tuple[int, dict[str, dict[str, object]]]:

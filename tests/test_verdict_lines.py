@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from convert_shell import GOOD, Shell
@@ -22,14 +21,6 @@ RAN = {
     "library": "NumPy's functions stand in for CuPy's", "launches": 30,
 }  # fmt: skip
 COMPILED = {"arch": "sm_90", "registers": 77, "spill_bytes": 0, "occupancy": 0.38, "f64": 0}
-
-
-@pytest.fixture
-def shell(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Shell:
-    monkeypatch.chdir(tmp_path)
-    return Shell(tmp_path, capsys)
 
 
 def too_long(text: str) -> list[str]:

@@ -13,7 +13,15 @@ import pytest
 
 from porter.verify.watching import Watch, progress
 
-SOURCE = "import numpy as np\n\n\ndef double(x):\n    return 2.0 * np.exp(x)\n"
+#: rows in blocks with barriers: the simulator takes longer than from one look to the next
+SOURCE = """\
+import numpy as np
+
+
+def softmax(x):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+"""
 
 
 def replied(*entries: dict[str, object]) -> bytes:
@@ -83,11 +91,11 @@ def on_a_terminal(folder: Path, *arguments: str) -> str:
 def test_on_a_terminal_and_in_a_pipe(tmp_path: Path) -> None:
     (tmp_path / "s.py").write_text(SOURCE)
     shown = on_a_terminal(tmp_path, "convert", "s.py")
-    assert re.search(r"converting s\.py: double on the simulator: case \d+ of 24", shown)
+    assert re.search(r"converting s\.py: softmax on the simulator: case \d+ of 24", shown)
     assert "compiling to PTX" in shown or "emulator" in shown
     assert shown.endswith("\r\x1b[K")
     shown = on_a_terminal(tmp_path, "verify", "s_cuda.py", "--on", "simulator")
-    assert re.search(r"verifying s_cuda\.py: double on the simulator: case \d+ of 24", shown)
+    assert re.search(r"verifying s_cuda\.py: softmax on the simulator: case \d+ of 24", shown)
     quiet = subprocess.run(
         [sys.executable, "-m", "porter", "verify", "s_cuda.py", "--on", "simulator"],
         cwd=tmp_path, capture_output=True, text=True, check=True,

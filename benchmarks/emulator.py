@@ -27,7 +27,7 @@ from numba import cuda
 from numba.cuda.simulator import kernel as simulator
 
 from porter.emulate import launch as emulator
-from porter.verify.scheduler import Block
+from porter.verify.engines.scheduler import Block
 
 BLOCK = 256
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "emulator.md"

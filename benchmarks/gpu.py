@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from porter.diagnostics import UsageError
-from porter.verify.backends import version
+from porter.verify.compile.backends import version
 from porter.verify.evidence import PASSED, Evidence, FunctionEvidence
 from porter.verify.run import verify_module
 

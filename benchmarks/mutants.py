@@ -37,7 +37,7 @@ from mutants_reviewed import equivalent
 from mutations import KINDS, Module, Mutant, mutants
 from mutations_state import STATE_KINDS
 
-from porter.codegen.header import parse
+from porter.codegen.module.header import parse
 from porter.verify.evidence import FAILED, FunctionEvidence
 from porter.verify.run import needs_emulator, verify_module
 

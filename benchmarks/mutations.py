@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from porter.codegen.header import parse
+from porter.codegen.module.header import parse
 
 Function = ast.FunctionDef
 #: what to replace, and the text to put there

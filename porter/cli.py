@@ -147,7 +147,7 @@ def analyze(
     CUDA (a kernel), data movement (its launches use device arrays), asynchronous (on streams).
     """
     from porter.commands.analyze import run
-    from porter.commands.options import AnalyzeOptions
+    from porter.options import AnalyzeOptions
 
     options = AnalyzeOptions(
         paths=tuple(paths),
@@ -227,7 +227,7 @@ def convert(
     """Write a CUDA module for each file and verify it."""
     _check_target(target)
     from porter.commands.convert import run
-    from porter.commands.options import ConvertOptions
+    from porter.options import ConvertOptions
 
     options = ConvertOptions(
         paths=tuple(paths),
@@ -308,8 +308,8 @@ def verify(
     verbose: Verbose = False,
 ) -> None:
     """Verify generated modules against the original functions."""
-    from porter.commands.options import VerifyOptions
     from porter.commands.verify import run
+    from porter.options import VerifyOptions
 
     options = VerifyOptions(
         paths=tuple(paths),
@@ -350,8 +350,8 @@ def trace(
     ] = False,
 ) -> None:
     """Run a script and record its functions: types, sizes and time."""
-    from porter.commands.options import TraceOptions
     from porter.commands.trace import run
+    from porter.options import TraceOptions
 
     options = TraceOptions(script, tuple(args or ()), timeout, output_format.value, record_inputs)
     raise typer.Exit(run(options))
@@ -380,7 +380,7 @@ def rules(output_format: OutputFormat = Format.full) -> None:
 def doctor(output_format: OutputFormat = Format.full) -> None:
     """Report what is installed and where modules can be verified."""
     from porter.commands.doctor import run
-    from porter.commands.options import DoctorOptions
+    from porter.options import DoctorOptions
 
     raise typer.Exit(run(DoctorOptions(output_format=output_format.value)))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from porter.cli import main
-from porter.codegen.header import parse
+from porter.codegen.module.header import parse
 
 ROOT = Path(__file__).resolve().parent.parent
 GOOD = '''"""Two functions."""

@@ -66,8 +66,8 @@ def inferred(key: str) -> bool:
 def convert(key: str, folder: Path) -> str:
     """Convert one function; the table's word for what happened, `converted` if it did."""
     from porter.commands.convert import run
-    from porter.commands.options import ConvertOptions
     from porter.diagnostics import UsageError
+    from porter.options import ConvertOptions
 
     options = ConvertOptions(
         paths=(str(source_of(key)),),

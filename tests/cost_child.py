@@ -24,13 +24,13 @@ from numba.cuda.simulator.cudadrv import devicearray
 from programs_simulator import SMALL
 from test_corpus_inputs import source_of
 
-from porter.codegen.module import module_text
-from porter.convert import convert_function
+from porter.codegen.module.module import module_text
+from porter.convert.function import convert_function
 from porter.cost.advice import sizes_of
 from porter.cost.estimate import estimate
 from porter.cost.machine import Machine
 from porter.cost.work import work_of
-from porter.frontend.globals import Globals
+from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
 from porter.verify import generated
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-TABLE = Path(__file__).resolve().parent.parent / "porter" / "arrays" / "promotion.py"
+TABLE = Path(__file__).resolve().parent.parent / "porter" / "dtypes" / "promotion.py"
 NAMES = [
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float16", "float32", "float64", "complex64", "complex128",

@@ -27,13 +27,13 @@ from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as seeded
 from modules_strategy import Sample, samples
 
-from porter.codegen.module import module_text
-from porter.convert import convert_function
+from porter.codegen.module.module import module_text
+from porter.convert.function import convert_function
+from porter.convert.module_child import computed
 from porter.diagnostics import Refusal, UsageError
-from porter.frontend.globals import Globals
-from porter.resolve.values import Computed
+from porter.resolve.computed import Computed
+from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
-from porter.verify.module_child import computed
 
 X = np.array([1.0, -2.5, 3.0, 0.5])
 

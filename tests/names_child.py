@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from porter.commands.options import ConvertOptions
 from porter.config import Config
-from porter.conversion import convert_file
+from porter.convert.files import convert_file
+from porter.options import ConvertOptions
 from porter.source.files import SourceFile
 
 

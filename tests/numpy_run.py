@@ -29,14 +29,14 @@ from typing import Any
 from corpus_check import compare
 from numpy_case import DTYPES, Trial, table, trials
 
-from porter.convert import convert_function, front_end
+from porter.convert.function import convert_function, front_end
+from porter.convert.passes import PASSES
 from porter.diagnostics import Refusal
-from porter.frontend.globals import Globals
-from porter.frontend.program import build
-from porter.frontend.signature import candidates
+from porter.inference.signature import candidates
+from porter.ir.context import Context
 from porter.ir.interp import run
-from porter.plan.common import Context
-from porter.plan.passes import PASSES
+from porter.lowering.program import build
+from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
 
 SECONDS = 60
@@ -65,7 +65,7 @@ def on_machine(trial: Trial) -> Any:
 
 def text_of(trial: Trial) -> tuple[str, set[str]]:
     """The generated module, and the dtypes that it serves."""
-    from porter.codegen.module import module_text
+    from porter.codegen.module.module import module_text
 
     module = SourceModule(trial.source, "f.py")
     made = convert_function(module.functions[0], ", ".join(trial.types), Globals(module))

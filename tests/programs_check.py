@@ -11,16 +11,16 @@ from corpus_check import compare
 from programs import Program
 from programs_excused import verdict
 
-from porter.convert import convert_function
+from porter.convert.function import convert_function
+from porter.convert.passes import PASSES
 from porter.diagnostics import Refusal
-from porter.frontend.globals import Globals
-from porter.frontend.program import build
-from porter.frontend.signature import candidates
+from porter.inference.signature import candidates
 from porter.ir import nodes as ir
 from porter.ir.check import IRError
+from porter.ir.context import Context
 from porter.ir.interp import run
-from porter.plan.common import Context
-from porter.plan.passes import PASSES
+from porter.lowering.program import build
+from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
 
 

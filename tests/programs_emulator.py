@@ -14,12 +14,12 @@ from programs_excused import passes_int64
 from programs_simulator import attempted, compared
 
 from porter.emulate import program as programs
-from porter.verify.emulation import Emulation
+from porter.verify.engines.emulation import Emulation
 
 
 @cache
 def _installed() -> Emulation:
-    from porter.verify.simulator import EMULATED, install
+    from porter.verify.engines.simulator import EMULATED, install
 
     install()
     emulation = Emulation()

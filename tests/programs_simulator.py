@@ -15,11 +15,11 @@ from programs import Program
 from programs_check import Outcome
 from programs_excused import verdict
 
-from porter.codegen.module import module_text
-from porter.convert import convert_function
+from porter.codegen.module.module import module_text
+from porter.convert.function import convert_function
 from porter.diagnostics import Refusal
-from porter.emulate.scope import TEXT
-from porter.frontend.globals import Globals
+from porter.emulate.source.scope import TEXT
+from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
 
 SMALL = {"THREADS": 32, "TILE": 4, "BLOCK_X": 4, "BLOCK_Y": 4, "BLOCK_Z": 2}

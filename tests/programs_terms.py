@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from porter.frontend.functions import FUNCTIONS
-from porter.frontend.methods import RENAMED, SAME
 from porter.ir.ops import BINARY, COMPARE, OPS
+from porter.lowering.expressions.methods import RENAMED, SAME
+from porter.lowering.functions import FUNCTIONS
 
 #: helper functions that a program may call
 HELPERS = {

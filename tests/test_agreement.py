@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from porter.codegen.inspect import top_level
-from porter.commands.options import ConvertOptions
+from porter.codegen.module.inspect import top_level
 from porter.config import Config
-from porter.conversion import convert_file
+from porter.convert.files import convert_file
+from porter.options import ConvertOptions
 from porter.rules.base import source
 from porter.rules.candidates import may_work
 from porter.rules.engine import Analysis, Selection, analyze

@@ -13,10 +13,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from test_interp import versions
 
-from porter.frontend.globals import Globals
-from porter.frontend.program import build
-from porter.frontend.signature import candidates
+from porter.inference.signature import candidates
 from porter.ir.interp import run
+from porter.lowering.program import build
+from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
 
 #: each reads an argument's element, under the other's name, after it was stored

@@ -470,7 +470,7 @@ def test_a_mistake_of_ours_in_one_function_does_not_hide_the_rest(
     def fail(*_: object) -> None:
         raise KeyError("lost")
 
-    monkeypatch.setattr("porter.frontend.check.check_function", fail)
+    monkeypatch.setattr("porter.convert.check.check_function", fail)
     monkeypatch.delenv("PORTER_DEBUG", raising=False)
     project.write(
         "a.py", RETURNS + "\n\ndef f(x):\n    for i in range(len(x)):\n        x[i] += 1\n"

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.verify import compare
-from porter.verify.asked import asks_for_dtypes
-from porter.verify.compare import Outcome
-from porter.verify.inputs import Sums
+from porter.verify.inputs.arguments import Sums
+from porter.verify.oracle import compare
+from porter.verify.oracle.asked import asks_for_dtypes
+from porter.verify.oracle.compare import Outcome
 
 ASKING = [
     "return x * 2 if x.dtype == np.float64 else x + 1",

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from porter.verify import backends, compilers, report
-from porter.verify.backends import BACKENDS, chosen, version
+from porter.verify import report
+from porter.verify.compile import backends, compilers
+from porter.verify.compile.backends import BACKENDS, chosen, version
 from porter.verify.evidence import Evidence, FunctionEvidence
 from porter.verify.run import verify_module
 
@@ -80,7 +81,7 @@ def test_a_module_is_compiled_with_what_it_imports(monkeypatch: pytest.MonkeyPat
 def test_numbas_own_target_is_not_numba_cuda() -> None:
     """The redirection that numba-cuda installs is off in that child."""
     program = (
-        "from porter.verify.backends import OwnNumba\n"
+        "from porter.verify.compile.backends import OwnNumba\n"
         "print(getattr(OwnNumba().cuda, 'implementation', 'Built-in'))\n"
     )
     command = [sys.executable, "-W", "ignore", "-c", program]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from test_interp import program_of
 
-from porter.plan.nodes import BlockLoop, Fold, HostLoop, Kernel, Launch
-from porter.plan.passes import plan
+from porter.convert.passes import plan
+from porter.schedule.nodes import BlockLoop, Fold, HostLoop, Kernel, Launch
 
 
 def launches(key: str) -> list[list[Kernel]]:

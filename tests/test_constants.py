@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from porter.convert.module_child import computed
+from porter.convert.module_values import ModuleValues
 from porter.diagnostics import Refusal
-from porter.frontend.globals import Globals
-from porter.frontend.program import build
-from porter.frontend.signature import candidates
+from porter.inference.signature import candidates
 from porter.ir.interp import run
+from porter.lowering.program import build
+from porter.resolve.computed import Computed
+from porter.resolve.globals import Globals
 from porter.resolve.toplevel import Executed, Plain, TopLevel, Unknown
-from porter.resolve.values import Computed
 from porter.source.module import SourceModule
-from porter.verify.module_child import computed
-from porter.verify.module_values import ModuleValues
 
 HEAD = "import math\nimport numpy as np\n"
 

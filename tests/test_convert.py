@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from convert_shell import GOOD, METHOD, REFUSED, ROOT, Shell, porter
 
-from porter.codegen.header import is_edited, parse
+from porter.codegen.module.header import is_edited, parse
 
 # -- where the module goes ---------------------------------------------------------------------
 

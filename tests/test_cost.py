@@ -15,9 +15,8 @@ import pytest
 from corpus_inputs import CASES
 from test_corpus_inputs import source_of
 
-from porter.arrays.sizes import Poly, sym
 from porter.config import load_config
-from porter.convert import front_end
+from porter.convert.function import front_end
 from porter.cost.advice import cost_of, sizes_of
 from porter.cost.amounts import Amount, SizeUnknown, formula, value
 from porter.cost.estimate import estimate
@@ -25,9 +24,10 @@ from porter.cost.machine import Machine, machine
 from porter.cost.result import EVEN, RESIDENT, TOO_LIGHT, WORTH_IT, Run
 from porter.cost.work import Work, work_of
 from porter.diagnostics import Refusal, UsageError
-from porter.frontend.globals import Globals
-from porter.plan.nodes import Plan
+from porter.resolve.globals import Globals
 from porter.rules.engine import analyze
+from porter.schedule.nodes import Plan
+from porter.sizes.polynomial import Poly, sym
 from porter.source.files import SourceFile
 from porter.source.module import SourceModule
 from porter.trace.lookup import forget

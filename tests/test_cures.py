@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from make_diagnostics import messages
 
-from porter.commands.options import ConvertOptions
 from porter.config import Config
-from porter.conversion import ModuleOutcome, convert_file
+from porter.convert.files import ModuleOutcome, convert_file
+from porter.options import ConvertOptions
 from porter.source.files import SourceFile
 
 FOLDER = Path(__file__).parent / "cures"

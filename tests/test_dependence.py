@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import islpy as isl
 import pytest
 
-from porter.arrays.affine import System
-from porter.arrays.dtypes import BOOL, FLOAT64, INT64
-from porter.arrays.sizes import Poly, apply, sym
+from porter.analyses.dependence import Nest, Range, carried, sites
+from porter.dtypes.dtype import BOOL, FLOAT64, INT64
 from porter.ir.nodes import Const, For, If, Op, Origin, Stmt, Value, Write
-from porter.plan.dependence import Nest, Range, carried, sites
+from porter.sizes.affine import System
+from porter.sizes.polynomial import Poly, apply, sym
 
 HERE = Origin()
 #: nests per seed, and how many in a hundred answers may be more careful than isl
@@ -141,8 +141,8 @@ def store(index: Poly) -> Write:
 
 def test_a_subscript_that_may_be_negative_counts_from_the_end() -> None:
     """`x[i]` for i from -n to n writes every element twice, if nothing shows i >= 0."""
-    from porter.arrays.sizes import Data
     from porter.ir.nodes import Buffer
+    from porter.sizes.polynomial import Data
 
     i, n = sym("i"), sym("n", True)
     marked = Poly.atom(Data(Value(i, INT64)))

@@ -16,7 +16,7 @@ import json, sys
 sys.path.insert(0, "tests/golden")
 import numpy as np
 from numba import cuda
-from porter.verify.simulator import install
+from porter.verify.engines.simulator import install
 install()
 import gaussian_cuda, threshold_cuda
 

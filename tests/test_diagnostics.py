@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from make_diagnostics import PAGE, messages, page
 
+from porter.convert.check import check_function
 from porter.diagnostics import Diagnostic
-from porter.frontend.check import check_function
 from porter.rules.base import ConverterRule, source
 from porter.rules.engine import Selection, analyze
 from porter.rules.registry import all_rules

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from porter.commands import doctor
-from porter.commands.options import DoctorOptions
-from porter.verify import cuda_facts
+from porter.options import DoctorOptions
+from porter.verify.compile import cuda_facts
 
 ALL = {"numba": "0.68.1", "numpy": "2.4.6", "numba-cuda": "0.30.4", "numba-cuda-mlir": None}
 NO_DRIVER = {"detail": "CUDA driver library cannot be found"}

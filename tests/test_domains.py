@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.commands.options import VerifyOptions
 from porter.commands.verify import run as verify
 from porter.diagnostics import UsageError
-from porter.verify.cases import SMALL_BLOCKS, specs
-from porter.verify.domains import read_domains
-from porter.verify.inputs import Parameter, build
-from porter.verify.narrowing import Unsuitable, extents, holds, narrowed
-from porter.verify.shapes import symbols
-from porter.verify.signatures import parse_types
+from porter.dtypes.signatures import parse_types
+from porter.options import VerifyOptions
+from porter.verify.inputs.arguments import Parameter, build
+from porter.verify.inputs.cases import SMALL_BLOCKS, specs
+from porter.verify.inputs.domains import read_domains
+from porter.verify.inputs.narrowing import Unsuitable, extents, holds, narrowed
+from porter.verify.inputs.shapes import symbols
 from tests.test_verify import copy, prove
 
 SOURCE = """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from porter.convert import convert_function
+from porter.convert.function import convert_function
 from porter.diagnostics import Refusal
 from porter.source.module import SourceModule
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from porter.codegen.format import format_lines
+from porter.codegen.module.format import format_lines
 
 Precedence = int
 Piece = tuple[str, Precedence]  # an expression and how tightly its operator binds

@@ -8,7 +8,7 @@ import pytest
 from corpus_convert import converted
 from corpus_inputs import CASES
 
-from porter.convert import convert_function
+from porter.convert.function import convert_function
 from porter.source.module import SourceModule
 from porter.verify.run import verify_module
 

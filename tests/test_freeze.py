@@ -11,8 +11,8 @@ sys.path.insert(0, str(Path(__file__).parent / "tools"))
 
 import freeze
 
-import porter.convert
-from porter.codegen.module import FunctionText
+import porter.convert.function
+from porter.codegen.module.module import FunctionText
 
 EXAMPLE = Path(__file__).parent.parent / "examples" / "threshold.py"
 
@@ -27,14 +27,14 @@ def test_the_same_code_gives_the_same_hashes() -> None:
 
 def test_another_text_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     before = freeze.of_file(EXAMPLE)
-    made = porter.convert.function_text
+    made = porter.convert.function.function_text
 
     def other(*arguments: object) -> FunctionText:
         text = made(*arguments)  # type: ignore[arg-type]
         text.parts[0] and object.__setattr__(text, "parts", (f"{text.parts[0]}# ", *text.parts[1:]))
         return text
 
-    monkeypatch.setattr(porter.convert, "function_text", other)
+    monkeypatch.setattr(porter.convert.function, "function_text", other)
     found = list(freeze.differences(before, freeze.of_file(EXAMPLE)))
     assert "examples/threshold:threshold: text" in found
 

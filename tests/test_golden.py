@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.codegen.header import is_edited, parse
+from porter.codegen.module.header import is_edited, parse
 from porter.verify.evidence import FunctionEvidence
 from porter.verify.run import verify_module
 

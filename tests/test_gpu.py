@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from conftest import has_gpu
 
-from porter.verify.sanitize import TOOLS, first_error
+from porter.verify.engines.sanitize import TOOLS, first_error
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = sorted((ROOT / "tests" / "golden").glob("*_cuda.py"))

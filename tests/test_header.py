@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.codegen.header import FunctionRecord, Header, body_of, is_edited, parse, render
+from porter.codegen.module.header import FunctionRecord, Header, body_of, is_edited, parse, render
 
 RECORD = FunctionRecord(
     "scale",

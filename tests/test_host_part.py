@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from porter.codegen.module import module_text
-from porter.convert import convert_function
-from porter.frontend.check import check_function
-from porter.frontend.globals import Globals
+from porter.codegen.module.module import module_text
+from porter.convert.check import check_function
+from porter.convert.function import convert_function
+from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
 from porter.verify.run import verify_module
 

@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from porter.convert import convert_function
+from porter.convert.function import convert_function
 from porter.source.module import SourceModule
 
 #: what a statement of the host is made of: scalars `a`, `b` of the caller, an array `y`

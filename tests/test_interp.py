@@ -15,18 +15,18 @@ from corpus_check import compare
 from corpus_inputs import CASES
 from test_corpus_inputs import original, source_of
 
-from porter.arrays.dtypes import BOOL, FLOAT32, FLOAT64, INT64, WEAK_FLOAT, WEAK_INT, DType
-from porter.arrays.sizes import Data, Poly, sym
+from porter.convert.passes import PASSES
 from porter.diagnostics import Refusal
-from porter.frontend.globals import Globals
-from porter.frontend.program import build
-from porter.frontend.signature import candidates
+from porter.dtypes.dtype import BOOL, FLOAT32, FLOAT64, INT64, WEAK_FLOAT, WEAK_INT, DType
+from porter.inference.signature import candidates
 from porter.ir import nodes as ir
 from porter.ir.check import IRError
+from porter.ir.context import Context
 from porter.ir.interp import run
 from porter.ir.nodes import Axis, Const, Load, Local, Op, Origin, Stmt, Value
-from porter.plan.common import Context
-from porter.plan.passes import PASSES
+from porter.lowering.program import build
+from porter.resolve.globals import Globals
+from porter.sizes.polynomial import Data, Poly, sym
 from porter.source.module import FunctionSource, SourceModule
 
 SIZES = (1, 5)

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from porter.arrays.dtypes import (
+from porter.convert.passes import lower
+from porter.dtypes.dtype import (
     BOOL,
     FLOAT32,
     FLOAT64,
@@ -16,10 +17,7 @@ from porter.arrays.dtypes import (
     WEAK_INT,
     DType,
 )
-from porter.arrays.sizes import Data, Poly, sym
-from porter.frontend.globals import Globals
-from porter.frontend.program import build
-from porter.frontend.signature import candidates
+from porter.inference.signature import candidates
 from porter.ir import nodes as ir
 from porter.ir.check import IRError, check
 from porter.ir.nodes import Axis, Const, Load, Local, Op, Origin, Stmt, Value
@@ -35,7 +33,9 @@ from porter.ir.walk import (
     substitute,
     walk,
 )
-from porter.plan.passes import lower
+from porter.lowering.program import build
+from porter.resolve.globals import Globals
+from porter.sizes.polynomial import Data, Poly, sym
 from porter.source.module import SourceModule
 
 HERE = Origin()
@@ -340,6 +340,6 @@ def test_a_pass_that_breaks_a_rule_is_stopped(monkeypatch: pytest.MonkeyPatch) -
     def broken(body: tuple[Stmt, ...], context: object) -> tuple[Stmt, ...]:
         return (store(ONE, sym("nowhere")), *body)
 
-    monkeypatch.setattr("porter.plan.passes.PASSES", (broken,))
+    monkeypatch.setattr("porter.convert.passes.PASSES", (broken,))
     with pytest.raises(IRError, match="`nowhere` is not bound"):
         lower(program)

@@ -45,11 +45,11 @@ ERRORS: list[BaseException] = [
 ]
 #: what is called for each function: the module, the name, and where the function's name is
 PLACES: dict[str, tuple[str, Callable[..., str]]] = {
-    "front end": ("porter.conversion.convert_function", lambda f, *_: str(f.name)),
-    "plan": ("porter.frontend.attempt.plan", lambda p: str(p.name)),
-    "check": ("porter.frontend.program._finish", lambda b, f, p: str(f.name)),
-    "text": ("porter.convert.function_text", lambda p, *_: str(p.name)),
-    "shapes": ("porter.conversion.shapes_of", lambda c: str(c.name)),
+    "front end": ("porter.convert.files.convert_function", lambda f, *_: str(f.name)),
+    "plan": ("porter.convert.attempt.plan", lambda p: str(p.name)),
+    "check": ("porter.lowering.program._finish", lambda b, f, p: str(f.name)),
+    "text": ("porter.convert.function.function_text", lambda p, *_: str(p.name)),
+    "shapes": ("porter.convert.files.shapes_of", lambda c: str(c.name)),
 }
 
 
@@ -122,7 +122,7 @@ def test_a_proof_that_breaks_is_that_function_s(
 def test_another_type_that_breaks_is_not_served(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from porter import convert
+    from porter.convert import function as convert
 
     whole = convert.build
 

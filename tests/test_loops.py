@@ -16,11 +16,11 @@ sys.path.insert(0, str(Path(__file__).parent))
 from corpus_inputs import CASES
 from test_interp import compare, run_with, versions
 
-from porter.convert import convert_function
+from porter.convert.function import convert_function
 from porter.diagnostics import Refusal
-from porter.frontend.globals import Globals
-from porter.frontend.program import build
-from porter.frontend.signature import candidates
+from porter.inference.signature import candidates
+from porter.lowering.program import build
+from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
 
 SOURCE = Path(__file__).parent / "corpus" / "loops_in_order.py"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from porter.codegen.module import linked_module
-from porter.convert import convert_function
+from porter.codegen.module.module import linked_module
+from porter.convert.function import convert_function
 from porter.source.module import SourceModule
 
 EXAMPLES = Path(__file__).parent.parent / "examples"

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.verify.cases import TABLE, specs
-from porter.verify.inputs import Parameter, build
+from porter.dtypes.signatures import parse_types
+from porter.verify.inputs.arguments import Parameter, build
+from porter.verify.inputs.cases import TABLE, specs
 from porter.verify.run import verify_module
-from porter.verify.signatures import parse_types
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))

@@ -12,8 +12,8 @@ from numpy_case import Row, Trial, table, trials
 from numpy_page import PAGE, page
 from numpy_run import differs, on_machine, refusal_of
 
-from porter.frontend import calls, methods
-from porter.frontend.functions import FUNCTIONS
+from porter.lowering.expressions import calls, methods
+from porter.lowering.functions import FUNCTIONS
 
 TESTS = Path(__file__).parent
 TABLE = table()

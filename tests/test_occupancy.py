@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from porter.verify.occupancy import ARCHITECTURES, blocks_per_sm, occupancy
+from porter.verify.compile.occupancy import ARCHITECTURES, blocks_per_sm, occupancy
 
 PROGRAM = """
 #include <cstdio>

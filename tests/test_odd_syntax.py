@@ -6,7 +6,7 @@ import ast
 
 import pytest
 
-from porter.convert import convert_function
+from porter.convert.function import convert_function
 from porter.diagnostics import Refusal
 from porter.source.module import SourceModule
 

@@ -10,13 +10,13 @@ import pytest
 from corpus_convert import converted
 from corpus_inputs import CASES
 
-from porter.convert import convert_function
-from porter.frontend.globals import Globals
-from porter.frontend.program import build
-from porter.frontend.signature import candidates
+from porter.convert.function import convert_function
+from porter.convert.passes import lower
+from porter.inference.signature import candidates
 from porter.ir.interp import run
-from porter.plan.nodes import HostLoop
-from porter.plan.passes import lower
+from porter.lowering.program import build
+from porter.resolve.globals import Globals
+from porter.schedule.nodes import HostLoop
 from porter.source.module import SourceModule
 from porter.verify.run import verify_module
 

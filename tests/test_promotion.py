@@ -9,7 +9,7 @@ import make_promotion
 import numpy as np
 import pytest
 
-from porter.arrays.dtypes import (
+from porter.dtypes.dtype import (
     KINDS,
     SIBLINGS,
     WEAK_BOOL,
@@ -20,8 +20,8 @@ from porter.arrays.dtypes import (
     promote,
     strengthen,
 )
-from porter.frontend.scalars import DTypeError, number, operate
 from porter.ir.nodes import Local
+from porter.ir.scalars import DTypeError, number, operate
 
 NAMES = make_promotion.NAMES
 PAIRS = list(itertools.product(NAMES, NAMES))

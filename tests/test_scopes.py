@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Sequence
 
-from porter.convert import convert_function
-from porter.frontend.globals import Globals
+from porter.convert.function import convert_function
+from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
 
 SOURCE = '''

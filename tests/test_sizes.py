@@ -10,7 +10,9 @@ import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from porter.arrays.sizes import (
+from porter.ir.nodes import Load
+from porter.ir.nodes import Value as IndexValue
+from porter.sizes.polynomial import (
     Apply,
     Data,
     Poly,
@@ -21,8 +23,6 @@ from porter.arrays.sizes import (
     slice_bound,
     sym,
 )
-from porter.ir.nodes import Load
-from porter.ir.nodes import Value as IndexValue
 
 #: `n` and `m` are sizes (never negative), `i` and `j` any integers
 NONNEG = {"n": True, "m": True, "i": False, "j": False}
@@ -208,7 +208,7 @@ def test_a_symbol_is_recognised() -> None:
 
 
 def test_an_integer_from_data_is_an_atom() -> None:
-    from porter.arrays.dtypes import INT64
+    from porter.dtypes.dtype import INT64
 
     one = Poly.atom(Data(Load("idx", (sym("i"),), INT64)))
     assert str(one + 1) == "[idx[i]] + 1"

@@ -8,8 +8,8 @@ import json
 import pytest
 from convert_shell import Shell
 
-from porter.codegen.header import FunctionRecord, Header, parse, render
-from porter.verify.hints import hints
+from porter.codegen.module.header import FunctionRecord, Header, parse, render
+from porter.verify.inputs.hints import hints
 
 HEAD = "import math\nimport numpy as np\n\n"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.verify import events
+from porter.verify.inputs import events
 from tests.hand_edited import assert_all, edited, found
 
 LINE = '(x: "float64[:]"):\n    return x * 2.0 + 1.0'

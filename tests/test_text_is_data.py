@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from names_child import convert
 
-from porter.codegen import inspect as inspection
-from porter.codegen.docstrings import literal
-from porter.codegen.header import body_of, is_edited, parse
+from porter.codegen.module import inspect as inspection
+from porter.codegen.module.docstrings import literal
+from porter.codegen.module.header import body_of, is_edited, parse
 
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.py"))
 DOCSTRINGS = {
@@ -130,7 +130,7 @@ def test_a_module_that_is_not_what_was_meant_is_refused(
     end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever lets code through, the last look at the tree does not."""
-    from porter.codegen import module
+    from porter.codegen.module import module
 
     true = module.with_docstrings
 

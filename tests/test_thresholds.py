@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from porter.verify.cases import FIRST
-from porter.verify.thresholds import MOST, Threshold, further_specs, size_specs, thresholds
+from porter.verify.inputs.cases import FIRST
+from porter.verify.inputs.thresholds import MOST, Threshold, further_specs, size_specs, thresholds
 from tests.hand_edited import assert_all, edited, found
 
 #: an expression in a kernel, and the numbers that it hangs on

@@ -3,7 +3,7 @@
 import pytest
 
 from porter.diagnostics import UsageError
-from porter.frontend.signature import candidates, parse_signature
+from porter.inference.signature import candidates, parse_signature
 from porter.source.module import SourceModule
 
 GUESSES = {

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from porter.codegen.header import parse
-from porter.commands.options import VerifyOptions
+from porter.codegen.module.header import parse
 from porter.commands.verify import run as verify
+from porter.options import VerifyOptions
 from porter.verify.evidence import Mismatch
+from porter.verify.oracle.values import Values, first_difference, watch_kernels
 from porter.verify.run import verify_module
-from porter.verify.values import Values, first_difference, watch_kernels
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from convert_shell import GOOD, Shell
 
-from porter.codegen.header import parse
+from porter.codegen.module.header import parse
 from porter.output.wrapping import wrapped
 from porter.verify import report
 from porter.verify.evidence import Evidence, FunctionEvidence

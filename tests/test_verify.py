@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from porter.codegen.header import body_of, parse, render, text_hash
+from porter.codegen.module.header import body_of, parse, render, text_hash
 from porter.diagnostics import UsageError
+from porter.verify.compile.occupancy import ARCHITECTURES, occupancy
 from porter.verify.evidence import FunctionEvidence
 from porter.verify.kernels import kernels_of
-from porter.verify.occupancy import ARCHITECTURES, occupancy
 from porter.verify.run import verify_module
 
 HERE = Path(__file__).parent / "verify_modules"

@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.commands.options import TraceOptions, VerifyOptions
 from porter.commands.trace import run as trace
 from porter.commands.verify import run as verify
 from porter.diagnostics import UsageError
+from porter.dtypes.signatures import parse_types
+from porter.options import TraceOptions, VerifyOptions
 from porter.verify import run as verifying
-from porter.verify.inputs import Argument, Inputs, Parameter
-from porter.verify.resizing import resized, sizes_of
+from porter.verify.inputs.arguments import Argument, Inputs, Parameter
+from porter.verify.inputs.resizing import resized, sizes_of
 from porter.verify.run import verify_module
-from porter.verify.signatures import parse_types
 from tests.test_verify import copy, prove
 
 STRATEGIES = """

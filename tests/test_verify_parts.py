@@ -11,20 +11,21 @@ import numpy as np
 import pytest
 from test_verify import HERE, copy
 
-from porter.codegen.header import render
+from porter.codegen.module.header import render
 from porter.commands import doctor, verify
-from porter.commands.options import DoctorOptions, VerifyOptions
 from porter.diagnostics import UsageError
-from porter.verify import calls, compare, generated, original, report, rounding
-from porter.verify.cases import SMALL_BLOCKS, TABLE, choose_sizes, retries, specs
-from porter.verify.compare import Outcome
+from porter.dtypes.signatures import ArgType, parse_types
+from porter.options import DoctorOptions, VerifyOptions
+from porter.verify import generated, report
+from porter.verify.compile.ptx_report import double_instructions, resources
 from porter.verify.evidence import Evidence, FunctionEvidence
-from porter.verify.inputs import Parameter, Sums, build, lay_out
-from porter.verify.measure import Worst
-from porter.verify.ptx_report import double_instructions, resources
+from porter.verify.inputs.arguments import Parameter, Sums, build, lay_out
+from porter.verify.inputs.cases import SMALL_BLOCKS, TABLE, choose_sizes, retries, specs
+from porter.verify.inputs.shapes import complete, evaluate, parse_shapes
+from porter.verify.oracle import calls, compare, original, rounding
+from porter.verify.oracle.compare import Outcome
+from porter.verify.oracle.measure import Worst
 from porter.verify.run import verify_module
-from porter.verify.shapes import complete, evaluate, parse_shapes
-from porter.verify.signatures import ArgType, parse_types
 
 ARRAY = ArgType("array", "float64", 1)
 
@@ -393,7 +394,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_fixture_headers_are_what_render_writes() -> None:
-    from porter.codegen.header import body_of, is_edited, parse
+    from porter.codegen.module.header import body_of, is_edited, parse
 
     for path in HERE.glob("*_cuda.py"):
         text = path.read_text()

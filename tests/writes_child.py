@@ -11,7 +11,7 @@ import sys
 import numpy as np
 from numba import cuda
 
-from porter.verify.simulator import install
+from porter.verify.engines.simulator import install
 from tests import race_kernels
 
 

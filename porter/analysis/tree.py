@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from porter.analysis.cache import Cache
 from porter.analysis.question import Answer, Question, ask
-from porter.output.progress import Progress
 from porter.rules.engine import Analysis
 from porter.rules.registry import all_rules
 from porter.source.files import SourceFile
+from porter.support.progress import Progress
 
 #: files that it takes to make another process worth starting
 FILES_PER_PROCESS = 8

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from porter.arrays.sizes import Apply, Atom, Data, Monomial, Poly, Sym
 from porter.codegen.spell import ATOM, PRODUCT, SUM, parenthesised
+from porter.sizes.polynomial import Apply, Atom, Data, Monomial, Poly, Sym
 
 AtomText = Callable[[Atom], tuple[str, int]]
 

@@ -10,9 +10,9 @@ from typing import TextIO
 from porter.analysis.cache import Cache, default_folder
 from porter.analysis.question import Question
 from porter.analysis.tree import analyze_files
-from porter.commands.options import AnalyzeOptions
 from porter.config import Config, load_config
 from porter.diagnostics import Severity, UsageError
+from porter.options import AnalyzeOptions
 from porter.output.analysis import as_concise, as_full, as_json, statistics
 from porter.output.color import wants_color
 from porter.output.formats import FORMATS

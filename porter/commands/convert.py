@@ -12,19 +12,20 @@ from jinja2 import TemplateError
 
 from porter.bounded import end_all
 from porter.commands.ahead import in_order
-from porter.commands.options import ConvertOptions
 from porter.commands.writing import Output, choose_output, is_stale, print_diff, write_module
 from porter.config import Config, load_config
-from porter.conversion import FunctionOutcome, ModuleOutcome, convert_file, emit_stage
+from porter.convert.files import FunctionOutcome, ModuleOutcome, convert_file, emit_stage
 from porter.diagnostics import Diagnostic, UsageError
+from porter.options import ConvertOptions
 from porter.output.color import paint, wants_color
 from porter.output.frames import concise_line, frame
-from porter.output.progress import Progress, wipe
 from porter.output.records import diagnostic_record, to_json
 from porter.output.wrapping import wrapped
 from porter.source.files import SourceFile, load
 from porter.support.nearest import suggestion
-from porter.verify import compilers, report
+from porter.support.progress import Progress, wipe
+from porter.verify import report
+from porter.verify.compile import compilers
 from porter.verify.evidence import FunctionEvidence
 
 FINE, REFUSED, FAILED = 0, 1, 2
@@ -80,7 +81,7 @@ def _place(error: TemplateError) -> str:
 
 
 def _is_generated(file: SourceFile) -> bool:
-    from porter.codegen.header import parse
+    from porter.codegen.module.header import parse
 
     return parse(file.text) is not None
 

@@ -11,7 +11,7 @@ from importlib import metadata
 from typing import Any
 
 from porter import __version__
-from porter.commands.options import DoctorOptions
+from porter.options import DoctorOptions
 from porter.output.color import paint, wants_color
 from porter.output.records import to_json
 from porter.verify.probe import probe

@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from porter.commands.options import AnalyzeOptions
 from porter.diagnostics import UsageError
+from porter.options import AnalyzeOptions
 from porter.rules.engine import Analysis
 from porter.rules.fixes import chosen_edits, edited
 from porter.rules.ignoring import ignore_edits

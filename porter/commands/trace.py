@@ -6,8 +6,8 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from porter.commands.options import TraceOptions
 from porter.diagnostics import UsageError
+from porter.options import TraceOptions
 from porter.output.records import to_json
 from porter.trace.place import trace_file
 from porter.trace.process import Ran, run_child

@@ -7,21 +7,22 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from porter.codegen.header import parse
-from porter.commands.options import VerifyOptions
+from porter.codegen.module.header import parse
 from porter.config import load_config
 from porter.diagnostics import UsageError
+from porter.options import VerifyOptions
 from porter.output.color import paint, wants_color
-from porter.output.progress import Progress
 from porter.output.records import to_json
 from porter.output.wrapping import wrapped
 from porter.source.files import find
 from porter.source.regular import MOST_DATA, read_regular_text
-from porter.verify import compilers, report
+from porter.support.progress import Progress
+from porter.verify import report
+from porter.verify.compile import compilers
+from porter.verify.engines.sanitize import program
 from porter.verify.evidence import FunctionEvidence
 from porter.verify.probe import require_gpu
 from porter.verify.run import DEFAULT, KINDS, verify_module
-from porter.verify.sanitize import program
 
 CASES, SEED, TIMEOUT = 24, 0, 300.0
 

@@ -10,7 +10,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.codegen.header import body_of, is_edited, parse
+from porter.codegen.module.header import body_of, is_edited, parse
 from porter.diagnostics import UsageError
 from porter.source.regular import MOST_DATA, read_regular_text
 

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING
 
-from porter.arrays.sizes import Poly
-from porter.codegen.elementwise import is_elementwise
 from porter.cost.amounts import UNKNOWN, formula
 from porter.cost.estimate import Estimate, estimate
 from porter.cost.kernels import KernelWork
 from porter.cost.machine import Machine
 from porter.cost.result import Cost, Run
 from porter.cost.work import Work, work_of
-from porter.plan.nodes import Plan
+from porter.schedule.elementwise import is_elementwise
+from porter.schedule.nodes import Plan
+from porter.sizes.polynomial import Poly
 
 if TYPE_CHECKING:
     from porter.trace.record import Size, TracedFunction

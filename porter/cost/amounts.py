@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from porter.arrays.sizes import BORDERS, Apply, Atom, Poly, Sym, sym
+from porter.sizes.polynomial import BORDERS, Apply, Atom, Poly, Sym, sym
 
 #: stands for a length that only the data tell
 UNKNOWN = "?"

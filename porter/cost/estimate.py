@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from porter.arrays.sizes import Poly
 from porter.cost.amounts import Amount, SizeUnknown, total
 from porter.cost.kernels import KernelWork
 from porter.cost.machine import Machine
 from porter.cost.work import Work
+from porter.sizes.polynomial import Poly
 
 _US, _GB, _TERA = 1e-6, 1e9, 1e12
 

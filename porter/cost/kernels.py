@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from porter.arrays.sizes import Poly, sym
+from porter.analyses.accesses import expressions
+from porter.analyses.scans import running_fold
 from porter.cost.amounts import Amount
 from porter.cost.scopes import Scope, data_lengths
+from porter.ir.context import op_weight
 from porter.ir.nodes import (
     Buffer,
     Expr,
@@ -24,10 +26,8 @@ from porter.ir.nodes import (
 )
 from porter.ir.ops import UPDATES
 from porter.ir.walk import children, statements, substitute
-from porter.plan.accesses import expressions
-from porter.plan.common import op_weight
-from porter.plan.nodes import BlockLoop, BlockStep, Fold, Kernel
-from porter.plan.scans import running_fold
+from porter.schedule.nodes import BlockLoop, BlockStep, Fold, Kernel
+from porter.sizes.polynomial import Poly, sym
 
 #: threads of a block, as generated modules have it
 BLOCK = 256

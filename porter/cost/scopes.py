@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from porter.arrays.sizes import Data, Poly
 from porter.cost.amounts import unknown
 from porter.ir.nodes import Axis, Expr, Load, Local, Value
 from porter.ir.walk import data_of, free_names, walk
+from porter.sizes.polynomial import Data, Poly
 
 
 @dataclass(frozen=True)

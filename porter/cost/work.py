@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from porter.arrays.sizes import Poly, sym, unchecked
-from porter.codegen.elementwise import items_of
-from porter.codegen.overlap import overlaps
+from porter.analyses.accesses import Access, accesses, expressions, reads
 from porter.cost.amounts import Amount
 from porter.cost.kernels import KernelWork, kernel_expressions, kernel_work
 from porter.cost.scopes import Scope
 from porter.ir.nodes import Expr, Fetch, Host, Let, Load, Return, Stage, Value
 from porter.ir.walk import loaded, walk
-from porter.plan.accesses import Access, accesses, expressions, reads
-from porter.plan.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
+from porter.schedule.elementwise import items_of
+from porter.schedule.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
+from porter.schedule.overlap import overlaps
+from porter.sizes.polynomial import Poly, sym, unchecked
 
 #: what a `while` of the host is taken to run, a name for what no size tells
 _WHILE = "iterations"

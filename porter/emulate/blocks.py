@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from porter.emulate import context as ctx
-from porter.emulate import warps
-from porter.emulate.entries import enter
+from porter.emulate.device import context as ctx
+from porter.emulate.device import warps
 from porter.emulate.errors import BarrierError
-from porter.emulate.sites import BARRIER, GRID, SITES, WARP
-from porter.emulate.threads import ENDED, advance
+from porter.emulate.source.entries import enter
+from porter.emulate.source.sites import BARRIER, GRID, SITES, WARP
+from porter.emulate.source.threads import ENDED, advance
 
 if TYPE_CHECKING:
     from porter.emulate.launch import _Launch

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from porter.emulate import context as ctx
-from porter.emulate.arrays import ARENA_FULL
 from porter.emulate.blocks import Block, run_blocks
-from porter.emulate.entries import cells
+from porter.emulate.device import context as ctx
+from porter.emulate.device.arrays import ARENA_FULL
 from porter.emulate.errors import LaunchError, OutOfBounds, RaceError, Stopped
-from porter.emulate.helpers import PLAIN
 from porter.emulate.program import Program, program
 from porter.emulate.races import DID, NOTED, RACE, Shadow
-from porter.emulate.scope import python_function
-from porter.emulate.sites import SITES
+from porter.emulate.source.entries import cells
+from porter.emulate.source.helpers import PLAIN
+from porter.emulate.source.scope import python_function
+from porter.emulate.source.sites import SITES
 
 #: bytes of shared memory that a block may have on the GPUs that exist
 MOST_SHARED = 232_448

@@ -10,12 +10,12 @@ from typing import Any
 
 from numba import njit, typeof, types
 
-from porter.emulate import entries, helpers, threads
 from porter.emulate.errors import Unsupported
-from porter.emulate.expressions import PREFIX, assign, expression
-from porter.emulate.scope import Scope, definition
-from porter.emulate.sites import GRID, SITES
-from porter.emulate.transform import Thread, transform
+from porter.emulate.source import entries, helpers, threads
+from porter.emulate.source.expressions import PREFIX, assign, expression
+from porter.emulate.source.scope import Scope, definition
+from porter.emulate.source.sites import GRID, SITES
+from porter.emulate.source.transform import Thread, transform
 
 _OPTIONS = {"error_model": "numpy"}
 

@@ -22,11 +22,11 @@ from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
 
-from porter.emulate import context as ctx
-from porter.emulate.accesses import ATOMIC, READ, WRITE
+from porter.emulate.device import context as ctx
+from porter.emulate.device.accesses import ATOMIC, READ, WRITE
+from porter.emulate.device.native import Native, peek, poke
 from porter.emulate.errors import Stopped
-from porter.emulate.helpers import names_with
-from porter.emulate.native import Native, peek, poke
+from porter.emulate.source.helpers import names_with
 
 _I64 = ir.IntType(64)
 #: the report's axis when a race was found

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from porter.arrays.dtypes import KINDS, DType
-from porter.arrays.sizes import Poly
-from porter.frontend.scalars import DTypeError, types_of
+from porter.dtypes.dtype import KINDS, DType
 from porter.ir.nodes import (
     Alloc,
     Axis,
@@ -43,7 +41,9 @@ from porter.ir.nodes import (
 )
 from porter.ir.ops import COMBINES, OPS, REDUCTIONS
 from porter.ir.printer import lines, show
+from porter.ir.scalars import DTypeError, types_of
 from porter.ir.walk import data_of, statements, walk
+from porter.sizes.polynomial import Poly
 
 
 class IRError(Exception):

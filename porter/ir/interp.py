@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from porter.arrays.dtypes import DType
-from porter.arrays.sizes import BORDERS, Atom, Data, Poly, Sym, sym, unchecked
+from porter.dtypes.dtype import DType
 from porter.ir import nodes as ir
 from porter.ir.check import IRError
 from porter.ir.nodes import Expr, Load, Program, Stmt, Write
 from porter.ir.ops import OPS
 from porter.ir.printer import show
 from porter.ir.walk import free_names, walk
+from porter.sizes.polynomial import BORDERS, Atom, Data, Poly, Sym, sym, unchecked
 
 Number = Any  # a NumPy scalar, or a Python number where the dtype is weak
 Array = np.ndarray[Any, Any]
@@ -227,7 +227,7 @@ class Machine:
     def reduce(self, e: ir.Reduce) -> Number:
         """The fold from left to right. Raises ValueError for an extreme of no integers.
 
-        A float sum up to an index keeps the sign of -0.0, as `np.cumsum` does and `plan/scans.py`.
+        A float sum up to an index keeps the sign of -0.0, as `np.cumsum` does (`analyses/scans.py`).
         """
         start = -0.0 if e.op == "sum" and _is_running(e) else _START[e.op]
         known = e.dtype.kind == "f" or not math.isinf(start)

@@ -2,16 +2,16 @@
 
 Expressions are immutable trees over scalars.  Their operands already have the dtype
 that NumPy computes in: promotion is written out as `Cast`, so that no later stage has
-to know NumPy's rules.  Subscripts, bounds and sizes are `Poly` (see `arrays/sizes.py`).
+to know NumPy's rules.  Subscripts, bounds and sizes are `Poly` (see `sizes/polynomial.py`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from porter.arrays.dtypes import BOOL, DType
-from porter.arrays.sizes import Poly, hashed_once
 from porter.diagnostics import Diagnostic, Span
+from porter.dtypes.dtype import BOOL, DType
+from porter.sizes.polynomial import Poly, hashed_once
 
 
 @hashed_once

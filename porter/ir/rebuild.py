@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from porter.arrays.dtypes import DType
-from porter.arrays.sizes import Atom, Data, Poly
+from porter.dtypes.dtype import DType
 from porter.ir.nodes import (
     Alloc,
     Axis,
@@ -32,6 +31,7 @@ from porter.ir.nodes import (
     While,
     Write,
 )
+from porter.sizes.polynomial import Atom, Data, Poly
 
 PolyMap = Callable[[Poly], Poly]
 DTypeMap = Callable[[DType], DType]

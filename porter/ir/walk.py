@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import wraps
 from typing import TypeVar
 
-from porter.arrays.sizes import Atom, Data, Poly, Sym
 from porter.ir.nodes import (
     Axis,
     Cast,
@@ -23,6 +22,7 @@ from porter.ir.nodes import (
     Value,
     While,
 )
+from porter.sizes.polynomial import Atom, Data, Poly, Sym
 
 N = TypeVar("N")
 R = TypeVar("R")

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-from porter.commands.options import AnalyzeOptions
 from porter.diagnostics import Diagnostic, UsageError
 from porter.numba_report.ask import TIMEOUT, Run, compile_functions, run_script
 from porter.numba_report.merge import merged, report
 from porter.numba_report.model import Compiled
 from porter.numba_report.questions import questions
+from porter.options import AnalyzeOptions
 from porter.rules.converter.nothing_compiled import NothingCompiled
 from porter.rules.converter.script_failed import ScriptFailed
 from porter.rules.converter.time_limit import TimeLimit

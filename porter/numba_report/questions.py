@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import libcst as cst
 
 from porter.diagnostics import UsageError
-from porter.frontend.signature import candidates
+from porter.inference.signature import candidates
 from porter.numba_report.ask import Question
 from porter.rules.engine import Analysis
 from porter.rules.model import Function, Kind, PyFile

@@ -12,7 +12,7 @@ def domain_comments(text: str, path: str) -> Iterator[Diagnostic]:
     if "porter:" not in text.lower():
         return
     # most files have no such comments and need not wait for the import
-    from porter.verify.domains import problems
+    from porter.verify.inputs.domains import problems
 
     for comment, function, problem in problems(text):
         yield Diagnostic(

@@ -257,8 +257,8 @@ def _ask(
 ) -> tuple[Verdict, list[Diagnostic]]:
     """What the converter says of a function."""
     # the converter is half of porter: files without array code do without it
-    from porter.frontend.check import check_function
-    from porter.frontend.signature import setting
+    from porter.convert.check import check_function
+    from porter.inference.signature import setting
 
     answer = check_function(one, setting(one, config.signatures), config.allow_serial)
     said = [d.at(file.path, function.name) for d in answer.diagnostics]

@@ -18,7 +18,7 @@ from porter.source.text import split_lines
 from porter.support.reserved import given, marked
 
 if TYPE_CHECKING:
-    from porter.frontend.evidence import Usage
+    from porter.inference.evidence import Usage
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class SourceModule:
     @cached_property
     def assigned(self) -> dict[str, str]:
         """The text that each module-level name is assigned, as type aliases are."""
-        from porter.frontend.globals import globals_of
+        from porter.resolve.globals import globals_of
 
         return {name: self.code(value) for name, value in globals_of(self).assigned.items()}
 

@@ -2,7 +2,8 @@
 
 A name of the user that is one of these carries `MARK` from the parser to the finished text.  So
 neither the front end nor the writers can take it for ours: `max` is Python's, `max` with the mark
-is the user's.  `codegen/names.py` takes the marks off and gives a number to what would collide.
+is the user's.  `codegen/module/names.py` takes the marks off and gives a number to what would
+collide.
 """
 
 from __future__ import annotations

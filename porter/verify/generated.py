@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from porter.emulate.scope import TEXT
-from porter.verify import cupy_stand_in, mlir_stand_in
-from porter.verify.device_arithmetic import NAMES, rewrite_kernels
-from porter.verify.original import targets, wanted
+from porter.emulate.source.scope import TEXT
+from porter.verify.engines import cupy_stand_in, mlir_stand_in
+from porter.verify.engines.device_arithmetic import NAMES, rewrite_kernels
+from porter.verify.oracle.original import targets, wanted
 
 #: what constants of a generated module may be made with, beyond those of a source file
 _CALLS = frozenset({"cuda", "SimpleNamespace", "vectorize", "guvectorize"})

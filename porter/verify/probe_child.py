@@ -20,7 +20,7 @@ def _simulator() -> dict[str, Any]:
     # importing the simulator's parts first would hide why it cannot be imported
     import numba.cuda
 
-    from porter.verify.simulator import install
+    from porter.verify.engines.simulator import install
 
     global cuda
     cuda = numba.cuda
@@ -51,8 +51,8 @@ def _kernel(counts: Any) -> None:
 
 
 def _ptx() -> dict[str, Any]:
-    from porter.verify.occupancy import USUAL
-    from porter.verify.ptx_child import prepare
+    from porter.verify.compile.occupancy import USUAL
+    from porter.verify.compile.ptx_child import prepare
 
     reason = prepare()
     import numba.cuda as target
@@ -64,7 +64,7 @@ def _ptx() -> dict[str, Any]:
 def _gpu() -> dict[str, Any]:
     import numba.cuda as target
 
-    from porter.verify.cuda_facts import facts
+    from porter.verify.compile.cuda_facts import facts
 
     found = facts(target)
     gpus = [f"{d['name']} (compute capability {d['compute_capability']})" for d in found["devices"]]

@@ -15,17 +15,17 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from porter.codegen.header import FunctionRecord, Header, is_edited, parse, text_hash
+from porter.codegen.module.header import FunctionRecord, Header, is_edited, parse, text_hash
 from porter.diagnostics import UsageError
 from porter.source import newer
 from porter.source.regular import MOST_DATA, read_regular_text
 from porter.support.nearest import suggestion
 from porter.trace.record import read_trace
-from porter.verify.backends import chosen
 from porter.verify.beside import Beside
-from porter.verify.cases import FIRST
-from porter.verify.compilers import Compiler, compiler, read_lines
-from porter.verify.domains import read_domains
+from porter.verify.compile.backends import chosen
+from porter.verify.compile.compilers import Compiler, compiler, read_lines
+from porter.verify.compile.occupancy import ARCHITECTURES, USUAL
+from porter.verify.engines.sanitize import MOST_CASES, TOOLS, command, first_error
 from porter.verify.evidence import (
     FAILED,
     PASSED,
@@ -35,12 +35,12 @@ from porter.verify.evidence import (
     Mismatch,
     in_words,
 )
+from porter.verify.inputs.cases import FIRST
+from porter.verify.inputs.domains import read_domains
 from porter.verify.kernels import kernels_of
 from porter.verify.limits import memory
-from porter.verify.occupancy import ARCHITECTURES, USUAL
 from porter.verify.probe import require_gpu
 from porter.verify.process import Child
-from porter.verify.sanitize import MOST_CASES, TOOLS, command, first_error
 from porter.verify.watching import Step, Watch
 
 KINDS = ("simulator", "emulator", "ptx", "gpu")

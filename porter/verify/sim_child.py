@@ -17,21 +17,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from porter.codegen.header import FunctionRecord, Header, is_edited, parse
+from porter.codegen.module.header import FunctionRecord, Header, is_edited, parse
 from porter.source.files import read
 from porter.support.reserved import ATTRIBUTE_PREFIX
-from porter.verify import cupy_stand_in, generated, mlir_stand_in
-from porter.verify.asked import asks_for_dtypes
-from porter.verify.cases import GRID_LIMITS, MANY_BLOCKS, SMALL_BLOCKS
-from porter.verify.domains import Domain, Property, read_domains
+from porter.verify import generated
+from porter.verify.checks.subject import Found, Subject, Version
+from porter.verify.checks.verifier import Further as Beyond
+from porter.verify.checks.verifier import Proof
+from porter.verify.engines import cupy_stand_in, mlir_stand_in
+from porter.verify.engines.launches import LAUNCHES
+from porter.verify.engines.simulator import EMULATED, install
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
-from porter.verify.further import Further
-from porter.verify.hints import hints
-from porter.verify.instances import by_attributes
+from porter.verify.inputs.cases import GRID_LIMITS, MANY_BLOCKS, SMALL_BLOCKS
+from porter.verify.inputs.domains import Domain, Property, read_domains
+from porter.verify.inputs.further import Further
+from porter.verify.inputs.hints import hints
+from porter.verify.inputs.shapes import parse_shapes
+from porter.verify.inputs.strategies import BadInputs
+from porter.verify.inputs.thresholds import further_specs, small_ones, thresholds
 from porter.verify.kernels import kernels_of
-from porter.verify.launches import LAUNCHES
 from porter.verify.limits import restrict
-from porter.verify.original import (
+from porter.verify.oracle.asked import asks_for_dtypes
+from porter.verify.oracle.instances import by_attributes
+from porter.verify.oracle.original import (
     Missing,
     Original,
     function_of,
@@ -40,15 +48,8 @@ from porter.verify.original import (
     load,
     sorted_parameters,
 )
-from porter.verify.prover import Further as Beyond
-from porter.verify.prover import Proof
-from porter.verify.shapes import parse_shapes
-from porter.verify.simulator import EMULATED, install
-from porter.verify.strategies import BadInputs
-from porter.verify.subject import Found, Subject, Version
-from porter.verify.thresholds import further_specs, small_ones, thresholds
+from porter.verify.oracle.values import Values, first_difference, watch_kernels
 from porter.verify.unverified import Few, lacking, too_few
-from porter.verify.values import Values, first_difference, watch_kernels
 
 #: with fewer cases than this the time limit leaves nothing proved
 FEWEST_CASES = 8
@@ -369,7 +370,7 @@ class _Simulator:
 
 def _emulation() -> Any:
     """The emulator in the place of the simulator."""
-    from porter.verify.emulation import Emulation
+    from porter.verify.engines.emulation import Emulation
 
     install()
     emulation = Emulation()
@@ -378,7 +379,7 @@ def _emulation() -> Any:
 
 
 def _gpu() -> Any:
-    from porter.verify.gpu import Gpu
+    from porter.verify.engines.gpu import Gpu
 
     return Gpu()
 

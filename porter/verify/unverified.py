@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from porter.verify.prover import Proof
+from porter.verify.checks.verifier import Proof
 
 _ABSENT = re.compile(r"No module named '([\w.]+)'")
 _UNNAMED = re.compile(r"name '(\w+)' is not defined")

@@ -24,9 +24,9 @@ sys.path[:0] = [str(TESTS), str(TESTS.parent)]
 from corpus_inputs import CASES  # noqa: E402
 from programs_run import generate  # noqa: E402
 
-from porter.convert import convert_function  # noqa: E402
+from porter.convert.function import convert_function  # noqa: E402
 from porter.diagnostics import Refusal, UsageError  # noqa: E402
-from porter.plan.printer import plan_text  # noqa: E402
+from porter.schedule.printer import plan_text  # noqa: E402
 from porter.source.module import FunctionSource, SourceModule  # noqa: E402
 
 #: random programs that one process works on

@@ -39,10 +39,10 @@ def generate(
     if not wanted:
         return None
     # the converter is half of porter: other formats do without it
-    from porter.codegen.module import FunctionText, linked_module
-    from porter.convert import convert_function
-    from porter.frontend.globals import globals_of
-    from porter.frontend.signature import setting
+    from porter.codegen.module.module import FunctionText, linked_module
+    from porter.convert.function import convert_function
+    from porter.inference.signature import setting
+    from porter.resolve.globals import globals_of
     from porter.source.module import SourceModule
 
     texts: list[FunctionText] = []

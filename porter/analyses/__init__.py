@@ -1,0 +1,1 @@
+"""Questions over the IR: accesses, aliasing, dependence, legality."""

@@ -1,0 +1,229 @@
+"""Which elements statements read and write, and whether iterations can run in parallel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from porter.dtypes.dtype import INT64
+from porter.ir.nodes import (
+    Alloc,
+    Axis,
+    Bind,
+    Def,
+    Expr,
+    Fetch,
+    For,
+    Host,
+    If,
+    Let,
+    Load,
+    Local,
+    Origin,
+    Reduce,
+    Return,
+    Stage,
+    Stmt,
+    Value,
+    While,
+    Write,
+)
+from porter.ir.ops import UPDATES
+from porter.ir.walk import blocks, data_of, remembered, statements, walk
+from porter.sizes.polynomial import Data, Poly
+
+
+@dataclass(frozen=True)
+class Access:
+    """One read or write of `buffer[index]`; `variant` are the inner indices in scope."""
+
+    buffer: str
+    index: tuple[Poly, ...]
+    write: bool
+    variant: frozenset[str]
+    origin: Origin
+    combine: str | None = None
+
+
+def expressions(stmt: Stmt) -> Iterator[Expr]:
+    """The expressions of one statement, nested statements left out."""
+    match stmt:
+        case Def(body=body, axes=axes):
+            yield from _bounds(axes)
+            yield body
+        case Write(body=body, index=index, mask=mask, axes=axes):
+            yield from _bounds(axes)
+            for p in index:
+                yield from data_of(p)
+            yield body
+            if mask is not None:
+                yield mask
+        case Let(value=value):
+            yield value
+        case Fetch(buffer=name):
+            yield Load(name, (), INT64)
+        case Stage(axes=axes):
+            yield from _bounds(axes)
+        case For(lo=lo, hi=hi):
+            yield from (Value(p, INT64) for p in (lo, hi))
+        case While(cond=cond) | If(cond=cond):
+            yield cond
+        case Host(values=values):
+            yield from (e for _, e in values)
+        case Return(values=values):
+            yield from (v for v in values if v is not None and not isinstance(v, str))
+
+
+def _bounds(axes: Sequence[Axis]) -> Iterator[Expr]:
+    for a in axes:
+        for p in (a.lo, a.hi):
+            yield from data_of(p)
+
+
+def accesses(body: Sequence[Stmt], variant: frozenset[str] = frozenset()) -> Iterator[Access]:
+    """Every access of the statements, nested ones included."""
+    lets: set[str] | None = None
+    for stmt in body:
+        inside = blocks(stmt)
+        if not inside and not variant:
+            yield from _of_one(stmt)
+            continue
+        own = variant | {a.name for a in getattr(stmt, "axes", ())}
+        if isinstance(stmt, Let):
+            own = own | {stmt.name}
+        if isinstance(stmt, Write):
+            access = Access(stmt.buffer, stmt.index, True, own, stmt.origin, stmt.combine)
+            yield access
+            if stmt.combine in UPDATES:
+                yield replace(access, write=False)
+        for e in expressions(stmt):
+            yield from reads(e, own, stmt.origin)
+        if inside and lets is None:
+            lets = {s.name for s in statements(tuple(body)) if isinstance(s, Let)}
+        inner = variant | {stmt.index} if isinstance(stmt, For) else variant
+        for block in inside:
+            yield from accesses(block, inner | own | (lets or set()))
+
+
+@remembered
+def _of_one(stmt: Stmt) -> tuple[Access, ...]:
+    """The accesses of a statement that has no others inside."""
+    variant = {a.name for a in getattr(stmt, "axes", ())}
+    own = frozenset(variant | {stmt.name} if isinstance(stmt, Let) else variant)
+    found: list[Access] = []
+    if isinstance(stmt, Write):
+        access = Access(stmt.buffer, stmt.index, True, own, stmt.origin, stmt.combine)
+        found.append(access)
+        if stmt.combine in UPDATES:
+            found.append(replace(access, write=False))
+    for e in expressions(stmt):
+        found += reads(e, own, stmt.origin)
+    return tuple(found)
+
+
+def reads(expr: Expr, variant: frozenset[str], origin: Origin) -> Iterator[Access]:
+    """The loads of an expression; indices bound by a Reduce are variant."""
+    parts = list(walk(expr))
+    bound = variant | {a.name for r in parts if isinstance(r, Reduce) for a in r.axes}
+    for e in parts:
+        if isinstance(e, Load):
+            yield Access(e.buffer, e.index, False, bound, origin)
+
+
+def read_buffers(body: Sequence[Stmt]) -> set[str]:
+    """The arrays that statements read."""
+    return set().union(*map(_read_by, body))
+
+
+@remembered
+def _read_by(stmt: Stmt) -> frozenset[str]:
+    found = {a.buffer for a in accesses((stmt,)) if not a.write}
+    for s in statements((stmt,)):
+        if isinstance(s, Bind):
+            found |= set(s.buffers)
+        if isinstance(s, Host):
+            found |= {a for _, a in s.arrays}
+        if isinstance(s, Return):
+            found |= {v for v in s.values if isinstance(v, str)}
+    return frozenset(found)
+
+
+def used_buffers(body: Sequence[Stmt]) -> set[str]:
+    """The arrays that statements read or store into, not those that they make."""
+    return read_buffers(body).union(*map(_stored_by, body))
+
+
+@remembered
+def _stored_by(stmt: Stmt) -> frozenset[str]:
+    return frozenset(s.buffer for s in statements((stmt,)) if isinstance(s, Write))
+
+
+def written_buffers(body: Sequence[Stmt]) -> set[str]:
+    """The arrays that statements write or rebind."""
+    return set().union(*map(_written_by, body))
+
+
+@remembered
+def _written_by(stmt: Stmt) -> frozenset[str]:
+    found: set[str] = set()
+    for s in statements((stmt,)):
+        match s:
+            case Write(buffer=name) | Def(name=name):
+                found.add(name)
+            case Alloc(buffer=buffer):
+                found.add(buffer.name)
+            case Bind(names=names):
+                found |= set(names)
+            case Host(makes=makes):
+                found |= set(makes)
+    return frozenset(found)
+
+
+def used_locals(body: Sequence[Stmt]) -> set[str]:
+    """The scalar variables that statements read."""
+    return set().union(*map(_locals_of, body))
+
+
+@remembered
+def _locals_of(stmt: Stmt) -> frozenset[str]:
+    found: set[str] = set()
+    for s in statements((stmt,)):
+        for e in expressions(s):
+            found |= {x.name for x in walk(e) if isinstance(x, Local)}
+    return frozenset(found)
+
+
+@remembered
+def _own_locals(s: Stmt) -> frozenset[str]:
+    return frozenset(x.name for e in expressions(s) for x in walk(e) if isinstance(x, Local))
+
+
+def exposed_locals(body: Sequence[Stmt]) -> set[str]:
+    """The variables whose value may come from before: read before they are surely assigned."""
+    exposed: set[str] = set()
+    _exposed(body, set(), exposed)
+    return exposed
+
+
+def surely_assigned(body: Sequence[Stmt]) -> set[str]:
+    """The variables that statements give a value whatever happens."""
+    return _exposed(body, set(), set())
+
+
+def _exposed(body: Sequence[Stmt], assigned: set[str], exposed: set[str]) -> set[str]:
+    assigned = set(assigned)
+    for s in body:
+        exposed |= _own_locals(s) - assigned
+        if isinstance(s, Let):
+            assigned.add(s.name)
+        inner = [_exposed(block, assigned, exposed) for block in blocks(s)]
+        if isinstance(s, If):
+            assigned = assigned | (inner[0] & inner[1])
+    return assigned
+
+
+def plain(poly: Poly) -> Poly:
+    """A subscript without the mark that asks for a check."""
+    return poly.map_atoms(
+        lambda a: a.expr.poly if isinstance(a, Data) and isinstance(a.expr, Value) else Poly.atom(a)
+    )

@@ -1,0 +1,148 @@
+"""Which arguments the host may expand along an axis of length 1, as NumPy broadcasts them.
+
+Two arguments whose axes meet in an expression are taken as equally long.  If one of them
+turns out to have length 1, expanding it gives NumPy's result exactly if the axis is never
+used without the other: wherever an index runs along one of them, it runs along all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from porter.dtypes.dtype import INT64
+from porter.ir.nodes import (
+    Alloc,
+    Axis,
+    Check,
+    Const,
+    Def,
+    Expr,
+    For,
+    Host,
+    If,
+    Load,
+    Program,
+    Reduce,
+    Return,
+    While,
+    Write,
+)
+from porter.ir.walk import children, statements, walk
+
+Member = tuple[str, int]
+
+
+def expandable(program: Program) -> tuple[tuple[Member, ...], ...]:
+    """Groups of (argument, axis) that the host may broadcast against each other."""
+    if program.indexed or program.strict:
+        return ()
+    if any(isinstance(s, (For, While, If, Write, Host)) for s in statements(program.body)):
+        return ()
+    groups = _groups(program.checks)
+    fixed = {n for c in program.checks if c.kind != "broadcast"
+             for p in (c.left, c.right) for n in p.names()}  # fmt: skip
+    return tuple(
+        tuple(sorted(map(_member, group)))
+        for group in groups
+        if not group & fixed and all(_met(scope, group) for scope in _scopes(program))
+    )
+
+
+def _groups(checks: Sequence[Check]) -> list[set[str]]:
+    groups: list[set[str]] = []
+    for c in checks:
+        left, right = c.left.symbol, c.right.symbol
+        if c.kind != "broadcast" or left is None or right is None:
+            continue
+        joined = {left, right}
+        for g in [g for g in groups if g & joined]:
+            joined |= g
+            groups.remove(g)
+        groups.append(joined)
+    return [g for g in groups if all(".shape[" in n for n in g)]
+
+
+def _member(name: str) -> Member:
+    array, _, axis = name.partition(".shape[")
+    return array, int(axis[:-1])
+
+
+def _scopes(program: Program) -> Iterator[tuple[Axis, Expr]]:
+    """Every bound index with the expression that it runs through."""
+    for s in statements(program.body):
+        if isinstance(s, Def):
+            yield from ((a, s.body) for a in s.axes)
+            for e in walk(s.body):
+                if isinstance(e, Reduce):
+                    yield from ((a, e.body) for a in e.axes)
+
+
+def _met(scope: tuple[Axis, Expr], group: set[str]) -> bool:
+    """Whether the index runs along all members of the group or along none."""
+    axis, body = scope
+    members = {_member(n) for n in group}
+    if len({a for a, _ in members}) != len(members):
+        return False
+    seen = {
+        (e.buffer, d)
+        for e in _all(body)
+        if isinstance(e, Load)
+        for d, p in enumerate(e.index)
+        if (e.buffer, d) in members and axis.name in p.names()
+    }
+    return not seen or (seen == members and _plainly(body, members, axis.name))
+
+
+def _plainly(body: Expr, members: set[Member], name: str) -> bool:
+    """Each member is read at the index itself: a shifted slice has another length."""
+    return all(
+        e.index[d].symbol == name
+        for e in _all(body)
+        if isinstance(e, Load)
+        for d in range(len(e.index))
+        if (e.buffer, d) in members and name in e.index[d].names()
+    )
+
+
+def _all(body: Expr) -> Iterator[Expr]:
+    yield body
+    for c in children(body):
+        yield from _all(c)
+
+
+def fixed_shapes(program: Program) -> bool:
+    """Whether the arguments of an elementwise function must have one shape.
+
+    The kernels see them broadcast to the common shape.  That is not the shape of what the
+    function makes of some of them only, or of an array that is as large as one of them.
+    """
+    made = any(isinstance(s, Alloc) for s in statements(program.body))
+    results = _results(program)
+    if program.strict and (program.sized or made or results):
+        return True
+    arrays = {p.name for p in program.parameters if p.ndim is not None}
+    return any(_arguments(program, name) != arrays for name in results)
+
+
+def _results(program: Program) -> list[str]:
+    """The returned arrays that are not arguments."""
+    return [
+        v for s in statements(program.body) if isinstance(s, Return) for v in s.values
+        if isinstance(v, str) and not program.buffers[v].parameter
+    ]  # fmt: skip
+
+
+def _arguments(program: Program, name: str) -> set[str]:
+    """The arguments that a result is computed from; empty if it is not just an expression."""
+    found: set[str] = set()
+    work, bodies = [name], {s.name: s.body for s in statements(program.body) if isinstance(s, Def)}
+    while work:
+        at = work.pop()
+        if at in program.buffers and program.buffers[at].parameter:
+            found.add(at)
+        elif at not in bodies:
+            return set()
+        else:
+            work += [e.buffer for e in _all(bodies.pop(at)) if isinstance(e, Load)]
+            bodies[at] = Const(0, INT64)
+    return found

@@ -1,0 +1,143 @@
+"""Why the iterations of a loop cannot run in parallel, in the user's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from porter.analyses.accesses import Access, exposed_locals, expressions
+from porter.analyses.dependence import carried
+from porter.analyses.escapes import escaping
+from porter.diagnostics import Note, Refusal
+from porter.ir.context import Context
+from porter.ir.nodes import (
+    Alloc,
+    Bind,
+    Def,
+    For,
+    Host,
+    Jump,
+    Let,
+    Local,
+    Origin,
+    Return,
+    Stmt,
+    While,
+)
+from porter.ir.printer import show
+from porter.ir.walk import rewrite, statements, walk
+from porter.lowering.state.builder import refusal
+from porter.sizes.polynomial import Atom, Data, Poly, Sym, sym
+from porter.transforms.fusion.stages import own_level
+
+_IN_ORDER = "keep the loop on the CPU, or run it on one slow thread with `--allow-serial`"
+
+
+def obstacle(loop: For, after: set[str], context: Context) -> Refusal | None:
+    """Why the iterations cannot run in parallel, as a diagnostic; None if they can."""
+    name = context.user(loop.index)
+    inside = list(statements(loop.body))
+    for s in inside:
+        if isinstance(s, Return):
+            return _refused(loop, f"the loop over `{name}` may return early",
+                            note=Note(s.origin.span, "returns here"))  # fmt: skip
+        if isinstance(s, (Bind, Host)):
+            words = "rebinds an array" if isinstance(s, Bind) else "has a host statement"
+            return _refused(loop, f"the loop over `{name}` {words}",
+                            note=Note(s.origin.span, "in this statement"))  # fmt: skip
+    for s in own_level(loop.body):
+        if isinstance(s, Jump) and s.kind == "break":
+            return _refused(loop, f"the loop over `{name}` may stop early",
+                            "test the condition in every iteration instead of using `break`",
+                            Note(s.origin.span, "leaves the loop here"))  # fmt: skip
+    assigned = {s.name for s in inside if isinstance(s, Let)}
+    exposed = exposed_locals(loop.body)
+    passed_on = sorted(assigned & exposed) or sorted(assigned & after)
+    if passed_on:
+        return _passed_on(loop, passed_on[0], context, in_loop=bool(assigned & exposed))
+    for inner, made in escaping((loop,), context.used_later):
+        return _last(inner, made, context)
+    found = carried(loop, context.buffers, context.around)
+    return None if found is None else _dependence(loop, *found, context)
+
+
+def _refused(loop: For, message: str, help: str = "", note: Note | None = None) -> Refusal:
+    notes = () if note is None else (note,)
+    return refusal("PRT904", message, loop.origin.span, help or _IN_ORDER, notes)
+
+
+def _passed_on(loop: For, variable: str, context: Context, *, in_loop: bool) -> Refusal:
+    """A variable that goes from one iteration to the next, with both places."""
+    name, index = context.user(variable), context.user(loop.index)
+    stores = [s for s in statements(loop.body) if isinstance(s, Let) and s.name == variable]
+    last = stores[-1].origin
+    reads = _reads(loop.body, variable)
+    note = Note((reads[0] if reads else last).span, "read here")
+    message = f"the loop over `{index}` carries `{name}` from one iteration to the next"
+    if not in_loop:
+        message = f"`{name}` keeps the value of the last iteration of the loop over `{index}`"
+    cure = "compute it from the index, or accumulate it with a NumPy reduction"
+    return refusal(
+        "PRT904",
+        message,
+        last.span,
+        cure + ", or run it on one thread with `--allow-serial`",
+        (note,) if in_loop else (),
+    )
+
+
+def _last(loop: For | While, made: Def | Alloc, context: Context) -> Refusal:
+    """An array that the last iteration leaves."""
+    name = context.user(made.name if isinstance(made, Def) else made.buffer.name)
+    return refusal("PRT904", f"`{name}` is read after the loop that assigns it an array",
+                   made.origin.span, "compute it again after the loop",
+                   (Note(loop.origin.span, "the loop"),))  # fmt: skip
+
+
+def _reads(body: Sequence[Stmt], variable: str) -> list[Origin]:
+    return [
+        s.origin for s in statements(tuple(body)) for e in expressions(s)
+        if any(isinstance(x, Local) and x.name == variable for x in walk(e))
+    ]  # fmt: skip
+
+
+def _dependence(loop: For, write: Access, other: Access, context: Context) -> Refusal:
+    verb = "writes" if other.write else "reads"
+    one, two = shown(write, context), shown(other, context)
+    what = f"and {verb} `{two}`" if (other.write, two) != (True, one) else "in several iterations"
+    index = context.user(loop.index)
+    message = f"the loop over `{index}` runs in order: it writes `{one}` {what}"
+    note = Note(other.origin.span, "written here" if other.write else "read here")
+    cure = (
+        "write into a second array if old values are meant; run a recurrence on the CPU, "
+        "or on one slow thread with `--allow-serial`"
+    )
+    return refusal("PRT904", message, write.origin.span, cure, (note,))
+
+
+def shown(access: Access, context: Context) -> str:
+    """`x[i - 1]` as the user wrote it: their names, no marks of ours."""
+    parts = [str(_plain(p, context)) for p in access.index]
+    return f"{context.user(access.buffer)}[{', '.join(parts)}]"
+
+
+def _plain(poly: Poly, context: Context) -> Poly:
+    def atom(a: Atom) -> Poly:
+        if isinstance(a, Sym):
+            return sym(context.user(a.name).replace("_", "") or a.name)
+        if isinstance(a, Data):
+            own = getattr(a.expr, "poly", None)
+            return _plain(own, context) if own is not None else sym(_text(a, context))
+        return Poly.atom(a)
+
+    return poly.map_atoms(atom)
+
+
+def _text(a: Data, context: Context) -> str:
+    def change(e: object) -> Local | None:
+        return Local(context.user(e.name), e.dtype) if isinstance(e, Local) else None
+
+    text = show(rewrite(a.expr, change))
+    return text[1:-1] if text.startswith("(") and text.endswith(")") else text
+
+
+__all__ = ["obstacle", "shown"]

@@ -1,0 +1,153 @@
+"""Which arguments the host may repeat along an axis of length 1 because another array is longer.
+
+`x + bias` with a bias of one element: porter takes the axes of both as equally long, and the
+host makes them so.  Repeating an argument gives NumPy's result if whatever index runs along its
+axis runs along an array of the true length too (an anchor), if its length is not asked for, and
+if nothing is stored into it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from porter.analyses.accesses import expressions
+from porter.ir.nodes import (
+    Axis,
+    Bind,
+    Check,
+    Def,
+    Expr,
+    Host,
+    Load,
+    Program,
+    Reduce,
+    Return,
+    Stmt,
+    Write,
+)
+from porter.ir.walk import statements, walk
+from porter.sizes.polynomial import Poly
+
+Member = tuple[str, int]
+Widened = tuple[str, int, Poly]
+_SIZE = re.compile(r"(\w+)\.shape\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """A bound index, what is read while it runs, and whether a store runs along it."""
+
+    axis: Axis
+    reads: tuple[Load, ...]
+    stored: bool
+
+
+def widenable(program: Program, done: Sequence[Member]) -> tuple[Widened, ...]:
+    """(argument, axis, length) in the order in which the host repeats them."""
+    sizes = _candidates(program, done)
+    if not sizes:
+        return ()
+    scopes = list(_scopes(program.body))
+    bound = {s.axis.name for s in scopes}
+    for e in _all(program.body):
+        if isinstance(e, Load):
+            for d, p in enumerate(e.index):
+                if p.symbol not in bound:
+                    sizes.pop((e.buffer, d), None)
+    _without_unknown_lengths(program, scopes, sizes)
+    while loose := next((m for s in scopes if (m := _loose(s, sizes))), None):
+        del sizes[loose]
+    # what others are measured by comes first
+    return tuple((name, d, size) for (name, d), size in reversed(sizes.items()))
+
+
+def _candidates(program: Program, done: Sequence[Member]) -> dict[Member, Poly]:
+    kept = _changed(program)
+    sizes: dict[Member, Poly] = {}
+    for c in program.checks:
+        found = _SIZE.fullmatch(c.left.symbol or "")
+        if found is None or c.kind not in ("broadcast", "store") or c.when or c.conditions:
+            continue
+        member = found[1], int(found[2])
+        if member not in done and found[1] not in kept and found[0] not in program.sized:
+            sizes[member] = c.right
+    for c in program.checks:
+        for name in _asked(c):
+            found = _SIZE.fullmatch(name)
+            if found and not (c.kind in ("broadcast", "store") and c.left.symbol == name):
+                sizes.pop((found[1], int(found[2])), None)
+    return sizes
+
+
+def _asked(c: Check) -> set[str]:
+    """The sizes that a check depends on; those that axes are compared with may be repeated."""
+    if c.kind in ("broadcast", "store") and c.right.symbol:
+        return c.left.names()
+    return {n for p in (c.left, c.right, *c.when) for n in p.names()}
+
+
+def _changed(program: Program) -> set[str]:
+    """Arrays that are stored into, returned, bound to a name or seen by the user's own checks."""
+    found: set[str] = set()
+    for s in statements(program.body):
+        match s:
+            case Write(buffer=name):
+                found.add(name)
+            case Bind(buffers=names, names=others):
+                found |= {*names, *others}
+            case Return(values=values):
+                found |= {v for v in values if isinstance(v, str)}
+            case Host(text=text, arrays=arrays):
+                found |= {*re.findall(r"\w+", text), *(a for _, a in arrays)}
+    return found
+
+
+def _scopes(body: tuple[Stmt, ...]) -> Iterator[_Scope]:
+    for s in statements(body):
+        for e in expressions(s):
+            for x in walk(e):
+                if isinstance(x, Reduce):
+                    reads = tuple(y for y in walk(x.body) if isinstance(y, Load))
+                    yield from (_Scope(a, reads, False) for a in x.axes)
+        if isinstance(s, (Def, Write)):
+            reads = tuple(y for e in expressions(s) for y in walk(e) if isinstance(y, Load))
+            index = s.index if isinstance(s, Write) else ()
+            for a in s.axes:
+                yield _Scope(a, reads, any(a.name in p.names() for p in index))
+
+
+def _all(body: tuple[Stmt, ...]) -> Iterator[Expr]:
+    for s in statements(body):
+        for e in expressions(s):
+            yield from walk(e)
+
+
+def _loose(scope: _Scope, sizes: dict[Member, Poly]) -> Member | None:
+    """The last candidate that the index runs along if no anchor holds its length."""
+    name = scope.axis.name
+    seen: list[Member] = []
+    for e in scope.reads:
+        for d, p in enumerate(e.index):
+            if name in p.names():
+                if (e.buffer, d) not in sizes:
+                    return None
+                seen.append((e.buffer, d))
+    if scope.stored or not seen:
+        return None
+    order = list(sizes)
+    return max(seen, key=order.index)
+
+
+def _without_unknown_lengths(
+    program: Program, scopes: Sequence[_Scope], sizes: dict[Member, Poly]
+) -> None:
+    """An index that runs along no array has a length that may be anyone's."""
+    for s in scopes:
+        if s.stored or any(s.axis.name in p.names() for e in s.reads for p in e.index):
+            continue
+        if s.axis.extent.names() & program.sized:
+            continue
+        for member in [m for m, n in sizes.items() if n.names() & s.axis.extent.names()]:
+            del sizes[member]

@@ -1,0 +1,124 @@
+"""Running folds: a store whose one reduction takes in everything up to the element's own index.
+
+`c[i, j] = sum of x[i, k] over k < j + 1` costs one pass if each element continues from the
+one before it.  Along the fast axis the threads of a block do that together
+(`codegen/kernel/scans.py`); along another one, neighbouring threads have neighbouring lines, so
+each thread runs through a line of its own and memory is still read in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter.dtypes.dtype import BOOL, INT64, DType
+from porter.ir.context import Context, map_blocks
+from porter.ir.nodes import (
+    Axis,
+    Const,
+    Expr,
+    For,
+    Let,
+    Local,
+    Op,
+    Reduce,
+    Select,
+    Stage,
+    Stmt,
+    Value,
+    Write,
+)
+from porter.ir.walk import free_names, rewrite, substitute, walk
+from porter.sizes.polynomial import Data, sym
+
+#: a line so short is left to one thread
+SHORT = 32
+OPS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum", "any": "or", "all": "and"}
+NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
+         "any": "found", "all": "holds"}  # fmt: skip
+
+
+def running_fold(s: Write) -> tuple[Axis, Reduce] | None:
+    """The axis along which a store accumulates, and its only fold; None if it does not."""
+    found = [e for e in walk(s.body) if isinstance(e, Reduce)]
+    if not found or s.mask is not None or s.checked:
+        return None
+    r = found[0]
+    inner = {id(e) for e in walk(r.body)}
+    if any(id(e) not in inner and e != r for e in found) or len(r.axes) != 1:
+        return None
+    k = r.axes[0]
+    for a in s.axes:
+        if k.hi == sym(a.name, True) + 1 and k.lo == a.lo:
+            return (a, r) if a.name not in free_names(r.body) and _rectangular(s.axes) else None
+    return None
+
+
+def runs_along(e: Expr, axes: tuple[Axis, ...]) -> bool:
+    """Whether an expression folds up to one of its own indices: it must not be computed alone."""
+    own = {a.name for a in axes}
+    return any(a.hi.names() & own for r in walk(e) if isinstance(r, Reduce) for a in r.axes)
+
+
+def _rectangular(axes: tuple[Axis, ...]) -> bool:
+    own = {a.name for a in axes}
+    bounds = [p for a in axes for p in (a.lo, a.hi)]
+    return not any(p.names() & own or any(isinstance(x, Data) for x in p.atoms()) for p in bounds)
+
+
+def in_thread(s: Write, axis: Axis) -> bool:
+    """Whether each line is left to one thread."""
+    if len(s.axes) == 1:
+        return False
+    length = axis.extent.constant
+    fast = s.index[-1].coefficient(axis.name)
+    return fast == 0 or (length is not None and length <= SHORT)
+
+
+def scan_lines(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+    """The pass: a running fold with a thread for each line becomes a loop of that thread."""
+    result: list[Stmt] = []
+    for s in body:
+        if isinstance(s, Write):
+            found = running_fold(s)
+            line = found is not None and in_thread(s, found[0])
+            result.append(_line(s, *found, context) if line and found else s)
+        elif isinstance(s, Stage):
+            result.append(s)
+        else:
+            result.append(map_blocks(s, lambda b: scan_lines(b, context)))
+    return tuple(result)
+
+
+def _line(s: Write, axis: Axis, r: Reduce, context: Context) -> Stage:
+    """One thread for each line: it carries the fold along the axis."""
+    dtype = replace(r.dtype, weak=False)
+    total = Local(context.fresh(NAMES[r.op]), dtype)
+    here = sym(axis.name, True)
+    term = substitute(r.body, {r.axes[0].name: here})
+    folded: Expr = Op(OPS[r.op], (total, term), dtype)
+    if r.op in ("max", "min") and dtype.kind in "iu":
+        # integers have no value that a maximum ignores: start from the first element
+        first = Op("eq", (Value(here, INT64), Value(axis.lo, INT64)), BOOL)
+        folded = Select(first, term, folded, dtype)
+    value = rewrite(s.body, lambda e: total if e == r else None)
+    inner = (
+        Let(total.name, folded, s.origin),
+        replace(s, axes=(), body=value),
+    )
+    loop = For(axis.name, axis.lo, axis.hi, 1, inner, s.origin)
+    start = Let(total.name, Const(neutral(r.op, dtype), dtype), s.origin)
+    return Stage(tuple(a for a in s.axes if a is not axis), (start, loop), s.origin)
+
+
+def neutral(op: str, dtype: DType) -> complex | float | int | bool:
+    """What a running fold starts from; -0.0 and not 0.0, which would lose the sign of -0.0."""
+    if op in ("any", "all"):
+        return op == "all"
+    if op in ("max", "min"):
+        if dtype.kind == "b":
+            return op == "min"
+        infinity = float("inf")
+        return 0 if dtype.kind in "iu" else -infinity if op == "max" else infinity
+    if dtype.kind == "f":
+        return -0.0 if op == "sum" else 1.0
+    return 0 if op == "sum" else 1

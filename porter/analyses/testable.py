@@ -1,0 +1,39 @@
+"""Which checks the host can make: what they need must be known before the kernels run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from porter.ir.nodes import Check, Expr, Fetch, Let, Load, Local, Scalar
+from porter.ir.walk import free_names, walk
+from porter.sizes.polynomial import Data, Poly
+
+
+def needed(check: Check) -> set[str]:
+    """The names of the host that a check is about."""
+    names: set[str] = set()
+    for p in (check.left, check.right, *check.when):
+        names |= _of_size(p)
+    for e in check.conditions:
+        names |= _of_value(e)
+    return {n.split(".")[0] for n in names}
+
+
+def _of_size(p: Poly) -> set[str]:
+    """Of arrays the host knows those without dimensions, by their names, and no element."""
+    inside = [a.expr for a in p.atoms() if isinstance(a, Data)]
+    loads = [e for expr in inside for e in walk(expr) if isinstance(e, Load)]
+    read = {e.buffer if not e.index else f"{e.buffer}[]" for e in loads}
+    return p.names().union(read, *map(_of_value, inside))
+
+
+def _of_value(e: Expr) -> set[str]:
+    return free_names(e) | {x.name for x in walk(e) if isinstance(x, (Scalar, Local))}
+
+
+def untestable(
+    checks: Iterable[Check], parameters: Iterable[str], items: Iterable[object]
+) -> Check | None:
+    """A check that needs what the host never knows, if there is one."""
+    known = {*parameters, *(i.name for i in items if isinstance(i, (Let, Fetch)))}
+    return next((c for c in checks if not needed(c) <= known), None)

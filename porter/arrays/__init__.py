@@ -1,1 +1,0 @@
-"""The array calculus: dtypes, symbolic sizes, and the tables of NumPy functions."""

@@ -1,0 +1,131 @@
+"""What all parts of a host function share: names, lines, sizes and dtypes as text."""
+
+from __future__ import annotations
+
+from porter.codegen.host.text import HostText
+from porter.codegen.kernel.kernels import KernelTexts, Written
+from porter.codegen.kernel.writer import Needs
+from porter.codegen.module.marks import one_line, quoted
+from porter.dtypes.dtype import DType
+from porter.ir.nodes import Origin
+from porter.schedule.elementwise import is_elementwise
+from porter.schedule.nodes import Plan
+from porter.schedule.overlap import Overlap, overlaps
+from porter.sizes.polynomial import Poly
+
+
+class HostBase:
+    """The state of one host function being written."""
+
+    def __init__(self, plan: Plan, texts: KernelTexts, needs: Needs) -> None:
+        self.plan = plan
+        self.texts = texts
+        self.needs = needs
+        self.arrays = [p for p in plan.parameters if p.ndim is not None]
+        self.names = {q.name for p in plan.parameters for q in (p, *p.items)}
+        self.types: dict[str, str] = {}
+        self.device = {p.name: f"d_{p.name}" for p in self.arrays}
+        self.host = HostText(needs, self.type_of, {})
+        self.host.on_host = self.on_host
+        self.lines: list[str] = []
+        self.indent = 1
+        self.kernels: list[Written] = []
+        self.errors: set[int] = set()
+        self.launched: set[str] = set()
+        self.shown: set[tuple[int, str]] = set()
+        self.pending = list(plan.checks)
+        self.known: set[str] = set()
+        self.elementwise = is_elementwise(plan)
+        self.overlap: Overlap = overlaps(plan)
+        self.written = self.overlap.written
+
+    # -- small pieces ----------------------------------------------------------------
+
+    def emit(self, line: str) -> None:
+        """One line at the current indentation."""
+        self.lines.append("    " * self.indent + line)
+
+    def type_of(self, root: str) -> str:
+        """The host's name of a parameter's dtype."""
+        if root not in self.types:
+            kind = self.plan.buffers[root].dtype.kind
+            self.types[root] = self._free("T" if kind == "f" else "I")
+        return self.types[root]
+
+    def _free(self, name: str) -> str:
+        """A name that neither the user nor the host function has used."""
+        used = {*self.names, *self.plan.buffers, *self.plan.constants, *self.types.values()}
+        candidate, k = name, 2
+        while candidate in used:
+            candidate, k = f"{name}{k}", k + 1
+        return candidate
+
+    def on_host(self, name: str) -> str:
+        """An array where the host can read it: an argument that no kernel changes is there.
+
+        One argument may be given for two: what the kernels store into the other is read then.
+        """
+        if name in self.device and name not in self.written:
+            self._needs("_host_copy", "_to_host", "_on_device")
+            found = name
+            for w in sorted(w for w in self.written if self.overlap.possible(w, name)):
+                self._needs("_same_memory")
+                found = f"d_{w} if _same_memory({w}, {name}) else {found}"
+            return f"_host_copy({found}, stream)"
+        self._needs("_to_host")
+        return f"_to_host({self.buffer(name)}, stream)"
+
+    def buffer(self, name: str) -> str:
+        """The host's name of an array on the device."""
+        return self.device.get(name, name)
+
+    def comment(self, origin: Origin) -> None:
+        """The source line, once."""
+        key = (origin.span.line, origin.text)
+        if origin.text and key not in self.shown:
+            self.shown.add(key)
+            for own in origin.comments:
+                self.emit(one_line(own))
+            self.emit(quoted(origin))
+
+    def _needs(self, *helpers: str) -> None:
+        self.needs.helpers |= set(helpers)
+
+    def _shape(self, shape: tuple[Poly, ...]) -> str:
+        """A shape: an argument's where it is the same."""
+        like = next((p.name for p in self.arrays
+                     if shape and self.plan.buffers[p.name].shape == shape), None)  # fmt: skip
+        if like is not None:
+            return f"{like}.shape"
+        lengths = [self._length(n) for n in shape]
+        return lengths[0] if len(lengths) == 1 else f"({', '.join(lengths)})"
+
+    def _length(self, n: Poly) -> str:
+        text = self.host.poly(n)
+        return text if n.is_nonneg() else f"max({text}, 0)"
+
+    def _refuse_alias(self, written: str, read: str, device: bool = False) -> None:
+        """Two arguments that must not be one array, on the device already or not."""
+        self._needs("_same_memory")
+        one, other = (self.buffer(n) if device else n for n in (written, read))
+        self.emit(f"if _same_memory({one}, {other}):")
+        a, b = (min(self.overlap.may_mean(n)) for n in (written, read))
+        text = f"{a} and {b} are one array: pass a copy of {b}"
+        if a == b:
+            text = f"{a} is read by another name where it is stored into: make a copy first"
+        self.emit(f'    raise ValueError("{text}")')
+
+    def _dtype_value(self, dtype: DType) -> str:
+        if dtype.var is not None:
+            return f"{dtype.var}.dtype"
+        return self.host.dtype(dtype)
+
+    def plan_parameter(self, name: str) -> bool:
+        """Whether an array is an argument of the function."""
+        buffer = self.plan.buffers.get(name)
+        return buffer is not None and buffer.parameter
+
+    @property
+    def plan_has_arrays(self) -> bool:
+        """Whether any argument is an array."""
+        return any(p.ndim is not None for p in self.plan.parameters)

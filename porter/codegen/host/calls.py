@@ -1,0 +1,71 @@
+"""Statements that stay on the host: the arrays that they read come to it, their results go back."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+from porter.codegen.host.base import HostBase
+from porter.ir.nodes import Host
+
+#: what needs no parentheses anywhere
+_ATOM = re.compile(r"[\w.]+(\[\w+\]|\(.*\))?")
+
+
+class HostCalls(HostBase):
+    """Writes the user's own statements, with transfers where their data is on the device."""
+
+    def host_statement(self, s: Host) -> None:
+        """The statement, its placeholders filled in."""
+        if s.on_device:
+            self._cupy_call(s)
+            return
+        text = textwrap.dedent(s.text).strip("\n")
+        for name, e in s.values:
+            value = self.host.text(e)
+            text = text.replace(name, value if _ATOM.fullmatch(value) else f"({value})")
+        for name, buffer in s.arrays:
+            text = text.replace(name, self._brought(text, name, buffer, name in s.itself))
+        if s.makes or s.arrays:
+            self.comment(s.origin)
+        if not s.makes:
+            for line in text.split("\n"):
+                self.emit(line)
+            return
+        self._needs("_to_device", "_on_device")
+        if len(s.makes) == 1:
+            self.emit(f"{s.makes[0]} = _to_device({text}, stream)")
+            return
+        self.emit(f"{', '.join(s.makes)} = {text}")
+        for made in s.makes:
+            self.emit(f"{made} = _to_device({made}, stream)")
+
+    def _cupy_call(self, s: Host) -> None:
+        """CuPy's function of the same name, on the device's own data."""
+        self._needs("_from_cupy")
+        text = s.text.replace("np.", "cp.")
+        for placeholder, name in s.arrays:
+            text = text.replace(placeholder, f"cp.asarray({self.buffer(name)})")
+        self.comment(s.origin)
+        self.emit("with _cupy_stream(stream):")
+        if len(s.makes) == 1:
+            self.emit(f"    {s.makes[0]} = _from_cupy({text})")
+            return
+        self.emit(f"    {', '.join(s.makes)} = map(_from_cupy, {text})")
+
+    def _brought(self, text: str, placeholder: str, name: str, itself: bool) -> str:
+        """An array where the host can read it; copied once if the text reads it more often."""
+        parameter = name in self.device
+        if itself and parameter:
+            return name
+        on = "on_device" if self.plan_has_arrays else "False"
+        if itself:
+            self._needs("_result", "_on_device")
+            found = f"_result({name}, {on}, stream)"
+        else:
+            found = self.on_host(name)
+        if len(re.findall(rf"\b{placeholder}\b", text)) == 1:
+            return found
+        copy = self._free(f"{name}_host")
+        self.emit(f"{copy} = {found}")
+        return copy

@@ -1,0 +1,117 @@
+"""The host function: its head and its statements, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from porter.codegen.host.calls import HostCalls
+from porter.codegen.host.launches import Launches
+from porter.codegen.host.prologue import Prologue
+from porter.codegen.host.results import Results
+from porter.codegen.module.docstrings import placeholder
+from porter.ir.nodes import Alloc, Bind, Fetch, Host, Jump, Let, Return
+from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
+
+
+class HostFunction(Prologue, Launches, HostCalls, Results):
+    """Writes one host function; the kernels are written when their launch is reached."""
+
+    # -- the function ----------------------------------------------------------------
+
+    def write(self) -> str:
+        """The text of the host function."""
+        early = [c for c in self.pending if self._ready(c)]
+        self.pending = [c for c in self.pending if c not in early]
+        asserted = [i for i in self.plan.items if isinstance(i, Host) and i.first]
+        self._body([i for i in self.plan.items if i not in asserted])
+        assert not self.pending, "the plan has been tested for checks that never can be made"
+        self.pending = early
+        body, self.lines = self.lines, []
+        for statement in asserted:
+            self.host_statement(statement)
+        tests, self.lines = self.lines, []
+        self._prologue(body, tests)
+        head = self._head()
+        if not any(isinstance(i, Return) for i in self.plan.items):
+            body += self._epilogue_lines()
+        return "\n".join([*head, *self.lines, *body])
+
+    def _head(self) -> list[str]:
+        positional, keywords = (
+            [p.name if p.default is None else f"{p.name}={p.default}"
+             for p in self.plan.parameters if p.keyword == keyword and not p.attribute]
+            for keyword in (False, True)
+        )  # fmt: skip
+        if any(p.attribute for p in self.plan.parameters):
+            positional = ["self", *positional]
+        text = f"def {self.plan.name}({', '.join([*positional, '*', *keywords, 'stream=None'])}):"
+        lines = [text]
+        if self.plan.docstring is not None:
+            lines.append(f'    """{placeholder(self.plan.name)}"""')
+        return lines
+
+    # -- statements ------------------------------------------------------------------
+
+    def _body(self, items: Sequence[object]) -> None:
+        if not items and self.indent > 1:
+            self.emit("pass")
+        for item in items:
+            self._item(item)
+
+    def _item(self, item: object) -> None:
+        match item:
+            case Alloc(buffer, _):
+                text = self._shape(buffer.shape)
+                dtype = self._dtype_value(buffer.dtype)
+                self.emit(f"{buffer.name} = cuda.device_array({text}, {dtype}, stream=stream)")
+            case Let(name, value, origin):
+                self.comment(origin)
+                self.emit(f"{name} = {self.host.text(value)}")
+                self._known(name)
+            case Launch(kernel):
+                self._launch(kernel)
+            case Fetch(name, buffer, origin):
+                self._needs("_to_host")
+                self.comment(origin)
+                self.emit(f"{name} = int(_to_host({self.buffer(buffer)}, stream)[()])")
+                self._known(name)
+            case Bind(names, buffers, _):
+                left = ", ".join(self.buffer(n) for n in names)
+                self.emit(f"{left} = {', '.join(self.buffer(b) for b in buffers)}")
+            case Host():
+                self.host_statement(item)
+            case Jump(kind, _):
+                self.emit(kind)
+            case Return():
+                self._return(item)
+            case HostLoop() | HostWhile() | HostIf():
+                self._nested(item)
+            case _:
+                raise AssertionError(type(item).__name__)
+
+    def _known(self, name: str) -> None:
+        """A name that the host has a value for by now: checks that waited for it follow."""
+        self.names.add(name)
+        for c in [c for c in self.pending if self._ready(c)]:
+            self._check(c)
+            self.pending.remove(c)
+
+    def _nested(self, item: HostLoop | HostWhile | HostIf) -> None:
+        match item:
+            case HostLoop(index, lo, hi, step, body, _):
+                start, stop = self.host.poly(lo), self.host.poly(hi)
+                parts = [stop] if start == "0" and step == 1 else [start, stop]
+                parts += [str(step)] if step != 1 else []
+                self.emit(f"for {index} in range({', '.join(parts)}):")
+            case HostWhile(_, cond, body, _):
+                self.emit(f"while {self.host.text(cond)}:")
+            case HostIf(cond, body, _, _):
+                self.emit(f"if {self.host.text(cond)}:")
+        self.indent += 1
+        self._body(body)
+        self.indent -= 1
+        if isinstance(item, HostIf) and item.orelse:
+            self.emit("else:")
+            self.indent += 1
+            self._body(item.orelse)
+            self.indent -= 1

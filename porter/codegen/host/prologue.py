@@ -1,0 +1,236 @@
+"""The start of a host function: checks of the arguments, broadcasting, transfers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from porter.analyses.testable import needed
+from porter.codegen.host.base import HostBase
+from porter.codegen.kernel.kernels import kernel_expressions
+from porter.codegen.module.marks import dtypes_of
+from porter.ir.nodes import Cast, Check, Parameter, Return, Value
+from porter.ir.ops import SHOWN
+from porter.ir.walk import walk
+from porter.schedule.elementwise import items_of
+from porter.schedule.nodes import Launch
+
+
+class Prologue(HostBase):
+    """Writes what stands before the first statement."""
+
+    def _prologue(self, body: Sequence[str], asserted: Sequence[str]) -> None:
+        for p in self.plan.parameters:
+            if p.attribute:
+                self.emit(f"{p.name} = self.{p.attribute}")
+        if self.elementwise and len(self.arrays) > 1:
+            self._needs("_weak")
+            both = ", ".join(p.name for p in self.arrays)
+            self.emit(f"{both} = _weak({both})")
+        for p in sorted(self.plan.parameters, key=lambda p: p.ndim is None):
+            self._check_parameter(p)
+        if self.elementwise:
+            self._flatten()
+        else:
+            self._expand()
+        self._same_dtypes()
+        for root, name in self.types.items():
+            self.emit(f"{name} = {root}.dtype.type")
+        self.lines += asserted
+        for k, c in enumerate(self.pending):
+            if not any(_settles(d, c) for d in self.pending[:k]):
+                self._check(c)
+        self.pending = []
+        for written, read in self.plan.apart:
+            self._refuse_alias(written, read)
+        names = [p.name for p in self.arrays]
+        if names:
+            self._needs("_on_device")
+            inside = (
+                f"_on_device({names[0]})"
+                if len(names) == 1
+                else " or ".join(f"_on_device({n})" for n in names)
+            )
+            if any("on_device" in line for line in body):
+                self.emit(f"on_device = {inside}")
+        self.emit("stream = 0 if stream is None else stream")
+        self._transfers([p for p in self.arrays if self._is_used(p.name, body)])
+        if self.errors:
+            slots = max(self.errors) + 1
+            self.emit(f"error = cuda.to_device(np.zeros({slots}, np.int32), stream=stream)")
+
+    def _is_used(self, name: str, body: Sequence[str]) -> bool:
+        return any(re.search(rf"\bd_{name}\b", line) for line in body) or name in self.written
+
+    def _check_parameter(self, p: Parameter) -> None:
+        name = p.name
+        if p.fixed:
+            test = f"{name} is not" if p.default == "None" else f"{name} !="
+            self.emit(f"if {test} {p.default}:")
+            self.emit(f'    raise TypeError("{name} must be {_plain(p.default or "")}: '
+                      'the kernels were converted for that value")')  # fmt: skip
+        elif p.items:
+            names = ", ".join(q.name for q in p.items)
+            self.emit(f"{names}{',' if len(p.items) == 1 else ''} = {name}")
+            for k, q in enumerate(p.items):
+                self._scalar(q, f"{name}[{k}]")
+        elif p.ndim is None:
+            self._scalar(p, name)
+        else:
+            if p.conversion:
+                self._needs("_on_device")
+                self.emit(f"{name} = {name} if _on_device({name}) else {p.conversion}")
+            ndim = None if self.elementwise else p.ndim
+            self._needs("_array", "_on_device")
+            extra = ", written=True" if name in self.written else ""
+            self.emit(f'{name} = _array({name}, "{name}", {ndim}, "{dtypes_of(name)}"{extra})')
+
+    def _scalar(self, p: Parameter, shown: str) -> None:
+        if p.dtype.kind in "iu":
+            self._needs("_integer")
+            like = self._met_by(p.name)
+            self.emit(f'{p.name} = _integer({p.name}, "{shown}"{like})')
+        elif p.dtype.kind in "fc":
+            self._needs("_number")
+            dtypes = [q for q in self.arrays if q.dtype.kind in "fc"]
+            like = f", {dtypes[0].name}.dtype" if dtypes else ""
+            self.emit(f'{p.name} = _number({p.name}, "{shown}"{like})')
+
+    def _expand(self) -> None:
+        """Arguments of length 1 along an axis where another one is longer."""
+        for group in self.plan.expandable:
+            names = ", ".join(n for n, _ in group)
+            axes = ", ".join(str(d) for _, d in group)
+            self._needs("_expanded", "_widened", "_on_device")
+            self.emit(f"{names} = _expanded(({names}), ({axes}))")
+            sizes = {f"{n}.shape[{d}]" for n, d in group}
+            self.pending = [c for c in self.pending
+                            if not (c.kind == "broadcast" and c.left.symbol in sizes)]  # fmt: skip
+        for name, axis, size in self.plan.widened:
+            self._needs("_widened", "_on_device")
+            length = self.host.poly(size)
+            length = length if size.is_nonneg() else f"max({length}, 0)"
+            self.emit(f"if {name}.shape[{axis}] == 1:")
+            self.emit(f"    {name} = _widened({name}, {axis}, {length})")
+
+    def _common_shape(self, names: Sequence[str]) -> str:
+        """Broadcasting where only expressions meet; a store or a `zeros_like` fixes the shape.
+
+        The array whose shape it is then, '' where they are broadcast.
+        """
+        target = next((n for n in names if n in self.written), None)
+        if target is not None and not self.plan.strict:
+            self.emit(f"shape = {target}.shape")
+            return target
+        if len(names) == 1 or self.plan.strict:
+            self.emit(f"shape = {names[0]}.shape")
+            for n in names[1:]:
+                self.emit(f"if {n}.shape != shape:")
+                text = f"operands could not be broadcast together: {{shape}} and {{{n}.shape}}"
+                self.emit(f'    raise ValueError(f"{text}")')
+            return names[0]
+        self.needs.numpy = True
+        self.emit(f"shape = np.broadcast_shapes({', '.join(f'{n}.shape' for n in names)})")
+        return ""
+
+    def _met_by(self, name: str) -> str:
+        """The dtype of an array that an integer argument is combined with."""
+        for item in items_of(self.plan.items):
+            for e in kernel_expressions(item.kernel) if isinstance(item, Launch) else ():
+                for x in walk(e):
+                    if isinstance(x, Cast) and isinstance(x.arg, Value) and x.dtype.var:
+                        if name in x.arg.poly.names():
+                            return f", {x.dtype.var}.dtype"
+        return ""
+
+    def _flatten(self) -> None:
+        """An elementwise function takes any number of dimensions: its kernels see one."""
+        names = [p.name for p in self.arrays]
+        self._needs("_flat")
+        whole = self._common_shape(names)
+        self.pending = [c for c in self.pending if c.kind != "broadcast"]
+        returned = {v for i in items_of(self.plan.items) if isinstance(i, Return) for v in i.values}
+        for n in names:
+            if n in self.written and n != whole:
+                self.emit(f"if {n}.shape != shape:")
+                self.emit(
+                    f'    raise ValueError(f"cannot broadcast to the shape {{{n}.shape}} of {n}")'
+                )
+            if n in self.written or n in returned:
+                self.emit(f"whole_{n} = {n}")
+        for n in names:
+            self.emit(f"{n} = _flat({n}, shape)")
+
+    def _same_dtypes(self) -> None:
+        groups: dict[str, list[str]] = {}
+        for p in self.arrays:
+            var = self.plan.buffers[p.name].dtype.var
+            if var is not None:
+                groups.setdefault(var, []).append(p.name)
+        for names in groups.values():
+            for other in names[1:]:
+                self.emit(f"if {other}.dtype != {names[0]}.dtype:")
+                first = names[0]
+                self.emit(f'    raise TypeError(f"{first} is {{{first}.dtype}} but {other} is '
+                          f'{{{other}.dtype}}: give them one dtype")')  # fmt: skip
+
+    def _ready(self, c: Check) -> bool:
+        return needed(c) <= self.names
+
+    def _check(self, c: Check) -> None:
+        left, right = self.host.poly(c.left, 5), self.host.poly(c.right, 5)
+        when = [self.host.text(e, 3) for e in c.conditions]
+        when += [f"{self.host.poly(p, 5)} > 0" for p in c.when if not p.is_positive()]
+        if c.kind != "index":
+            left, right = self._length(c.left), self._length(c.right)
+        test = f"{left} != {right}"
+        if c.kind == "index":
+            test = f"{right} < {left}" if c.left.constant is not None else f"{left} > {right}"
+        self.emit(f"if {' and '.join([*when, test])}:")
+        if c.kind == "index":
+            self.emit(f'    raise {c.error}("{_plain(c.message)}")')
+        else:
+            sides = [self.host.poly(p) for p in (c.left, c.right)]
+            found = " and ".join(
+                f"{s} is {{{s}}}" if s.strip("-").isdigit() is False else s for s in sides
+            )
+            what = _plain(c.message)
+            if c.kind == "broadcast" or what in SHOWN or what == "where":
+                what = "operands could not be broadcast together"
+            self.emit(f'    raise {c.error}(f"{what}: {found}")')
+
+    def _transfers(self, used: Sequence[Parameter]) -> None:
+        """Arguments to the device, those that are stored into first: an alias shares theirs."""
+        done: list[str] = []
+        for p in sorted(used, key=lambda p: p.name not in self.written):
+            self._transfer(p.name, [w for w in done if w in self.written])
+            done.append(p.name)
+
+    def _transfer(self, name: str, before: Sequence[str]) -> None:
+        self._needs("_to_device", "_on_device")
+        word = "if"
+        for w in before:
+            if self.overlap.possible(w, name) and (w, name) not in self.plan.apart:
+                self._needs("_same_memory")
+                self.emit(f"{word} _same_memory({w}, {name}):")
+                self.emit(f"    d_{name} = d_{w}")
+                word = "elif"
+        if word == "elif":
+            self.emit("else:")
+        pad = "    " if word == "elif" else ""
+        self.emit(f"{pad}d_{name} = _to_device({name}, stream)")
+
+
+def _settles(d: Check, c: Check) -> bool:
+    """Whether two sizes have been compared by `d` wherever `c` would compare them."""
+    return (
+        "index" not in (d.kind, c.kind)
+        and d.error == c.error
+        and {d.left, d.right} == {c.left, c.right}
+        and set(d.when) <= set(c.when)
+        and set(d.conditions) <= set(c.conditions)
+    )
+
+
+def _plain(text: str) -> str:
+    return text.replace("`", "").replace('"', "'").replace("{", "(").replace("}", ")")

@@ -1,0 +1,91 @@
+"""The end of a host function: copies back, and what it returns."""
+
+from __future__ import annotations
+
+from porter.codegen.host.base import HostBase
+from porter.codegen.kernel.errors import RAISED
+from porter.ir.nodes import Expr, Load, Object, Return, Select, Write
+from porter.ir.walk import statements
+from porter.schedule.elementwise import items_of
+from porter.schedule.nodes import Launch
+
+
+class Results(HostBase):
+    """Writes the epilogue and the `return` statements."""
+
+    def _epilogue_lines(self) -> list[str]:
+        outer, self.lines = self.lines, []
+        self._epilogue()
+        lines, self.lines = self.lines, outer
+        return lines
+
+    def _epilogue(self) -> None:
+        if self.errors:
+            self._needs("_to_host")
+            errors = "_to_host(error, stream)"
+            if len(self.errors) > 1:
+                self.emit(f"errors = {errors}")
+                errors = "errors"
+            for slot in sorted(self.errors):
+                self.emit(f"if {errors}[{slot}]:")
+                self.emit(f"    raise {RAISED[slot]}")
+        for p in self.plan.parameters:
+            if p.name in self.written:
+                self._needs("_copy_back", "_on_device")
+                target = f"whole_{p.name}" if self.elementwise else p.name
+                self.emit(f"_copy_back(d_{p.name}, {target}, stream)")
+
+    def _return(self, item: Return) -> None:
+        self._epilogue()
+        values = [self._result(v) for v in item.values]
+        if item.single:
+            self.emit(f"return {values[0]}" if values[0] != "None" else "return None")
+        elif item.listed:
+            self.emit(f"return [{', '.join(values)}]")
+        else:
+            self.emit(f"return {', '.join(values)}" + ("," if len(values) == 1 else ""))
+
+    def _result(self, value: str | Expr | None) -> str:
+        if value is None:
+            return "None"
+        if isinstance(value, str):
+            if value in self.device:
+                return f"whole_{value}" if self.elementwise else value
+            made = self._array_result(value)
+            for p in sorted(self._may_mean(value)):
+                made = f"{p} if {value} is d_{p} else {made}"
+            return made
+        if isinstance(value, Object) and value.array and self.plan_has_arrays:
+            self._needs("_as_given", "_to_device", "_on_device")
+            return f"_as_given({value.name}, on_device, stream)"
+        if isinstance(value, Load) and not value.index:
+            return self._scalar_result(value)
+        return self.host.text(value)
+
+    def _may_mean(self, name: str) -> set[str]:
+        """The arguments that a variable of the host may still be when it is returned."""
+        return self.overlap.may_mean(name)
+
+    def _array_result(self, name: str) -> str:
+        self._needs("_result")
+        shape = ", shape" if self.elementwise else ""
+        shape += ", True" if shape and self._is_choice(name) else ""
+        # a scalar is returned as the element of its buffer, this is an array of no dimensions
+        shape += ", keep=True" if not (shape or self.plan.buffers[name].shape) else ""
+        on = "on_device" if self.plan_has_arrays else "False"
+        return f"_result({name}, {on}, stream{shape})"
+
+    def _is_choice(self, name: str) -> bool:
+        """Whether an array comes from `np.where`, which keeps 0-d arrays where ufuncs do not."""
+        launches = [i for i in items_of(self.plan.items) if isinstance(i, Launch)]
+        stored = [s for i in launches for s in statements(i.kernel.body)
+                  if isinstance(s, Write) and s.buffer == name]  # fmt: skip
+        return any(isinstance(s.body, Select) for s in stored)
+
+    def _scalar_result(self, value: Load) -> str:
+        self._needs("_result")
+        if value.dtype.weak:
+            self._needs("_to_host")
+            return f"_to_host({value.buffer}, stream)[()].item()"
+        on = "on_device" if self.plan_has_arrays else "False"
+        return f"_result({value.buffer}, {on}, stream)"

@@ -1,0 +1,172 @@
+"""Expressions as the host evaluates them: Python's and NumPy's own semantics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from porter.codegen.kernel.writer import Needs
+from porter.codegen.polys import host_atom, poly_parts
+from porter.codegen.spell import (
+    ATOM,
+    COMPARE,
+    INFIX,
+    MATH,
+    NOT,
+    POWER,
+    TERNARY,
+    UNARY,
+    parenthesised,
+)
+from porter.dtypes.dtype import DType
+from porter.ir.nodes import (
+    Cast,
+    Const,
+    Expr,
+    Load,
+    Local,
+    Object,
+    Op,
+    Reduce,
+    Scalar,
+    Select,
+    Value,
+)
+from porter.ir.ops import OPS
+from porter.sizes.polynomial import Data, Poly
+
+#: Python's own math, apart from the `math` that kernels see on the simulator
+HOST_MATH = "_math"
+
+
+class HostText:
+    """Spells scalar expressions for the host function."""
+
+    def __init__(self, needs: Needs, types: Callable[[str], str], names: dict[str, str]) -> None:
+        self.needs = needs
+        self.types = types
+        self.names = names
+        self.used: set[str] = set()
+        self.on_host: Callable[[str], str] = self._from_device
+        self._spell = host_atom(self._name, lambda d: self.text(d.expr))
+
+    def _from_device(self, name: str) -> str:
+        """An array of no dimensions on the host; `HostBase` knows which are arguments."""
+        self.needs.helpers.add("_to_host")
+        return f"_to_host({name}, stream)"
+
+    def _name(self, name: str) -> str:
+        self.used.add("_slice_bound" if name == "_slice_bound" else name)
+        return self.names.get(name, name)
+
+    def poly(self, p: Poly, outer: int = 0) -> str:
+        """A size."""
+        return parenthesised(*self._poly(p), outer)
+
+    def _poly(self, p: Poly) -> tuple[str, int]:
+        text, binds = poly_parts(p, self._spell)
+        if "_slice_bound(" in text:
+            self.needs.helpers.add("_slice_bound")
+        return text, binds
+
+    def text(self, e: Expr, outer: int = 0) -> str:
+        """An expression."""
+        body, binds = self._text(e)
+        return parenthesised(body, binds, outer)
+
+    def dtype(self, dtype: DType) -> str:
+        """A dtype as an expression: `T` or `np.float64`."""
+        if dtype.var is not None:
+            return self.types(dtype.var)
+        self.needs.numpy = True
+        return f"np.{'bool_' if dtype.name == 'bool' else dtype.name}"
+
+    def _text(self, e: Expr) -> tuple[str, int]:
+        match e:
+            case Const():
+                return self._constant(e)
+            case Value(poly=poly, dtype=dtype):
+                if dtype.weak:
+                    return self._poly(poly)
+                return f"{self.dtype(dtype)}({self.poly(poly)})", ATOM
+            case Scalar(name=name) | Local(name=name):
+                self.needs.constants.add(name)
+                return self.names.get(name, name), ATOM
+            case Load(buffer=name):
+                scalar = f"{self.on_host(name)}[()]"
+                return (f"{scalar}.item()" if e.dtype.weak else scalar), ATOM
+            case Cast(arg, dtype):
+                return self._cast(arg, dtype)
+            case Select(cond, then, other, _):
+                return (
+                    f"{self.text(then, 1)} if {self.text(cond, 1)} else {self.text(other)}",
+                    TERNARY,
+                )
+            case Op():
+                return self._op(e)
+            case Object(name=name):
+                return name, ATOM
+            case Reduce():
+                raise AssertionError("a reduction on the host")
+
+    def _constant(self, e: Const) -> tuple[str, int]:
+        value = e.value
+        text = repr(value)
+        if isinstance(value, float):
+            names = {
+                math.pi: "math.pi",
+                math.e: "math.e",
+                math.inf: "math.inf",
+                -math.inf: "-math.inf",
+            }
+            if value in names or math.isnan(value):
+                self.needs.math.add("inf")
+                text = names.get(value, "math.nan")
+        if e.dtype.weak:
+            return text, UNARY if text.startswith("-") else ATOM
+        return f"{self.dtype(e.dtype)}({text})", ATOM
+
+    def _cast(self, arg: Expr, dtype: DType) -> tuple[str, int]:
+        if dtype.weak:
+            kind = {"f": "float", "i": "int", "b": "bool", "c": "complex"}[dtype.kind]
+            if arg.dtype == dtype or (arg.dtype.weak and dtype.kind in "fc"):
+                return self._text(arg)
+            return f"{kind}({self.text(arg)})", ATOM
+        return f"{self.dtype(replace(dtype, weak=False))}({self.text(arg)})", ATOM
+
+    def _op(self, e: Op) -> tuple[str, int]:
+        text, binds = self._operated(e)
+        if e.dtype.weak or not all(a.dtype.weak for a in e.args) or text.startswith("np."):
+            return text, binds
+        # `np.square(0.5)` is NumPy's number though its operand is Python's
+        return f"{self.dtype(e.dtype)}({text})", ATOM
+
+    def _operated(self, e: Op) -> tuple[str, int]:
+        weak = e.dtype.weak and all(a.dtype.weak for a in e.args)
+        if e.op in INFIX:
+            symbol, binds = INFIX[e.op]
+            left, right = e.args
+            if e.op == "pow":
+                return f"{self.text(left, POWER + 1)}**{self.text(right, POWER)}", POWER
+            edge = COMPARE + 1 if binds == COMPARE else binds
+            return f"{self.text(left, edge)} {symbol} {self.text(right, binds + 1)}", binds
+        if e.op == "neg":
+            return f"-{self.text(e.args[0], UNARY)}", UNARY
+        if e.op == "not":
+            return f"not {self.text(e.args[0], NOT)}", NOT
+        if e.op == "invert" and e.dtype.kind == "b":
+            return f"not {self.text(e.args[0], NOT)}", NOT
+        if e.op == "abs":
+            return f"abs({self.text(e.args[0])})", ATOM
+        if e.op == "pos":
+            return self._text(e.args[0])
+        args = ", ".join(map(self.text, e.args))
+        if weak and e.op in MATH:
+            self.needs.math.add("host")
+            return f"{HOST_MATH}.{MATH[e.op]}({args})", ATOM
+        self.needs.numpy = True
+        return f"np.{OPS[e.op].numpy}({args})", ATOM
+
+
+__all__ = ["Data", "HostText"]

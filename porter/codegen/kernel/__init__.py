@@ -1,0 +1,1 @@
+"""From the kernels of a plan to their text."""

@@ -1,0 +1,576 @@
+"""Scalar expressions of a kernel as Python text; its arguments are collected on the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from porter.codegen.kernel.errors import NEGATIVE_POWER, OUT_OF_BOUNDS
+from porter.codegen.polys import poly_parts, poly_text
+from porter.codegen.spell import (
+    ATOM,
+    COMPARE,
+    EXTRA,
+    HELPERS,
+    INFIX,
+    MATH,
+    NOT,
+    POWER,
+    PRODUCT,
+    TERNARY,
+    UNARY,
+    WHOLE,
+    parenthesised,
+)
+from porter.dtypes.dtype import DType
+from porter.ir.nodes import (
+    Buffer,
+    Cast,
+    Const,
+    Expr,
+    Let,
+    Load,
+    Local,
+    Object,
+    Op,
+    Reduce,
+    Scalar,
+    Select,
+    Stmt,
+    Value,
+)
+from porter.ir.walk import statements, walk
+from porter.sizes.polynomial import BORDERS, Apply, Atom, Data, Poly, Sym, unchecked
+
+
+@dataclass
+class Needs:
+    """What the module must provide for the kernels written so far."""
+
+    helpers: set[str] = field(default_factory=set)
+    math: set[str] = field(default_factory=set)
+    numpy: bool = False
+    numba_types: set[str] = field(default_factory=set)
+    constants: set[str] = field(default_factory=set)
+    imports: set[str] = field(default_factory=set)
+
+
+class ExpressionWriter:
+    """Writes expressions of one kernel; `writer.Writer` adds loops and statements."""
+
+    def __init__(
+        self,
+        buffers: dict[str, Buffer],
+        order: Sequence[str],
+        constants: Iterable[str],
+        needs: Needs,
+    ) -> None:
+        self.buffers = buffers
+        self.order = order
+        self.constants = set(constants)
+        self.needs = needs
+        self.arrays: dict[str, None] = {}
+        self.written: set[str] = set()
+        self.scalars: dict[tuple[Expr, DType], str] = {}
+        self.sizes: dict[str, str] = {}
+        self.types: dict[str, str] = {}
+        self.names: dict[str, str] = {}
+        self.taken: set[str] = set()
+        self.own: set[str] = set()
+        self.private: dict[str, str] = {}
+        self.errors: set[int] = set()
+        self.lines: list[str] = []
+        self.indent = 1
+        self._bounds: dict[Atom, str] = {}
+        self._results: dict[Reduce, str] = {}  # folds that the current statement has made
+        self._keeps = False  # whether what is written is one statement, so that they hold
+        self._shown: set[tuple[int, str]] = set()
+
+    # -- names -----------------------------------------------------------------------
+
+    def reserve(self, body: Sequence[Stmt]) -> None:
+        """Take the names of arrays and variables before indices are named."""
+        for s in statements(tuple(body)):
+            if isinstance(s, Let):
+                self.own.add(s.name)
+                self.taken.add(s.name)
+
+    def fresh(self, name: str) -> str:
+        """A name that nothing else in the kernel has."""
+        candidate, k = name, 2
+        while candidate in self.taken or candidate in self.buffers or candidate in self.constants:
+            candidate, k = f"{name}{k}", k + 1
+        self.taken.add(candidate)
+        return candidate
+
+    def index(self, name: str) -> str:
+        """The kernel's name of an index: i, j, k, ... or the user's."""
+        if name not in self.names:
+            base = name.rstrip("0123456789")
+            if base.endswith("_") and base != "_":
+                base = next((c for c in "ijkpqr" if c not in self.taken), "k")
+            elif base == "_":
+                base = "step"
+            self.names[name] = self.fresh(base)
+        return self.names[name]
+
+    def array(self, name: str) -> str:
+        """An array used by the kernel."""
+        self.arrays[name] = None
+        return name
+
+    def type_of(self, dtype: DType) -> str:
+        """How a kernel names a dtype: `T` where it is an argument's."""
+        if dtype.var is not None:
+            root = dtype.var
+            if root not in self.types:
+                source = self._carrier(dtype)
+                if source is None:
+                    return self._concrete(dtype)
+                letter = "T" if dtype.kind == "f" else "I"
+                self.types[root] = self.fresh(letter)
+            return self.types[root]
+        return self._concrete(dtype)
+
+    def _carrier(self, dtype: DType) -> str | None:
+        candidates = [n for n in self.order if n in self.arrays] + list(self.arrays)
+        return next((n for n in candidates if self.buffers[n].dtype.var == dtype.var), None)
+
+    def type_lines(self) -> list[str]:
+        """`T = x.dtype.type`, one line for each dtype variable in use."""
+        lines = []
+        for root, name in self.types.items():
+            carrier = self._carrier(DType("float64", var=root))
+            lines.append(f"    {name} = {carrier}.dtype.type")
+        return lines
+
+    def _concrete(self, dtype: DType) -> str:
+        self.needs.numpy = True
+        return f"np.{'bool_' if dtype.name == 'bool' else dtype.name}"
+
+    def shared_type(self, dtype: DType) -> str:
+        """A dtype as the argument of `cuda.shared.array`."""
+        if dtype.var is not None:
+            carrier = self._carrier(dtype)
+            if carrier is not None:
+                return f"{carrier}.dtype"
+        name = "int32" if dtype.name == "bool" else dtype.name
+        self.needs.numba_types.add(name)
+        return name
+
+    # -- sizes -----------------------------------------------------------------------
+
+    def poly(self, poly: Poly, outer: int = 0) -> str:
+        """A size or subscript."""
+        return poly_text(poly, self._atom, outer)
+
+    def _atom(self, a: Atom) -> tuple[str, int]:
+        if isinstance(a, Sym):
+            return self._symbol(a.name), ATOM
+        if isinstance(a, Data):
+            return self.expr(a.expr, SUM_LEVEL), SUM_LEVEL
+        return self._applied(a)
+
+    def _symbol(self, name: str) -> str:
+        if name in self.names:
+            return self.names[name]
+        if "." not in name:
+            return self._size_argument(name, name) if name not in self.own else name
+        array, _, axis = name.partition(".")
+        if array in self.arrays:
+            return name
+        for other in self.arrays:
+            for d, n in enumerate(self.buffers[other].shape):
+                if n.symbol == name:
+                    return f"{other}.shape[{d}]"
+        return self._size_argument(name, f"{array}_size{axis[6:-1]}")
+
+    def _size_argument(self, name: str, wanted: str) -> str:
+        if name not in self.sizes:
+            self.sizes[name] = self.fresh(wanted)
+        return self.sizes[name]
+
+    def _applied(self, a: Apply) -> tuple[str, int]:
+        x, y = a.args
+        if a.op == "wrap":
+            self.needs.helpers.add("position")
+            self.errors.add(OUT_OF_BOUNDS)
+            return f"position({self.poly(x)}, {self.poly(y)}, error)", ATOM
+        if a.op in BORDERS:
+            self.needs.helpers.add(f"{a.op}_position")
+            return f"{a.op}_position({self.poly(x)}, {self.poly(y)})", ATOM
+        if a.op == "bound":
+            if a not in self._bounds:
+                self.needs.helpers.add("slice_bound")
+                text = f"slice_bound({self.poly(x)}, {self.poly(y)})"
+                name = self.fresh(_bound_name(x))
+                self.emit(f"{name} = {text}")
+                self._bounds[a] = name
+            return self._bounds[a], ATOM
+        if a.op in ("min", "max"):
+            sign = "<" if a.op == "min" else ">"
+            left, right = self.poly(x, COMPARE + 1), self.poly(y, COMPARE + 1)
+            return f"({self.poly(x, 1)} if {left} {sign} {right} else {self.poly(y)})", ATOM
+        return f"{self.poly(x, PRODUCT)} {a.op} {self.poly(y, PRODUCT + 1)}", PRODUCT
+
+    def emit(self, line: str) -> None:
+        """One line at the current indentation."""
+        self.lines.append("    " * self.indent + line)
+
+    def reduction(self, r: Reduce) -> str:
+        """The name of a reduction's result; `Writer` writes its loop first."""
+        raise AssertionError(f"a reduction is no expression: {r.op}")
+
+    # -- expressions -----------------------------------------------------------------
+
+    def expr(self, e: Expr, outer: int = 0) -> str:
+        """An expression; reductions in it become loops before the current line."""
+        text, binds = self._expr(e)
+        return parenthesised(text, binds, outer)
+
+    def on_host(self, e: Expr) -> bool:
+        """Whether the host can evaluate it and has to (it holds a scalar of the host)."""
+        scalar = False
+        for x in walk(e):
+            if isinstance(x, (Load, Reduce)) or (isinstance(x, Local) and x.name in self.own):
+                return False
+            if isinstance(x, Value) and x.poly.names() & self.names.keys():
+                return False
+            if isinstance(x, Scalar) and x.name not in self.constants:
+                scalar = True
+            scalar = scalar or isinstance(x, Local)
+        return scalar
+
+    def _expr(self, e: Expr) -> tuple[str, int]:
+        if not isinstance(e, (Const, Value)) and self.on_host(e):
+            return self._scalar_argument(e), ATOM
+        match e:
+            case Const():
+                return self._constant(e)
+            case Value(poly=poly, dtype=dtype):
+                return self._value(poly, dtype)
+            case Scalar(name=name):
+                self.needs.constants.add(name)
+                return name, ATOM
+            case Local(name=name):
+                return name, ATOM
+            case Load():
+                return self._load(e), ATOM
+            case Cast(arg, dtype):
+                return self._cast(arg, dtype)
+            case Select(cond, then, other, _):
+                return (
+                    f"{self.expr(then, 1)} if {self.expr(cond, 1)} else {self.expr(other)}",
+                    TERNARY,
+                )
+            case Reduce():
+                return self.reduction(e), ATOM
+            case Op():
+                return self._op(e)
+            case Object():
+                raise AssertionError("a value of the host in a kernel")
+
+    def _scalar_argument(self, e: Expr) -> str:
+        inner, dtype = (e.arg, e.dtype) if isinstance(e, Cast) else (e, e.dtype)
+        key = (inner, dtype)
+        if key not in self.scalars:
+            name = inner.name if isinstance(inner, (Scalar, Local)) else "factor"
+            self.scalars[key] = self.fresh(name)
+        return self.scalars[key]
+
+    def _constant(self, e: Const) -> tuple[str, int]:
+        value, dtype = e.value, e.dtype
+        if isinstance(value, bool) or dtype.kind == "b":
+            return str(bool(value)), ATOM
+        text = self.number(value)
+        if dtype.weak or (dtype.var is None and dtype.name in ("float64", "int64", "complex128")):
+            return text, UNARY if text.startswith("-") else ATOM
+        return f"{self.type_of(dtype)}({text})", ATOM
+
+    def number(self, value: complex | float | int) -> str:
+        """A literal; infinities and NaN through `math`."""
+        if isinstance(value, float):
+            for known, name in ((math.pi, "pi"), (math.e, "e")):
+                if value == known:
+                    self.needs.math.add(name)
+                    return f"math.{name}"
+            if math.isinf(value) or math.isnan(value):
+                self.needs.math.add("inf")
+                return "math.nan" if math.isnan(value) else "-math.inf" if value < 0 else "math.inf"
+        return repr(value)
+
+    def _value(self, poly: Poly, dtype: DType) -> tuple[str, int]:
+        text, binds = poly_parts(poly, self._atom)
+        if dtype.weak or dtype.name == "int64":
+            return text, binds
+        return f"{self.type_of(dtype)}({text})", ATOM
+
+    def _load(self, e: Load) -> str:
+        self.array(e.buffer)
+        parts = [self._subscript(e, d, p) for d, p in enumerate(e.index)]
+        return f"{e.buffer}[{', '.join(parts) or '()'}]"
+
+    def _subscript(self, e: Load, d: int, p: Poly) -> str:
+        """A subscript from data goes through a check; others were checked before the launch."""
+        if not unchecked(p):
+            return self.poly(p)
+        self.needs.helpers.add("position")
+        self.errors.add(OUT_OF_BOUNDS)
+        size = self.poly(self.buffers[e.buffer].shape[d])
+        return f"position({self.poly(p)}, {size}, error)"
+
+    def _cast(self, arg: Expr, dtype: DType) -> tuple[str, int]:
+        if dtype.kind == "b":
+            if arg.dtype.kind == "b":
+                return self._expr(arg)
+            return f"{self.expr(arg, COMPARE + 1)} != 0", COMPARE
+        if arg.dtype.kind == "b" and dtype.kind in "iu" and not isinstance(arg, (Load, Local)):
+            one, zero = (self.expr(Const(k, dtype)) for k in (1, 0))
+            return f"{one} if {self.expr(arg, 1)} else {zero}", TERNARY
+        if arg.dtype.kind == "c" and dtype.kind != "c":
+            # NumPy drops the imaginary part
+            return f"{self.type_of(replace(dtype, weak=False))}({self.expr(arg, ATOM)}.real)", ATOM
+        return f"{self.type_of(replace(dtype, weak=False))}({self.expr(arg)})", ATOM
+
+    def _op(self, e: Op) -> tuple[str, int]:
+        op, dtype = e.op, e.args[0].dtype
+        if op in ("floordiv", "mod") and dtype.kind == "f":
+            return self._helper(
+                f"float_{op}", (*e.args, _typed(0.0 if op == "mod" else 1.0, dtype))
+            )
+        if op == "floordiv" and dtype.kind == "i" and dtype.itemsize == 8 and not dtype.weak:
+            if not isinstance(e.args[1], Const) or e.args[1].value == -1:
+                return self._helper("int_floordiv", e.args)
+        if op in ("lshift", "rshift") and not _is_within(e.args[1], 63):
+            return self._wrapped(e, self._helper(_SHIFTS[op], e.args))
+        if op == "pow" and dtype.kind in "iu" and not _is_within(e.args[1], _LARGEST_POWER):
+            return self._wrapped(e, self._int_power(e))
+        if op == "pow" and not (isinstance(e.args[1], Const) and e.args[1].dtype.kind == "i"):
+            if dtype.kind == "f":
+                self.needs.math.add("pow")
+                return f"math.pow({self.expr(e.args[0])}, {self.expr(e.args[1])})", ATOM
+        if op == "truediv" and dtype.kind == "c" and not _is_nonzero(e.args[1]):
+            return self._quotient(e)
+        if op in INFIX:
+            return self._infix(e)
+        if op in HELPERS:
+            extra = [_typed(EXTRA[op], dtype)] if op in EXTRA else []
+            return self._helper(op, (*e.args, *extra))
+        if op in MATH:
+            return self._math(e)
+        return self._special(e)
+
+    def _helper(self, name: str, args: Sequence[Expr]) -> tuple[str, int]:
+        self.needs.helpers.add(name)
+        return f"{name}({', '.join(map(self.expr, args))})", ATOM
+
+    def _int_power(self, e: Op) -> tuple[str, int]:
+        """A power of integers, which must not be negative and may be too large for Numba's own."""
+        base, power = e.args
+        text = self.expr(power)
+        if not _is_within(power, None):
+            self.errors.add(NEGATIVE_POWER)
+            self.needs.helpers.add("natural")
+            text = f"natural({text}, error)"
+        self.needs.helpers.add("int_power")
+        number, one = self.expr(base), self.expr(_typed(1, base.dtype))
+        if base.dtype.name == "int64" and not isinstance(base, (Load, Cast)):
+            # in the simulator Python's own would grow without end
+            number = f"np.int64({number})"
+        return f"int_power({number}, {text}, {one})", ATOM
+
+    def _quotient(self, e: Op) -> tuple[str, int]:
+        """A division of complex numbers: by zero, Numba's own ends the thread."""
+        args = [_as_float(a, e.dtype) for a in e.args]
+        text, binds = self._helper("quotient", args)
+        if e.dtype.name == "complex128" and e.dtype.var is None:
+            return text, binds
+        return f"{self.type_of(e.dtype)}({text})", ATOM
+
+    def _math(self, e: Op) -> tuple[str, int]:
+        module = "cmath" if e.args[0].dtype.kind == "c" else "math"
+        name = MATH[e.op]
+        if e.args[0].dtype.kind in "iub":
+            return "False" if e.op in ("isnan", "isinf") else "True", ATOM
+        if module == "math":
+            self.needs.math.add(name)
+        elif e.op in ("isnan", "isinf", "isfinite"):
+            return self._complex_test(e, name)
+        text = f"{module}.{name}({', '.join(map(self.expr, e.args))})"
+        if module == "cmath" and e.dtype.name == "complex64":
+            return f"np.complex64({text})", ATOM
+        return (f"{self.type_of(e.dtype)}({text})" if e.op in WHOLE else text), ATOM
+
+    def _complex_test(self, e: Op, name: str) -> tuple[str, int]:
+        self.needs.math.add(name)
+        z = self.expr(e.args[0], ATOM)
+        word, binds = ("and", 2) if name == "isfinite" else ("or", 1)
+        return f"math.{name}({z}.real) {word} math.{name}({z}.imag)", binds
+
+    def _infix(self, e: Op) -> tuple[str, int]:
+        return self._wrapped(e, self._bare_infix(e))
+
+    def _wrapped(self, e: Op, made: tuple[str, int]) -> tuple[str, int]:
+        """The operation with the cast that makes its result wrap around, where it needs one."""
+        text, binds = made
+        narrow = (e.dtype.kind in "iu" and e.dtype.itemsize < 8) or e.dtype.name == "uint64"
+        if narrow and not e.dtype.weak and e.op in _WIDENING:
+            return f"{self.type_of(e.dtype)}({text})", ATOM
+        return text, binds
+
+    def _bare_infix(self, e: Op) -> tuple[str, int]:
+        """The operation without the cast that makes the result wrap around."""
+        symbol, binds = INFIX[e.op]
+        left, right = e.args
+        if e.op == "and":
+            between = self._between(left, right)
+            if between is not None:
+                return between, COMPARE
+        if e.op == "pow":
+            text = f"{self.expr(left, POWER + 1)}**{self.expr(right, POWER)}"
+        elif binds == COMPARE:
+            first = self._operand(left, right, COMPARE + 1)
+            second = self._operand(right, left, COMPARE + 1)
+            text = f"{first} {symbol} {second}"
+        else:
+            first = self._term(e, left) or self._operand(left, right, binds)
+            # a variable may be Python's float on the simulator, whose division by 0 raises
+            bare = e.op != "truediv" or isinstance(left, Load)
+            second = self._term(e, right, 1) or self._operand(
+                right, left if bare else right, binds + 1
+            )
+            text = f"{first} {symbol} {second}"
+        return text, binds
+
+    def _between(self, low: Expr, high: Expr) -> str | None:
+        """`lo <= i < hi` for `i >= lo and i < hi`."""
+        match low, high:
+            case Op(op="ge", args=(x, lo)), Op(op="lt", args=(y, hi)) if x == y:
+                if isinstance(x, Value):
+                    edge = COMPARE + 1
+                    return f"{self.expr(lo, edge)} <= {self.expr(x, edge)} < {self.expr(hi, edge)}"
+        return None
+
+    def _term(self, e: Op, term: Expr, tighter: int = 0) -> str:
+        """A sum in a sum: only the whole has to be cast to wrap around, not each part."""
+        small = e.dtype.kind in "iu" and e.dtype.itemsize < 8 and e.op in _RING
+        if not small or not isinstance(term, Op) or term.op not in _RING or term.dtype != e.dtype:
+            return ""
+        if self.on_host(term):
+            return ""
+        return parenthesised(*self._bare_infix(term), INFIX[e.op][1] + tighter)
+
+    def _operand(self, e: Expr, other: Expr, outer: int) -> str:
+        """A cast to float64 beside a float64 operand is what the operator does anyway."""
+        if isinstance(e, Cast) and e.dtype.name == "float64" and e.dtype.var is None:
+            sure = (
+                other.dtype.name == "float64" and other.dtype.var is None and not other.dtype.weak
+            )
+            if sure and isinstance(other, (Load, Local, Op)) and e.arg.dtype.kind in "fiu":
+                if not self.on_host(other) and not self.on_host(e):
+                    return self.expr(e.arg, outer)
+        return self.expr(e, outer)
+
+    def _special(self, e: Op) -> tuple[str, int]:
+        arg = e.args[0]
+        match e.op:
+            case "neg":
+                inner = self.expr(arg, UNARY)
+                if e.dtype.name == "complex128" and isinstance(arg, Const):
+                    inner = f"complex({inner})"  # its imaginary part becomes -0.0
+                text = f"-{inner}"
+                wrap = e.dtype.kind == "u" or (e.dtype.kind == "i" and e.dtype.itemsize < 8)
+                return (f"{self.type_of(e.dtype)}({text})", ATOM) if wrap else (text, UNARY)
+            case "pos":
+                return self._expr(arg)
+            case "abs":
+                return f"abs({self.expr(arg)})", ATOM
+            case "not":
+                return f"not {self.expr(arg, NOT)}", NOT
+            case "invert":
+                if e.dtype.kind == "b":
+                    return f"not {self.expr(arg, NOT)}", NOT
+                return f"{self.type_of(e.dtype)}(~{self.expr(arg, UNARY)})", ATOM
+            case "real" | "imag":
+                return f"{self.expr(arg, ATOM)}.{e.op}", ATOM
+            case "conj":
+                return f"{self.expr(arg, ATOM)}.conjugate()", ATOM
+            case "deg2rad" | "rad2deg":
+                self.needs.math.add("pi")
+                # NumPy's constants: 180 / pi divided in single precision is another float32
+                t = self.type_of(e.dtype)
+                ratio = f"{t}(math.pi / 180)" if e.op == "deg2rad" else f"({t}(180) / {t}(math.pi))"
+                return f"{self.expr(arg, PRODUCT)} * {ratio}", PRODUCT
+            case "exp2" | "cbrt":
+                return self._power(e)
+            case "signbit":
+                self.needs.math.add("copysign")
+                one = self.expr(Const(1.0, arg.dtype))
+                return f"math.copysign({one}, {self.expr(arg)}) < 0", COMPARE
+        raise AssertionError(e.op)
+
+    def _power(self, e: Op) -> tuple[str, int]:
+        self.needs.math |= {"pow", "copysign"}
+        arg = self.expr(e.args[0])
+        if e.op == "exp2":
+            return f"math.pow({self.expr(_typed(2.0, e.dtype))}, {arg})", ATOM
+        root = f"math.pow(abs({arg}), {self.type_of(e.dtype)}(1 / 3))"
+        return f"math.copysign({root}, {arg})", ATOM
+
+
+SUM_LEVEL = 9
+#: above it Numba computes powers of integers as floats
+_LARGEST_POWER = 65536
+_SHIFTS = {"lshift": "left_shift", "rshift": "right_shift"}
+_RING = {"add", "sub", "mul"}
+_WIDENING = {
+    "add",
+    "sub",
+    "mul",
+    "pow",
+    "floordiv",
+    "mod",
+    "lshift",
+    "rshift",
+    "band",
+    "bor",
+    "bxor",
+}
+
+
+def _bound_name(p: Poly) -> str:
+    """`start_at` for the clamped bound that the variable `start` gives."""
+    data = next((a for a in p.atoms() if isinstance(a, Data)), None)
+    known = data is not None and isinstance(data.expr, Local)
+    return f"{data.expr.name}_at" if known and data is not None else "bound"
+
+
+def _typed(value: float, dtype: DType) -> Const:
+    return Const(value if dtype.kind == "f" else int(value), dtype)
+
+
+def _is_within(e: Expr, most: int | None) -> bool:
+    """Whether an integer is certainly not negative, and not larger than `most` if that is given."""
+    if isinstance(e, Const) and isinstance(e.value, int):
+        return e.value >= 0 and (most is None or e.value <= most)
+    if isinstance(e, Cast) and e.arg.dtype.kind in "iub":
+        # a narrower type makes another number of a large one
+        kept = isinstance(e.arg, Const) or e.dtype.itemsize > e.arg.dtype.itemsize
+        return kept and _is_within(e.arg, most)
+    if isinstance(e, Value) and e.poly.is_nonneg():
+        return most is None
+    if e.dtype.kind == "u":
+        return most is None or 2 ** (8 * e.dtype.itemsize) - 1 <= most
+    return e.dtype.kind == "b"
+
+
+def _is_nonzero(e: Expr) -> bool:
+    return isinstance(e, Const) and bool(e.value)
+
+
+def _as_float(e: Expr, dtype: DType) -> Expr:
+    """A constant that is not an integer: of those, Numba gives themselves as imaginary parts."""
+    if isinstance(e, Const) and isinstance(e.value, int):
+        return Const(float(e.value), dtype)
+    return e

@@ -1,0 +1,266 @@
+"""Statements of a kernel as Python text: loops, branches, stores, reductions in the thread."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from porter.codegen.kernel.errors import OUT_OF_BOUNDS
+from porter.codegen.kernel.expressions import ExpressionWriter, Needs
+from porter.codegen.module.marks import one_line, quoted
+from porter.codegen.spell import ATOMICS, COMPARE, INFIX, UNARY
+from porter.ir.context import locals_of
+from porter.ir.nodes import (
+    Axis,
+    Const,
+    Expr,
+    For,
+    If,
+    Jump,
+    Let,
+    Local,
+    Op,
+    Origin,
+    Reduce,
+    Stmt,
+    While,
+    Write,
+)
+from porter.ir.walk import free_names, substitute, walk
+from porter.sizes.polynomial import Poly, unchecked
+
+_FOLD = {"sum": "{a} += {v}", "prod": "{a} *= {v}", "max": "{a} = maximum({a}, {v})",
+         "min": "{a} = minimum({a}, {v})", "any": "{a} = {a} or {v}",
+         "all": "{a} = {a} and {v}"}  # fmt: skip
+_RESULT = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
+           "any": "found", "all": "holds"}  # fmt: skip
+
+
+class Writer(ExpressionWriter):
+    """Writes the inside of one kernel."""
+
+    # -- reductions in the thread ----------------------------------------------------
+
+    def initial(self, r: Reduce) -> str:
+        """The value that a fold starts from."""
+        if r.op in ("any", "all"):
+            return str(r.op == "all")
+        if r.op in ("sum", "prod"):
+            zero = 0 if r.op == "sum" else 1
+            if r.dtype.kind == "f":
+                return self.expr(Const(float(zero), r.dtype))
+            return self.expr(Const(zero, r.dtype))
+        if r.dtype.kind == "f":
+            return self.expr(Const(-math.inf if r.op == "max" else math.inf, r.dtype))
+        return self.expr(self._first(r))
+
+    @staticmethod
+    def _first(r: Reduce) -> Expr:
+        """The element that an integer extreme starts from: the first (there is one)."""
+        return substitute(r.body, {a.name: a.lo for a in r.axes})
+
+    def fold(self, r: Reduce, name: str, value: str) -> str:
+        """The statement that folds one more value into an accumulator."""
+        if r.op in ("max", "min"):
+            self.needs.helpers.add(f"{r.op}imum")
+        if r.op in ("any", "all") and " if " in value:
+            value = f"({value})"
+        if (r.op == "any" and " or " not in value) or (r.op == "all" and " or " in value):
+            value = f"({value})" if " or " in value else value
+        if r.op in ("sum", "prod") and r.dtype.kind in "iu" and r.dtype.itemsize < 8:
+            # Numba adds in 64 bits, and its variable would take their type
+            value = value if _is_atom(value) else f"({value})"
+            return f"{name} = {self.type_of(r.dtype)}({name} {'+*'[r.op == 'prod']} {value})"
+        return _FOLD[r.op].format(a=name, v=value)
+
+    def reduction(self, r: Reduce) -> str:
+        """A fold by this thread alone: its loop (once in a statement), and its result's name."""
+        known = self._results.get(r)
+        if known is not None:
+            return known
+        name = self.fresh(_RESULT[r.op])
+        self.accumulate(name, r)
+        if self._keeps:
+            self._results[r] = name
+        return name
+
+    def accumulate(self, name: str, r: Reduce) -> None:
+        """A fold by this thread alone into a variable."""
+        if self._keeps:
+            for same in _same_for_all(r):
+                self.reduction(same)
+        known = self._results
+        self.emit(f"{name} = {self.initial(r)}")
+        depth = self.indent
+        with self.inside(r.axes[0]):
+            for a in r.axes:
+                self.loop(a.name, a.lo, a.hi)
+            self._keeps, self._results = True, dict(known)
+            self.emit(self.fold(r, name, self.expr(r.body)))
+        self.indent = depth
+
+    @contextmanager
+    def inside(self, first: Axis | None = None) -> Iterator[None]:
+        """Bounds that are computed inside a loop are not there behind it: it may not run.
+
+        Those of the first loop itself are computed in front of it and stay.
+        """
+        if first is not None:
+            self.poly(first.lo), self.poly(first.hi)
+        outer, results, keeps = dict(self._bounds), self._results, self._keeps
+        self._results, self._keeps = {}, False
+        yield
+        self._bounds, self._results, self._keeps = outer, results, keeps
+
+    def loop(self, name: str, lo: Poly, hi: Poly, step: int = 1) -> None:
+        """Open a `for` loop; the caller sets the indentation back."""
+        start, stop = self.poly(lo), self.poly(hi)
+        parts = [stop] if start == "0" and step == 1 else [start, stop]
+        if step != 1:
+            parts.append(str(step))
+        index = self.index(name)
+        self.emit(f"for {index} in range({', '.join(parts)}):")
+        self.indent += 1
+
+    # -- statements ------------------------------------------------------------------
+
+    def comment(self, origin: Origin) -> None:
+        """The source statement (with its own comments), once for each run of lines from it."""
+        key = (origin.span.line, origin.text)
+        if not origin.text or key in self._shown:
+            return
+        self._shown.add(key)
+        for own in origin.comments:
+            self.emit(one_line(own))
+        self.emit(quoted(origin))
+
+    def block(self, body: Sequence[Stmt]) -> None:
+        """Statements of a thread."""
+        outer = dict(self._bounds)
+        for s in body:
+            self.statement(s)
+        self._bounds = outer
+
+    def statement(self, s: Stmt) -> None:
+        """One statement of a thread."""
+        keeps, self._results, self._keeps = self._keeps, {}, True
+        self._statement(s)
+        self._results, self._keeps = {}, keeps
+
+    def _statement(self, s: Stmt) -> None:
+        match s:
+            case Let(name, Reduce() as value, origin):
+                self.comment(origin)
+                if name in locals_of(value):
+                    self.emit(f"{name} = {self.reduction(value)}")
+                else:
+                    self.accumulate(name, value)
+                self._forget(name)
+            case Let(name, value, origin):
+                self.comment(origin)
+                self.emit(self._assignment(name, value))
+                self._forget(name)
+            case Write():
+                self._write(s)
+            case For():
+                depth = self.indent
+                self._own_comments(s.origin)
+                self.loop(s.index, s.lo, s.hi, s.step)
+                self.block(s.body)
+                self.indent = depth
+            case While(cond, body, origin):
+                self._own_comments(origin)
+                self.emit(f"while {self.expr(cond)}:")
+                self._nested(body)
+            case If():
+                self._branch(s)
+            case Jump(kind, _):
+                self.emit(kind)
+            case _:
+                raise AssertionError(type(s).__name__)
+
+    def _own_comments(self, origin: Origin) -> None:
+        for own in origin.comments:
+            key = (origin.span.line, own)
+            if key not in self._shown:
+                self._shown.add(key)
+                self.emit(one_line(own))
+
+    def _forget(self, name: str) -> None:
+        """A bound computed from a variable that changes must be computed again."""
+        self._bounds = {a: n for a, n in self._bounds.items() if name not in str(a)}
+
+    def _nested(self, body: Sequence[Stmt]) -> None:
+        self.indent += 1
+        if body:
+            self.block(body)
+        else:
+            self.emit("pass")
+        self.indent -= 1
+
+    def _branch(self, s: If) -> None:
+        if s.origin.text.startswith(("if ", "elif ", "else")):
+            self._own_comments(s.origin)
+        else:
+            self.comment(s.origin)
+        self.emit(f"if {self.expr(s.cond)}:")
+        self._nested(s.body)
+        if s.orelse:
+            self.emit("else:")
+            self._nested(s.orelse)
+
+    def _assignment(self, name: str, value: Expr) -> str:
+        self.own.add(name)
+        if isinstance(value, Op) and value.op in ("add", "sub", "mul", "truediv"):
+            left, right = value.args
+            widens = value.dtype.kind in "iu" and value.dtype.itemsize < 8 and not value.dtype.weak
+            # by 0, Numba's own division ends the thread
+            ends = value.op == "truediv" and value.dtype.kind == "c"
+            if isinstance(left, Local) and left.name == name and not (widens or ends):
+                return f"{name} {INFIX[value.op][0]}= {self.expr(right)}"
+        return f"{name} = {self.expr(value)}"
+
+    def _write(self, s: Write) -> None:
+        self.comment(s.origin)
+        self.array(s.buffer)
+        self.written.add(s.buffer)
+        value = self.expr(s.body)
+        loose = [d for d, p in enumerate(s.index) if unchecked(p)]
+        depth = self.indent
+        if loose:
+            self.errors.add(OUT_OF_BOUNDS)
+            tests = [self._out_of_range(s, d) for d in loose]
+            self.emit(f"if {' or '.join(tests)}:")
+            self.emit("    error[0] = 1")
+            self.emit("else:")
+            self.indent += 1
+        index = ", ".join(self.poly(p) for p in s.index) or "()"
+        if s.combine in ATOMICS:
+            at = f"({index})" if len(s.index) > 1 else index
+            target = self.private.get(s.buffer, s.buffer)
+            self.emit(f"cuda.atomic.{ATOMICS[s.combine]}({target}, {at}, {value})")
+        else:
+            self.emit(f"{s.buffer}[{index}] = {value}")
+        self.indent = depth
+
+    def _out_of_range(self, s: Write, d: int) -> str:
+        size = self.poly(self.buffers[s.buffer].shape[d], UNARY)
+        return f"not -{size} <= {self.poly(s.index[d], COMPARE + 1)} < {size}"
+
+
+__all__ = ["Needs", "Writer"]
+
+
+def _same_for_all(r: Reduce) -> list[Reduce]:
+    """The folds inside of a fold that are the same for all of its terms: the largest in argmax."""
+    inner = [e for e in walk(r.body) if isinstance(e, Reduce)]
+    running = {a.name for e in (r, *inner) for a in e.axes}
+    return [e for e in inner if not free_names(e) & running]
+
+
+def _is_atom(text: str) -> bool:
+    """Whether an expression binds at least as strongly as any operator."""
+    atoms = (ast.Call, ast.Subscript, ast.Name, ast.Constant, ast.Attribute)
+    return isinstance(ast.parse(text, mode="eval").body, atoms)

@@ -1,0 +1,1 @@
+"""The generated module around its kernels and host functions."""

@@ -1,0 +1,296 @@
+"""The generated module: imports, constants, device helpers, kernels, host functions."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from porter.codegen.host.function import HostFunction
+from porter.codegen.host.text import HOST_MATH
+from porter.codegen.kernel.kernels import KernelTexts
+from porter.codegen.kernel.writer import Needs
+from porter.codegen.module.docstrings import placeholder, with_docstrings
+from porter.codegen.module.format import format_lines
+from porter.codegen.module.inspect import Expected, ModuleError, inspect
+from porter.codegen.module.marks import without_marks
+from porter.codegen.module.names import free_names, settle
+from porter.codegen.spell import SIMULATED
+from porter.codegen.templates import environment
+from porter.schedule.nodes import Plan
+from porter.source.scopes import normal
+from porter.support.reserved import given
+
+_SIZES = {
+    "THREADS": ("256", "threads of a block; a power of two"),
+    "BLOCK_X": ("32", "threads of a block along the fast axis"),
+    "BLOCK_Y": ("8", ""),
+    "BLOCK_Z": ("1", ""),
+    "TILE": ("16", "edge of the tiles in shared memory"),
+    "PADDED": ("17", "row length of a tile: one more avoids bank conflicts"),
+    "MAX_BLOCKS": ("65535", "blocks of a grid along one axis: kernels loop over the rest"),
+    "MOST_PARTIALS": ("1024", "most blocks of a grid-wide reduction"),
+}
+_FOLDS = (
+    ("sum", "sum", "scratch[thread] + scratch[thread + width]"),
+    ("prod", "product", "scratch[thread] * scratch[thread + width]"),
+    ("max", "maximum", "maximum(scratch[thread], scratch[thread + width])"),
+    ("min", "minimum", "minimum(scratch[thread], scratch[thread + width])"),
+    ("any", "truth of any", "scratch[thread] or scratch[thread + width]"),
+    ("all", "truth of all", "scratch[thread] and scratch[thread + width]"),
+)
+#: how a running fold continues from the thread `width` before
+_SCANS = tuple(
+    (op, start, combine.replace("[thread]", "[thread - width]")
+     .replace("scratch[thread + width]", "value"))
+    for op, start, combine in _FOLDS
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class FunctionText:
+    """One converted function: its kernels and host function, dtypes still to be filled in."""
+
+    name: str
+    parts: tuple[str, ...]
+    kernels: tuple[str, ...]
+    needs: Needs
+    constants: dict[str, str]
+    docstring: str | None = None
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def shown(self) -> str:
+        """The function's name as the user wrote it."""
+        return given(self.name)
+
+    def key(self) -> tuple[object, ...]:
+        """What must be equal for two signatures to be served by one text."""
+        return (self.parts, sorted(self.needs.helpers), sorted(self.needs.math), self.constants)
+
+
+def function_text(plan: Plan, templates: Path | None = None) -> FunctionText:
+    """The kernels and the host function of one plan."""
+    needs = Needs(imports=set(plan.imports))
+    jinja = environment(templates)
+    order = [q.name for p in plan.parameters for q in (p.items or (p,))]
+    texts = KernelTexts(jinja, plan.buffers, order, list(plan.constants), needs)
+    host = HostFunction(plan, texts, needs)
+    body = host.write()
+    parts = [_trim(k.text) for k in host.kernels]
+    used = _used_constants(plan.constants, free_names("\n\n".join([*parts, _trim(body)])))
+    own = tuple(p.name for p in plan.parameters if not p.attribute)
+    return FunctionText(
+        plan.name, (*parts, _trim(body)), tuple(k.name for k in host.kernels), needs, used,
+        plan.docstring, own if len(own) == len(plan.parameters) else ("self", *own),
+    )  # fmt: skip
+
+
+def _used_constants(constants: Mapping[str, str], used: Iterable[str]) -> dict[str, str]:
+    """Those that the functions use, and what they are made of, in the order of the file."""
+    needed: set[str] = set()
+    todo = [n for n in used if n in constants]
+    while todo:
+        name = todo.pop()
+        if name not in needed:
+            needed.add(name)
+            todo += free_names(constants[name]) & constants.keys()
+    return {n: v for n, v in constants.items() if n in needed}
+
+
+def _trim(text: str) -> str:
+    return text.strip("\n")
+
+
+@dataclass(frozen=True)
+class ModuleText:
+    """The body of a module, formatted, without the header."""
+
+    text: str
+    lines: Mapping[int, int]  # which source line each comment in it quotes
+    streams: Mapping[str, str] = field(default_factory=dict)  # the argument, where not `stream`
+
+
+def module_text(
+    functions: Sequence[FunctionText], source: str, backend: str = "numba",
+    templates: Path | None = None,
+) -> str:  # fmt: skip
+    """The body of a module, as text alone."""
+    return linked_module(functions, source, backend, templates).text
+
+
+def linked_module(
+    functions: Sequence[FunctionText], source: str, backend: str = "numba",
+    templates: Path | None = None,
+) -> ModuleText:  # fmt: skip
+    """The body of a module. Raises ModuleError where it would not be what the plans say."""
+    jinja = environment(templates)
+    needs = _joined([f.needs for f in functions])
+    device = jinja.get_template("helpers_device.py.j2").render(
+        needs=needs.helpers, block_folds=_FOLDS, block_scans=_SCANS
+    )
+    host = jinja.get_template("helpers_host.py.j2").render(needs=needs.helpers)
+    parts = [p for f in functions for p in f.parts]
+    parts = [p for p in (_trim(device), *parts, _trim(host)) if p]
+    own = join(functions)
+    tree = ast.parse("\n\n".join(parts))
+    used = free_names("\n\n".join([*parts, *own.values()]))
+    # numba-cuda-mlir has no simulator, and no `config` to ask
+    simulated = "" if backend == "numba-cuda-mlir" else _simulated(tree)
+    constants = [(n, v, note) for n, (v, note) in _SIZES.items() if n in used]
+    constants += [(n, v, "") for n, v in own.items()]
+    imports = _imports(used, simulated, needs, backend)
+    module = jinja.get_template("module.py.j2").render(
+        doc=placeholder(),
+        imports=imports,
+        simulated=simulated,
+        constants=constants,
+        parts=parts,
+    )
+    named = settle(
+        module.rstrip("\n") + "\n",
+        {f.name: f.parameters for f in functions},
+        {} if simulated else {HOST_MATH: "math"},
+    )
+    lines = _layout(format_lines(named.text.rstrip("\n").split("\n")))
+    docstrings = {f.shown: f.docstring for f in functions if f.docstring is not None}
+    docstrings[""] = f"CUDA kernels for the NumPy functions of {source}."
+    text, quoted = without_marks("\n".join(lines) + "\n")
+    text, quoted = with_docstrings(text, docstrings, quoted)
+    final = named.globals
+    # a tree has names in Python's normal form
+    expected = Expected(
+        {f.shown: tuple(map(given, f.parameters)) for f in functions},
+        docstrings,
+        {normal(final.get(n, n)) for n in _defined("\n\n".join(parts))},
+        {final.get(n, n) for n, _, _ in constants},
+        {final.get(n, n) for n in _bound(imports)} | named.builtins,
+        templates is not None,
+    )
+    inspect(text, named.text, expected)
+    return ModuleText(text, quoted, named.streams)
+
+
+def _defined(text: str) -> list[str]:
+    return [n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
+
+
+def _bound(imports: Sequence[str]) -> set[str]:
+    """The names that lines of imports bind."""
+    nodes = [n for n in ast.parse("\n".join(imports)).body]
+    aliases = [a for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names]
+    return {a.asname or a.name.partition(".")[0] for a in aliases}
+
+
+def join(functions: Sequence[FunctionText]) -> dict[str, str]:
+    """The constants of all functions. Raises ModuleError where two cannot stand together."""
+    own: dict[str, str] = {}
+    for f in functions:
+        for name, value in f.constants.items():
+            if own.setdefault(name, value) != value:
+                raise ModuleError(f"`{given(name)}` names two constants of the module")
+    names = [n for f in functions for n in (f.shown, *f.kernels)]
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise ModuleError(f"two functions of the module are called `{given(twice)}`")
+    return own
+
+
+def _joined(all_needs: Sequence[Needs]) -> Needs:
+    needs = Needs()
+    for n in all_needs:
+        needs.helpers |= n.helpers
+        needs.math |= n.math
+        needs.numba_types |= n.numba_types
+        needs.imports |= n.imports
+    if needs.helpers & {"_result", "_copy_back"}:
+        needs.helpers.add("_on_device")
+    if needs.helpers & {"_to_device", "_same_memory", "_apart", "_array", "_flat"}:
+        needs.helpers.add("_on_device")
+    if "_apart" in needs.helpers:
+        needs.helpers.add("_same_memory")
+    return needs
+
+
+def _imports(used: set[str], simulated: str, needs: Needs, backend: str) -> list[str]:
+    lines = [f"import {m}" for m in ("cmath", "math", "operator") if m in used]
+    if HOST_MATH in used:
+        lines.append(f"import math as {HOST_MATH}" if simulated else "import math")
+    if simulated:
+        lines.append("from types import SimpleNamespace")
+    own: list[str] = []
+    others: list[str] = []
+    for line in sorted(needs.imports):
+        standard = line.split()[1].split(".")[0] in sys.stdlib_module_names
+        (own if standard else others).append(line)
+    lines = sorted({*lines, *own}, key=_import_order)
+    lines += [""] if lines else []
+    lines += sorted(others, key=_import_order)
+    if "np" in used or "np." in simulated:
+        lines.append("import numpy as np")
+    names = ["cuda", *sorted(needs.numba_types)]
+    names += ["config"] if simulated else []
+    if backend == "numba-cuda-mlir":
+        lines.append("from numba_cuda_mlir import cuda")
+        rest = sorted(n for n in names if n not in ("cuda", "config"))
+        lines += [f"from numba_cuda_mlir.types import {', '.join(rest)}"] if rest else []
+    else:
+        lines.append(f"from numba import {', '.join(sorted(names))}")
+    return lines
+
+
+def _import_order(line: str) -> tuple[bool, str]:
+    """Plain imports first, each kind by name, as ruff sorts them."""
+    return line.startswith("from"), line
+
+
+def _simulated(tree: ast.Module) -> str:
+    used = sorted({
+        n.attr
+        for n in ast.walk(tree)
+        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "math"
+    })  # fmt: skip
+    special = [m for m in used if m in SIMULATED]
+    if not any(m in _RAISING for m in special):
+        return ""
+    constants = {"pi": "math.pi", "e": "math.e", "inf": "math.inf", "nan": "math.nan"}
+    items = [f"{m}=np.{SIMULATED[m]}" if m in SIMULATED else f"{m}={constants.get(m, 'math.' + m)}"
+             for m in used]  # fmt: skip
+    return ", ".join(items)
+
+
+_RAISING = {"sqrt", "log", "log2", "log10", "log1p", "exp", "expm1", "pow", "acos", "asin",
+            "acosh", "atanh", "cosh", "sinh", "fmod", "floor", "ceil", "trunc", "sin", "cos",
+            "tan"}  # fmt: skip
+
+
+def _layout(lines: Sequence[str]) -> list[str]:
+    """Two blank lines around top-level definitions, never more; none at the end."""
+    result: list[str] = []
+    blank = 0
+    for line in lines:
+        if not line.strip():
+            blank += 1
+            continue
+        top = not line.startswith((" ", ")", "]", "}"))
+        starts = top and line.startswith(("@", "def "))
+        decorated = bool(result) and result[-1].startswith("@")
+        if result and starts and not decorated:
+            blank = 2
+        elif starts and decorated:
+            blank = 0
+        elif top and result and result[-1].startswith((" ", ")")) and _after_definition(result):
+            blank = 2
+        result += [""] * min(blank, 2 if top else 1)
+        result.append(line.rstrip())
+        blank = 0
+    return result
+
+
+def _after_definition(lines: Sequence[str]) -> bool:
+    for line in reversed(lines):
+        if line and not line.startswith((" ", ")", "]", "}")):
+            return line.startswith("def ")
+    return False

@@ -1,0 +1,155 @@
+"""The signatures that a function may have, tried in turn until one converts.
+
+Code generation is no part of it: `analyze` needs the answer and not the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import libcst as cst
+
+from porter.analyses.testable import untestable
+from porter.convert.passes import plan
+from porter.diagnostics import Refusal, brief
+from porter.dtypes.dtype import DType
+from porter.inference.signature import OMITTED, ParameterType, candidates, parameters_of
+from porter.ir.nodes import Program
+from porter.lowering.program import build
+from porter.lowering.state.builder import refusal
+from porter.resolve.attributes import as_function, methods_of
+from porter.resolve.globals import Globals
+from porter.resolve.values import Function
+from porter.schedule.nodes import Launch, Plan
+from porter.source.module import FunctionSource
+from porter.support.reserved import ATTRIBUTE_PREFIX
+
+
+def front_end(
+    function: FunctionSource, signature: str | None, scope: Globals
+) -> tuple[tuple[ParameterType, ...], Program, Plan]:
+    """The first candidate signature that converts. Raises Refusal."""
+    function, scope = method_apart(function, scope)
+    first = None
+    for partial in (False,) if scope.refuse_host else (False, True):
+        try:
+            return _first_candidate(function, signature, scope, partial)
+        except Refusal as e:
+            first = first or e
+            if first.diagnostic.code not in ("PRT901", "PRT902"):
+                break
+    assert first is not None
+    raise first
+
+
+def method_apart(function: FunctionSource, scope: Globals) -> tuple[FunctionSource, Globals]:
+    """A method as a function of what it reads of `self`, with the names of its file."""
+    plain = as_function(function)
+    if plain is function:
+        return function, scope
+    names = scope.for_module(plain.module)
+    names.names |= {n: Function(n, node) for n, node in methods_of(plain).items()}
+    return plain, names
+
+
+def _first_candidate(
+    function: FunctionSource, signature: str | None, scope: Globals, partial: bool
+) -> tuple[tuple[ParameterType, ...], Program, Plan]:
+    """The first signature that converts; with `partial`, some statements may stay on the host.
+
+    Numbers that become arrays (`total = 0; total += row`) come second: with other types they may
+    be numbers that stay numbers.
+    """
+    best: Refusal | None = None
+    unlike = False
+    for grow in (False, True):
+        for types in candidates(function, signature):
+            try:
+                program = build(function, types, scope, partial, grow)
+                return _settled(types, program), program, _planned(function, program)
+            except Refusal as e:
+                unlike |= e.diagnostic.code == "PRT908"
+                # the types that took porter furthest are the likeliest, their refusal the reason
+                if best is None or e.diagnostic.code == "PRT909" or _reached(e) > _reached(best):
+                    best = e
+                if e.diagnostic.code in _FINAL:
+                    break
+        if not unlike:
+            break
+    assert best is not None
+    raise best
+
+
+def _reached(e: Refusal) -> int:
+    return e.diagnostic.span.line
+
+
+def _settled(types: Sequence[ParameterType], program: Program) -> tuple[ParameterType, ...]:
+    """The types: omitted where the kernels were made for the default, an array's as converted."""
+    settled = []
+    for t, p in zip(types, program.parameters, strict=True):
+        if p.conversion and not t.given:
+            t = ParameterType(DType(p.dtype.name), t.ndim)
+        settled.append(OMITTED if p.fixed else t)
+    return tuple(settled)
+
+
+#: refusals that other numbers of dimensions would not cure (or only by accident)
+_FINAL = {"PRT901", "PRT904", "PRT906", "PRT909"}
+
+
+def _planned(function: FunctionSource, program: Program) -> Plan:
+    result = plan(program)
+    from porter.schedule.elementwise import items_of
+
+    if not any(isinstance(i, Launch) for i in items_of(result.items)):
+        if program.kept:
+            why = program.kept[0]
+            raise refusal("PRT901", f"{why.message}, which leaves no kernel to run", why.span,
+                          "call the function as it is, without converting it")  # fmt: skip
+        raise refusal(
+            "PRT909",
+            f"`{function.name}` does not compute with arrays",
+            function.module.span(function.node.name),
+            "convert the function that loops over the arrays and calls this one",
+        )
+    known = [q.name for p in result.parameters for q in (p, *p.items)]
+    check = untestable(result.checks, known, items_of(result.items))
+    if check is not None:
+        raise refusal("PRT903", f"`{brief(check.message)}` cannot be tested before the kernels run",
+                      result.origin.span, 
+                      "use a check or a size that follows from the arguments")  # fmt: skip
+    return result
+
+
+def assumptions(
+    function: FunctionSource, types: Sequence[ParameterType], signature: str | None
+) -> tuple[str, ...]:
+    """What the types of a function were taken to be without being told."""
+    if signature is not None:
+        return ()
+    return tuple(_assumed(p, t) for p, t in zip(parameters_of(function), types, strict=True)
+                 if not t.given and not t.omitted)  # fmt: skip
+
+
+def assumable(function: FunctionSource, types: Sequence[ParameterType]) -> tuple[str, ...]:
+    """What `assumptions` would say of these types, by itself or from a trace."""
+    return tuple(
+        _assumed(p, replace(t, traced=traced))
+        for p, t in zip(parameters_of(function), types, strict=True)
+        for traced in (False, True)
+    )
+
+
+def _assumed(p: cst.Param, t: ParameterType) -> str:
+    name = p.name.value
+    name = (
+        f"self.{name.removeprefix(ATTRIBUTE_PREFIX)}" if name.startswith(ATTRIBUTE_PREFIX) else name
+    )
+    told = " (from trace)" if t.traced else ""
+    if t.items:
+        return f"{name} is a tuple ({t}){told}"
+    if t.ndim is None:
+        return f"{name} is a scalar ({t}){told}"
+    return f"{name} is a {t.ndim}-D array of {t.dtype.name}{told}"

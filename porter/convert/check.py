@@ -1,0 +1,50 @@
+"""What `analyze` says of a function: the converter's own verdict, so that both agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from porter.convert.attempt import assumptions, front_end, method_apart
+from porter.diagnostics import Diagnostic, Refusal, UsageError
+from porter.lowering.state.builder import refusal
+from porter.resolve.globals import globals_of
+from porter.source.module import FunctionSource
+
+if TYPE_CHECKING:
+    from porter.schedule.nodes import Plan
+
+
+@dataclass(frozen=True)
+class FunctionVerdict:
+    """`verdict` is convertible, partly or refused; `diagnostics` say why, or what stays behind."""
+
+    verdict: str
+    diagnostics: list[Diagnostic]
+    signature: str
+    assumed: list[str]
+    plan: Plan | None = None
+
+
+def check_function(
+    function: FunctionSource, signature: str | None, allow_serial: bool = False
+) -> FunctionVerdict:
+    """Run the front end and the plan on a function; nothing is written or executed."""
+    try:
+        scope = globals_of(function.module)
+        scope.allow_serial, scope.verdict_only = allow_serial, True
+        plain, scope = method_apart(function, scope)
+        types, program, plan = front_end(plain, signature, scope)
+    except Refusal as e:
+        found = e.diagnostic.at(function.module.path, function.name)
+        return FunctionVerdict("refused", [found], signature or "", [])
+    except UsageError as e:
+        span = function.module.span(function.node.name)
+        found = refusal("PRT907", str(e), span, "give one type for each parameter").diagnostic
+        return FunctionVerdict("refused", [found], signature or "", [])
+    text = ", ".join(map(str, types))
+    kept = [d.at(function.module.path, function.name) for d in program.kept]
+    assumed = [*assumptions(plain, types, signature), *program.assumed]
+    # what runs on one thread is said by `convert`, and no obstacle
+    verdict = "partly" if kept else "convertible"
+    return FunctionVerdict(verdict, kept, text, assumed, plan)

@@ -1,0 +1,450 @@
+"""Converting one file: which functions, what came of each, and the proof."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import libcst as cst
+from jinja2 import TemplateError
+
+from porter import __version__
+from porter.codegen.module.header import FunctionRecord, Header, render, text_hash
+from porter.codegen.module.inspect import ModuleError
+from porter.codegen.module.module import join, linked_module
+from porter.config import Config
+from porter.convert.committed import Committed
+from porter.convert.function import Converted, convert_function, front_end, shapes_of
+from porter.convert.verification import LeftOut, Proved, prove
+from porter.cost.advice import little_work
+from porter.cost.work import work_of
+from porter.diagnostics import Diagnostic, Refusal, Severity, Span
+from porter.guarded import Place, guarded
+from porter.inference.signature import setting
+from porter.lowering.state.builder import refusal
+from porter.options import ConvertOptions
+from porter.resolve.globals import Globals
+from porter.source.files import SourceFile
+from porter.source.module import FunctionSource, SourceModule, place_of
+from porter.source.newer import CURE, TooNewSyntax
+from porter.source.scopes import normal
+from porter.support.reserved import given
+from porter.trace.lookup import traced_types
+from porter.verify.evidence import Evidence, FunctionEvidence
+
+T = TypeVar("T")
+Step = Callable[[str], None]
+_KERNEL_MARKS = ("cuda.jit", "vectorize", "guvectorize", "cuda.reduce", "stencil", "cfunc")
+
+
+@dataclass(frozen=True)
+class FunctionOutcome:
+    """What came of one function: converted, refused or failed (its proof found a difference)."""
+
+    name: str
+    status: str
+    signature: str = ""
+    assumed: tuple[str, ...] = ()
+    kernels: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModuleOutcome:
+    """What came of one file; `text` is the module, None if nothing converted."""
+
+    source: str
+    functions: tuple[FunctionOutcome, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    notes: tuple[str, ...] = ()
+    text: str | None = None
+    output: str = ""
+    stale: bool = False
+    unparsed: bool = False
+    known: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def bad(self) -> bool:
+        """Whether anything was refused or failed, or nothing at all was converted."""
+        if any(d.severity is Severity.ERROR for d in self.diagnostics):
+            return True
+        return any(f.status != "converted" for f in self.functions)
+
+    def delivered(self, output: str, stale: bool) -> ModuleOutcome:
+        """The same outcome, with where its module went."""
+        return replace(self, output=output, stale=stale)
+
+
+def convert_file(
+    file: SourceFile, options: ConvertOptions, config: Config, target: Path | None, step: Step
+) -> ModuleOutcome:
+    """Convert the functions of a file and prove them; nothing is written."""
+    opened = _open(file)
+    if isinstance(opened, ModuleOutcome):
+        return opened
+    module = opened
+    known = frozenset(f.name for f in module.functions)
+    chosen, notes = _chosen(module, options)
+    committed = Committed.at(target if options.check else None, file)
+    if committed.records and not options.functions:
+        chosen, notes = [*committed.chosen(module.functions, chosen)], []
+    templates = None if options.templates is None else Path(options.templates)
+    scope = _scope(module, options, config)
+    converted: list[Converted] = []
+    outcomes: list[FunctionOutcome] = []
+    for function in chosen:
+        step(function.name)
+        signature = options.signature
+        if signature is None:
+            signature = setting(function, config.signatures) or committed.signature(function.name)
+        action = partial(_written, function, signature, scope, converted, file, options)
+        found = _alone(function, module, action, options.seconds)
+        if isinstance(found, Converted):
+            converted.append(found)
+        elif found.code == "PRT909" and not options.functions:
+            notes.append(f"{function.name} does not compute with arrays: not converted")
+        else:
+            outcomes.append(_refused(function, found, file))
+    result = ModuleOutcome(file.path, known=known)
+    text = None
+    if converted:
+        step("comparing" if options.check else "verifying")
+        restored = committed.restored(converted)
+        proved, text = _proved(restored, file, options, target, templates, step)
+        outcomes += proved
+    order = [f.name for f in module.functions]
+    outcomes.sort(key=lambda o: order.index(o.name))
+    diagnostics = tuple(d for o in outcomes for d in o.diagnostics)
+    if not outcomes and not notes and not options.functions:
+        notes.append(f"{file.path}: no functions to convert")
+    return replace(
+        result, functions=tuple(outcomes), diagnostics=diagnostics, notes=tuple(notes), text=text
+    )
+
+
+def _alone(
+    function: FunctionSource, module: SourceModule, action: Callable[[], T], seconds: float
+) -> T | Diagnostic:
+    """What is made of one function, or why nothing is: a refusal, or a failure of porter."""
+    for deep in module.too_deep:
+        if deep.name == function.name:
+            return deep.diagnostic(module.path)
+    try:
+        return guarded(place_of(function), action, seconds, (TemplateError,))
+    except Refusal as refusal:
+        return refusal.diagnostic.at(module.path, function.name)
+
+
+def _open(file: SourceFile) -> SourceModule | ModuleOutcome:
+    try:
+        module = SourceModule(file.text, file.path)
+    except SyntaxError as error:
+        line, column = error.lineno or 1, error.offset or 1
+        span = Span(line, column, line, column + 1)
+        cure = "correct the syntax"
+        message = f"invalid Python syntax: {error.msg}"
+        if isinstance(error, TooNewSyntax):
+            message, cure = error.msg, CURE
+        found = Diagnostic("PRT900", "syntax-error", message, span, file.path, help=cure)
+        return ModuleOutcome(file.path, diagnostics=(found,), unparsed=True)
+    except cst.ParserSyntaxError as error:
+        column = error.raw_column + 1
+        span = Span(error.raw_line, column, error.raw_line, column + 1)
+        found = Diagnostic("PRT900", "syntax-error", "invalid Python syntax", span, file.path,
+                           help="correct the syntax")  # fmt: skip
+        return ModuleOutcome(file.path, diagnostics=(found,), unparsed=True)
+    module.traced = traced_types(file.path)
+    return module
+
+
+def _scope(module: SourceModule, options: ConvertOptions, config: Config) -> Globals:
+    """The names of the file, and what may become of library calls."""
+    scope = Globals(module)
+    scope.library, scope.refuse_host = options.library, options.refuse_host
+    scope.allow_serial = options.allow_serial or config.allow_serial
+    scope.run_module = options.run_module
+    if options.verify or options.run_module or options.emit is not None:
+        from porter.convert.module_values import ModuleValues
+
+        scope.values = ModuleValues(options.run_module)
+    return scope
+
+
+def _chosen(
+    module: SourceModule, options: ConvertOptions
+) -> tuple[list[FunctionSource], list[str]]:
+    """The functions to convert: those named, or all that are not kernels or methods."""
+    if options.functions:
+        wanted = set(map(normal, options.functions))
+        return [f for f in module.functions if f.name in wanted], []
+    chosen, notes = [], []
+    for f in module.functions:
+        marks = [module.code(d.decorator) for d in f.node.decorators]
+        if any(word in mark for mark in marks for word in _KERNEL_MARKS):
+            notes.append(f"{f.name} is a kernel or ufunc already: not converted")
+        elif "." in f.name:
+            notes.append(f"{f.name} is a method: name it with -f to convert it")
+        else:
+            chosen.append(f)
+    return chosen, notes
+
+
+def _refused(function: FunctionSource, found: Diagnostic, file: SourceFile) -> FunctionOutcome:
+    """A refusal, with the loops that could be taken out of the function, if there are any."""
+    from porter.rules.engine import Selection, analyze
+
+    own = [found]
+    if found.code in ("PRT901", "PRT902"):
+        analysis = analyze(file, Selection(("PRT201",), ()), (function.name,))
+        own += [d for d in analysis.diagnostics if d.code == "PRT201"]
+    return FunctionOutcome(function.name, "refused", diagnostics=tuple(own))
+
+
+def _written(
+    function: FunctionSource, signature: str | None, scope: Globals, earlier: Sequence[Converted],
+    file: SourceFile, options: ConvertOptions,
+) -> Converted:  # fmt: skip
+    """A function converted, its text inspected. Refuses one that cannot stand in the module."""
+    templates = None if options.templates is None else Path(options.templates)
+    c = convert_function(function, signature, scope, templates)
+    try:
+        join([*(e.text for e in earlier), c.text])
+        linked_module([c.text], Path(file.path).name, options.backend, templates)
+    except ModuleError as error:
+        span = c.program.origin.span
+        found = refusal(
+            "PRT902",
+            f"`{c.name}` cannot be written: {error}",
+            span,
+            "rename the identifiers or simplify the literals that it mentions",
+        )
+        raise Refusal(found.diagnostic.at(c.path, c.name)) from None
+    return c
+
+
+# -- the proof ---------------------------------------------------------------------------------
+
+
+def _proved(
+    converted: Sequence[Converted], file: SourceFile, options: ConvertOptions,
+    target: Path | None, templates: Path | None, step: Step,
+) -> tuple[list[FunctionOutcome], str | None]:  # fmt: skip
+    """Prove a module of all functions, then leave out those that failed."""
+    place = target or Path(file.path).with_name("stdin_cuda.py")
+
+    def module(parts: Sequence[Converted]) -> str:
+        return _module(parts, file, options, place, templates, {})
+
+    sound, wrong = _writable(converted, module)
+    if options.check or not options.verify:
+        outcomes = [_without(c, wrong[c.name]) if c.name in wrong else _outcome(c, None)
+                    for c in converted]  # fmt: skip
+        return outcomes, module(sound) if sound else None
+    proved, more = _evidence(sound, module, partial(_verify, place, options=options, step=step))
+    wrong |= more
+    good = {c.name: c for c in proved.good}
+    outcomes = []
+    for c in converted:
+        if c.name in wrong:
+            outcomes.append(_without(c, wrong[c.name]))
+            continue
+        left_out = proved.left_out.get(c.name, ())
+        outcomes.append(_outcome(good.get(c.name, c), proved.found.get(c.name), left_out))
+    if not good:
+        return outcomes, None
+    return outcomes, _module(proved.good, file, options, place, templates, proved.found)
+
+
+def _writable(
+    converted: Sequence[Converted], module: Callable[[Sequence[Converted]], str]
+) -> tuple[list[Converted], dict[str, Diagnostic]]:
+    """The functions of which a module can be written, and what is wrong with the others."""
+    if not isinstance(_tried(converted[0], partial(module, converted)), Diagnostic):
+        return list(converted), {}
+    sound: list[Converted] = []
+    wrong: dict[str, Diagnostic] = {}
+    for c in converted:
+        found = _tried(c, partial(module, [*sound, c]))
+        if isinstance(found, Diagnostic):
+            wrong[c.name] = found
+        else:
+            sound.append(c)
+    return sound, wrong
+
+
+def _evidence(
+    sound: Sequence[Converted], module: Callable[[Sequence[Converted]], str],
+    verify: Callable[[str], list[FunctionEvidence]],
+) -> tuple[Proved, dict[str, Diagnostic]]:  # fmt: skip
+    """What was found of each function; where that fails for all at once, of one after the other."""
+    done, wrong = Proved([]), dict[str, Diagnostic]()
+    whole = _tried(sound[0], partial(prove, sound, module, verify)) if sound else done
+    if not isinstance(whole, Diagnostic):
+        return whole, wrong
+    for c in sound:
+        own = whole if len(sound) == 1 else _tried(c, partial(prove, [c], module, verify))
+        if isinstance(own, Diagnostic):
+            wrong[c.name] = own
+        else:
+            done.good += own.good
+            done.found |= own.found
+            done.left_out |= own.left_out
+    return done, wrong
+
+
+def _tried(c: Converted, action: Callable[[], T]) -> T | Diagnostic:
+    place = Place(c.name, c.path, c.program.origin.span)
+    try:
+        return guarded(place, action, None, (TemplateError,))
+    except Refusal as refusal:
+        return refusal.diagnostic.at(c.path, c.name)
+
+
+def _without(c: Converted, found: Diagnostic) -> FunctionOutcome:
+    return FunctionOutcome(c.name, "failed", c.signature, c.assumed, diagnostics=(found,))
+
+
+def _verify(place: Path, text: str, options: ConvertOptions, step: Step) -> list[FunctionEvidence]:
+    from porter.verify.run import verify_module
+
+    return verify_module(
+        place, text=text, run_module=options.run_module, timeout=options.seconds,
+        seconds=options.budget, step=step,
+    )  # fmt: skip
+
+
+def _outcome(
+    c: Converted, found: FunctionEvidence | None, left_out: Sequence[LeftOut] = ()
+) -> FunctionOutcome:
+    kept = tuple(d.at(c.path, c.name) for d in (*c.program.kept, *c.plan.notes))
+    kernels = tuple(map(given, c.text.kernels))
+    little = little_work(work_of(c.plan))
+    base = FunctionOutcome(
+        c.name, "converted", c.signature, tuple(map(given, c.assumed)), kernels, diagnostics=kept,
+        notes=(little,) if little else (),
+    )  # fmt: skip
+    if found is None:
+        return base
+    evidence = tuple(found.evidence)
+    if found.accepted:
+        notes = base.notes + tuple(
+            f"{o.sibling.dtype} is not supported: with {o.sibling.signature}, {o.reason}"
+            for o in left_out
+        )
+        return replace(base, evidence=evidence, notes=notes)
+    diagnostic = _failure(c, found).at(c.path, c.name)
+    return replace(
+        base,
+        status="failed",
+        evidence=evidence,
+        diagnostics=(*kept, diagnostic),
+        problems=(found.why,),
+    )
+
+
+def _failure(c: Converted, found: FunctionEvidence) -> Diagnostic:
+    """What is wrong: another result, or nothing that shows that it is the same."""
+    span = c.program.origin.span
+    if found.mismatch is not None and found.mismatch.what == "load":
+        text = f"`{c.name}` cannot be run, so it is not verified"
+        cure = "nothing was written; --no-verify writes it as it is"
+        return Diagnostic("PRT911", "verification-failed", text, span, c.text.name, help=cure)
+    if found.failed:
+        text = f"the kernels of `{c.name}` do not compute what it does"
+        cure = f"nothing was written; {_cure(c)}"
+        return Diagnostic("PRT911", "verification-failed", text, span, c.text.shown, help=cure)
+    unverified = next((e.detail for e in found.evidence if e.detail.get("unverified")), {})
+    text = unverified.get("unverified") or f"`{c.name}` is unverified: too little could be compared"
+    cure = unverified.get("cure") or "--no-verify writes it as it is"
+    return Diagnostic("PRT915", "unverified", text, span, c.text.shown, help=cure)
+
+
+def _cure(c: Converted) -> str:
+    """What to do about a failed proof: a NumPy number brings its dtype to all that it meets."""
+    cure = "please report this with the function"
+    for s in (s for p in c.program.parameters for s in p.scalars):
+        python = {"i": "int64", "u": "int64", "f": "float64", "c": "complex128"}.get(s.dtype.kind)
+        if python and s.dtype.name != python:
+            given = f"`{s.name}` is a NumPy number of {s.dtype.name}"
+            return f"{given}: give it as {python} if it may be Python's, else {cure}"
+    return cure
+
+
+def _verified(found: FunctionEvidence | None) -> tuple[str, ...]:
+
+    return () if found is None else found.summary()
+
+
+def _module(
+    converted: Sequence[Converted], file: SourceFile, options: ConvertOptions, place: Path,
+    templates: Path | None, found: dict[str, FunctionEvidence],
+) -> str:  # fmt: skip
+    source = os.path.relpath(Path(file.path).resolve(), place.resolve().parent)
+    body = linked_module(
+        [c.text for c in converted], Path(file.path).name, options.backend, templates
+    )
+    records = tuple(
+        FunctionRecord(
+            c.name, c.signature, c.also, shapes_of(c),
+            c.assumed, _verified(found.get(c.name)), c.without,
+            body.streams.get(c.text.shown, ""),
+        )
+        for c in converted
+    )  # fmt: skip
+    header = Header(
+        __version__, source.replace(os.sep, "/"), text_hash(file.text), records,
+        run_module=options.run_module,
+    )  # fmt: skip
+    return render(header, body.text)
+
+
+# -- inner stages --------------------------------------------------------------------------------
+
+
+def emit_stage(
+    file: SourceFile, options: ConvertOptions, config: Config
+) -> tuple[str, ModuleOutcome]:
+    """The text of an inner stage for every function: array, loops or plan."""
+    opened = _open(file)
+    if isinstance(opened, ModuleOutcome):
+        return "", opened
+    chosen, notes = _chosen(opened, options)
+    outcomes: list[FunctionOutcome] = []
+    parts: list[str] = []
+    scope = _scope(opened, options, config)
+    for function in chosen:
+        signature = options.signature
+        if signature is None:
+            signature = setting(function, config.signatures)
+        action = partial(_stage, function, signature, scope, options.emit or "plan")
+        found = _alone(function, opened, action, options.seconds)
+        if isinstance(found, str):
+            parts.append(found)
+        else:
+            outcomes.append(_refused(function, found, file))
+    diagnostics = tuple(d for o in outcomes for d in o.diagnostics)
+    return "\n".join(parts), ModuleOutcome(
+        file.path, tuple(outcomes), diagnostics, tuple(notes),
+        known=frozenset(f.name for f in opened.functions),
+    )  # fmt: skip
+
+
+def _stage(function: FunctionSource, signature: str | None, scope: Globals, stage: str) -> str:
+    from porter.convert.passes import lower
+    from porter.ir.printer import lines, program_text
+    from porter.schedule.printer import plan_text
+
+    _, program, planned = front_end(function, signature, scope)
+    if stage == "array":
+        return given(program_text(program))
+    if stage == "loops":
+        body, _ = lower(program)
+        return given("\n".join([f"loops {program.name}", *lines(body, 1)])) + "\n"
+    return given(plan_text(planned))

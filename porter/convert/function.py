@@ -1,0 +1,249 @@
+"""One function to the text of its kernels: candidates, front end, plan, code generation."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from porter.codegen.module.marks import dtypes_of
+from porter.codegen.module.module import FunctionText, function_text
+from porter.convert.attempt import assumable, assumptions, front_end, method_apart
+from porter.convert.passes import plan
+from porter.diagnostics import Diagnostic, Refusal
+from porter.dtypes.dtype import SIBLINGS, DType
+from porter.inference.signature import ParameterType, parameters_of
+from porter.ir.nodes import Program
+from porter.lowering.program import build
+from porter.resolve.globals import Globals
+from porter.schedule.nodes import Plan
+from porter.sizes.polynomial import Poly, Sym, sym
+from porter.source.module import FunctionSource
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """Another dtype of the same kind that the very same text serves: of which parameters."""
+
+    types: tuple[ParameterType, ...]
+    names: tuple[str, ...]
+    dtype: str
+
+    @property
+    def signature(self) -> str:
+        """Argument types in Numba's syntax."""
+        return ", ".join(map(str, self.types))
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A function that converts: its types, what was assumed of them, and its text.
+
+    `assumable` is what `assumed` says of types where none are given.
+    """
+
+    name: str
+    types: tuple[ParameterType, ...]
+    assumed: tuple[str, ...]
+    program: Program
+    plan: Plan
+    blank: FunctionText
+    path: str
+    own: tuple[tuple[str, str], ...] = ()
+    siblings: tuple[Sibling, ...] = ()
+    without: tuple[str, ...] = ()
+    assumable: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> FunctionText:
+        """The text, with the dtypes that each array may have."""
+        allowed = {name: [dtype] for name, dtype in self.own}
+        for sibling in self.siblings:
+            for name in sibling.names:
+                allowed[name].append(sibling.dtype)
+        parts = tuple(_filled(part, allowed) for part in self.blank.parts)
+        return replace(self.blank, parts=parts)
+
+    def leaving_out(self, signatures: Collection[str]) -> Converted:
+        """The same without some siblings, which the header then tells."""
+        gone = tuple(s.signature for s in self.siblings if s.signature in signatures)
+        left = tuple(s for s in self.siblings if s.signature not in signatures)
+        return replace(self, siblings=left, without=(*self.without, *gone))
+
+    @property
+    def also(self) -> tuple[str, ...]:
+        """The argument types of the siblings, as the header has them."""
+        return tuple(s.signature for s in self.siblings)
+
+    @property
+    def signature(self) -> str:
+        """Argument types in Numba's syntax."""
+        return ", ".join(map(str, self.types))
+
+
+def convert_function(
+    function: FunctionSource,
+    signature: str | None = None,
+    scope: Globals | None = None,
+    templates: Path | None = None,
+    *,
+    siblings: bool = True,
+) -> Converted:
+    """Convert one function. Raises Refusal with the diagnostic, UsageError for a bad signature.
+
+    Without `siblings` the module takes the signature's dtypes only.
+    """
+    scope = scope or Globals(function.module)
+    try:
+        function, scope = method_apart(function, scope)
+        types, program, planned = front_end(function, signature, scope)
+        text = function_text(planned, templates)
+        again = _Again(scope, templates, bool(program.kept)) if siblings else None
+        own, also = _siblings(function, types, planned, text, again)
+    except Refusal as e:
+        raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
+    return Converted(
+        function.name, types,
+        (*assumptions(function, types, signature), *program.assumed, *_serial(planned)),
+        program, planned,
+        text, function.module.path, own, also,
+        assumable=assumable(function, types),
+    )  # fmt: skip
+
+
+def _serial(planned: Plan) -> tuple[str, ...]:
+    """What the header says of loops on one thread."""
+    return tuple(
+        f"the loop at line {d.span.line} may run on one thread (--allow-serial)"
+        for d in planned.notes
+    )
+
+
+def _filled(part: str, allowed: dict[str, list[str]]) -> str:
+    for name, dtypes in allowed.items():
+        part = part.replace(dtypes_of(name), " ".join(sorted(dtypes, key=_by_size)))
+    return part
+
+
+@dataclass(frozen=True)
+class _Again:
+    """How a function was converted, to convert it again for other types."""
+
+    scope: Globals
+    templates: Path | None
+    partial: bool
+
+    def text(
+        self, function: FunctionSource, types: Sequence[ParameterType]
+    ) -> tuple[object, ...] | None:
+        """What identifies the text for these types; None where they are refused."""
+        try:
+            program = build(function, types, self.scope, self.partial)
+            return function_text(plan(program), self.templates).key()
+        except (Refusal, RecursionError):
+            return None
+        except Exception:
+            if os.environ.get("PORTER_DEBUG"):
+                raise
+            return None  # an error of porter's own: the types that were asked for do without
+
+
+def _siblings(
+    function: FunctionSource, types: Sequence[ParameterType], planned: Plan, text: FunctionText,
+    again: _Again | None,
+) -> tuple[tuple[tuple[str, str], ...], tuple[Sibling, ...]]:  # fmt: skip
+    """The dtype of each array, and other dtypes of the same kind that the very same text serves."""
+    names = [p.name.value for p in parameters_of(function)]
+    groups: dict[str, list[int]] = {}
+    given: dict[str, str] = {}
+    for k, (name, t) in enumerate(zip(names, types, strict=True)):
+        if t.ndim is not None:
+            var = planned.buffers[name].dtype.var
+            groups.setdefault(var or name, []).append(k)
+            given[name] = planned.buffers[name].dtype.name
+    also: list[Sibling] = []
+    served = [tuple(types)]
+    for members in groups.values():
+        own = types[members[0]].dtype
+        if again is None or planned.buffers[names[members[0]]].dtype.var is None:
+            continue
+        for other in SIBLINGS[own.kind]:
+            if other == own.name:
+                continue
+            # beside every dtype of the other parameters: int8 and float32 give float32, but
+            # int64 and float32 float64, and so do int8 and float64
+            changed = [_with(t, members, other) for t in served if t[members[0]].dtype == own]
+            if all(again.text(function, t) == text.key() for t in reversed(changed)):
+                also.append(Sibling(changed[0], tuple(names[k] for k in members), other))
+                served += changed
+    return tuple(given.items()), tuple(also)
+
+
+def _by_size(name: str) -> tuple[int, str]:
+    return DType(name).itemsize, name
+
+
+def _with(
+    types: Sequence[ParameterType], members: Sequence[int], name: str
+) -> tuple[ParameterType, ...]:
+    return tuple(
+        ParameterType(DType(name), t.ndim, t.given) if k in members else t
+        for k, t in enumerate(types)
+    )
+
+
+def shapes_of(converted: Converted) -> str:
+    """The parameters' shapes with equal sizes under one name: `x[n, m] w[m] eps[]`."""
+    sizes = _SizeNames()
+    needed = _least(converted.program)
+    entries = []
+    for p in converted.program.parameters:
+        if p.ndim is None:
+            entries.append(f"{p.name}[]")
+            continue
+        shape = converted.program.buffers[p.name].shape
+        dims = [sizes.name(needed.get(n.symbol or "", n)) for n in shape]
+        entries.append(f"{p.name}[{', '.join(dims)}]")
+    return " ".join(entries)
+
+
+def _least(program: Program) -> dict[str, Poly]:
+    """Sizes for which only a least value is known, in terms of others: `x[n+4] y[n]`."""
+    found: dict[str, Poly] = {}
+    for c in program.checks:
+        name, others = c.right.symbol, c.left.names()
+        if c.kind != "index" or not name or ".shape[" not in name or len(others) != 1:
+            continue
+        if name in others or others & found.keys() or c.left.coefficient(min(others)) != 1:
+            continue
+        known = found.get(name)
+        if ".shape[" in min(others) and (known is None or (c.left - known).is_nonneg()):
+            found[name] = c.left
+    return found
+
+
+class _SizeNames:
+    """Short names for the sizes of the arguments."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+
+    def name(self, size: object) -> str:
+        """The name of a size, or an expression of names; `*` for what is more than arithmetic."""
+        assert isinstance(size, Poly)
+        if size.constant is not None:
+            return str(size.constant)
+        if any(not isinstance(a, Sym) or ".shape[" not in a.name for a in size.atoms()):
+            return "*"
+        for atom in sorted(size.names()):
+            if atom not in self.names:
+                self.names[atom] = next(self._letters())
+        short = size.replace({n: sym(new, True) for n, new in self.names.items()})
+        return str(short).replace(" ", "")
+
+    def _letters(self) -> Iterator[str]:
+        yield from (c for c in "nmklpqrstuvwabcdefgh" if c not in self.names.values())
+
+
+__all__ = ["Converted", "Diagnostic", "convert_function", "front_end", "shapes_of"]

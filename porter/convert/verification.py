@@ -1,0 +1,67 @@
+"""Verifying a module until what is left of it is right: what is written is what was verified.
+
+A dtype that porter added beside the one that was asked for, and that fails, is left out; so is a
+function that fails with its own.  The text without them is verified again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from porter.convert.function import Converted, Sibling
+from porter.verify.evidence import FunctionEvidence
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A dtype that a function's kernels do not serve, and why."""
+
+    sibling: Sibling
+    reason: str
+
+
+@dataclass
+class Proved:
+    """What came of the functions of a module: evidence, failed or not, and what was left out."""
+
+    good: list[Converted]
+    found: dict[str, FunctionEvidence] = field(default_factory=dict)
+    left_out: dict[str, list[LeftOut]] = field(default_factory=dict)
+
+
+def prove(
+    converted: Sequence[Converted],
+    module: Callable[[Sequence[Converted]], str],
+    verify: Callable[[str], Sequence[FunctionEvidence]],
+) -> Proved:
+    """Verify a module of all functions, and again without what failed, until nothing fails.
+
+    A round takes a function out, or of a function one dtype (the first time) or all but its own:
+    so there are few.
+    """
+    done = Proved(list(converted))
+    while done.good:
+        found = {f.name: f for f in verify(module(done.good))}
+        done.found |= found
+        left = [_next(c, found.get(c.name), done) for c in done.good]
+        if all(a is b for a, b in zip(left, done.good, strict=True)):
+            return done
+        done.good = [c for c in left if c is not None]
+    return done
+
+
+def _next(c: Converted, found: FunctionEvidence | None, done: Proved) -> Converted | None:
+    """The function as it stays in the module: itself, with fewer dtypes, or None."""
+    if found is None or found.accepted:
+        return c
+    failing = found.mismatch.signature if found.mismatch else ""
+    unloaded = found.mismatch is not None and found.mismatch.what == "load"
+    if not found.failed or not c.siblings or failing == c.signature or unloaded:
+        return None
+    known = [s for s in c.siblings if s.signature == failing]
+    # the second time, or where it is not known which dtype is to blame, all of them
+    gone = known if known and c.name not in done.left_out else list(c.siblings)
+    reason = found.why
+    done.left_out.setdefault(c.name, []).extend(LeftOut(s, reason) for s in gone)
+    return c.leaving_out({s.signature for s in gone})

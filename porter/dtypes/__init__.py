@@ -1,0 +1,1 @@
+"""dtypes by name, the promotion of NumPy, and signatures of parameters."""

@@ -1,0 +1,1 @@
+"""What kernels do on the device, in compiled code: accesses, atomics, warps."""

@@ -1,0 +1,1 @@
+"""A kernel's source, rewritten so that Numba compiles it for the CPU."""

@@ -1,1 +1,0 @@
-"""From a libcst function to an array program."""

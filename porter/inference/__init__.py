@@ -1,0 +1,1 @@
+"""The types of the parameters of a function: given, hinted, or inferred from use."""

@@ -1,0 +1,403 @@
+"""The types of a function's parameters: given, hinted, or inferred from use."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import libcst as cst
+
+from porter.diagnostics import UsageError
+from porter.dtypes.dtype import KINDS, WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
+from porter.inference.evidence import PICTURE, STEP, Usage
+from porter.inference.tuples import tuple_lengths
+from porter.inference.usage import usage_of
+from porter.resolve.attributes import attribute_parameters
+from porter.resolve.globals import dtype_named
+from porter.source.module import FunctionSource
+from porter.support.reserved import ATTRIBUTE_PREFIX
+
+#: Numba's short names of types
+_SHORT = {
+    "b1": "bool", "boolean": "bool", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64",
+    "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "f2": "float16",
+    "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128", "intc": "int32",
+    "long_": "int64", "uintp": "uint64", "float_": "float32",
+}  # fmt: skip
+_WEAK = {"i": WEAK_INT, "u": WEAK_INT, "f": WEAK_FLOAT, "c": WEAK_COMPLEX, "b": WEAK_BOOL}
+
+
+@dataclass(frozen=True)
+class ParameterType:
+    """A parameter's dtype and `ndim` (None: a Python scalar); `given` if not assumed.
+
+    `omitted`: it keeps its default, which the kernels are made for (Numba's name for it);
+    `traced`: a recorded run showed it; `items`: it is a tuple of Python scalars of these types.
+    """
+
+    dtype: DType
+    ndim: int | None
+    given: bool = False
+    omitted: bool = False
+    traced: bool = False
+    items: tuple[ParameterType, ...] = ()
+
+    def __str__(self) -> str:
+        if self.omitted:
+            return "omitted"
+        if len(set(self.items)) == 1:
+            return f"UniTuple({self.items[0]}, {len(self.items)})"
+        if self.items:
+            return f"Tuple(({', '.join(map(str, self.items))}))"
+        name = self.dtype.name if self.dtype.name != "bool" else "boolean"
+        if self.ndim is None:
+            return name
+        return f"{name}[{', '.join(':' * max(self.ndim, 1))}]" if self.ndim else f"{name}[()]"
+
+
+OMITTED = ParameterType(WEAK_FLOAT, None, omitted=True)
+#: types of arguments that have no place in a kernel: the default is taken
+_OMITTED = ("omitted", "none", "None", "unicode_type", "types.unicode_type", "str")
+
+
+def parse_signature(text: str) -> list[ParameterType]:
+    """Numba's signature syntax, argument types only; a return type is ignored.
+
+    Raises UsageError on anything else.
+    """
+    source = text.strip().strip("\"'")
+    try:
+        tree = ast.parse(f"({source},)" if source else "()", mode="eval").body
+    except SyntaxError:
+        raise UsageError(f"`{text}` is not a signature such as `float64[:, :], float64`") from None
+    assert isinstance(tree, ast.Tuple)
+    items = tree.elts
+    if len(items) == 1 and isinstance(items[0], ast.Call) and not _is_tuple(items[0]):
+        items = list(items[0].args)
+    elif len(items) == 1 and isinstance(items[0], ast.Tuple):
+        items = items[0].elts
+    return [_parse_type(item, text) for item in items]
+
+
+def _is_tuple(node: ast.expr) -> bool:
+    """`UniTuple(int64, 2)` or `Tuple((int64, float64))`."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Tuple")
+
+
+def tuple_of(items: Sequence[ParameterType]) -> ParameterType:
+    """A tuple of Python scalars."""
+    given = all(t.given for t in items)
+    return ParameterType(items[0].dtype, None, given, items=tuple(items))
+
+
+def _parse_tuple(node: ast.Call, text: str) -> ParameterType:
+    match node.args:
+        case [item, ast.Constant(value=int(n))] if n > 0:
+            items = [_parse_type(item, text)] * n
+        case [ast.Tuple(elts=parts) | ast.List(elts=parts)] if parts:
+            items = [_parse_type(part, text) for part in parts]
+        case _:
+            raise UsageError(f"`{ast.unparse(node)}` in a signature: write `UniTuple(int64, 2)`")
+    if any(t.ndim is not None or t.omitted or t.items for t in items):
+        raise UsageError(
+            f"`{ast.unparse(node)}` in a signature: only tuples of numbers can be read"
+        )
+    return tuple_of(items)
+
+
+def _parse_type(node: ast.expr, text: str) -> ParameterType:
+    if isinstance(node, ast.Call) and _is_tuple(node):
+        return _parse_tuple(node, text)
+    if isinstance(node, ast.Subscript):
+        base = _parse_type(node.value, text)
+        dims = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        if not all(isinstance(d, ast.Slice) for d in dims):
+            raise UsageError(f"`{ast.unparse(node)}` in a signature: write `[:]` for an array")
+        return ParameterType(DType(base.dtype.name), len(dims), True)
+    if ast.unparse(node).partition("(")[0] in _OMITTED:
+        return OMITTED
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    name = _SHORT.get(name, name)
+    dtype = dtype_named(name)
+    if dtype is None or dtype.name not in KINDS:
+        shown = ast.unparse(node)
+        raise UsageError(f"`{shown}` in the signature `{text}` is not a type porter knows")
+    return ParameterType(DType(dtype.name, weak=True), None, True)
+
+
+def hint_of(
+    annotation: cst.Annotation | None, aliases: dict[str, str] | None = None
+) -> tuple[DType | None, str]:
+    """(dtype, "array", "scalar" or "") that a type hint says; aliases are looked up."""
+    if annotation is None:
+        return None, ""
+    code = cst.Module([]).code_for_node(annotation.annotation).strip()
+    code = (aliases or {}).get(code.strip("\"'"), code)
+    try:
+        tree = ast.parse(code.strip().strip("\"'"), mode="eval").body
+    except SyntaxError:
+        return None, ""
+    names = [n for n in _names(tree)]
+    arrays = {"NDArray", "ndarray", "ArrayLike", "Array", "Float", "Int"}
+    dtype = next((d for n in names if (d := dtype_named(_SHORT.get(n, n)))), None)
+    if arrays & set(names):
+        return dtype if names[0] != "float" else None, "array"
+    if names and names[0] in ("float", "int", "bool", "complex"):
+        return _WEAK[dtype.kind] if dtype else None, "scalar"
+    return None, ""
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    for child in ast.walk(node):
+        if isinstance(child, ast.Name):
+            yield child.id
+        elif isinstance(child, ast.Attribute):
+            yield child.attr
+
+
+def parameters_of(function: FunctionSource) -> list[cst.Param]:
+    """The positional parameters, the keyword-only ones, the attributes of `self`."""
+    p = function.node.params
+    own = [*p.posonly_params, *p.params, *p.kwonly_params]
+    if not function.attributes:
+        return own
+    return [*own[1:], *attribute_parameters(function)]
+
+
+def decorator_signature(function: FunctionSource) -> str | None:
+    """The explicit signature of a Numba decorator, if it has one."""
+    for decorator in function.node.decorators:
+        call = decorator.decorator
+        if isinstance(call, cst.Call) and call.args:
+            text = _signature_text(function, call.args[0].value)
+            if text is not None and (_is_numbas(function, call) or _is_signature(text)):
+                return text
+    return None
+
+
+def _is_numbas(function: FunctionSource, call: cst.Call) -> bool:
+    """Whether a decorator's name is one that Numba's have."""
+    return function.module.code(call.func).endswith(("jit", "vectorize", "cfunc", "stencil"))
+
+
+def _is_signature(text: str) -> bool:
+    # other decorators take texts with brackets in them too
+    try:
+        return bool(parse_signature(text))
+    except (UsageError, ValueError):
+        return False
+
+
+def _signature_text(function: FunctionSource, node: cst.BaseExpression) -> str | None:
+    """A string, a type called with types, or the first of a list of those."""
+    if isinstance(node, (cst.List, cst.Tuple)) and node.elements:
+        return _signature_text(function, node.elements[0].value)
+    if isinstance(node, cst.SimpleString) and "(" in node.value:
+        return str(node.evaluated_value)
+    if isinstance(node, cst.Call) and isinstance(node.func, (cst.Subscript, cst.Attribute)):
+        return function.module.code(node)
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Name):
+        # `float64(int32, int32)`: a type called with types, and no other call
+        name = node.func.value
+        known = name == "void" or name in _SHORT or dtype_named(name) is not None
+        return function.module.code(node) if known else None
+    return None
+
+
+def candidates(function: FunctionSource, given: str | None) -> Iterator[list[ParameterType]]:
+    """Signatures to try in order: the given one only, or those that use suggests."""
+    params = parameters_of(function)
+    text = given if given is not None else decorator_signature(function)
+    if text is not None:
+        types = parse_signature(text)
+        rest = params[len(types) :]
+        if rest and all(p.name.value.startswith(ATTRIBUTE_PREFIX) for p in rest):
+            # nobody lists the attributes of `self` in a signature
+            yield from _raised([*types, *_guesses(function, rest)])
+            return
+        types += _defaults(function, rest)
+        if len(types) != len(params):
+            raise UsageError(
+                f"the signature of `{function.name}` has {len(types)} types, "
+                f"the function {len(params)} parameters"
+            )
+        yield types
+        return
+    usage = usage_of(function)
+    aliases = _aliases(function)
+    base = _guesses(function, params)
+    base = [_traced(function, p, t, aliases) for p, t in zip(params, base, strict=True)]
+    yield from _raised(base)
+    yield from _with_scalars(base, params, usage, aliases)
+
+
+def _traced(
+    function: FunctionSource, p: cst.Param, inferred: ParameterType, aliases: dict[str, str]
+) -> ParameterType:
+    """The type that a recorded run showed, as far as hints do not say otherwise."""
+    text = function.module.shown.traced.get(function.name, {}).get(p.name.value)
+    if text is None or inferred.given:
+        return inferred
+    try:
+        (shown,) = parse_signature(text)
+    except (UsageError, ValueError):
+        return inferred
+    if shown.omitted:
+        return OMITTED if p.default is not None else inferred
+    hinted, what = hint_of(p.annotation, aliases)
+    if shown.ndim is None:
+        return inferred if what == "array" else replace(shown, given=False, traced=True)
+    dtype = hinted if what == "array" and hinted is not None else shown.dtype
+    return ParameterType(DType(dtype.name), shown.ndim, traced=True)
+
+
+def setting(function: FunctionSource, signatures: Mapping[str, str]) -> str | None:
+    """The types that `[tool.porter.signatures]` gives; a decorator's own come first."""
+    text = signatures.get(function.name)
+    return None if text is None or decorator_signature(function) is not None else text
+
+
+def _guesses(function: FunctionSource, params: list[cst.Param]) -> list[ParameterType]:
+    usage, aliases = usage_of(function), _aliases(function)
+    loose = {p.name.value for p in params if p.default is None}
+    tuples = tuple_lengths(function.node, loose)
+    for name in tuples:
+        usage[name].is_array, usage[name].is_integer = False, True
+    return [
+        tuple_of([ParameterType(WEAK_INT, None)] * tuples[p.name.value])
+        if p.name.value in tuples
+        else _inferred(p, usage[p.name.value], usage, params, aliases)
+        for p in params
+    ]
+
+
+def _aliases(function: FunctionSource) -> dict[str, str]:
+    """Names that the module gives to types: `A = NDArray[np.float64]`."""
+    return function.module.assigned
+
+
+def _with_scalars(
+    base: list[ParameterType],
+    params: list[cst.Param],
+    usage: dict[str, Usage],
+    aliases: dict[str, str],
+) -> Iterator[list[ParameterType]]:
+    """Where nothing shows that a parameter is an array: all but the first as numbers, then all."""
+    loose = [k for k, p in enumerate(params)
+             if base[k].ndim is not None and not usage[p.name.value].is_certain
+             and not base[k].traced
+             and hint_of(p.annotation, aliases)[1] != "array"]  # fmt: skip
+    for keep in (1, 0):
+        if len(loose) > keep:
+            yield [ParameterType(WEAK_FLOAT, None) if k in loose[keep:] else t
+                   for k, t in enumerate(base)]  # fmt: skip
+
+
+def _defaults(function: FunctionSource, rest: list[cst.Param]) -> list[ParameterType]:
+    """Types of trailing parameters that a signature leaves to their defaults."""
+    if any(p.default is None for p in rest):
+        return []
+    usage = usage_of(function)
+    aliases = _aliases(function)
+    return [_inferred(p, usage[p.name.value], usage, [], aliases) for p in rest]
+
+
+def _inferred(
+    p: cst.Param,
+    use: Usage,
+    usage: dict[str, Usage],
+    params: list[cst.Param],
+    aliases: dict[str, str],
+) -> ParameterType:
+    if keeps_default(p.default):
+        return OMITTED
+    typed = _numba_type(p.annotation, aliases)
+    if typed is not None:
+        return typed
+    hinted, what = hint_of(p.annotation, aliases)
+    if what == "scalar" and hinted is not None:
+        return ParameterType(hinted, None, True)
+    if p.name.value.startswith(ATTRIBUTE_PREFIX) and what != "array" and not use.is_array:
+        return ParameterType(WEAK_INT if use.is_integer else WEAK_FLOAT, None)
+    is_array = what == "array" or (use.is_array and not (use.is_scalar and not use.ndim))
+    sized = any(u.is_size for u in usage.values())  # it makes its arrays itself
+    if not is_array and not sized and not any(u.is_array for u in usage.values()):
+        # nothing but arithmetic: elementwise, and numbers are broadcast like arrays
+        is_array = any(q is p for q in params) and _plain(p, usage, aliases)
+    if not is_array and not any(u.ndim or u.in_product for u in usage.values()):
+        # what is not known to be indexed or multiplied: the first parameter is the array
+        is_array = bool(params) and params[0] is p and _plain(p, usage, aliases)
+    if is_array:
+        whole = "uint8" if PICTURE.search(p.name.value) else "int64"
+        counted = use.is_index or use.has_bits
+        dtype = hinted or DType("bool" if use.is_mask else whole if counted else "float64")
+        return ParameterType(DType(dtype.name), max(use.ndim, 1))
+    if use.default is not None:
+        return ParameterType(use.default, None)
+    return ParameterType(WEAK_INT if use.is_integer else WEAK_FLOAT, None)
+
+
+def keeps_default(default: cst.BaseExpression | None) -> bool:
+    """Whether a default is of a kind that kernels are made for.
+
+    None, a text, a tuple, a dtype; a complex or a NumPy number, whose dtype the results take.
+    """
+    match default:
+        case cst.Imaginary():
+            return True
+        case cst.Call(func=cst.Attribute(attr=cst.Name(value=name))):
+            return dtype_named(name) is not None
+        case cst.SimpleString() | cst.Tuple() | cst.List():
+            return True
+        case cst.Attribute(attr=cst.Name(value=name)):
+            return dtype_named(name) is not None
+        case cst.Name(value=name):
+            return name == "None"
+    return False
+
+
+def _numba_type(annotation: cst.Annotation | None, aliases: dict[str, str]) -> ParameterType | None:
+    """The type that a hint such as `nb.float32[:, :]` says in full."""
+    if annotation is None:
+        return None
+    code = cst.Module([]).code_for_node(annotation.annotation).strip().strip("\"'")
+    code = aliases.get(code, code)
+    if "[:" not in code:
+        return None
+    try:
+        return parse_signature(code)[0]
+    except (UsageError, IndexError):
+        return None
+
+
+def _plain(p: cst.Param, usage: dict[str, Usage], aliases: dict[str, str]) -> bool:
+    use = usage[p.name.value]
+    loose = not use.is_integer and not use.is_scalar and use.default is None
+    loose = loose and not (len(usage) > 1 and STEP.match(p.name.value))
+    return loose and hint_of(p.annotation, aliases)[1] != "scalar"
+
+
+def _raised(base: list[ParameterType]) -> Iterator[list[ParameterType]]:
+    """The base, then with more dimensions for some arrays: fewest extra dimensions first."""
+    arrays = [k for k, t in enumerate(base) if t.ndim is not None and not t.traced]
+    seen = 0
+    for extra in range(0, 2 * len(arrays) + 1):
+        for combination in _spread(extra, len(arrays)):
+            raised = list(base)
+            for k, more in zip(arrays, combination, strict=True):
+                raised[k] = ParameterType(base[k].dtype, (base[k].ndim or 0) + more, base[k].given)
+            yield raised
+            seen += 1
+            if seen >= 48:
+                return
+
+
+def _spread(total: int, parts: int) -> Iterator[tuple[int, ...]]:
+    if parts == 0:
+        if total == 0:
+            yield ()
+        return
+    for first in range(min(total, 2), -1, -1):
+        for rest in _spread(total - first, parts - 1):
+            yield (first, *rest)

@@ -1,0 +1,540 @@
+"""What a parameter must be, judged from how the function uses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import libcst as cst
+
+from porter.inference.evidence import IMAGE, MASK, STATE, Usage, settle
+from porter.inference.operands import Operands
+from porter.source.module import FunctionSource
+from porter.source.walk import walk
+from porter.syntax.dataflow import counters, elements_of, expressions_of, has_number
+from porter.syntax.forms import (
+    REDUCERS,
+    SHAPE_TAKERS,
+    axis_ndim,
+    called,
+    has_product,
+    is_math,
+    is_np,
+    is_size,
+    is_step,
+    is_whole,
+    type_of_default,
+    unturned,
+)
+from porter.syntax.names import used_names
+
+_ARRAY_ATTRIBUTES = {"shape", "size", "ndim", "dtype", "T", "copy", "astype", "reshape", "ravel",
+                     "flatten", "sum", "mean", "std", "var", "max", "min", "any", "all", "dot",
+                     "transpose", "argmax", "argmin", "prod", "real", "imag", "conj", "fill",
+                     "clip", "swapaxes", "squeeze", "ptp", "round", "trace"}  # fmt: skip
+#: other functions that are given lines of arrays: `np.roll(x[i], 1)`
+_LINES = {"dot", "roll", "cumsum", "cumprod", "diff", "pad", "gradient", "sort", "argsort", "flip",
+          "convolve", "interp", "searchsorted"}  # fmt: skip
+_MATRIX = {"inv", "solve", "cholesky", "eigh", "eigvalsh", "svd", "qr", "det", "pinv", "lstsq"}
+_BETWEEN = {"linspace", "complex", "float", "int", "bool"}
+#: functions that take positions: which argument that is
+_POSITIONS = {"bincount": 0, "take": 1, "at": 1, "take_along_axis": 1}
+_ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
+_ARRAY_KEYWORDS = {"weights", "out", "where"}
+_PYTHON_ARITHMETIC = {"min", "max", "abs"}
+_OF_NUMBERS = {"exp", "sqrt", "log", "sin", "cos", "tan", "abs", "float", "radians", "deg2rad"}
+_BITS = {"BitAnd", "BitOr", "BitXor", "LeftShift", "RightShift"}
+
+
+#: the nodes that say something of the names in them
+_TELLING = (cst.Subscript, cst.Attribute, cst.BinaryOperation, cst.Call, cst.Assign, cst.AugAssign,
+            cst.For, cst.CompFor, cst.If, cst.While)  # fmt: skip
+
+
+class _Visitor(Operands):
+    def __init__(
+        self, function: FunctionSource, uses: dict[str, Usage], helpers: dict[str, FunctionSource]
+    ) -> None:
+        given = expressions_of(function.node.body)
+        super().__init__(uses, given, counters(function.node.body))
+        self.own = function.name
+        self.helpers = helpers
+        self.rebound = given.keys() & uses.keys()
+        self.looked_at: set[tuple[str, str]] = set()
+        self.sliced: dict[str, str] = {}
+        self.elements: dict[str, str] = {}  # the variable of `for v in x`: the array x
+
+    def states(self) -> None:
+        """`c_next = f * c + i * g`: a parameter has the dimensions of its own next state."""
+        for name in self.locals:
+            use = self.uses.get(STATE.sub("", name) if STATE.search(name) else name[4:])
+            if use is not None and (STATE.search(name) or name.startswith("new_")):
+                if not (use.is_number or use.is_integer) and use.default is None:
+                    rank = self.ranks.of(cst.Name(name))
+                    use.ndim, use.is_array = max(use.ndim, rank), use.is_array or rank > 0
+
+    def visit(self, nodes: Iterable[cst.CSTNode]) -> None:
+        """Look at each node that says something of the names in it."""
+        for node in nodes:
+            match node:
+                case cst.Subscript():
+                    self.visit_Subscript(node)
+                case cst.Attribute():
+                    self.visit_Attribute(node)
+                case cst.BinaryOperation():
+                    self.visit_BinaryOperation(node)
+                case cst.Call():
+                    self.visit_Call(node)
+                case cst.Assign():
+                    self.visit_Assign(node)
+                case cst.AugAssign():
+                    self.visit_AugAssign(node)
+                case cst.For() | cst.CompFor():
+                    self.visit_For(node)
+                case cst.If(test=test) | cst.While(test=test):
+                    self._compared(test)
+
+    def visit_Subscript(self, node: cst.Subscript) -> None:
+        owner = self.use(node.value)
+        consumed = 0
+        self._pairs(node)
+        for element in node.slice:
+            index = element.slice
+            if isinstance(index, cst.Slice):
+                consumed += 1
+                for part in (index.lower, index.upper, index.step):
+                    self._integer(part)
+                continue
+            assert isinstance(index, cst.Index)
+            value = index.value
+            if isinstance(value, cst.Name) and value.value == "None":
+                continue
+            if isinstance(value, cst.Attribute) and value.attr.value == "newaxis":
+                continue
+            consumed += not isinstance(value, cst.Ellipsis)
+            self._index(value)
+        if owner is not None:
+            dots = any(isinstance(e.slice, cst.Index) and isinstance(e.slice.value, cst.Ellipsis)
+                       for e in node.slice)  # fmt: skip
+            picture = dots and isinstance(node.value, cst.Name) and IMAGE.search(node.value.value)
+            owner.array(max(consumed + dots + bool(picture), 1))
+            owner.has_axes |= not all(map(is_whole, node.slice))  # `out[:] = ...` is elementwise
+        elif isinstance(node.value, cst.Name):
+            self.ranks.demand(node.value, consumed)
+        self._shape_axis(node)
+
+    def _shape_axis(self, node: cst.Subscript) -> None:
+        """`x.shape[k]` needs k + 1 dimensions."""
+        if not (isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape"):
+            return
+        owner = self.use(node.value.value)
+        index = node.slice[0].slice
+        if owner is not None and isinstance(index, cst.Index):
+            if isinstance(index.value, cst.Integer):
+                owner.axes(int(index.value.value) + 1)
+
+    def _pairs(self, node: cst.Subscript) -> None:
+        """`p[np.arange(n), t]`: the positions t are as many as the rows."""
+        indices = [e.slice.value for e in node.slice if isinstance(e.slice, cst.Index)]
+        if any(isinstance(v, cst.Call) and called(v.func) == "arange" for v in indices):
+            for v in indices:
+                self._positions(v)
+
+    def _index(self, value: cst.BaseExpression) -> None:
+        match value:
+            case cst.Name(value=name):
+                use = self.use(value)
+                if use is not None and MASK.search(name):
+                    self._selects(value)
+                elif use is not None:
+                    use.is_index = use.is_integer = True
+                for known in (self.sliced, self.elements):
+                    if name in known:
+                        self.uses[known[name]].is_index = True
+                for e in self._assigned(name, "index"):
+                    self._index(e)
+            case cst.Call(func=cst.Name(value=name), args=args) if name in _PYTHON_ARITHMETIC:
+                for a in args:
+                    self._index(a.value)
+            case cst.UnaryOperation(operator=cst.BitInvert(), expression=inner):
+                self._selects(inner)
+            case cst.BinaryOperation(left=left, operator=cst.BitAnd() | cst.BitOr(), right=right):
+                self._selects(left)
+                self._selects(right)
+            case cst.BinaryOperation(left=left, right=right):
+                self._index(left)
+                self._index(right)
+            case cst.Subscript(value=cst.Name() as inner):
+                use = self.use(inner)
+                if use is not None:
+                    use.is_index = True
+                    use.array()
+
+    def _assigned(self, name: str, purpose: str) -> list[cst.BaseExpression]:
+        """What a local name is given, for each purpose once."""
+        if (name, purpose) in self.looked_at:
+            return []
+        self.looked_at.add((name, purpose))
+        return self.locals.get(name, [])
+
+    def _compared(self, test: cst.BaseExpression) -> None:
+        """What an `if` compares are numbers: the truth value of an array is ambiguous."""
+        match test:
+            case cst.BooleanOperation(left=left, right=right):
+                self._compared(left)
+                self._compared(right)
+            case cst.Comparison(left=left, comparisons=rest):
+                if all(isinstance(c.operator, _ORDERS) for c in rest):
+                    for e in (left, *(c.comparator for c in rest)):
+                        self._number(e)
+
+    def _number(self, value: cst.BaseExpression) -> None:
+        """The names that arithmetic makes a number of are numbers."""
+        match value:
+            case cst.Name(value=name):
+                use = self.uses.get(name)
+                if use is not None and name not in self.rebound:
+                    use.is_number = True
+                for e in self._assigned(name, "number"):
+                    self._number(e)
+            case cst.BinaryOperation(left=left, operator=operator, right=right):
+                if not isinstance(operator, cst.MatrixMultiply):
+                    self._number(left)
+                    self._number(right)
+            case cst.UnaryOperation(expression=inner):
+                self._number(inner)
+            case cst.Call(func=func, args=args) if called(func) in _OF_NUMBERS:
+                for a in args:
+                    self._number(a.value)
+
+    def _selects(self, value: cst.BaseExpression) -> None:
+        """A subscript that can only be a boolean mask, by its operator or by its name."""
+        use = self.use(value)
+        if use is not None:
+            use.is_mask = True
+            use.array()
+        elif isinstance(value, cst.UnaryOperation):
+            self._selects(value.expression)
+
+    def _integer(self, value: cst.BaseExpression | None) -> None:
+        match value:
+            case cst.Name():
+                use = self.use(value)
+                if use is not None:
+                    use.is_integer = True
+                for e in self._assigned(value.value, "integer"):
+                    self._integer(e)
+            case cst.BinaryOperation(left=left, operator=operator, right=right):
+                if not isinstance(operator, cst.Divide):
+                    self._integer(left)
+                    self._integer(right)
+            case cst.UnaryOperation(expression=inner):
+                self._integer(inner)
+            case cst.Call(func=cst.Name(value=name), args=args) if name in _PYTHON_ARITHMETIC:
+                for a in args:
+                    self._integer(a.value)
+            case cst.Subscript(value=cst.Name() as inner):
+                use = self.use(inner)
+                if use is not None:
+                    use.is_index = True
+                    use.array()
+
+    def visit_Attribute(self, node: cst.Attribute) -> None:
+        owner = self.use(node.value)
+        if owner is None and isinstance(node.value, cst.Name) and node.attr.value in REDUCERS:
+            self.ranks.demand(node.value, 1)
+        if owner is not None and node.attr.value in _ARRAY_ATTRIBUTES:
+            turned = node.attr.value == "T" and not owner.is_vector
+            owner.axes(2 if turned or node.attr.value in ("ravel", "flatten") else 1)
+
+    def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
+        if isinstance(node.operator, cst.MatrixMultiply):
+            for side in map(unturned, (node.left, node.right)):
+                use = self.use(side)
+                if use is not None:
+                    use.is_array = use.in_product = True
+                if isinstance(side, cst.BinaryOperation) and isinstance(side.right, cst.Name):
+                    use = self.use(side.right)
+                    if use is not None:
+                        use.is_array = use.in_product = True
+            self._vector(node.left, node.right)
+            self._stacks(node.left, node.right)
+        if isinstance(node.operator, (cst.Add, cst.Subtract)):
+            self._beside_product(node.left, node.right)
+            self._beside_product(node.right, node.left)
+        if type(node.operator).__name__ in _BITS:
+            for side in (node.left, node.right):
+                self._bits(side)
+
+    def _dot(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
+        """`np.dot(x, W)` where the names say that there is a matrix."""
+        sides = [unturned(left), unturned(right)]
+        if any(isinstance(s, cst.Name) and s.value[0].isupper() for s in sides):
+            for side in sides:
+                use = self.use(side)
+                if use is not None:
+                    use.is_array = use.in_product = True
+            self._vector(left, right)
+
+    def _vector(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
+        """`A @ x` as it is written on paper: capital letters are matrices, small ones vectors."""
+        use = self.use(right)
+        if use is None or not isinstance(right, cst.Name):
+            return
+        left = left.expression if isinstance(left, cst.UnaryOperation) else left
+        if isinstance(left, cst.Name):
+            use.is_vector |= left.value[0].isupper() and right.value[0].islower()
+        elif isinstance(left, cst.BinaryOperation):
+            use.is_vector |= unturned(left.left).deep_equals(right)  # `w.T @ C @ w`
+
+    def _stacks(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
+        """`q @ k.transpose(0, 1, 3, 2)`, and what the product is multiplied with."""
+        for one, other in ((left, right), (right, left)):
+            use, axes = self.use(one), self.ranks.of(other)
+            if isinstance(other, cst.Call) and called(other.func) == "transpose":
+                axes = len(other.args)
+            weights = isinstance(one, cst.Name) and one.value[0] in "Ww"
+            if use is not None and axes > 2 and not weights:
+                use.array(axes)
+
+    def _beside_product(self, side: cst.BaseExpression, other: cst.BaseExpression) -> None:
+        """`b - A @ x` and `x @ w + b`: what is added to a product is an array as well."""
+        use = self.use(side)
+        if use is not None and has_product(other):
+            use.array()
+
+    def _bits(self, side: cst.BaseExpression) -> None:
+        """An operand of a bit operation, or the array that it is an element of."""
+        if isinstance(side, cst.Subscript):
+            side = side.value
+        use = self.use(side)
+        if use is None and isinstance(side, cst.Name):
+            use = self.uses.get(self.elements.get(side.value, ""))
+            for e in self._assigned(side.value, "bits"):
+                if isinstance(e, cst.Call) and e.args:  # `np.pad(b, 1)`
+                    self._bits(e.args[0].value)
+        if use is not None:
+            use.has_bits = True
+
+    def visit_AugAssign(self, node: cst.AugAssign) -> None:
+        """A parameter that is changed in place is an array."""
+        use = self.use(node.target)
+        if use is not None and use.default is None:
+            use.is_array = True
+        self.ranks.demand(node.target, self.ranks.of(node.value))
+
+    def visit_For(self, node: cst.For | cst.CompFor) -> None:
+        use = self.use(node.iter)
+        if use is not None:
+            use.array()
+            if isinstance(node.iter, cst.Name) and isinstance(node.target, cst.Name):
+                self.elements[node.target.value] = node.iter.value
+        if isinstance(node.iter, cst.Subscript) and isinstance(node.target, cst.Name):
+            return
+        self._iterated(node.iter)
+        self.elements |= {v: a for v, a in elements_of(node.target, node.iter) if a in self.uses}
+
+    def _iterated(self, call: cst.BaseExpression) -> None:
+        """`enumerate(x)`, `zip(x, y)`, `enumerate(zip(x, y))`: all of them arrays."""
+        if isinstance(call, cst.Call) and called(call.func) in ("enumerate", "zip"):
+            for a in call.args:
+                use = self.use(a.value)
+                if use is not None:
+                    use.array()
+                self._iterated(a.value)
+
+    def visit_Assign(self, node: cst.Assign) -> None:
+        """`n, m = x.shape` and `y = x` / `x = np.asarray(x)`."""
+        target = node.targets[0].target
+        if isinstance(target, cst.Subscript):
+            if any(isinstance(e.slice, cst.Slice) for e in target.slice) and not self.first_look:
+                self._mark(node.value, 0)
+        if isinstance(node.value, cst.Attribute) and node.value.attr.value == "shape":
+            use = self.use(node.value.value)
+            if isinstance(target, cst.Tuple):
+                self.ranks.demand(node.value.value, len(target.elements))
+            if use is not None and isinstance(target, cst.Tuple):
+                use.axes(len(target.elements))
+        owner = self.use(node.value)
+        if owner is not None and isinstance(target, cst.Tuple):
+            owner.axes()
+        if isinstance(target, cst.Name) and isinstance(node.value, cst.Name):
+            if node.value.value in self.uses and target.value not in self.uses:
+                self.derived[target.value] = node.value.value
+        use = self.use(target)
+        if use is not None and isinstance(node.value, cst.BinaryOperation) and not use.is_scalar:
+            use.is_array |= self._has_array(node.value)  # `v = v - k * x` changes v to an array
+        source = node.value.value if isinstance(node.value, cst.Subscript) else None
+        if isinstance(source, cst.Name) and source.value in self.uses:
+            parts = (
+                [e.value for e in target.elements] if isinstance(target, cst.Tuple) else [target]
+            )
+            self.sliced |= {t.value: source.value for t in parts if isinstance(t, cst.Name)}
+
+    def visit_Call(self, node: cst.Call) -> None:
+        name = called(node.func)
+        if isinstance(node.func, cst.Name) and name in self.helpers:
+            self._helper(node, self.helpers[name])
+            return
+        is_numpy = isinstance(node.func, cst.Attribute)
+        if name in ("dot", "matmul") and len(node.args) == 2:
+            self._dot(node.args[0].value, node.args[1].value)
+        axis = next((a.value for a in node.args if a.keyword and a.keyword.value == "axis"), None)
+        if name == "roll" and axis is None and len(node.args) == 3:
+            axis = node.args[2].value
+        for position, a in enumerate(node.args):
+            keyword = a.keyword.value if a.keyword else ""
+            if is_size(name, position, keyword):
+                self._sizes(a.value)
+                continue
+            if name in SHAPE_TAKERS or name in _BETWEEN or is_math(node.func):
+                self._scalar(a.value)
+                continue
+            if name == "range":
+                self._integer(a.value)
+                continue
+            if position == _POSITIONS.get(name) and not keyword:
+                self._positions(a.value)
+            if name == "reshape" and not keyword and (position or not is_np(node.func)):
+                self._sizes(a.value)
+                continue
+            if name in ("min", "max") and not is_numpy and len(node.args) > 1:
+                self._number(a.value)
+            if name == "array" and position == 0 and has_number(a.value):
+                self._matrix(a.value)
+            if is_numpy and position == 0 and name in REDUCERS | _LINES:
+                self._rows(a.value)
+            if is_numpy and position == 0 and name in REDUCERS | _LINES and axis is not None:
+                self.ranks.demand(a.value, axis_ndim(axis))
+            use = self.use(a.value)
+            if use is not None and use.default is not None and name in REDUCERS:
+                continue  # the axis in `x.sum(axis)`
+            if is_numpy and not keyword and not is_math(node.func):
+                self._operands(a.value)
+            if use is not None and is_numpy and keyword in _ARRAY_KEYWORDS:
+                use.array()
+            if use is None or keyword:
+                continue
+            if name == "len":
+                use.axes()
+            elif is_numpy and position == 0 and name in _MATRIX:
+                use.array(2)
+            elif is_numpy and position == 0 and name in REDUCERS | _LINES:
+                use.array(axis_ndim(axis))
+            elif is_numpy and position == 0 and is_step(a.value):
+                use.is_scalar = True
+            elif is_numpy and position == 0 and not is_math(node.func) and use.default is None:
+                use.array()  # a ufunc takes numbers too: what has one as its default stays one
+        if isinstance(node.func, cst.Attribute):
+            use = self.use(node.func.value)
+            inner = node.func.value
+            if name in REDUCERS:
+                self._rows(inner)
+                first = axis or next((a.value for a in node.args if a.keyword is None), None)
+                if use is None and first is not None:
+                    self.ranks.demand(inner, axis_ndim(first))
+            if isinstance(inner, (cst.BinaryOperation, cst.Call)) and name in REDUCERS:
+                self._operands(node.func.value, axis_ndim(axis))
+            if use is not None and name == "transpose" and len(node.args) > 1:
+                use.array(len(node.args))
+            if use is not None and name in REDUCERS:
+                given = [a.value for a in node.args if a.keyword is None]
+                first = axis or (given[0] if given else None)
+                use.array(axis_ndim(first))
+
+    def _rows(self, value: cst.BaseExpression) -> None:
+        """What is summed is an array: of `d = p[i] - p[j]` and `sum(d * d)`, p has rows."""
+        match value:
+            case cst.Name(value=name):
+                for e in self._assigned(name, "rows"):
+                    self._rows(e)
+            case cst.BinaryOperation(left=left, right=right):
+                self._rows(left)
+                self._rows(right)
+            case cst.Subscript(value=array, slice=[cst.SubscriptElement(slice=cst.Index())]):
+                use = self.use(array)
+                if use is not None and not self._selecting(value):
+                    use.array(2)
+
+    def _selecting(self, value: cst.Subscript) -> bool:
+        """Whether a subscript may be an array or a mask: then the result has its dimensions."""
+        index = value.slice[0].slice
+        if isinstance(index, cst.Index) and isinstance(index.value, cst.Name):
+            return index.value.value not in self.counters
+        return True
+
+    def _positions(self, value: cst.BaseExpression) -> None:
+        if isinstance(value, cst.Call) and called(value.func) in ("ravel", "flatten"):
+            assert isinstance(value.func, cst.Attribute)
+            value = value.func.value
+        use = self.use(value.value if isinstance(value, cst.Subscript) else value)
+        if use is not None:
+            use.is_index = True
+            use.array()
+
+    def _matrix(self, value: cst.BaseExpression) -> None:
+        """The elements of `np.array([[c, -s], [s, c]])`."""
+        if isinstance(value, (cst.List, cst.Tuple)):
+            for e in value.elements:
+                self._matrix(e.value)
+        else:
+            self._number(value)
+
+    def _helper(self, node: cst.Call, helper: FunctionSource) -> None:
+        """What a helper of the file does with its parameters holds for the arguments."""
+        if helper.name == self.own or not any(used_names(a.value) & self.uses.keys()
+                                              for a in node.args):  # fmt: skip
+            return
+        for argument, known in zip(node.args, self._inner(helper), strict=False):
+            use = self.use(argument.value)
+            if argument.keyword is not None:
+                continue
+            if use is None:
+                self.ranks.demand(argument.value, known.ndim or 0)
+                continue
+            use.is_integer |= known.is_integer
+            use.is_index |= known.is_index
+            use.is_scalar |= known.is_scalar
+            use.has_bits |= known.has_bits
+            use.is_mask |= known.is_mask
+            if known.ndim:
+                use.array(known.ndim)
+
+    def _inner(self, helper: FunctionSource) -> list[Usage]:
+        """What a helper does with its parameters, judged once for the calls that lead to it."""
+        rest = {n: f for n, f in self.helpers.items() if n not in (helper.name, self.own)}
+        key = (helper.name, frozenset(rest))
+        known = helper.module.usages.get(key)
+        if known is None:
+            known = helper.module.usages[key] = list(usage_of(helper, rest).values())
+        return known
+
+    def _sizes(self, value: cst.BaseExpression) -> None:
+        for name in (n for n in walk(value) if isinstance(n, cst.Name)):
+            use = self.use(name)
+            if use is not None and not use.is_array:
+                use.is_size = True
+        if isinstance(value, (cst.Tuple, cst.List)):
+            for e in value.elements:
+                self._integer(e.value)
+        else:
+            self._integer(value)
+
+
+def usage_of(
+    function: FunctionSource, helpers: dict[str, FunctionSource] | None = None
+) -> dict[str, Usage]:
+    """Evidence for every parameter of a function; helpers of the file are looked into."""
+    if helpers is None:
+        helpers = function.module.by_name
+    from porter.inference.signature import parameters_of
+
+    params = parameters_of(function)
+    uses = {q.name.value: Usage(default=type_of_default(q.default)) for q in params}
+    visitor = _Visitor(function, uses, helpers)
+    telling = [n for n in walk(function.node.body) if isinstance(n, _TELLING)]
+    for first_look in (True, False, False):
+        visitor.first_look = first_look
+        visitor.visit(telling)
+    visitor.states()
+    settle(uses, function.name)
+    return uses

@@ -1,0 +1,1 @@
+"""Operations on arrays as arithmetic on their indices."""

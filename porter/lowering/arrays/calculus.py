@@ -1,0 +1,356 @@
+"""Operations on delayed arrays: each is index arithmetic or a map over scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from porter.dtypes.dtype import INT64, DType, strengthen
+from porter.ir.nodes import Axis, Check, Const, Expr, Op, Reduce
+from porter.ir.nodes import Value as IndexValue
+from porter.ir.ops import OPS, sign
+from porter.ir.scalars import DTypeError, cast, choose, constant_of, integer, operate
+from porter.lowering.arrays.compaction import same_selection, whole
+from porter.lowering.state import mixed
+from porter.lowering.state.builder import Builder
+from porter.resolve.values import Array, At
+from porter.sizes.polynomial import Apply, Poly, sym
+
+Operand = Array | Expr
+ONE = Poly.of(1)
+
+
+def as_array(value: Operand) -> Array:
+    """A scalar as a 0-d array."""
+    if isinstance(value, Array):
+        return value
+    return Array((), strengthen(value.dtype), lambda _: value)
+
+
+def broadcast_shape(b: Builder, shapes: Sequence[tuple[Poly, ...]], what: str) -> tuple[Poly, ...]:
+    """The common shape; dimensions that are not 1 at conversion are taken as equal."""
+    ndim = max(map(len, shapes))
+    result: list[Poly] = []
+    for d in range(-ndim, 0):
+        size = ONE
+        for shape in shapes:
+            if len(shape) < -d or shape[d] == ONE:
+                continue
+            size = b.resolve(shape[d]) if size == ONE else b.unify(size, shape[d], what, True)
+        result.append(size)
+    return tuple(result)
+
+
+def aligned(shape: tuple[Poly, ...], idx: Sequence[Poly]) -> list[Poly]:
+    """The subscripts of a broadcast operand: 0 along its dimensions of size 1."""
+    tail = list(idx)[len(idx) - len(shape) :]
+    return [Poly() if n == ONE else i for n, i in zip(shape, tail, strict=True)]
+
+
+def _common_mask(b: Builder, arrays: Sequence[Array], what: str) -> At | None:
+    masked = [a for a in arrays if a.mask is not None]
+    if not masked:
+        return None
+    first = masked[0]
+    probe = [sym(f"?{d}", True) for d in range(first.ndim)]
+    assert first.mask is not None
+    for a in arrays:
+        if a.mask is None and a.ndim:
+            raise b.refuse(
+                "PRT906",
+                f"{what} combines a selection by a mask with a whole array",
+                "select from every array with the same mask",
+            )
+        if a.mask is not None and a.mask(probe) != first.mask(probe):
+            raise b.refuse(
+                "PRT906",
+                f"{what} combines selections by different masks",
+                "select from every array with the same mask",
+            )
+    return first.mask
+
+
+def at_most_one(n: Poly) -> bool:
+    """Whether a size is 1, or min(k + 1, ...) - k as the slice `x[:, k : k + 1]` gives it."""
+    return n == ONE or any(
+        isinstance(a, Apply) and a.op == "min" and ONE - (n - Poly.atom(a)) in a.args
+        for monomial, c in n.terms for a in monomial if c == 1
+    )  # fmt: skip
+
+
+def _thin_axes(b: Builder, arrays: Sequence[Array], what: str) -> list[Array]:
+    """An axis as `x[:, :1]` has it is broadcast like one of length 1: it must not be empty."""
+    ndim = max(a.ndim for a in arrays)
+    sizes = [[b.resolve(a.shape[d]) if a.ndim >= -d else ONE for d in range(-ndim, 0)]
+             for a in arrays]  # fmt: skip
+    wide = [any(not at_most_one(s[d]) for s in sizes) for d in range(ndim)]
+    result = []
+    for a, own in zip(arrays, sizes, strict=True):
+        shape = list(a.shape)
+        for d in range(ndim - a.ndim, ndim):
+            if wide[d] and at_most_one(own[d]) and own[d] != ONE:
+                b.check(Check("index", ONE, own[d], f"{what}: operands could not be broadcast"))
+                shape[d - ndim + a.ndim] = ONE
+        result.append(a if shape == list(a.shape) else replace(a, shape=tuple(shape)))
+    return result
+
+
+def map_arrays(
+    b: Builder, function: Callable[..., Expr], operands: Sequence[Operand], what: str
+) -> Operand:
+    """Apply a scalar function elementwise, with broadcasting."""
+    if not any(isinstance(o, Array) for o in operands):
+        return _typed(b, what, function, [o for o in operands if not isinstance(o, Array)])
+    arrays = [as_array(o) for o in operands]
+    b.same_dtype(*(a.dtype for a in arrays))
+    mask, lead = None, 0
+    if not any(a.lead for a in arrays):
+        mask = _common_mask(b, arrays, what)
+    elif same_selection(arrays):
+        mask, lead = next((a.mask, a.lead) for a in arrays if a.lead)
+    else:
+        arrays = [whole(b, a) for a in arrays]
+    arrays = _thin_axes(b, arrays, what)
+    shape = broadcast_shape(b, [a.shape for a in arrays], what)
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        args = [
+            a.at(aligned(tuple(map(b.resolve, a.shape)), idx)) if isinstance(o, Array) else o
+            for o, a in zip(operands, arrays, strict=True)
+        ]
+        return _typed(b, what, function, args)
+
+    start = [sym(f"?{d}", True) for d in range(len(shape))]
+    probe = at(start)
+    if not shape and mask is None:
+        return probe  # a ufunc makes a scalar of 0-d arrays
+
+    def again(idx: Sequence[Poly]) -> Expr:
+        # the next operation asks for the same dtype: a chain would be followed to its start
+        return probe if list(idx) == start else at(idx)
+
+    return Array(shape, strengthen(probe.dtype), again, mask=mask, lead=lead)
+
+
+def _typed(b: Builder, what: str, function: Callable[..., Expr], args: Sequence[Expr]) -> Expr:
+    try:
+        b.same_dtype(*(a.dtype for a in args))
+        result = function(*args)
+        _check_generic(b, args, result)
+        mixed.decide(b, function, args, result)
+        return result
+    except DTypeError as e:
+        raise b.refuse("PRT907", str(e)) from None
+
+
+def _check_generic(b: Builder, args: Sequence[Expr], result: Expr) -> None:
+    """What a generic integer dtype cannot promise: small ints that fit, floats of one size."""
+    integers = [a.dtype for a in args if a.dtype.var and a.dtype.kind in "iu"]
+    decided = isinstance(result, Const) and result.dtype.kind == "b"
+    if decided or any(result is a for a in args):
+        return  # a comparison that comes out alike for every number of the dtype
+    for dtype in integers:
+        for a in args:
+            known = constant_of(a)
+            if a.dtype.weak and isinstance(known, int) and not isinstance(known, bool):
+                b.literal(known, dtype)
+        if isinstance(result, Op) and OPS[result.op].rule in ("float", "real_float"):
+            b.pin(dtype)
+
+
+def elementwise(b: Builder, op: str, *operands: Operand) -> Operand:
+    """One operation of the table `ir/ops.py`, elementwise."""
+    return map_arrays(b, lambda *args: operate(op, *args), operands, f"`{sign(op)}`")
+
+
+def where(b: Builder, cond: Operand, then: Operand, other: Operand) -> Operand:
+    """`np.where` with three arguments: always an array's (strong) dtype."""
+    chosen = map_arrays(b, choose, [cond, then, other], "`where`")
+    return chosen if b.depth else as_array(chosen)
+
+
+def either(b: Builder, cond: Expr, then: Operand, other: Operand, what: str) -> Operand:
+    """As `alternatives`; a store into the one that is meant would be seen through its views."""
+    result = alternatives(b, cond, then, other, what)
+    arrays = [v for v in (then, other) if isinstance(v, Array)]
+    views = [n for v in arrays for n in ([v.view.buffer] if v.view else v.shown_of.split())]
+    if isinstance(result, Array) and views:
+        shown_of = " ".join(dict.fromkeys(views))
+        chosen = any(v.chosen or v.view is not None for v in arrays)
+        return replace(result, view=None, shown_of=shown_of, chosen=chosen)
+    return result
+
+
+def alternatives(b: Builder, cond: Expr, then: Operand, other: Operand, what: str) -> Operand:
+    """One value or the other by a scalar condition: both of one shape and one dtype.
+
+    Python gives the chosen one as it is; nothing is broadcast or promoted. A literal beside a
+    number counts as that number's dtype.
+    """
+    x, y = as_array(then), as_array(other)
+    if x.ndim != y.ndim:
+        raise b.refuse("PRT908", f"{what} is {max(x.ndim, y.ndim)}-D or {min(x.ndim, y.ndim)}-D "
+                       "depending on the condition", "give both the same shape")  # fmt: skip
+    weak = then.dtype.weak or other.dtype.weak
+    if (x.ndim or not weak) and x.dtype.name != y.dtype.name:
+        raise b.refuse("PRT908", f"{what} is {x.dtype.name} or {y.dtype.name} depending on the "
+                       "condition", "convert one of them with `astype`")  # fmt: skip
+    for m, n in zip(x.shape, y.shape, strict=True):
+        b.unify(m, n, what)
+    chosen = map_arrays(b, choose, [cond, then, other], what)
+    if not isinstance(chosen, Array):
+        mixed.meet(b, chosen, *(v.at(()) if isinstance(v, Array) else v for v in (then, other)))
+    return chosen
+
+
+def astype(array: Operand, dtype: DType) -> Operand:
+    """A copy in another dtype."""
+    if not isinstance(array, Array):
+        return cast(array, dtype)
+    return Array(
+        array.shape, dtype, lambda idx: cast(array.at(idx), dtype), None, array.mask, array.lead
+    )
+
+
+def full(shape: Sequence[Poly], value: Expr, dtype: DType) -> Array:
+    """An array of one value."""
+    filled = cast(value, dtype)
+    return Array(tuple(shape), dtype, lambda _: filled)
+
+
+def transpose(array: Array, order: Sequence[int]) -> Array:
+    """Axes in another order; a view stays a view."""
+
+    def back(idx: Sequence[Poly]) -> list[Poly]:
+        original = [Poly()] * array.ndim
+        for position, axis in enumerate(order):
+            original[axis] = idx[position]
+        return original
+
+    return reindex(array, tuple(array.shape[a] for a in order), back)
+
+
+def reindex(
+    array: Array, shape: tuple[Poly, ...], index: Callable[[Sequence[Poly]], list[Poly]]
+) -> Array:
+    """The array whose element `idx` is `array[index(idx)]`: views stay views."""
+    assert not array.lead, "a selection is made whole before it is indexed"
+    view = array.view
+    mask = array.mask
+    return Array(
+        shape,
+        array.dtype,
+        lambda idx: array.at(index(idx)),
+        replace(view, index=lambda idx: view.index(index(idx))) if view else None,
+        (lambda idx: mask(index(idx))) if mask else None,
+        shown_of=array.shown_of,
+    )
+
+
+def delayed(array: Array, at: At, shape: tuple[Poly, ...] | None = None) -> Array:
+    """A new array value computed from another: not a view."""
+    return Array(array.shape if shape is None else shape, array.dtype, at)
+
+
+# -- reductions ------------------------------------------------------------------------
+
+
+def normal_axis(b: Builder, axis: int, ndim: int, what: str) -> int:
+    """A nonnegative axis. Refuses one that is out of bounds."""
+    if not -ndim <= axis < ndim:
+        raise b.refuse("PRT903", f"{what}: axis {axis} is out of bounds for a {ndim}-D array")
+    return axis % ndim
+
+
+def reduce(
+    b: Builder,
+    op: str,
+    array: Array,
+    axes: Sequence[int] | None,
+    keepdims: bool,
+    dtype: DType,
+    change: Callable[[Expr], Expr] = lambda e: e,
+    neutral: Expr | None = None,
+) -> Operand:
+    """Fold `change(element)` over the axes (all if None), as `dtype`.
+
+    Elements that a mask leaves out count as `neutral`, or as what the fold ignores.
+    """
+    if not array.ndim:
+        return cast(change(array.at(())), dtype)
+    if dtype.name == "float16":
+        raise b.refuse("PRT907", f"`{op}` in float16 is not supported in kernels",
+                       "convert the array with `astype(np.float32)` first")  # fmt: skip
+    chosen = range(array.ndim) if axes is None else axes
+    kept = [d for d in range(array.ndim) if d not in chosen]
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        bound = {d: Axis(b.fresh("kpqrs"[min(k, 4)] + "_"), b.resolve(array.shape[d]))
+                 for k, d in enumerate(chosen)}  # fmt: skip
+        outer = iter(idx)
+        full = [sym(bound[d].name, True) if d in bound else next(outer) for d in range(array.ndim)]
+        body = change(array.at(full))
+        if array.mask is not None:
+            rest = identity(op, body.dtype) if neutral is None else cast(neutral, body.dtype)
+            body = choose(array.mask(full), body, rest)
+        return Reduce(op, tuple(bound.values()), body, dtype)
+
+    if not kept:
+        scalar = at(())
+        if not keepdims:
+            return scalar
+        return Array((ONE,) * array.ndim, dtype, lambda _: scalar)
+    if keepdims:
+        shape = tuple(ONE if d in chosen else n for d, n in enumerate(array.shape))
+        return Array(shape, dtype, lambda idx: at([idx[d] for d in kept]))
+    return Array(tuple(array.shape[d] for d in kept), dtype, at)
+
+
+def identity(op: str, dtype: DType) -> Expr:
+    """The value that a fold ignores."""
+    if op in ("sum", "any"):
+        return cast(integer(0), dtype)
+    if op in ("prod", "all"):
+        return cast(integer(1), dtype)
+    raise DTypeError(f"`{op}` of a selection by a mask is not supported")
+
+
+def accumulator(dtype: DType) -> DType:
+    """The dtype in which NumPy sums and multiplies: at least a 64-bit integer."""
+    if dtype.kind in "bi":
+        return INT64
+    return DType("uint64") if dtype.kind == "u" else strengthen(dtype)
+
+
+def matmul(b: Builder, x: Array, y: Array, what: str = "`@`") -> Operand:
+    """Matrix product of 1-D, 2-D or stacked operands, as `np.matmul`."""
+    x, y = whole(b, x), whole(b, y)
+    if not x.ndim or not y.ndim:
+        raise b.refuse("PRT903", f"{what} requires arrays, not scalars")
+    b.same_dtype(x.dtype, y.dtype)
+    inner = b.unify(x.shape[-1], y.shape[-2] if y.ndim > 1 else y.shape[0], what)
+    rows = x.shape[-2:-1] if x.ndim > 1 else ()
+    columns = y.shape[-1:] if y.ndim > 1 else ()
+    batch = broadcast_shape(b, [x.shape[:-2], y.shape[:-2]], what)
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        k = Axis(b.fresh("k_"), b.resolve(inner))
+        lead = idx[: len(batch)]
+        tail = idx[len(batch) :]
+        left = [*aligned(x.shape[:-2], lead), *tail[: len(rows)], sym(k.name, True)]
+        right = [*aligned(y.shape[:-2], lead), sym(k.name, True), *tail[len(rows) :]]
+        product = _typed(b, what, lambda u, v: operate("mul", u, v), [x.at(left), y.at(right)])
+        if product.dtype.kind == "b":
+            return Reduce("any", (k,), product, product.dtype)
+        return Reduce("sum", (k,), product, product.dtype)
+
+    shape = (*batch, *rows, *columns)
+    probe = at([sym(f"?{d}", True) for d in range(len(shape))])
+    if not shape:
+        return probe
+    return Array(shape, strengthen(probe.dtype), at)
+
+
+def index_value(poly: Poly) -> Expr:
+    """An index as an element of an int64 array."""
+    return IndexValue(poly, INT64)

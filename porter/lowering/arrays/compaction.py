@@ -1,0 +1,238 @@
+"""Selections by a mask as arrays of their own.
+
+As long as only elementwise operations and reductions use `x[mask]`, it stays what it is: x
+and a condition.  Everything else needs its elements one after the other.  Their positions
+are a running count of the mask, whose last value, the length, the host reads back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from porter.dtypes.dtype import BOOL, INT64, WEAK_INT
+from porter.ir.nodes import (
+    Alloc,
+    Axis,
+    Buffer,
+    Expr,
+    Fetch,
+    Load,
+    Reduce,
+    Value,
+    Write,
+)
+from porter.ir.scalars import cast, choose, integer, operate
+from porter.ir.walk import walk
+from porter.lowering.state.builder import Builder
+from porter.resolve.values import Array, At
+from porter.sizes.polynomial import Data, Poly, lengths, product, sym
+
+#: a mask, its shape, how many statements there were, and what was made of it
+Known = tuple[Expr, tuple[Poly, ...], int, Any]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Where the elements of a mask go: `position` counts those up to and including each."""
+
+    keep: Array
+    position: Array
+    count: Poly
+
+
+def whole(b: Builder, array: Array, name: str = "selected") -> Array:
+    """The array itself, or the elements that its mask selects as an array of their length."""
+    array = known_whole(b, array)
+    if not array.lead:
+        return array
+    chosen = _selection(b, array)
+    rest = [b.resolve(n) for n in array.shape[array.lead :]]
+    buffer = Buffer(b.fresh(name), (chosen.count, *rest), array.dtype)
+    b.buffers[buffer.name] = buffer
+    b.emit(Alloc(buffer, b.origin))
+    _scatter(b, buffer, array, chosen)
+    made = b.stored(buffer)
+    if not b.depth:
+        b.compacted.append((array, made))
+    return made
+
+
+def known_whole(b: Builder, array: Array) -> Array:
+    """The elements of a selection that was made whole: what is stored into them is seen by all."""
+    return next((made for known, made in b.compacted if known is array), array)
+
+
+#: what takes a selection as it is, a condition beside the elements
+_LAZY = """sum prod any all count_nonzero mean var std nansum nanprod nanmean nanvar nanstd
+where round around real imag angle nan_to_num isclose sinc copy"""
+LAZY = {f"numpy.{name}" for name in _LAZY.split()} | {"builtins.abs", "builtins.round"}
+
+
+def unselected(b: Builder, name: str, bound: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call, selections made whole where the function needs that."""
+    from porter.lowering.functions.registry import FUNCTIONS
+
+    lazy = name in LAZY or FUNCTIONS[name].ufunc
+
+    def given(value: Any) -> Any:
+        if isinstance(value, tuple):
+            return tuple(map(given, value))
+        return value if lazy or not isinstance(value, Array) else whole(b, value)
+
+    return {key: given(value) for key, value in bound.items()}
+
+
+def held_mask(b: Builder, array: Array, name: str) -> At:
+    """The mask of a selection as it is now; selections by one mask hold it once."""
+    mask, lead = array.mask, array.lead
+    assert mask is not None
+    held = _recall(b, b.held, array)
+    if held is None:
+        held = b.define(name, Array(array.shape[:lead], BOOL, mask))
+        _remember(b, b.held, array, held)
+    at: At = held.at
+    return lambda idx: at(list(idx)[:lead])
+
+
+def length(b: Builder, array: Array) -> Expr:
+    """How many elements a mask selects: known to the host if the selection was made whole."""
+    known = _recall(b, b.selections, array)
+    if known is not None:
+        return Value(known.count, WEAK_INT)
+    mask = array.mask
+    assert mask is not None
+    axes = tuple(Axis(b.fresh("k_"), b.resolve(n)) for n in array.shape[: array.lead])
+    body = cast(cast(mask([sym(a.name, True) for a in axes]), BOOL), INT64)
+    return cast(Reduce("sum", axes, body, INT64), WEAK_INT)
+
+
+def fetched(b: Builder, value: Expr, name: str = "length", nonneg: bool = False) -> Poly:
+    """An integer that is computed on the device as a size: the host reads it back."""
+    if b.ranges or b.loops or b.in_while:
+        raise b.refuse("PRT906", "a size computed from array elements differs between iterations",
+                       "allocate an array of the largest size before the loop")  # fmt: skip
+    return _read_back(b, "size", cast(value, INT64), name, nonneg)
+
+
+def _read_back(b: Builder, name: str, value: Expr, known: str, nonneg: bool = True) -> Poly:
+    """The host's name of an integer that is computed into a 0-d array."""
+    array = b.define(name, Array((), INT64, lambda _: value))
+    assert array.view is not None
+    known = b.fresh(known)
+    b.emit(Fetch(known, array.view.buffer, b.origin))
+    b.fetched.add(known)
+    return sym(known, nonneg)
+
+
+def _scatter(b: Builder, buffer: Buffer, array: Array, chosen: Selection) -> None:
+    """Each selected element goes to its position; no two have the same."""
+    axes = b.axes([*chosen.keep.shape, *array.shape[array.lead :]])
+    k, *rest = (sym(a.name, True) for a in axes)
+    position = chosen.position.at([k])
+    target = Poly.atom(Data(position, True, inside=True)) - 1
+    body = cast(array.at([*_unravel(b, array, k), *rest]), array.dtype)
+    mask = chosen.keep.at([k])
+    b.emit(Write(buffer.name, axes, (target, *rest), body, b.origin, mask, combine="once"))
+
+
+def spread(b: Builder, target: Array, source: Array) -> Array:
+    """`x[mask] = source` for as many elements as the mask selects: each goes where it belongs."""
+    chosen = _selection(b, target)
+    b.unify(chosen.count, source.shape[0], "the store to a selection")
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        flat = Poly()
+        for n, i in zip(target.shape[: target.lead], idx, strict=False):
+            flat = flat * b.resolve(n) + i
+        position = Poly.atom(Data(chosen.position.at([flat]), True, inside=True))
+        return source.at([position - 1, *idx[target.lead :]])
+
+    return Array(target.shape, source.dtype, at, None, target.mask, target.lead)
+
+
+def _unravel(b: Builder, array: Array, k: Poly) -> list[Poly]:
+    """The subscripts along the axes of the mask of element k in row-major order."""
+    index: list[Poly] = []
+    for n in reversed(array.shape[1 : array.lead]):
+        n = b.resolve(n)
+        n = Poly.of(1) if n.constant == 0 else n  # an array of nothing has no element k
+        index.append(k % n)
+        k = k // n
+    return [k, *reversed(index)]
+
+
+def _selection(b: Builder, array: Array) -> Selection:
+    """The positions of what the mask selects, computed once for each mask."""
+    known: Selection | None = _recall(b, b.selections, array)
+    if known is not None:
+        return known
+    mask = array.mask
+    assert mask is not None
+    if b.ranges or b.loops or b.in_while:
+        raise b.refuse(
+            "PRT906",
+            "the number of elements that the mask selects differs between iterations",
+            "keep the full shape and use `np.where(mask, x, 0)`",
+        )
+    size = product(lengths(map(b.resolve, array.shape[: array.lead])))
+
+    def flat(idx: Sequence[Poly]) -> Expr:
+        return cast(mask(_unravel(b, array, idx[0])), BOOL)
+
+    keep = Array((size,), BOOL, flat)
+    if not isinstance(keep.at([sym("?", True)]), Load):
+        keep = b.define("keep", keep)
+
+    def counted(idx: Sequence[Poly]) -> Expr:
+        k = Axis(b.fresh("k_"), idx[0] + 1)
+        return Reduce("sum", (k,), cast(keep.at([sym(k.name, True)]), INT64), INT64)
+
+    position = b.define("place", Array((size,), INT64, counted))
+    some = operate("gt", Value(size, INT64), integer(0))
+    last = choose(some, position.at([size - 1]), Value(Poly(), INT64))
+    chosen = Selection(keep, position, _read_back(b, "total", last, "count"))
+    _remember(b, b.selections, array, chosen)
+    return chosen
+
+
+def _mask_at(array: Array) -> Expr:
+    assert array.mask is not None
+    return array.mask([sym(f"?{d}", True) for d in range(array.lead)])
+
+
+def _remember(b: Builder, store: list[Known], array: Array, value: Any) -> None:
+    """Note what was made of a mask, where every later statement can use it."""
+    if not b.depth:
+        store.append((_mask_at(array), array.shape[: array.lead], len(b.statements), value))
+
+
+def _recall(b: Builder, store: list[Known], array: Array) -> Any:
+    """What was made of the same mask, if nothing that it reads was stored into since."""
+    from porter.analyses.accesses import written_buffers
+
+    mask, shape = _mask_at(array), [b.resolve(n) for n in array.shape[: array.lead]]
+    sources = {e.buffer for e in walk(mask) if isinstance(e, Load)}
+    for known, extent, since, value in store:
+        if known == mask and [b.resolve(n) for n in extent] == shape and not b.depth:
+            if not written_buffers(b.statements[since:]) & sources:
+                return value
+    return None
+
+
+def same_selection(arrays: Sequence[Array]) -> bool:
+    """Whether arrays can be combined element by element as they are, under one mask.
+
+    Whole arrays may be broadcast along the axes behind those of the mask.
+    """
+    first = next(a for a in arrays if a.lead)
+    assert first.mask is not None
+    probe = [sym(f"?{d}", True) for d in range(first.lead)]
+    for a in arrays:
+        if a.mask is None or not a.lead:
+            if a.ndim > first.ndim - first.lead:
+                return False
+        elif a.lead != first.lead or a.ndim != first.ndim or a.mask(probe) != first.mask(probe):
+            return False
+    return True

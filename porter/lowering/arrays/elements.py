@@ -1,0 +1,80 @@
+"""Arrays whose elements take statements to make: a loop nest over the elements.
+
+What has no closed form in its index (a binary search) becomes what a user would have
+written: a loop over the elements with variables in it, which the plan turns into threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+
+from porter.dtypes.dtype import DType
+from porter.ir.nodes import Const, Expr, For, If, Local, Scalar, Value, While, Write
+from porter.ir.scalars import cast, integer, operate
+from porter.lowering.arrays.calculus import ONE, Operand
+from porter.lowering.state.builder import Builder
+from porter.resolve.values import Array
+from porter.sizes.polynomial import Data, Poly, sym
+
+Element = Callable[[Sequence[Poly]], Expr]
+
+
+def by_statements(
+    b: Builder, name: str, shape: tuple[Poly, ...], dtype: DType, element: Element
+) -> Operand:
+    """The array whose element `idx` is `element(idx)`, which may emit statements.
+
+    In a loop of the user's a single element is made there and then.
+    """
+    if not shape and b.depth:
+        return element(())
+    whole = shape or (ONE,)
+    target = b.allocate(name, Array(whole, dtype, lambda _: integer(0)))
+    assert target.view is not None
+    axes = b.axes(whole)
+    idx = tuple(sym(a.name, True) for a in axes)
+    blocks = []
+    with ExitStack() as stack:
+        for axis in axes:
+            blocks.append(stack.enter_context(b.block()))
+            b.ranges.append(axis)
+            b.loops += 1
+        value = cast(element(idx if shape else ()), dtype)
+        b.emit(Write(target.view.buffer, (), idx, value, b.origin))
+    for axis, block in zip(reversed(axes), reversed(blocks), strict=True):
+        b.ranges.pop()
+        b.loops -= 1
+        loop = For(axis.name, axis.lo, axis.hi, 1, tuple(block), b.origin)
+        if axis is axes[0]:
+            b.emit(loop)
+        else:
+            blocks[axes.index(axis) - 1].append(loop)
+    return target if shape else target.at((Poly(),))
+
+
+def first_not(b: Builder, n: Poly, holds: Callable[[Poly], Expr]) -> Expr:
+    """The smallest k up to n where `holds(k)` is false, by bisection; it holds below that."""
+    names = {name: b.fresh(name) for name in ("low", "high", "middle")}
+    low = b.let(names["low"], integer(0))
+    high = b.let(names["high"], integer(n))
+    with b.block() as steps:
+        middle = b.let(names["middle"], operate("floordiv", operate("add", low, high), integer(2)))
+        test = holds(known_position(middle))
+        with b.block() as up:
+            b.let(names["low"], operate("add", middle, integer(1)))
+        with b.block() as down:
+            b.let(names["high"], middle)
+        b.emit(If(test, tuple(up), tuple(down), b.origin))
+    b.emit(While(operate("lt", low, high), tuple(steps), b.origin))
+    return Local(low.name, low.dtype)
+
+
+def named(b: Builder, name: str, e: Expr) -> Expr:
+    """The value as a variable of the thread, read from memory once."""
+    return e if isinstance(e, (Const, Value, Local, Scalar)) else b.let(b.fresh(name), e)
+
+
+def known_position(expr: Expr) -> Poly:
+    """An integer computed in the thread as a subscript that is certainly in bounds."""
+    return Poly.atom(Data(expr, nonneg=True, inside=True))

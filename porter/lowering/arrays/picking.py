@@ -1,0 +1,87 @@
+"""Arrays as subscripts: integer arrays gather, boolean ones select."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from porter.dtypes.dtype import INT64
+from porter.ir.nodes import Expr
+from porter.ir.nodes import Value as IndexValue
+from porter.ir.scalars import operate
+from porter.lowering.arrays.compaction import whole
+from porter.lowering.arrays.subscripts import index_array, is_mask
+from porter.lowering.state.builder import Builder
+from porter.resolve.values import Array, At, Slice, Special
+from porter.sizes.polynomial import Poly, sym
+
+MASK_MISMATCH = "boolean index did not match indexed array"
+_Part = tuple[str, Any]
+_FULL = Slice(None, None, None)
+
+
+def masked(b: Builder, array: Array, mask: Array) -> Array:
+    """`array[mask]`: the elements where the mask holds; a store through it reaches the array."""
+    if array.mask is not None:
+        narrowed = _narrowed(array, mask)
+        if narrowed is not None:
+            return narrowed
+    array, mask = whole(b, array), whole(b, mask)
+    if mask.ndim > array.ndim:
+        raise b.refuse("PRT903", "the mask has more dimensions than the array")
+    if not mask.ndim:
+        raise b.refuse("PRT905", "a single truth value is used as an index", "use `if` instead")
+    _match(b, array.shape, mask)
+    lead = mask.ndim
+    at, view, shown = array.at, array.view, array.shown_of
+    return Array(
+        array.shape, array.dtype, at, view, lambda idx: mask.at(list(idx)[:lead]), lead, shown
+    )
+
+
+def _match(b: Builder, shape: Sequence[Poly], mask: Array) -> None:
+    """NumPy raises IndexError unless a mask is as long as the axes that it selects from."""
+    for have, want in zip(shape, mask.shape, strict=False):
+        b.unify(have, want, MASK_MISMATCH, error="IndexError")
+
+
+def _narrowed(array: Array, mask: Array) -> Array | None:
+    """A selection from a selection, if the second mask was selected by the first one."""
+    first, lead = array.mask, array.lead
+    if mask.mask is None or first is None or lead != 1 or mask.ndim != 1:
+        return None
+    if mask.mask([sym("?", True)]) != first([sym("?", True)]):
+        return None
+
+    def both(idx: Sequence[Poly]) -> Expr:
+        return operate("and", first(idx[:1]), mask.at(list(idx)[:1]))
+
+    return Array(array.shape, array.dtype, array.at, None, both, lead)
+
+
+def with_masks(b: Builder, array: Array, items: Sequence[Any], target: bool) -> Array:
+    """A mask among other subscripts: first, beside slices, or as the positions it selects."""
+    first, rest = items[0], list(items[1:])
+    if is_mask(first) and not any(isinstance(i, Array) for i in rest):
+        before = [_FULL] * first.ndim
+        return masked(b, index_array(b, array, [*before, *rest], target), first)
+    expanded: list[Any] = []
+    axis = 0
+    for item in items:
+        if is_mask(item):
+            _match(b, array.shape[axis:], item)
+            expanded += positions(b, item)
+        else:
+            expanded.append(item)
+        axis += item.ndim if is_mask(item) else 0 if isinstance(item, Special) else 1
+    return index_array(b, array, expanded, target)
+
+
+def positions(b: Builder, mask: Array) -> list[Array]:
+    """`mask.nonzero()`: for each axis the subscripts of the elements that hold."""
+    mask = whole(b, mask)
+
+    def along(d: int) -> At:
+        return lambda idx: IndexValue(idx[d], INT64)
+
+    return [Array(mask.shape, INT64, along(d), None, mask.at, mask.ndim) for d in range(mask.ndim)]

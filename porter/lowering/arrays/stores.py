@@ -1,0 +1,162 @@
+"""Stores: into elements, slices and masked selections of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from porter.dtypes.dtype import RANK, strengthen
+from porter.ir.nodes import Alloc, Axis, Check, Def, Expr, Load, Stmt, Write
+from porter.ir.scalars import cast
+from porter.ir.walk import substitute, walk
+from porter.lowering.arrays.calculus import ONE, Operand, aligned, as_array
+from porter.lowering.arrays.compaction import same_selection, spread, whole
+from porter.lowering.state import mixed
+from porter.lowering.state.builder import Builder
+from porter.resolve.values import Array
+from porter.sizes.polynomial import Atom, Data, Poly, sym
+
+
+def store(
+    b: Builder, target: Array, value: Operand, what: str = "the store", combine: str | None = None
+) -> None:
+    """`target[...] = value`, with broadcasting and the cast to the target's dtype."""
+    if target.view is None and target.shown_of:
+        raise b.refuse(
+            "PRT905",
+            f"the target may share memory with `{target.shown_of}`",
+            "copy it before the store: `.copy()`",
+        )
+    if target.view is None:
+        raise b.refuse("PRT905", "the store goes into a temporary copy and is lost",
+                       "store into the original array")  # fmt: skip
+    readonly = target.view.readonly or b.readonly.get(target.view.buffer, "")
+    if readonly:
+        raise b.refuse("PRT905", readonly, "store into the original array")
+    if target.view.only is not None:
+        b.pin(target.view.only)
+    same = b.may_be(target.view.buffer)
+    if target.view.contiguous or same & b.flattened:
+        _demand_contiguous(b, target.view.buffer)
+    if same & b.frozen:
+        raise b.refuse("PRT905", f"a host object still refers to `{target.view.buffer}`",
+                       "give the host object a copy: `.copy()`")  # fmt: skip
+    b.strict_shapes = True
+    if same & b.snapshots.keys():
+        raise b.may_share(target.view.buffer)
+    b.keep_apart(target.view.buffer, [*b.snapshots, *b.frozen, *b.flattened])
+    source = _placed(b, target, as_array(value))
+    _check_kind(b, target, value)
+    extra = source.ndim - target.ndim
+    if extra > 0:
+        if any(n != ONE for n in source.shape[:extra]):
+            raise b.refuse("PRT903", "the value has more dimensions than the target")
+    for have, want in zip(reversed(source.shape), reversed(target.shape), strict=False):
+        if have != ONE:
+            unequal = f"{what}: could not broadcast the value into the target"
+            met = want != have and b.resolve(want) == b.resolve(have)
+            b.unify(want, have, unequal, "store")
+            if met and want.symbol and have.symbol:
+                # lengths that met in an expression before: the target's cannot be repeated
+                b.check(Check("equal", want, have, unequal))
+    axes = b.axes([n for n in target.shape if n != ONE])
+    running = iter(axes)
+    idx = [Poly() if n == ONE else sym(next(running).name, True) for n in target.shape]
+    inner = idx[-source.ndim :] if source.ndim <= len(idx) else idx
+    at = aligned(source.shape, [*[Poly()] * max(extra, 0), *inner]) if source.ndim else []
+    element = source.at(at)
+    mixed.exact(b, mixed.arms_of(b, element), element.dtype, target.dtype)
+    body = cast(element, target.dtype)
+    index = _apart(b, target.view.buffer, target.view.index(idx), axes)
+    mask = target.mask(idx) if target.mask is not None else None
+    if isinstance(mask, Load) and mask.buffer == target.view.buffer and mask.index != index:
+        raise b.refuse("PRT905", "the mask is a view of the array that is stored into",
+                       "copy the mask first")  # fmt: skip
+    checked = any(isinstance(a, Data) for p in index for a in p.atoms())
+    b.emit(Write(target.view.buffer, axes, index, body, b.origin, mask, checked, combine))
+
+
+def _apart(
+    b: Builder, buffer: str, index: tuple[Poly, ...], axes: Sequence[Axis]
+) -> tuple[Poly, ...]:
+    """Subscripts that are read from the target itself (`x[x] = 0`) are copied first."""
+
+    shape = tuple(axis.extent for axis in axes)
+
+    def atom(a: Atom) -> Poly:
+        if not isinstance(a, Data) or not reads(a.expr, buffer):
+            return Poly.atom(a)
+        expr: Expr = a.expr
+
+        def at(idx: Sequence[Poly]) -> Expr:
+            names = {axis.name: i for axis, i in zip(axes, idx, strict=True)}
+            return substitute(expr, names)
+
+        copy = b.define("positions", Array(shape, strengthen(expr.dtype), at))
+        return Poly.atom(replace(a, expr=copy.at([sym(axis.name, True) for axis in axes])))
+
+    return tuple(p.map_atoms(atom) for p in index)
+
+
+def reads(expr: Expr, buffer: str) -> bool:
+    """Whether an expression reads an array."""
+    return any(isinstance(e, Load) and e.buffer == buffer for e in walk(expr))
+
+
+def shows(b: Builder, buffer: str) -> None:
+    """A name for `x.ravel()`: of an argument with gaps it is a copy, which no store reaches."""
+    b.flattened.add(buffer)
+    if b.stored_in_loop(buffer):
+        _demand_contiguous(b, buffer)
+
+
+def _demand_contiguous(b: Builder, buffer: str) -> None:
+    """A store through `x.ravel()`: of an argument with gaps NumPy would have made a copy."""
+    variables = {name for name, _ in b.moves}
+    made = sorted(b.may_be(buffer) - variables)
+    names = [n for n in made if b.is_parameter(n)]
+    if not all(n in names or any(_is_in_order(s, n) for s in b.statements) for n in made):
+        names = [n for n, known in b.buffers.items() if known.parameter and len(known.shape) > 1]
+    for name in names:
+        message = f"{name} must be contiguous: the store would go to a reshaped copy"
+        b.demand(f'if not {name}.flags["C_CONTIGUOUS"]:\n    raise ValueError("{message}")')
+
+
+def _is_in_order(s: Stmt, buffer: str) -> bool:
+    """Whether a statement makes the array in C order; `x * 2` may keep the order of `x`."""
+    if isinstance(s, Def):
+        return s.name == buffer and not any(isinstance(e, Load) for e in walk(s.body))
+    return isinstance(s, Alloc) and s.buffer.name == buffer
+
+
+def _placed(b: Builder, target: Array, source: Array) -> Array:
+    """The value along the axes of the target, if one of them is a selection by a mask."""
+    if source.lead and target.lead and same_selection([target, source]):
+        return source
+    source = whole(b, source)
+    behind = target.ndim - target.lead
+    if not target.lead or source.ndim <= behind:
+        return source
+    if source.ndim > behind + 1:
+        raise b.refuse(
+            "PRT903", "the value has more dimensions than the selection that it is stored into"
+        )
+    return source if source.shape[0] == ONE else spread(b, target, source)
+
+
+def _check_kind(b: Builder, target: Array, value: Operand) -> None:
+    """NumPy stores floats into integers by truncation; complex into real it warns about."""
+    if value.dtype.kind == "c" and target.dtype.kind != "c":
+        raise b.refuse(
+            "PRT907",
+            "a complex value is stored into a real array",
+            "make the target complex, or store `value.real`",
+        )
+
+
+def same_kind(target: Array, value: Operand) -> bool:
+    """Whether an in-place operation may cast its result back (`casting="same_kind"`)."""
+    ranks = RANK | {"u": 1, "i": 1}
+    return ranks[value.dtype.kind] <= ranks[target.dtype.kind] and not (
+        target.dtype.kind == "u" and value.dtype.kind == "i" and not value.dtype.weak
+    )

@@ -1,0 +1,409 @@
+"""Indexing: integers, slices, None, ellipsis, boolean masks and integer arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from porter.dtypes.dtype import INT64, WEAK_INT
+from porter.ir.nodes import Axis, Check, Const, Expr, Load
+from porter.ir.nodes import Value as IndexValue
+from porter.ir.scalars import integer, poly_of
+from porter.ir.walk import substitute, substitute_poly
+from porter.lowering.arrays.calculus import ONE, aligned, broadcast_shape, reindex
+from porter.lowering.arrays.compaction import same_selection, whole
+from porter.lowering.state.builder import Builder, whole_view
+from porter.lowering.state.facts import highest, lowest, never_negative
+from porter.resolve.values import ELLIPSIS, NONE, Array, Slice, Special
+from porter.sizes.polynomial import (
+    Apply,
+    Data,
+    Poly,
+    Sym,
+    maximum,
+    minimum,
+    slice_bound,
+    sym,
+    unchecked,
+    wrapped,
+)
+
+#: NumPy's objects that are subscripted instead of called
+GRIDS = {"numpy.mgrid", "numpy.ogrid", "numpy.r_", "numpy.c_", "numpy.s_", "numpy.index_exp"}
+# One output dimension or one fixed subscript per item of the index.
+_Part = tuple[str, Any]
+
+
+def bounded(b: Builder, bound: Poly | None, size: Poly, is_stop: bool) -> Poly:
+    """A slice bound as a position; clamped only where a short array would be overrun.
+
+    A start beyond the end or a stop before the beginning gives a negative length, which
+    counts as empty, so that `x[1:-1]` runs from 1 over `n - 2` elements.
+    """
+    if bound is None:
+        return size if is_stop else Poly()
+    bound = b.resolve(bound)
+    constant = bound.constant
+    below = constant < 0 if constant is not None else never_negative(b, -highest(b, bound) - 1)
+    if below:
+        return size + bound if is_stop else maximum(size + bound, 0)
+    if bound.is_nonneg() or _within(b, bound):
+        return bound if not is_stop or _never_above(b, bound, size) else minimum(bound, size)
+    return slice_bound(bound, size)
+
+
+def _within(b: Builder, bound: Poly) -> bool:
+    """Whether a bound with loop indices is certainly not negative."""
+    return never_negative(b, lowest(b, bound))
+
+
+def _never_above(b: Builder, bound: Poly, size: Poly) -> bool:
+    return never_negative(b, size - highest(b, bound))
+
+
+def slice_positions(b: Builder, s: Slice, size: Poly) -> tuple[Poly, Poly, Poly | int]:
+    """(start, length, step) of a slice over a dimension of `size` elements."""
+    step = 1 if s.step is None else s.step.constant
+    size = b.resolve(size)
+    if s.step is not None and step is None:
+        step_there = _positive_step(b, b.resolve(s.step))
+        start, stop = bounded(b, s.start, size, False), bounded(b, s.stop, size, True)
+        return start, _steps(b, stop - start, step_there), step_there
+    if not step:
+        raise b.refuse(
+            "PRT905",
+            "the step of a slice must be a nonzero constant",
+            "write the step as a literal",
+        )
+    if step > 0:
+        start = bounded(b, s.start, size, False)
+        stop = bounded(b, s.stop, size, True)
+        span = stop - start
+    else:
+        start = _reverse_bound(b, s.start, size, False)
+        stop = _reverse_bound(b, s.stop, size, True)
+        span = start - stop
+    length = span if abs(step) == 1 else (span + (abs(step) - 1)) // abs(step)
+    return start, length, step
+
+
+def _positive_step(b: Builder, step: Poly) -> Poly:
+    """A step that is known at run time only: the host tests that it is positive."""
+    low = lowest(b, step)
+    if never_negative(b, low - 1):
+        return step
+    inner = {r.name for r in b.ranges}
+    if low.names() & inner or any(isinstance(a, Data) for a in low.atoms()):
+        raise b.refuse(
+            "PRT905",
+            f"the sign of the step `{step}` of this slice is unknown",
+            "write the step as a literal",
+        )
+    message = "the step of a slice is not positive"
+    b.check(Check("index", Poly.of(1), low, message, "ValueError"))
+    return step
+
+
+def _steps(b: Builder, span: Poly, step: Poly) -> Poly:
+    """How many steps fit into a span, rounded up: q for `q * step - i` with i in range(step)."""
+    q, rest = Poly(), span
+    for atom in {a for a in span.atoms() if isinstance(a, Apply)}:
+        if (whole := Poly.atom(atom) * step).terms[0] in span.terms:
+            q, rest = q + Poly.atom(atom), rest - whole
+    below = never_negative(b, lowest(b, rest) + step - 1) and never_negative(b, lowest(b, -rest))
+    return q if below and q != Poly() else (span + step - 1) // step
+
+
+def _reverse_bound(b: Builder, bound: Poly | None, size: Poly, is_stop: bool) -> Poly:
+    if bound is None:
+        return Poly.of(-1) if is_stop else size - 1
+    constant = bound.constant
+    if constant is not None and constant < 0:
+        return maximum(size + constant, -1) if is_stop else size + constant
+    if bound.is_nonneg() or _within(b, bound):
+        free = is_stop or _never_above(b, bound + 1, size)
+        return bound if free else minimum(bound, size - 1)
+    raise b.refuse(
+        "PRT905",
+        f"the sign of the bound `{bound}` of this slice is unknown",
+        "use a literal bound, or a size such as `x.shape[0]`",
+    )
+
+
+def element(b: Builder, index: Expr, size: Poly, axis: int) -> Poly:
+    """The position that an integer subscript means; a negative constant counts from the end.
+
+    An affine subscript that may leave the array gets a check on the host; one that is read
+    from data is checked in the kernel.
+    """
+    poly = poly_of(index)
+    if poly is None:
+        if index.dtype.kind not in "iu":
+            raise b.refuse(
+                "PRT905",
+                f"a {index.dtype.name} value cannot be used as an index",
+                "convert it to an integer with `int(...)`",
+            )
+        return Poly.atom(Data(index, index.dtype.kind == "u"))
+    poly, size = b.resolve(poly), b.resolve(size)
+    low, high = lowest(b, poly), highest(b, poly)
+    if any(isinstance(a, Data) for a in poly.atoms()):
+        return poly
+    if never_negative(b, -1 - high):
+        return size + poly if _fits(b, -low, size, axis) else _unproved(poly)
+    fits = _fits(b, high + 1, size, axis) and (never_negative(b, low) or _fits(b, -low, size, axis))
+    return poly if fits else _unproved(poly)
+
+
+def _unproved(poly: Poly) -> Poly:
+    """A subscript that nothing shows to be in bounds: the kernel checks it."""
+    return Poly.atom(Data(IndexValue(poly, INT64)))
+
+
+def _fits(b: Builder, least: Poly, size: Poly, axis: int) -> bool:
+    """NumPy raises IndexError unless `size >= least`: proved here, or tested by the host."""
+    if never_negative(b, size - least):
+        return True
+    if any(isinstance(a, Data) for p in (least, size) for a in p.atoms()):
+        return False
+    if (b.conditional and least.constant is None) or least.names() & {r.name for r in b.ranges}:
+        return False
+    if b.data_branches and b.ranges and not size.symbol:
+        return False  # the loop may never come to it, as with the end of a slice that is empty
+    message = f"index is out of bounds for axis {axis}"
+    b.check(Check("index", least, size, message, "IndexError"))
+    return True
+
+
+def _expand(b: Builder, array: Array, items: Sequence[Any]) -> list[Any]:
+    """Fill in the ellipsis and the trailing full slices."""
+    used = sum(_consumes(i) for i in items)
+    if used > array.ndim:
+        raise b.refuse(
+            "PRT903",
+            f"too many indices for a {array.ndim}-D array: {used}",
+        )
+    full = [Slice(None, None, None)] * (array.ndim - used)
+    if any(i is ELLIPSIS for i in items):
+        at = next(k for k, i in enumerate(items) if i is ELLIPSIS)
+        return [*items[:at], *full, *items[at + 1 :]]
+    return [*items, *full]
+
+
+def _consumes(item: Any) -> int:
+    if isinstance(item, Special):
+        return 0
+    if is_mask(item):
+        return int(item.ndim)
+    return 1
+
+
+def index(b: Builder, array: Array, items: Sequence[Any]) -> Array | Expr:
+    """`array[items]`: a view for integers, slices and None; computed otherwise."""
+    result = index_array(b, array, items)
+    return result if result.ndim else result.at(())
+
+
+def index_array(b: Builder, array: Array, items: Sequence[Any], target: bool = False) -> Array:
+    """As `index`, an element being a 0-d view; a `target` of a store is always a view."""
+    from porter.lowering.arrays.picking import masked, with_masks
+
+    if len(items) == 1 and is_mask(items[0]):
+        return masked(b, array, items[0])
+    array = whole(b, array)
+    items = _expand(b, array, items)
+    if any(map(is_mask, items)):
+        return with_masks(b, array, items, target)
+    parts = _parts(b, array, items)
+    if any(isinstance(i, Array) for i in items):
+        return _gather(b, array, parts, target)
+    shape = tuple(p[1][1] for p in parts if p[0] == "slice" or p[0] == "new")
+
+    def back(idx: Sequence[Poly]) -> list[Poly]:
+        outer = iter(idx)
+        return [q for p in parts for q in _position(p, outer)]
+
+    return reindex(array, shape, back)
+
+
+def is_mask(item: Any) -> bool:
+    """Whether an item of an index is an array of truth values."""
+    return isinstance(item, Array) and item.dtype.kind == "b"
+
+
+def _position(part: _Part, outer: Any) -> list[Poly]:
+    kind, value = part
+    if kind == "at":
+        return [value]
+    i = next(outer)
+    if kind == "new":
+        return []
+    start, _, step = value
+    return [start + i * step]
+
+
+def _parts(b: Builder, array: Array, items: Sequence[Any]) -> list[_Part]:
+    parts: list[_Part] = []
+    axis = 0
+    for item in items:
+        if item is NONE:
+            parts.append(("new", (None, ONE)))
+            continue
+        size = array.shape[axis]
+        if isinstance(item, Slice):
+            parts.append(("slice", slice_positions(b, item, size)))
+        elif isinstance(item, Array):
+            parts.append(("array", item))
+        elif isinstance(item, Const) or not hasattr(item, "dtype"):
+            raise b.refuse("PRT905", "the index is not an integer, a slice or an array")
+        else:
+            at = element(b, item, size, axis)
+            known = poly_of(item)
+            if known is not None and known.constant is None:
+                at = _from_front(b, array, at)
+            parts.append(("at", _within_view(array, at, b.resolve(size))))
+        axis += 1
+    return parts
+
+
+def _gather(b: Builder, array: Array, parts: list[_Part], target: bool) -> Array:
+    """Integer-array indexing: the index arrays broadcast; their axes come first or in place."""
+    where = [k for k, p in enumerate(parts) if p[0] == "array"]
+    fixed = [k for k, p in enumerate(parts) if p[0] in ("array", "at")]
+    arrays: list[Array] = [parts[k][1] for k in where]
+    for a in arrays:
+        if a.dtype.kind not in "iu":
+            raise b.refuse(
+                "PRT905",
+                f"a {a.dtype.name} array cannot be used as an index",
+                "convert it to integers with `astype(np.int64)`",
+            )
+    if any(a.lead for a in arrays):
+        if fixed != list(range(len(arrays))) or not same_selection(arrays):
+            arrays = [whole(b, a) for a in arrays]
+    shape = arrays[0].shape
+    if len(arrays) > 1:
+        shape = broadcast_shape(b, [a.shape for a in arrays], "the index arrays")
+    adjacent = fixed == list(range(fixed[0], fixed[-1] + 1))
+    lead = sum(p[0] in ("slice", "new") for p in parts[: fixed[0]]) if adjacent else 0
+    others = tuple(p[1][1] for p in parts if p[0] in ("slice", "new"))
+    result = (*others[:lead], *shape, *others[lead:])
+
+    axes = [d for d, p in enumerate(p for p in parts if p[0] != "new") if p[0] == "array"]
+    positions = [_positions(b, a, array, d, shape) for a, d in zip(arrays, axes, strict=True)]
+
+    def back(idx: Sequence[Poly]) -> list[Poly]:
+        picked = idx[lead : lead + len(shape)]
+        outer = iter([*idx[:lead], *idx[lead + len(shape) :]])
+        given = iter(zip(arrays, positions, strict=True))
+        full: list[Poly] = []
+        for kind, value in parts:
+            if kind == "array":
+                picking, place = next(given)
+                full.append(place(aligned(picking.shape, picked)))
+            else:
+                full += _position((kind, value), outer)
+        return full
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        return array.at(back(idx))
+
+    view = array.view
+    if view is not None:
+        inner = view.index
+        view = replace(view, index=lambda idx: inner(back(idx))) if target else None
+    chosen = arrays[0]
+    mask, covered = chosen.mask, chosen.lead
+    if mask is None:
+        return Array(result, array.dtype, at, view)
+    return Array(result, array.dtype, at, view, lambda idx: mask(list(idx)[:covered]), covered)
+
+
+def _positions(
+    b: Builder, index: Array, array: Array, axis: int, shape: Sequence[Poly]
+) -> Callable[[Sequence[Poly]], Poly]:
+    """The elements of an index array as subscripts: those that follow no data proved in bounds."""
+    size = b.resolve(array.shape[axis])
+    over = [Axis(f"?{d}", b.resolve(n)) for d, n in enumerate(index.shape)]
+    # an empty result reads nothing, whatever the other index arrays say
+    others = [Axis(f"?other{d}", b.resolve(n)) for d, n in enumerate(shape)]
+    probe = index.at([sym(a.name, True) for a in over])
+    plain = as_index(_defined(b, probe))
+    follows_data = any(isinstance(a, Data) for a in plain.atoms())
+    outer = len(b.ranges)
+    b.ranges += over + others
+    # what a mask leaves out is not read
+    conditional, b.conditional = b.conditional, b.conditional or index.lead > 0
+    found = plain if follows_data else element(b, integer(plain), size, axis)
+    positive = follows_data or never_negative(b, lowest(b, found))
+    del b.ranges[outer:]
+    b.conditional = conditional
+    if follows_data or isinstance(probe, Load):
+        proved = found == plain and positive and not follows_data
+        return lambda idx: _within_view(array, as_index(index.at(idx), proved), size)
+
+    found = found if positive or unchecked(found) else _unproved(found)
+
+    def at(idx: Sequence[Poly]) -> Poly:
+        where = {a.name: i for a, i in zip(over, idx, strict=True)}
+        return _within_view(array, substitute_poly(found, where), size)
+
+    return at
+
+
+def _defined(b: Builder, e: Expr) -> Expr:
+    """What an element of a named array was defined as, if nothing was stored into it since."""
+    if not isinstance(e, Load):
+        return e
+    known = b.definition(e.buffer)
+    if known is None:
+        return e
+    return substitute(known.body, {a.name: i for a, i in zip(known.axes, e.index, strict=True)})
+
+
+def _from_front(b: Builder, array: Array, position: Poly) -> Poly:
+    """A position that may be negative counts from the end: the kernel sees to that.
+
+    In a stored array any negative position does so by itself; a named expression may yet be
+    computed where it is read, at the position that stands there.
+    """
+    if unchecked(position) or never_negative(b, lowest(b, position)):
+        return position
+    stored = array.view is not None and b.definition(array.view.buffer) is None
+    return position if whole_view(array) and stored else _unproved(position)
+
+
+def _within_view(array: Array, position: Poly, size: Poly) -> Poly:
+    """The check of a load knows the size of its array, not that of a part of it."""
+    return position if whole_view(array) else wrapped(position, size)
+
+
+def as_index(expr: Expr, proved: bool = False) -> Poly:
+    """An element of an index array as a subscript."""
+    poly = poly_of(expr)
+    if poly is None and isinstance(expr, IndexValue):
+        poly = expr.poly
+    if poly is not None:
+        return poly
+    return Poly.atom(Data(expr, expr.dtype.kind == "u", proved=proved))
+
+
+def row(b: Builder, array: Array, k: Poly) -> Array | Expr:
+    """`array[k]` for a k that is in range: what iteration over an array gives."""
+
+    def back(idx: Sequence[Poly]) -> list[Poly]:
+        return [k, *idx]
+
+    result = reindex(array, array.shape[1:], back)
+    return result if array.ndim > 1 else result.at(())
+
+
+def host_integer(name: str) -> Expr:
+    """An integer that the host computes under a name."""
+    return IndexValue(host_size(name), WEAK_INT)
+
+
+def host_size(name: str) -> Poly:
+    """The same as a size."""
+    return Poly.atom(Sym(name))

@@ -1,0 +1,1 @@
+"""Expressions of the user, evaluated to symbolic values."""

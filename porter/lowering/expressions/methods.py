@@ -1,0 +1,157 @@
+"""Attributes and methods of arrays: most methods are the function of the same name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from porter.ir.nodes import Value as IndexValue
+from porter.ir.scalars import integer, operate
+from porter.lowering.arrays.calculus import Operand, as_array, elementwise, reindex, transpose
+from porter.lowering.arrays.compaction import length, whole
+from porter.lowering.arrays.rearrange import readonly, unflatten
+from porter.lowering.state.builder import Builder
+from porter.resolve.values import Array, DTypeName, Method, Value
+from porter.sizes.polynomial import Poly
+
+if TYPE_CHECKING:
+    from porter.lowering.expressions.evaluate import Evaluator
+
+#: methods that are the NumPy function of the same name applied to the array
+SAME = set(
+    [
+        "sum",
+        "prod",
+        "mean",
+        "std",
+        "var",
+        "min",
+        "max",
+        "argmin",
+        "argmax",
+        "any",
+        "all",
+        "clip",
+        "round",
+        "copy",
+        "dot",
+        "transpose",
+        "swapaxes",
+        "squeeze",
+        "ravel",
+        "conj",
+        "trace",
+        "argsort",
+        "cumsum",
+        "cumprod",
+        "repeat",
+        "take",
+        "diagonal",
+        "choose",
+        "searchsorted",
+        "nonzero",
+        "compress",
+    ]
+)
+FOLDS = set(["sum", "prod", "mean", "std", "var", "min", "max", "argmin", "argmax", "any", "all"])
+RENAMED = {"conjugate": "conj", "flatten": "ravel"}
+#: methods with their own meaning, see `calls.py`
+OWN = {"astype", "reshape", "fill", "item", "view", "tolist", "sort"}
+
+
+def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
+    """`x.shape`, `x.T`, ... or a method to be called."""
+    array = as_array(owner)
+    shape = tuple(map(ev.b.resolve, array.shape))
+    if array.mask is not None and attr in ("T", "flat"):
+        array = whole(ev.b, array)
+    if array.mask is not None and attr in ("shape", "size", "ndim"):
+        return _of_selection(ev, array, attr)
+    if attr in ("shape", "size", "ndim"):
+        ev.b.reads_shape = True
+        ev.b.sized |= {n for p in array.shape for n in p.names()}
+    match attr:
+        case "shape":
+            return tuple(integer(positive(n)) for n in shape)
+        case "size":
+            total = Poly.of(1)
+            for n in shape:
+                total *= positive(n)
+            return integer(total)
+        case "ndim":
+            return integer(len(shape))
+        case "dtype":
+            return DTypeName(array.dtype)
+        case "T":
+            return transpose(array, range(array.ndim)[::-1])
+        case "itemsize":
+            return integer(array.dtype.itemsize)
+        case "nbytes":
+            return integer(as_size(attribute(ev, owner, "size")) * array.dtype.itemsize)
+        case "flat":
+            return flat_iterator(ev.b, array)
+        case "real" | "imag":
+            return part(ev.b, attr, owner)
+    if attr in FOLDS and not isinstance(owner, Array):
+        raise ev.b.refuse("PRT903", f"`.{attr}()` is applied to a scalar, not to an array")
+    if attr in SAME | RENAMED.keys() | OWN:
+        return Method(owner, attr)
+    raise ev.b.refuse("PRT901", f"`.{attr}` of an array cannot be converted", _HELP.get(attr, ""))
+
+
+_HELP = dict.fromkeys(("strides", "base", "flags", "data", "ctypes"),
+                      "remove it: the memory layout does not matter in a kernel")  # fmt: skip
+
+
+def as_size(value: Value) -> Poly:
+    """An attribute that is a size."""
+    assert isinstance(value, IndexValue)
+    return value.poly
+
+
+def flat_iterator(b: Builder, array: Array) -> Array:
+    """`x.flat`: unlike `ravel()` it writes through, whatever the memory looks like."""
+    if not array.ndim:
+        return reindex(array, (Poly.of(1),), lambda _: [])
+    if array.ndim == 1:
+        return reindex(array, array.shape, list)
+    sizes = [b.resolve(n) for n in array.shape]
+    total = Poly.of(1)
+    for n in sizes:
+        total *= positive(n)
+    return reindex(array, (total,), lambda idx: unflatten(idx[0], sizes))
+
+
+def _of_selection(ev: Evaluator, array: Array, attr: str) -> Value:
+    """What NumPy says of `x[mask]`: the axes of the mask are one, as long as it selects."""
+    behind = [integer(positive(ev.b.resolve(n))) for n in array.shape[array.lead :]]
+    if attr == "ndim":
+        return integer(1 + len(behind))
+    many = length(ev.b, array)
+    if attr == "shape":
+        return (many, *behind)
+    for n in behind:
+        many = operate("mul", many, n)
+    return many
+
+
+def part(b: Builder, which: str, owner: Operand) -> Operand:
+    """`z.real` or `z.imag`: NumPy shows the elements of `z` itself, or real `x` as it is."""
+    if which == "real" and owner.dtype.kind != "c":
+        return owner
+    found = elementwise(b, which, owner)
+    if isinstance(owner, Array):
+        found = as_array(found)  # no ufunc: an array of no dimensions stays one
+        if owner.dtype.kind != "c":
+            zeros = b.define(which, whole(b, found))
+            return readonly(zeros, "NumPy makes the imaginary part of real numbers read-only")
+        if owner.view is not None:
+            return replace(found, shown_of=owner.view.buffer)
+    return found
+
+
+def positive(n: Poly) -> Poly:
+    """An extent as a length: a slice of a short array is empty, never negative."""
+    from porter.sizes.polynomial import maximum
+
+    return n if n.is_nonneg() else maximum(n, Poly())

@@ -1,0 +1,109 @@
+"""Running folds: element i of the result is a fold of the elements up to and including i.
+
+No node of their own is needed for them: `np.cumsum(x)[i]` is the sum of `x[k]` over
+`k < i + 1`.  The plan recognises such a fold (`analyses/scans.py`) and computes it in one pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from porter.dtypes.dtype import BOOL, DType, strengthen
+from porter.ir.nodes import Axis, Expr, Reduce
+from porter.ir.scalars import cast, cast_bool, choose, number, operate
+from porter.ir.walk import walk
+from porter.lowering.arrays.calculus import accumulator, normal_axis
+from porter.lowering.arrays.rearrange import reshape
+from porter.lowering.functions.registry import Call, function
+from porter.lowering.state.builder import Builder
+from porter.resolve.values import NONE, Array, Value
+from porter.sizes.polynomial import Poly, sym
+
+Change = Callable[[Expr], Expr]
+
+
+def running(b: Builder, op: str, array: Array, axis: int, dtype: DType, change: Change) -> Array:
+    """The fold of `change(element)` as `dtype` along the axis, stored: never computed again."""
+    probe = array.at([sym(f"?{d}", True) for d in range(array.ndim)])
+    if any(isinstance(e, Reduce) for e in walk(probe)):
+        array = b.define("terms", array)
+
+    def at(idx: Sequence[Poly]) -> Expr:
+        k = Axis(b.fresh("k_"), idx[axis] + 1)
+        place = [sym(k.name, True) if d == axis else i for d, i in enumerate(idx)]
+        return Reduce(op, (k,), change(array.at(place)), dtype)
+
+    return b.temporary("running", Array(array.shape, dtype, at))
+
+
+def _along(call: Call, name: str = "a") -> tuple[Array, int]:
+    """The array and the axis; all elements in row-major order if the axis is None."""
+    array = call.array(name)
+    axis = call.constant("axis")
+    if axis is None or not array.ndim:
+        return array if array.ndim == 1 else reshape(call.b, array, (Poly.of(-1),)), 0
+    return array, normal_axis(call.b, int(axis), array.ndim, f"`{call.name}`")
+
+
+def _sums(names: str, op: str, key: str = "a") -> None:
+    @function(names, f"{key} axis=None dtype=None")
+    def body(call: Call) -> Value:
+        array, axis = _along(call, key)
+        dtype = call.dtype() or accumulator(array.dtype)
+        return running(call.b, op, array, axis, dtype, lambda e: cast(e, dtype))
+
+
+_sums("numpy.cumsum", "sum")
+_sums("numpy.cumprod", "prod")
+_sums("numpy.cumulative_sum", "sum", "x")
+_sums("numpy.cumulative_prod", "prod", "x")
+
+
+def _nan_sums(name: str, op: str, neutral: float) -> None:
+    @function(name, "a axis=None dtype=None")
+    def body(call: Call) -> Value:
+        array, axis = _along(call)
+        dtype = call.dtype() or accumulator(array.dtype)
+
+        def change(e: Expr) -> Expr:
+            if e.dtype.kind in "fc":
+                e = choose(operate("isnan", e), cast(number(neutral), e.dtype), e)
+            return cast(e, dtype)
+
+        return running(call.b, op, array, axis, dtype, change)
+
+
+_nan_sums("numpy.nancumsum", "sum", 0.0)
+_nan_sums("numpy.nancumprod", "prod", 1.0)
+
+
+def _truth(e: Expr) -> Expr:
+    return cast(e if e.dtype.kind == "b" else cast_bool(e), BOOL)
+
+
+def _accumulate(name: str, op: str) -> None:
+    @function(f"numpy.{name}.accumulate", "array axis=0 dtype=None")
+    def body(call: Call) -> Value:
+        array, axis = _along(call, "array")
+        if op in ("sum", "prod"):
+            dtype = call.dtype() or accumulator(array.dtype)
+            return running(call.b, op, array, axis, dtype, lambda e: cast(e, dtype))
+        if call.value("dtype") is not NONE:
+            raise call.refuse(
+                "PRT901",
+                f"the keyword `dtype` of `{name}.accumulate` is not supported",
+                "use `astype`",
+            )
+        if op in ("any", "all"):
+            return running(call.b, op, array, axis, BOOL, _truth)
+        if array.dtype.kind == "c":
+            raise call.refuse("PRT907", f"`{name}.accumulate` of complex numbers is not supported")
+        return running(call.b, op, array, axis, strengthen(array.dtype), lambda e: e)
+
+
+_accumulate("add", "sum")
+_accumulate("multiply", "prod")
+_accumulate("maximum", "max")
+_accumulate("minimum", "min")
+_accumulate("logical_or", "any")
+_accumulate("logical_and", "all")

@@ -1,0 +1,91 @@
+"""What is subscripted instead of called: `np.mgrid[...]`, `np.r_[...]` and their kin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from porter.ir.scalars import constant_of, integer, number
+from porter.lowering.arrays.calculus import ONE, Operand
+from porter.lowering.arrays.rearrange import settled
+from porter.lowering.functions.grids import grid, stacked
+from porter.lowering.functions.joining import join
+from porter.lowering.functions.registry import FUNCTIONS, Call
+from porter.resolve.values import NONE, Array, Text, Value
+
+if TYPE_CHECKING:
+    from porter.lowering.expressions.evaluate import Evaluator
+
+
+def subscripted(ev: Evaluator, name: str, node: cst.Subscript) -> Value:
+    """The value of `name[...]`."""
+    call = Call(ev, name, {}, node)
+    if name in ("numpy.s_", "numpy.index_exp"):
+        items = tuple(ev.items(node))
+        return items[0] if len(items) == 1 and name == "numpy.s_" else items
+    parts = [_part(call, e.slice) for e in node.slice]
+    if name in ("numpy.mgrid", "numpy.ogrid"):
+        axes = [p for p in parts if isinstance(p, Array) and p.ndim == 1]
+        if len(axes) != len(parts):
+            raise call.refuse(
+                "PRT905",
+                f"`{name}` must be indexed with slices",
+                "write slices in its brackets: `np.mgrid[0:n, 0:m]`",
+            )
+        sparse = name == "numpy.ogrid"
+        if len(axes) == 1:
+            return axes[0]
+        points = grid(call, axes, sparse)
+        return points if sparse else stacked(call, points)
+    if any(isinstance(p, Text) for p in parts):
+        raise call.refuse(
+            "PRT901",
+            f"`{name}` with a string as first item is not supported",
+            "use `np.concatenate`",
+        )
+    arrays = [_operand(ev, ev.as_numeric(p, node)) for p in parts]
+    if name == "numpy.c_":
+        return join(ev.b, [_column(a) for a in arrays], -1, "`c_`")
+    return join(ev.b, [_line(a) for a in arrays], 0, "`r_`")
+
+
+def _operand(ev: Evaluator, value: Operand) -> Array:
+    """A Python number stays weak: `np.r_[x, 0]` has the dtype of x."""
+    if isinstance(value, Array):
+        return settled(ev.b, value) if value.ndim else value
+    return Array((), value.dtype, lambda _: value)
+
+
+def _line(array: Array) -> Array:
+    if array.ndim:
+        return array
+    return Array((ONE,), array.dtype, lambda _: array.at(()))
+
+
+def _column(array: Array) -> Array:
+    lined = _line(array)
+    if lined.ndim > 1:
+        return lined
+    return Array((*lined.shape, ONE), lined.dtype, lambda idx: lined.at(idx[:1]))
+
+
+def _part(call: Call, item: cst.BaseSlice) -> Any:
+    """A slice as the numbers that it runs through, an imaginary step being their count."""
+    if not isinstance(item, cst.Slice):
+        assert isinstance(item, cst.Index)
+        return call.ev(item.value)
+    given = (item.lower, item.upper, item.step)
+    start, stop, step = (NONE if p is None else call.ev(p) for p in given)
+    start = integer(0) if start is NONE else start
+    if stop is NONE:
+        raise call.refuse(
+            "PRT905", f"a slice of `{call.name}` requires an end", "write the end of the slice"
+        )
+    count = constant_of(step)
+    if isinstance(count, complex) and not isinstance(count, (int, float)):
+        arguments = {"start": start, "stop": stop, "num": integer(int(abs(count))),
+                     "endpoint": number(True), "dtype": NONE}  # fmt: skip
+        return FUNCTIONS["numpy.linspace"].body(Call(call.ev, call.name, arguments, call.node))
+    arguments = {"start": start, "stop": stop, "step": step, "dtype": NONE}
+    return FUNCTIONS["numpy.arange"].body(Call(call.ev, call.name, arguments, call.node))

@@ -1,0 +1,138 @@
+"""Questions about types, answered at conversion: `isinstance`, `np.isscalar`, `np.issubdtype`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from porter.ir.scalars import number
+from porter.lowering.expressions.evaluate import is_expr
+from porter.lowering.functions.registry import Call, dtype_of, function
+from porter.resolve.values import NONE, Array, DTypeName, Function, Text, Value
+
+_OF_KIND = {
+    "b": {"bool", "int", "Integral", "Rational", "Real", "Complex", "Number"},
+    "i": {"int", "Integral", "Rational", "Real", "Complex", "Number"},
+    "u": {"int", "Integral", "Rational", "Real", "Complex", "Number"},
+    "f": {"float", "Real", "Complex", "Number"},
+    "c": {"complex", "Complex", "Number"},
+}
+_SCALARS = {"generic", "number", "integer", "floating", "inexact", "complexfloating"} | {
+    "signedinteger", "unsignedinteger", "bool_",
+}  # fmt: skip
+_ABSTRACT = {
+    "b": {"bool_", "generic"},
+    "i": {"integer", "signedinteger", "number", "generic"},
+    "u": {"integer", "unsignedinteger", "number", "generic"},
+    "f": {"floating", "inexact", "number", "generic"},
+    "c": {"complexfloating", "inexact", "number", "generic"},
+}
+_HAS = {"shape", "ndim", "dtype", "size", "T", "__len__", "__iter__", "__array__", "astype"}
+
+
+@function("builtins.isinstance", "obj cls")
+def _isinstance(call: Call) -> Value:
+    value, classes = call.value("obj"), call.value("cls")
+    names = {_short(call, c) for c in (classes if isinstance(classes, tuple) else (classes,))}
+    return number(_is_one_of(call, value, names))
+
+
+def _short(call: Call, cls: Any) -> str:
+    """The last part of the name of a class."""
+    if isinstance(cls, DTypeName):
+        return cls.dtype.name
+    if isinstance(cls, Function) and cls.node is None:
+        return cls.name.split(".")[-1]
+    raise call.refuse(
+        "PRT902",
+        "`isinstance` with a class that is unknown to porter",
+        "use Python's or NumPy's number types, or `np.ndarray`",
+    )
+
+
+def _is_one_of(call: Call, value: Any, names: set[str]) -> bool:
+    if isinstance(value, Array):
+        return "ndarray" in names
+    if isinstance(value, Text):
+        return "str" in names
+    if isinstance(value, tuple):
+        if ("tuple" in names) != ("list" in names):
+            raise call.refuse(
+                "PRT902",
+                "whether this value is a tuple or a list is not known at conversion",
+                "pass an array instead",
+            )
+        return "tuple" in names or "Sequence" in names
+    if value is NONE:
+        return "NoneType" in names
+    if not is_expr(value):
+        raise call.refuse(
+            "PRT902",
+            "the Python type of this value is not known at conversion",
+            "convert the value explicitly, for example with `float(x)`",
+        )
+    if names & _OF_KIND[value.dtype.kind]:
+        return True
+    if names & (_SCALARS | {value.dtype.name}):
+        # a Python number or NumPy's: both are taken
+        raise call.refuse(
+            "PRT902",
+            "whether this value is a NumPy scalar is not known at conversion",
+            "include Python's number types in the check: `(int, np.integer)`",
+        )
+    return False
+
+
+@function("numpy.isscalar", "element")
+def _isscalar(call: Call) -> Value:
+    value = call.value("element")
+    return number(not isinstance(value, (Array, tuple)) and value is not NONE)
+
+
+@function("builtins.callable", "obj")
+def _callable(call: Call) -> Value:
+    return number(isinstance(call.value("obj"), (Function, DTypeName)))
+
+
+@function("builtins.hasattr", "obj name")
+def _hasattr(call: Call) -> Value:
+    name = call.constant("name")
+    if not isinstance(call.value("obj"), Array) or name not in _HAS:
+        raise call.refuse(
+            "PRT902",
+            f"whether this value has `.{name}` is not known at conversion",
+            "use an attribute that every array has",
+        )
+    return number(True)
+
+
+@function("numpy.iscomplexobj", "x")
+def _iscomplexobj(call: Call) -> Value:
+    return number(call.operand("x").dtype.kind == "c")
+
+
+@function("numpy.isrealobj", "x")
+def _isrealobj(call: Call) -> Value:
+    return number(call.operand("x").dtype.kind != "c")
+
+
+@function("numpy.issubdtype", "arg1 arg2")
+def _issubdtype(call: Call) -> Value:
+    dtype, abstract = dtype_of(call.value("arg1")), call.value("arg2")
+    if dtype is None:
+        raise call.refuse(
+            "PRT907",
+            "the dtype given to `issubdtype` is not known at conversion",
+            "pass a constant dtype such as `np.float64`",
+        )
+    if isinstance(abstract, Function) and abstract.name.startswith("numpy."):
+        name = abstract.name.removeprefix("numpy.")
+        if name in _SCALARS:
+            return number(name in _ABSTRACT[dtype.kind])
+    other = dtype_of(abstract)
+    if other is None or dtype.var is not None:
+        raise call.refuse(
+            "PRT907",
+            "`issubdtype` with this type is not supported",
+            "use an abstract type such as `np.floating`",
+        )
+    return number(other.name == dtype.name)

@@ -1,0 +1,1 @@
+"""What the host function runs as the user wrote it."""

@@ -1,0 +1,78 @@
+"""What the user's own checks of the arguments tell of their sizes.
+
+Behind `if a.shape[0] != b.shape[0]: raise ValueError("...")` the two are equal: nothing else has
+to test it, and what the user says is what the caller reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from porter.diagnostics import Refusal
+from porter.ir.nodes import Alloc, Cast, Def, Expr, Host, Load, Local, Op
+from porter.ir.scalars import poly_of
+from porter.ir.walk import walk
+from porter.sizes.polynomial import Poly
+
+if TYPE_CHECKING:
+    from porter.lowering.statements.statements import Body
+
+
+def is_first(body: Body, kept: Host) -> bool:
+    """Whether a check of sizes and numbers can be made before all else.
+
+    What is computed above it may be left undone where it raises, if nothing of that could raise
+    itself or be seen by the caller.
+    """
+    b = body.b
+    above = all(isinstance(s, (Alloc, Def)) or (isinstance(s, Host) and s.first)
+                for s in b.statements)  # fmt: skip
+    parts = [e for _, v in kept.values for e in walk(v)]
+    on_device = kept.arrays or any(isinstance(e, (Load, Local)) for e in parts)
+    late = any(set(p.names()) & b.fetched for e in parts if (p := poly_of(e)) is not None)
+    nested = b.conditions or b.data_branches or b.in_while or b.depth
+    text = kept.text.lstrip()
+    checks = text.startswith("assert") or (text.startswith("if ") and "raise" in text)
+    return checks and above and not (on_device or late or nested or b.checks)
+
+
+def learn(body: Body, node: cst.BaseStatement) -> None:
+    """Take sizes as equal that a check, which is made first, finds equal."""
+    from porter.lowering.statements.control import condition
+
+    match node:
+        case cst.If(test=test):
+            holds = False
+        case cst.SimpleStatementLine(body=[cst.Assert(test=test)]):
+            holds = True
+        case _:
+            return
+    b = body.b
+    state = b.saved()
+    try:
+        found = list(_equal(condition(body, test), holds))
+    except Refusal:
+        found = []
+    b.restore(state)
+    for one, other in found:
+        b.same_size(one, other)
+
+
+def _equal(e: Expr, holds: bool) -> Iterator[tuple[Poly, Poly]]:
+    """The sizes that are equal where a condition holds, or where it does not."""
+    while isinstance(e, Cast):
+        e = e.arg
+    if not isinstance(e, Op):
+        return
+    if e.op == "not":
+        yield from _equal(e.args[0], not holds)
+    elif e.op == ("and" if holds else "or"):
+        for arg in e.args:
+            yield from _equal(arg, holds)
+    elif e.op == ("eq" if holds else "ne"):
+        one, other = map(poly_of, e.args)
+        if one is not None and other is not None:
+            yield one, other

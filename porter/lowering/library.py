@@ -1,0 +1,108 @@
+"""Functions of NumPy that stay library calls: what their results are, told before they run.
+
+A call becomes a statement of the host: its arrays are made, brought to NumPy on the host (or
+handed to CuPy on the device), and its results are arrays that kernels read on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from porter.dtypes.dtype import COMPLEX128, FLOAT64, DType
+from porter.ir.nodes import Buffer, Expr, Host
+from porter.lowering.functions.registry import Call
+from porter.lowering.state.builder import whole_view
+from porter.resolve.values import Array
+from porter.sizes.polynomial import Poly
+
+#: what CuPy has under the same name and arguments
+CUPY = ("linalg.", "fft.", "sort", "argsort")
+
+
+@dataclass(frozen=True)
+class Result:
+    """One array that a library call makes."""
+
+    name: str
+    shape: tuple[Poly, ...]
+    dtype: DType
+
+
+def library_call(
+    call: Call,
+    text: str,
+    arrays: Sequence[Array],
+    results: Sequence[Result],
+    scalars: Sequence[Expr] = (),
+) -> list[Array]:
+    """The arrays that `text` makes; `{0}`, `{1}` stand in it for the arrays given, then for
+    scalars of the host.
+
+    Refuses where Python might not evaluate the call, and where nothing may stay on the host.
+    """
+    b, scope = call.b, call.ev.scope
+    shown = call.name.replace("numpy.", "np.", 1)
+    on_device = scope.library == "cupy" and shown.startswith(tuple(f"np.{n}" for n in CUPY))
+    if scope.refuse_host and not on_device:
+        raise call.refuse(
+            "PRT901",
+            f"`{shown}` would run on the host, which `--refuse-host` forbids",
+            "drop `--refuse-host`, or use `--library cupy`",
+        )
+    if b.speculative:
+        raise call.refuse(
+            "PRT901",
+            f"`{shown}` would stay on the host but is in code that may not run",
+            "move the call to a separate statement",
+        )
+    inputs = []
+    for k, array in enumerate(arrays):
+        if array.mask is not None:
+            raise call.refuse("PRT906", f"`{shown}` of a selection by a mask is not supported")
+        if array.view is None or not whole_view(array):
+            array = b.define("operand", Array(array.shape, array.dtype, array.at))
+        assert array.view is not None
+        inputs.append((f"host_array_{k}_", array.view.buffer))
+    made = [
+        Buffer(b.fresh(r.name), tuple(map(b.resolve, r.shape)), r.dtype) for r in results
+    ]  # fmt: skip
+    b.buffers |= {m.name: m for m in made}
+    names = tuple(m.name for m in made)
+    values = tuple((f"host_value_{k}_", e) for k, e in enumerate(scalars))
+    text = text.format(*(placeholder for placeholder, _ in (*inputs, *values)))
+    b.emit(Host(text, b.origin, values, tuple(inputs), makes=names, on_device=on_device))
+    if on_device:
+        b.imports.add("import cupy as cp")
+    else:
+        b.note_kept(f"`{shown}` runs on the host, with copies of its arrays there and back")
+    return [b.stored(m) for m in made]
+
+
+def floating(call: Call, array: Array) -> DType:
+    """The dtype that linear algebra computes in: the array's, float64 for integers."""
+    if array.dtype.name == "float16":
+        raise call.refuse(
+            "PRT907",
+            f"`{call.name}` of float16 raises TypeError in NumPy",
+            "convert the array with `astype(np.float32)` first",
+        )
+    return array.dtype if array.dtype.kind in "fc" else FLOAT64
+
+
+def complex_of(call: Call, array: Array) -> DType:
+    """The complex dtype of a Fourier transform."""
+    dtype = array.dtype
+    if dtype.kind == "c":
+        return dtype
+    if dtype.kind == "f":
+        call.b.pin(dtype)
+    return DType("complex64") if dtype.name in ("float32", "float16") else COMPLEX128
+
+
+def real_of(call: Call, dtype: DType) -> DType:
+    """The dtype of the real numbers of a dtype."""
+    if dtype.kind != "c":
+        return dtype
+    call.b.pin(dtype)
+    return DType("float32") if dtype.name == "complex64" else FLOAT64

@@ -1,0 +1,297 @@
+"""From a function and the types of its parameters to an array program."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import libcst as cst
+
+from porter.diagnostics import Refusal, Span
+from porter.dtypes.dtype import WEAK_BOOL, DType, limits
+from porter.inference.signature import ParameterType, parameters_of
+from porter.ir.check import check
+from porter.ir.nodes import (
+    Axis,
+    Buffer,
+    Check,
+    Expr,
+    Host,
+    Origin,
+    Parameter,
+    Program,
+    Scalar,
+    Stmt,
+)
+from porter.ir.rebuild import map_expr, map_statement
+from porter.ir.scalars import constant_of
+from porter.lowering.arguments import conversions
+from porter.lowering.arrays.calculus import ONE
+from porter.lowering.arrays.subscripts import host_integer
+from porter.lowering.constants import check_default, text_of
+from porter.lowering.expressions.evaluate import Evaluator, is_expr
+from porter.lowering.expressions.inline import _statements
+from porter.lowering.state.builder import Builder, Contradiction, Grown, Unspecialised, refusal
+from porter.lowering.statements.statements import Body
+from porter.resolve.definitions import check_function
+from porter.resolve.globals import Globals
+from porter.resolve.values import DTypeName, Value
+from porter.sizes.polynomial import Poly, sym
+from porter.source.module import FunctionSource
+from porter.support.reserved import ATTRIBUTE_PREFIX
+
+MAX_RESTARTS = 6
+
+
+def build(
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool = False,
+    grow: bool = True,
+) -> Program:  # fmt: skip
+    """The array program. Raises Refusal where a statement cannot be converted.
+
+    With `partial`, such a statement stays on the host where that is possible; with `grow`, a
+    number that a loop adds arrays to is an array from there on.
+    """
+    _check_definition(function)
+    check_function(scope, function.node, top=True)
+    try:
+        return _build(function, types, scope, partial, frozenset(), grow)
+    except Contradiction as contradiction:
+        for axis in contradiction.axes:
+            with suppress(Refusal):
+                return _build(function, types, scope, partial, frozenset({axis}), grow)
+        raise
+
+
+def _build(
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool,
+    ones: frozenset[str], grow: bool,
+) -> Program:  # fmt: skip
+    """The array program with some axes of arguments taken to have length 1."""
+    local_types: dict[str, DType] = {}
+    local_arms: dict[str, frozenset[Expr]] = {}
+    grown: dict[str, Grown] = {}
+    pinned: set[str] = set()
+    fixed: set[str] = set()
+    for _ in range(MAX_RESTARTS):
+        builder = Builder(
+            function.module, local_types=local_types, local_arms=local_arms, pinned=pinned,
+            partial=partial, ones=ones, grown=grown, may_grow=grow,
+        )  # fmt: skip
+        env, parameters = _environment(builder, function, types, scope, fixed)
+        body = Body(builder, scope, env)
+        builder.active.append(function.name)
+        statements = _statements(function.node)
+        body.prepare(statements)
+        try:
+            body.run(statements)
+        except Unspecialised as needed:
+            fixed.add(needed.name)
+            continue
+        except Grown as found:
+            grown[found.name] = found
+            continue
+        if not builder.retype:
+            program = _finish(builder, function, parameters)
+            return replace(program, allow_serial=scope.allow_serial)
+        local_types, pinned = builder.local_types, builder.pinned
+        local_arms = builder.local_arms
+    raise refusal(
+        "PRT908",
+        "a variable changes its type in each iteration",
+        function.span,
+        "give the variable its final type before the loop",
+    )
+
+
+def _check_definition(function: FunctionSource) -> None:
+    node = function.node
+    if node.asynchronous is not None:
+        raise refusal(
+            "PRT902",
+            f"`{function.name}` is an `async` function",
+            function.span,
+            "make it a plain function",
+        )
+    if isinstance(node.params.star_arg, cst.Param) or node.params.star_kwarg is not None:
+        raise refusal(
+            "PRT902", f"`{function.name}` takes a variable number of arguments",
+            _head(function), "declare each parameter by name",
+        )  # fmt: skip
+
+
+def _head(function: FunctionSource) -> Span:
+    return function.module.span(function.node.name)
+
+
+def _environment(
+    b: Builder,
+    function: FunctionSource,
+    types: Sequence[ParameterType],
+    scope: Globals,
+    fixed: set[str],
+) -> tuple[dict[str, Value], tuple[Parameter, ...]]:
+    env: dict[str, Value] = {}
+    parameters: list[Parameter] = []
+    keywords = {id(p) for p in function.node.params.kwonly_params}
+    converted = conversions(function, scope)
+    for p, t in zip(parameters_of(function), types, strict=True):
+        name = p.name.value
+        b.taken.add(name)
+        keyword = id(p) in keywords
+        b.node = p.default
+        if p.default is not None:
+            check_default(b, scope, p.default, function.span.line)
+        default = None if p.default is None else text_of(b, scope, p.default)
+        value = None if p.default is None else Evaluator(b, scope, {})(p.default)
+        b.node = None
+        if value is not None and (t.omitted or name in fixed):
+            env[name] = value
+            if isinstance(value, DTypeName):
+                default = f"np.{value.dtype.name}"
+            parameters.append(Parameter(name, WEAK_BOOL, None, default, True, keyword))
+            continue
+        if t.omitted:
+            raise refusal(
+                "PRT907",
+                f"`{name}` has no default: its type must be given",
+                _head(function),
+                "give its type with `--signature`, or annotate the parameter",
+            )
+        if constant_of_default(value) is not None:
+            b.fixable.add(name)
+        if t.items:
+            items = tuple(
+                Parameter(b.fresh(f"{name}_{k}"), i.dtype, None) for k, i in enumerate(t.items)
+            )
+            env[name] = tuple(
+                _parameter(b, q.name, i, None) for q, i in zip(items, t.items, strict=True)
+            )
+            parameters.append(Parameter(name, t.dtype, None, default, False, keyword, items=items))
+            continue
+        conversion = converted.get(name) if t.ndim is not None else None
+        env[name] = _parameter(b, name, t, None if conversion is None else conversion.dtype)
+        dtype = t.dtype if t.ndim is None else b.buffers[name].dtype
+        if _attribute(function, name):
+            b.attributes[name] = env[name]
+        text = "" if conversion is None else conversion.text(name)
+        parameters.append(
+            Parameter(
+                name, dtype, t.ndim, default, False, keyword, _attribute(function, name), text
+            )
+        )
+    return env, tuple(parameters)
+
+
+def _attribute(function: FunctionSource, name: str) -> str:
+    attr = name.removeprefix(ATTRIBUTE_PREFIX)
+    return attr if name.startswith(ATTRIBUTE_PREFIX) and attr in function.attributes else ""
+
+
+def constant_of_default(value: Value | None) -> object:
+    """The number that a default is, if it is one."""
+    return constant_of(value) if is_expr(value) else None
+
+
+def _parameter(b: Builder, name: str, t: ParameterType, converted: DType | None) -> Value:
+    if t.ndim is None:
+        if t.dtype.kind in "iu":
+            return host_integer(name)
+        return Scalar(name, replace(t.dtype, weak=True))
+    dtype = converted or DType(
+        t.dtype.name, var=name if t.dtype.kind in "iuf" and name not in b.pinned else None
+    )
+    sizes = [f"{name}.shape[{d}]" for d in range(t.ndim)]
+    shape = tuple(ONE if n in b.ones else sym(n, True) for n in sizes)
+    b.checks += [Check("equal", sym(n, True), ONE, "an axis of length 1 is needed")
+                 for n in sizes if n in b.ones]  # fmt: skip
+    b.buffers[name] = Buffer(name, shape, dtype, parameter=True)
+    return b.stored(b.buffers[name])
+
+
+def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, ...]) -> Program:
+    def poly(p: Poly) -> Poly:
+        return b.resolve(p)
+
+    def dtype(d: DType) -> DType:
+        return replace(d, var=b.dtype_root(d.var)) if d.var else d
+
+    for value, d in b.literals:
+        low, high = limits(d)
+        if not low <= value <= high:
+            raise refusal("PRT907", f"{value} does not fit in {d.name}",
+                          function.span, "use a wider dtype")  # fmt: skip
+    # the user's first checks test what the others take as equal because of them
+    body: tuple[Stmt, ...] = tuple(
+        map_statement(s, (lambda p: p) if isinstance(s, Host) and s.first else poly, dtype)
+        for s in b.statements
+    )
+    buffers = {
+        k: replace(v, shape=tuple(map(poly, v.shape)), dtype=dtype(v.dtype))
+        for k, v in b.buffers.items()
+    }
+    program = Program(
+        name=function.node.name.value,
+        parameters=tuple(replace(p, dtype=dtype(p.dtype)) for p in parameters),
+        buffers=buffers,
+        body=body,
+        checks=_checks(b, poly),
+        docstring=function.node.get_docstring(clean=False),
+        assumed=tuple(b.assumed),
+        around=frozenset(f.node.name.value for f in function.module.functions),
+        constants=dict(b.constants),
+        origin=Origin(function.span, f"def {function.name}"),
+        imports=tuple(sorted(b.imports)),
+        kept=tuple(b.kept),
+        shown=dict(b.shown),
+        indexed=b.reads_shape,
+        strict=b.strict_shapes,
+        apart=frozenset(b.apart),
+        sized=frozenset(b.sized),
+    )
+    check(program.body, program, program.buffers)
+    return program
+
+
+def _checks(b: Builder, poly: Any) -> tuple[Check, ...]:
+    """The checks, each once; what certainly holds is dropped. Equalities stay as they are."""
+    kept: dict[Check, None] = {}
+    for c in b.checks:
+        if c.kind == "index":
+            same = tuple(map_expr(e, poly, lambda d: d) for e in c.conditions)
+            c = replace(c, left=poly(c.left), right=poly(c.right), conditions=same)
+            c = replace(c, when=_weakest(tuple(map(poly, c.when))))
+            if (c.right - c.left).is_nonneg():
+                continue
+        kept[c] = None
+    chosen: list[Check] = []
+    for c in kept:
+        if not any(_covers(d, c) for d in chosen):
+            chosen = [d for d in chosen if not _covers(c, d)] + [c]
+    # a loop that does not run is told last: its length may be one that another check is about
+    return tuple(sorted(chosen, key=lambda c: c.error == "UnboundLocalError"))
+
+
+def _weakest(when: tuple[Poly, ...]) -> tuple[Poly, ...]:
+    """Without the sizes that are positive if another one is."""
+    kept: list[Poly] = []
+    for p in when:
+        if not any((p - q).is_nonneg() for q in kept):
+            kept = [q for q in kept if not (q - p).is_nonneg()] + [p]
+    return tuple(kept)
+
+
+def _covers(d: Check, c: Check) -> bool:
+    """Whether d fails wherever c would, with the same exception."""
+    if d.kind != "index" or c.kind != "index" or d.error != c.error or d.right != c.right:
+        return False
+    return (
+        (d.left - c.left).is_nonneg()
+        and all(any((p - q).is_nonneg() for q in c.when) for p in d.when)
+        and set(d.conditions) <= set(c.conditions)
+    )
+
+
+__all__ = ["Axis", "build"]

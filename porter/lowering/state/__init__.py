@@ -1,0 +1,1 @@
+"""What lowering knows while it reads a function: values, names, sizes, checks."""

@@ -1,0 +1,227 @@
+"""Numbers whose dtype the data decides: `2 if c else z[i]` is Python's 2 or has z's dtype.
+
+NumPy computes with the number that it is at run time; a kernel has one dtype for it.  Where
+both come to the same, the operation is converted, and refused where they do not.  What such
+a number may be is kept as stand-ins: a literal, or a variable of no name and some dtype.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import struct
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from porter.diagnostics import Refusal
+from porter.dtypes.dtype import RANK, DType, limits
+from porter.ir.nodes import Const, Expr, Local, Op, Select
+from porter.ir.nodes import Value as IndexValue
+from porter.ir.scalars import constant_of, poly_of
+
+if TYPE_CHECKING:
+    from porter.lowering.state.builder import Builder
+
+Arms = frozenset[Expr]
+#: the names of what stands for any number, and for any that is not below zero
+_SIGNED, _COUNT = "?-", "?"
+#: with more literals than this, only their dtype is kept
+MOST_LITERALS = 4
+_PYTHON_OPS: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+}
+_FORMATS = {"float16": "e", "float32": "f"}
+_PYTHON = {"b": "bool", "i": "int", "f": "float", "c": "complex"}
+
+
+def arms_of(b: Builder, e: Expr) -> Arms:
+    """What a number may be."""
+    if isinstance(e, Local) and e.name in b.local_arms:
+        return b.local_arms[e.name]
+    if e in b.arms:
+        return b.arms[e]
+    literal = isinstance(e, (Const, IndexValue)) and constant_of(e) is not None
+    return frozenset({e if literal and e.dtype.weak else _any(e)})
+
+
+def _any(e: Expr) -> Expr:
+    """What stands for all numbers of the dtype, those below zero included or not."""
+    return Local(_SIGNED if _is_below(e) else _COUNT, e.dtype)
+
+
+def _is_below(e: Expr) -> bool:
+    """Whether a Python integer may be less than zero; the host tests an argument."""
+    if not e.dtype.weak or e.dtype.kind != "i":
+        return False
+    known, poly = constant_of(e), poly_of(e)
+    if isinstance(known, int):
+        return known < 0
+    if poly is not None:
+        return not (poly.is_nonneg() or poly.symbol)
+    match e:
+        case Local(name=name):
+            return name != _COUNT
+        case Select(then=then, other=other):
+            return _is_below(then) or _is_below(other)
+        case Op(op="add" | "mul", args=args):
+            return any(map(_is_below, args))
+    return True
+
+
+def joined(*parts: Arms, literals: bool = True) -> Arms:
+    """All that these may be; many literals, and those of an unknown number's type, are left out."""
+    arms = frozenset().union(*parts)
+    known = {e for e in arms if constant_of(e) is not None}
+    if not literals or len(known) > MOST_LITERALS:
+        arms |= {_any(e) for e in known}
+    others = arms - known
+    return frozenset(e for e in arms if e not in known or not {_any(e), _signed(e)} & others)
+
+
+def _signed(e: Expr) -> Expr:
+    return Local(_SIGNED, e.dtype)
+
+
+def is_mixed(arms: Arms) -> bool:
+    """Whether the data decides a dtype."""
+    return len({(e.dtype.name, e.dtype.weak) for e in arms}) > 1
+
+
+def meet(b: Builder, result: Expr, *parts: Expr) -> None:
+    """Note that a number is one of these, as the data decides."""
+    arms = joined(*(arms_of(b, e) for e in parts))
+    if is_mixed(arms):
+        for e in arms:
+            _check_literal(b, e, result.dtype)
+        b.arms[result] = arms
+
+
+def assigned(b: Builder, name: str, value: Expr) -> None:
+    """Note what a variable may be from here on, and in the next iteration."""
+    known = b.local_arms.get(name, frozenset())
+    arms = joined(arms_of(b, value), known)
+    if is_mixed(known) and not arms <= known:
+        arms = joined(arms, literals=False)  # one more in every iteration, it may be
+    for e in arms if is_mixed(arms) else ():
+        _check_literal(b, e, b.local_types[name])
+    if arms != known:
+        b.local_arms[name] = arms
+        b.retype = b.retype or (bool(known) and is_mixed(arms))
+
+
+def decide(b: Builder, function: Callable[..., Expr], args: Sequence[Expr], result: Expr) -> None:
+    """Refuse an operation that gives one dtype or another, as the data decides."""
+    choices = [arms_of(b, a) for a in args]
+    if not any(map(is_mixed, choices)):
+        return
+    for arg, arms in zip(args, choices, strict=True):
+        exact(b, arms, arg.dtype, result.dtype)
+    found = set()
+    for combination in product(*choices):
+        with b.block():  # what it would do is not done
+            e = _folded(function(*combination))
+        if not _fits(e, result.dtype) and not _exact_anyhow(e, combination, result.dtype):
+            raise _refused(b, e.dtype, result.dtype)
+        found.add(e)
+    arms = joined(frozenset(e if constant_of(e) is not None else _any(e) for e in found))
+    if is_mixed(arms):
+        b.arms[result] = arms
+
+
+def _folded(e: Expr) -> Expr:
+    """Python's arithmetic on literals."""
+    values = [constant_of(a) for a in e.args] if isinstance(e, Op) and e.dtype.weak else []
+    if isinstance(e, Op) and e.op in _PYTHON_OPS and values and None not in values:
+        return Const(_PYTHON_OPS[e.op](*values), e.dtype)
+    return e
+
+
+def exact(b: Builder, arms: Arms, have: DType, want: DType) -> None:
+    """Refuse a number that was rounded to the dtype beside it and is needed as it was.
+
+    That is a Python float in single precision, or an integer of 64 bits, or below zero, among
+    floats.
+    """
+    if not is_mixed(arms) or have.kind != "f":
+        return
+    for e in arms if want.kind in "iu" else ():
+        if _is_lost(e, have, want):
+            raise _refused(b, e.dtype, next((o.dtype for o in arms if o.dtype.kind == "f"), have))
+    if have.weak:
+        return
+    for e in arms:
+        if not e.dtype.weak or e.dtype.kind != "f" or want == have or _is_exact(e, have):
+            continue
+        if want.itemsize > have.itemsize:
+            raise _refused(b, e.dtype, have)
+        if have.var and have.var != want.var and constant_of(e) is not None:
+            b.pin(have)
+
+
+def _is_lost(e: Expr, have: DType, want: DType) -> bool:
+    """Whether an integer is not the same as a float of some dtype first, or by way of one."""
+    if e.dtype.kind not in "iu":
+        return False
+    if want.kind == "u" and e.dtype.kind == "i" and (not e.dtype.weak or _is_below(e)):
+        return True  # an integer below zero wraps around, for a float C leaves it open
+    return not e.dtype.weak and 2 * e.dtype.itemsize > have.itemsize
+
+
+def _is_exact(e: Expr, dtype: DType) -> bool:
+    value = constant_of(e)
+    if not isinstance(value, (int, float)):
+        return False
+    if not math.isfinite(value):
+        return True
+    try:
+        form = _FORMATS.get(dtype.name, "f")  # a generic kernel serves float32, too
+        rounded = struct.unpack(form, struct.pack(form, value))[0]
+    except OverflowError:
+        return False
+    return bool(rounded == value)
+
+
+def _fits(e: Expr, dtype: DType) -> bool:
+    """Whether a number of this outcome is the same in the dtype of the kernel's result."""
+    have = e.dtype
+    if have.weak and dtype.weak and have.kind == "i" and dtype.kind == "f":
+        return not (isinstance(e, Op) and e.op in ("floordiv", "mod", "pow"))
+    if not have.weak or dtype.weak:
+        return have.name == dtype.name and have.weak <= dtype.weak
+    if RANK[have.kind] > RANK[dtype.kind]:
+        return False
+    if dtype.kind not in "iu":
+        return True
+    value = constant_of(e)
+    if isinstance(value, int):
+        low, high = limits(dtype)
+        return low <= value <= high
+    # an index or a count
+    return dtype.itemsize >= 4 and not (dtype.kind == "u" and _is_below(e))
+
+
+def _exact_anyhow(e: Expr, combination: Sequence[Expr], dtype: DType) -> bool:
+    """`0 + x`, `0 * x` and `1 * x` are the same in a wider dtype, and so are counts in floats."""
+    if not isinstance(e, Op) or RANK[e.dtype.kind] > RANK[dtype.kind]:
+        return False
+    literals = [constant_of(a) for a in combination if a.dtype.weak]
+    if (e.op == "add" and 0 in literals) or (e.op == "mul" and (0 in literals or 1 in literals)):
+        return e.dtype.itemsize <= dtype.itemsize
+    small = all(isinstance(v, (int, float)) and abs(v) <= 1 for v in literals)
+    return e.op in ("add", "sub", "mul") and small and dtype.kind in "fc" and (
+        e.dtype.kind == "i" and e.dtype.itemsize == 8)  # fmt: skip
+
+
+def _check_literal(b: Builder, e: Expr, dtype: DType) -> None:
+    if e.dtype.weak and not _fits(e, dtype):
+        raise _refused(b, e.dtype, dtype)
+
+
+def _refused(b: Builder, one: DType, other: DType) -> Refusal:
+    names = [f"a Python {_PYTHON[d.kind]}" if d.weak else d.name for d in (one, other)]
+    return b.refuse("PRT908", f"a number here is {names[0]} or {names[1]} depending on the data",
+                    "give both the same dtype, for example with `x.dtype.type(2)`")  # fmt: skip

@@ -1,0 +1,1 @@
+"""Statements of the user: assignments, branches, loops, `return`."""

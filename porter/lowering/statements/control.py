@@ -1,0 +1,454 @@
+"""`if`, and what is assigned in a nested block: it becomes a variable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from porter.diagnostics import Refusal
+from porter.dtypes.dtype import BOOL
+from porter.ir.nodes import Alloc, Axis, Check, Def, Expr, If, Jump, Local, Op, Return, Stmt
+from porter.ir.nodes import Value as IndexValue
+from porter.ir.scalars import constant_of, on_host, operate, truth
+from porter.ir.walk import statements
+from porter.lowering.arrays.compaction import whole
+from porter.lowering.expressions.evaluate import is_expr
+from porter.lowering.expressions.texts import is_text
+from porter.lowering.host.statements import host_can_test, keep
+from porter.lowering.state.builder import whole_view
+from porter.lowering.statements.statics import after_branches, ends
+from porter.resolve.values import Array, Unsettled
+from porter.sizes.polynomial import Poly
+from porter.syntax.liveness import exposed
+from porter.syntax.names import assigned_names, rebound_names
+
+if TYPE_CHECKING:
+    from porter.lowering.statements.statements import Body
+
+__all__ = [
+    "BOOL", "branch", "branch_on", "carry", "condition", "forget_dead", "made_in", "move",
+    "orelse", "own_copy", "rebind", "suite",
+]  # fmt: skip
+
+
+def suite(node: cst.BaseSuite) -> list[cst.BaseStatement]:
+    """The statements of a block."""
+    if isinstance(node, cst.IndentedBlock):
+        return list(node.body)
+    assert isinstance(node, cst.SimpleStatementSuite)
+    return [cst.SimpleStatementLine(body=node.body)]
+
+
+def orelse(node: cst.If) -> list[cst.BaseStatement]:
+    """The statements of the `else` (an `elif` is an `if` of its own)."""
+    if node.orelse is None:
+        return []
+    return [node.orelse] if isinstance(node.orelse, cst.If) else suite(node.orelse.body)
+
+
+def condition(body: Body, node: cst.BaseExpression) -> Expr:
+    """A scalar condition. Refuses the truth of an array."""
+    value = body.ev.tested(node)
+    if isinstance(value, Array):
+        if value.ndim:
+            raise body.b.refuse(
+                "PRT902",
+                "the truth value of an array is ambiguous",
+                "use `np.where`, `np.any` or `np.all`",
+            )
+        value = value.at(())
+    return truth(value)
+
+
+def carry(body: Body, names: Sequence[str], block: Sequence[cst.CSTNode]) -> dict[str, str]:
+    """Make variables of what is assigned in a nested block; returns the rebound arrays.
+
+    What the block only changes by `+=` is the same array all the time, and needs none.
+    """
+    arrays: dict[str, str] = {}
+    rebound = rebound_names(block)
+    for name in dict.fromkeys(names):
+        value = body.env.get(name)
+        if value is None:
+            continue
+        if isinstance(value, Array):
+            if name in rebound or not _is_held(value):
+                arrays[name] = _array_variable(body, name, value)
+        elif is_expr(value) and not isinstance(value, Local):
+            body.env[name] = body.b.let(body.local(name), value)
+    return arrays
+
+
+def _is_held(value: Array) -> bool:
+    """Whether an array has elements in memory that a statement can change."""
+    return value.ndim > 0 and value.view is not None and value.mask is None
+
+
+def forget_dead(body: Body, names: Sequence[str], loop: cst.For | cst.While) -> list[str]:
+    """The names that the loop passes on; an array that nobody reads again is left out.
+
+    Such a name means a new array in every iteration, and nothing after the loop.
+    """
+    live = exposed([loop]).union(*(exposed(rest) for rest in body.rest))
+    dead = {n for n in names if n not in live and isinstance(body.env.get(n), Array)}
+    for name in dead:
+        del body.env[name]
+    return [n for n in names if n not in dead]
+
+
+def _array_variable(body: Body, name: str, value: Array) -> str:
+    """A name that will be rebound to other arrays of the same shape and dtype."""
+    b = body.b
+    value = whole(b, value)
+    if value.view is not None and not whole_view(value):
+        raise b.refuse(
+            "PRT908",
+            f"`{name}` is a view of another array and is rebound in this block",
+            f"copy it first: `{name} = {name}.copy()`",
+        )
+    shown = value
+    if value.view is None:
+        value = b.define(name, value)
+    assert value.view is not None
+    source = b.buffers[value.view.buffer]
+    _snapshots(body, name, shown, source.name)
+    if not source.parameter and not _is_shared(body, name, source.name):
+        variable = source
+    else:
+        variable = b.variable(name, source)
+        b.emit(b.bound([(variable.name, source.name)]))
+    if value.view.readonly:
+        b.readonly[variable.name] = value.view.readonly
+    body.env[name] = b.stored(variable)
+    return variable.name
+
+
+def _snapshots(body: Body, name: str, value: Array, variable: str) -> None:
+    """What NumPy may show by a view must not be stored into once a variable holds a copy."""
+    for buffer in (*value.shown_of.split(), *([variable] if value.shown_of else ())):
+        body.b.snapshot(buffer, name)
+
+
+def _is_shared(body: Body, name: str, buffer: str) -> bool:
+    """Whether another name means the same array: then rebinding must not move both."""
+    others = [v for n, v in body.env.items() if n != name and isinstance(v, Array)]
+    return any(v.view is not None and v.view.buffer == buffer for v in others)
+
+
+def rebind(body: Body, arrays: dict[str, str]) -> None:
+    """At the end of a block: the variables take the arrays that their names mean now."""
+    move(body, arrays)
+    for name, variable in arrays.items():
+        body.env[name] = body.b.stored(body.b.buffers[variable])
+
+
+def move(body: Body, arrays: dict[str, str]) -> None:
+    """The variables take the arrays of their names, where the block ends or is left."""
+    b = body.b
+    moved: list[tuple[str, str]] = []
+    for name, variable in arrays.items():
+        value = body.env[name]
+        if not isinstance(value, Array):
+            raise b.refuse("PRT908", f"`{name}` is an array on one path and a scalar on another")
+        value = whole(b, value)
+        if value.view is not None and value.view.readonly:
+            b.readonly[variable] = value.view.readonly
+        if value.view is not None and not whole_view(value):
+            b.snapshot(value.view.buffer, name)
+            b.snapshot(variable, name)
+        _snapshots(body, name, value, variable)
+        if value.view is None or not whole_view(value):
+            value = b.define(name, Array(value.shape, value.dtype, value.at))
+        assert value.view is not None
+        want = b.buffers[variable]
+        if value.view.buffer == variable:
+            continue
+        if value.ndim != len(want.shape) or value.dtype.name != want.dtype.name:
+            raise b.refuse("PRT908", f"`{name}` changes its dtype or number of dimensions")
+        b.same_dtype(value.dtype, want.dtype)
+        if (value.dtype.var is None) != (want.dtype.var is None):
+            b.pin(value.dtype, want.dtype)
+        for have, expected in zip(value.shape, want.shape, strict=True):
+            b.unify(expected, have, f"`{name}` changes its shape")
+        moved.append((variable, value.view.buffer))
+    if moved:
+        b.emit(b.bound(moved))
+
+
+def branch(body: Body, node: cst.If) -> None:
+    """An `if`: decided at conversion, kept on the host, or a branch of the thread."""
+    b = body.b
+    if _is_check(node) and not b.ranges and not b.in_while and host_can_test(body, node.test):
+        if not _never(body, node):
+            keep(body, node)
+        return
+    branch_on(body, condition(body, node.test), suite(node.body), orelse(node))
+
+
+def branch_on(
+    body: Body,
+    cond: Expr,
+    then: Sequence[cst.BaseStatement],
+    other: Sequence[cst.BaseStatement],
+) -> None:
+    """The branches of an `if` whose condition has been evaluated."""
+    b = body.b
+    origin = b.origin
+    known = constant_of(cond)
+    if known is not None:
+        body.run(then if known else other)
+        return
+    names = list(assigned_names([*then, *other]))
+    settle_selections(body, [*then, *other])
+    arrays = carry(body, names, [*then, *other])
+    before = dict(body.env)
+    first = _block(body, then, cond, arrays, negated=False)
+    middle = dict(body.env)
+    body.env.clear()
+    body.env.update(before)
+    second = _block(body, other, cond, arrays, negated=True)
+    after_branches(body, names, (middle, first), second)
+    first, second = _join(body, cond, before, middle, first, second)
+    b.emit(If(cond, first, second, origin))
+    if on_host(cond) and any(isinstance(s, Return) for s in first[-1:]):
+        b.conditions.append(operate("not", cond))
+
+
+def settle_selections(body: Body, statements: Sequence[cst.BaseStatement]) -> None:
+    """Selections by a mask that a branch stores into are arrays before it, in both branches."""
+    for name in {n for s in statements for n in _stored(s)}:
+        value = body.env.get(name)
+        if isinstance(value, Array) and value.lead:
+            body.made_whole(value)
+
+
+def _stored(node: cst.CSTNode) -> Iterator[str]:
+    """The names of arrays that elements are stored into."""
+    targets: list[cst.CSTNode] = []
+    if isinstance(node, cst.Assign):
+        targets = [t.target for t in node.targets]
+    elif isinstance(node, cst.AugAssign):
+        targets = [node.target]
+    for target in targets:
+        while isinstance(target, cst.Subscript):
+            target = target.value
+        if isinstance(target, cst.Name):
+            yield target.value
+    for child in node.children:
+        if not isinstance(child, cst.BaseExpression):
+            yield from _stored(child)
+
+
+def _never(body: Body, node: cst.If) -> bool:
+    """Whether a check holds whatever is passed.  Refuses one that can only raise."""
+    state = body.b.saved()
+    try:
+        known = constant_of(condition(body, node.test))
+    except Refusal:
+        known = None
+    read = body.b.reads_shape
+    body.b.restore(state)
+    # what holds for this number of dimensions need not hold for others
+    body.b.reads_shape |= read and known is False
+    if known is True:
+        raise body.b.refuse("PRT903", "the function always raises an exception for these types",
+                            "give the types that it accepts with `--signature`")  # fmt: skip
+    return known is False
+
+
+def _is_check(node: cst.If) -> bool:
+    """Whether an `if` only raises, perhaps with a message it makes first: an argument check."""
+    statements = suite(node.body)
+    lines = [s for s in statements if isinstance(s, cst.SimpleStatementLine)]
+    parts = [p for s in lines for p in s.body]
+    if node.orelse is not None or len(lines) < len(statements):
+        return False
+    return isinstance(parts[-1], cst.Raise) and all(map(_is_of_raise, parts))
+
+
+def _is_of_raise(part: cst.BaseSmallStatement) -> bool:
+    match part:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value):
+            return is_text(value, {})
+    return isinstance(part, cst.Raise)
+
+
+def _block(
+    body: Body, statements: Sequence[cst.BaseStatement], cond: Expr, arrays: dict[str, str],
+    negated: bool,
+) -> tuple[Stmt, ...]:  # fmt: skip
+    b = body.b
+    outer, ranges = b.conditional, list(b.ranges)
+    kept = len(b.conditions)
+    if on_host(cond):
+        b.conditions.append(operate("not", cond) if negated else cond)
+    b.ranges[:] = [narrowed(a, cond, negated) for a in ranges]
+    b.conditional = True
+    data = not on_host(cond)
+    b.data_branches += data
+    with b.block() as collected:
+        body.run(statements)
+        if not (collected and isinstance(collected[-1], (Jump, Return))):
+            rebind(body, arrays)
+    b.data_branches -= data
+    for name, variable in arrays.items():
+        body.env[name] = b.stored(b.buffers[variable])
+    b.conditional, b.ranges[:] = outer, ranges
+    del b.conditions[kept:]
+    return tuple(collected)
+
+
+def _join(
+    body: Body, cond: Expr, before: dict[str, Any], middle: dict[str, Any], first: tuple[Stmt, ...],
+    second: tuple[Stmt, ...],
+) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:  # fmt: skip
+    """Names bound in only one branch keep that branch's meaning, as in Python."""
+    for name in [n for n in body.env if n not in middle]:
+        second = _named_there(body, name, second)
+    for name, value in middle.items():
+        other = body.env.get(name)
+        if other is None:
+            body.env[name] = value
+            first = _named_there(body, name, first)
+        elif isinstance(other, Unsettled) or other is value or ends(first):
+            continue
+        elif isinstance(value, Array) and not isinstance(before.get(name), Array):
+            first, second = _both(body, cond, name, value, first, second)
+    return first, second
+
+
+def _named_there(body: Body, name: str, branch: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+    """An array of before that only this branch gives a name: the host's name is bound here, too.
+
+    Where the branch was not taken, it is unbound, and Python says so.
+    """
+    b, value = body.b, body.env[name]
+    if not isinstance(value, Array) or value.mask is not None or ends(branch):
+        return branch
+    if not any(name in exposed(rest) for rest in body.rest):
+        return branch
+    source = "" if value.view is None else value.view.buffer
+    if source in made_in(branch):
+        return branch
+    if not whole_view(value):
+        with b.block() as copied:
+            own_copy(body, name, value)
+        return (*branch, *copied)
+    variable = b.variable(name, b.buffers[source])
+    body.env[name] = b.stored(variable)
+    return (*branch, b.bound([(variable.name, source)]))
+
+
+def own_copy(body: Body, name: str, value: Array) -> None:
+    """The name means an array of its own, which stores through another one must not miss."""
+    b = body.b
+    own = b.define(name, value)
+    shown = value.shown_of if value.view is None else value.view.buffer
+    # it cannot be returned where NumPy returns a view of an argument
+    body.env[name] = replace(own, shown_of=shown, chosen=True)
+    for view in (value.view, own.view):
+        if view is not None:
+            b.snapshot(view.buffer, name)
+
+
+def made_in(block: Sequence[Stmt]) -> set[str]:
+    """The arrays that statements make."""
+    found = list(statements(tuple(block)))
+    defined = {s.name for s in found if isinstance(s, Def)}
+    return defined | {s.buffer.name for s in found if isinstance(s, Alloc)}
+
+
+def _both(
+    body: Body, cond: Expr, name: str, value: Array, first: tuple[Stmt, ...],
+    second: tuple[Stmt, ...],
+) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:  # fmt: skip
+    """An array that each branch makes gets a host name that means either."""
+    b, other = body.b, body.env[name]
+    if not isinstance(other, Array) or value.view is None or other.view is None:
+        raise b.refuse(
+            "PRT908",
+            f"`{name}` is an array in only one of the branches",
+            "assign an array in both branches",
+        )
+    if not (whole_view(value) and whole_view(other)):
+        raise b.refuse(
+            "PRT908", f"`{name}` is a view in only one of the branches", "copy it: `.copy()`"
+        )
+    if value.ndim != other.ndim or value.dtype.name != other.dtype.name:
+        raise b.refuse(
+            "PRT908",
+            f"`{name}` has a different dtype or ndim in each branch",
+            "assign the same dtype and ndim in both branches",
+        )
+    for x, y in zip(value.shape, other.shape, strict=True):
+        _same_length(body, cond, x, y, f"`{name}` has another shape in each branch")
+    b.same_dtype(value.dtype, other.dtype)
+    if (value.dtype.var is None) != (other.dtype.var is None):
+        b.pin(value.dtype, other.dtype)
+    variable = b.variable(name, b.buffers[other.view.buffer])
+    body.env[name] = b.stored(variable)
+    binds = [b.bound([(variable.name, v.view.buffer)]) for v in (value, other) if v.view]
+    return (*first, binds[0]), (*second, binds[1])
+
+
+def _same_length(body: Body, cond: Expr, x: Poly, y: Poly, what: str) -> None:
+    """What the first branch makes has the second one's length: tested if the first one runs."""
+    b = body.b
+    if b.resolve(x) == b.resolve(y):
+        return
+    if not on_host(cond):
+        b.unify(x, y, what)
+        return
+    b.conditions.append(cond)
+    b.check(Check("equal", b.resolve(x), b.resolve(y), what))
+    b.conditions.pop()
+
+
+def narrowed(axis: Axis, cond: Expr, negated: bool) -> Axis:
+    """The loop's interval where the condition holds: `if i > 0` cuts off 0."""
+    match cond:
+        case Op(op="and", args=(a, c)) if not negated:
+            return narrowed(narrowed(axis, a, False), c, False)
+        case Op(op="or", args=(a, c)) if negated:
+            return narrowed(narrowed(axis, a, True), c, True)
+        case Op(op="not", args=(a,)):
+            return narrowed(axis, a, not negated)
+        case Op(op=op, args=(IndexValue(poly=left), IndexValue(poly=right))):
+            return _cut(axis, _NEGATED[op] if negated and op in _NEGATED else op, left - right)
+    return axis
+
+
+_NEGATED = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
+
+
+def _cut(axis: Axis, op: str, gap: Poly) -> Axis:
+    """Use `gap op 0`, where gap is `index - rest` or `rest - index`."""
+    factor = gap.coefficient(axis.name)
+    if factor not in (1, -1):
+        return axis
+    rest = (gap - factor * _symbol_in(gap, axis.name)) * -factor
+    if factor == -1:
+        op = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}.get(op, op)
+    if op == "ne":
+        if rest == axis.lo:
+            return Axis(axis.name, axis.hi, axis.lo + 1)
+        return Axis(axis.name, axis.hi - 1, axis.lo) if rest == axis.hi - 1 else axis
+    lo, hi = {"lt": (None, rest), "le": (None, rest + 1), "gt": (rest + 1, None),
+              "ge": (rest, None), "eq": (rest, rest + 1)}[op]  # fmt: skip
+    new_lo = lo if lo is not None and _tighter(lo, axis.lo) else axis.lo
+    new_hi = hi if hi is not None and _tighter(axis.hi, hi) else axis.hi
+    return Axis(axis.name, new_hi, new_lo)
+
+
+def _tighter(larger: Poly, smaller: Poly) -> bool:
+    return (larger - smaller).is_nonneg()
+
+
+def _symbol_in(poly: Poly, name: str) -> Poly:
+    for atom in poly.atoms():
+        if getattr(atom, "name", None) == name:
+            return Poly.atom(atom)
+    return Poly()

@@ -1,0 +1,425 @@
+"""`for` and `while`, their `else`, and what leaves them early."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from porter.dtypes.dtype import BOOL, WEAK_INT
+from porter.ir.nodes import Axis, Check, Const, Expr, For, Host, Jump, Local, Select, Stmt, While
+from porter.ir.nodes import Value as IndexValue
+from porter.ir.scalars import choose, integer, number, on_host, operate
+from porter.lowering.expressions.calls import iterate, trips
+from porter.lowering.expressions.evaluate import is_expr
+from porter.lowering.host.statements import check_kept
+from porter.lowering.statements.control import (
+    branch_on,
+    carry,
+    condition,
+    forget_dead,
+    move,
+    rebind,
+    suite,
+)
+from porter.lowering.statements.live_out import keep_own
+from porter.lowering.statements.statics import after_loop, before_loop, grow
+from porter.lowering.statements.untouched import counted, literal_starts, note
+from porter.resolve.values import Grid, Iteration, Range, Value
+from porter.sizes.polynomial import Data, Poly, sym
+from porter.source.walk import children
+from porter.syntax.liveness import exposed
+from porter.syntax.names import assigned_names, contains, target_names
+
+if TYPE_CHECKING:
+    from porter.lowering.statements.statements import Body
+
+#: loops over slices with at most this many trips are unrolled
+MAX_UNROLLED = 9
+
+
+@dataclass
+class Frame:
+    """The loop that a `break` leaves: what it must hand on."""
+
+    arrays: dict[str, str] = field(default_factory=dict)
+    completed: str = ""  # the variable that is true until a `break`, where `else` needs one
+    unrolled: int | None = None  # the depth of its block, if its iterations are written out
+
+
+class Left(Exception):
+    """An unrolled iteration ends here: `break` or `continue` that is certain to happen."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+
+class Undecided(Exception):
+    """A `break` or `continue` of an unrolled loop that depends on data."""
+
+
+def jump(body: Body, kind: str) -> None:
+    """`break` or `continue`."""
+    b = body.b
+    frame = body.frames[-1]
+    if frame.unrolled is not None:
+        if b.depth > frame.unrolled:
+            raise Undecided
+        raise Left(kind)
+    move(body, frame.arrays)
+    if kind == "break" and frame.completed:
+        b.let(frame.completed, number(False))
+    b.emit(Jump(kind, b.origin))
+
+
+def for_loop(body: Body, node: cst.For) -> None:
+    """A `for` over a range, an array, enumerate, zip, ndindex or a tuple (which is unrolled)."""
+    value = body.ev(node.iter)
+    if isinstance(value, Grid):
+        if _breaks(node.body) or node.orelse is not None:
+            raise body.b.refuse(
+                "PRT902",
+                "`break` in a loop over all index tuples is not supported",
+                "write one `for` loop for each axis",
+            )
+        _over_grid(body, node, value, ())
+        return
+    if isinstance(value, tuple):
+        _over_items(body, node, value)
+        return
+    loop = iterate(body.ev, value, node.iter)
+    if _small(loop.range, node):
+        first, step = loop.range.start, loop.range.step
+        steps = range(first.constant or 0, loop.range.stop.constant or 0, step)
+        _over_items(body, node, tuple(loop.item(Poly.of(k)) for k in steps))
+        return
+    _with_else(body, node, lambda frame: _loop(body, node, loop, frame))
+
+
+def _with_else(body: Body, node: cst.For | cst.While, run: Callable[[Frame], None]) -> None:
+    """The loop, then its `else` if no `break` happened."""
+    b, origin = body.b, body.b.origin
+    frame = Frame()
+    breaks = _breaks(node.body)
+    if node.orelse is not None and breaks:
+        frame.completed = b.fresh("completed")
+        b.let(frame.completed, number(True))
+    run(frame)
+    if node.orelse is None:
+        return
+    b.origin = origin
+    statements = suite(node.orelse.body)
+    if breaks:
+        branch_on(body, Local(frame.completed, BOOL), statements, [])
+    else:
+        body.run(statements)
+
+
+def _breaks(node: cst.CSTNode) -> bool:
+    """Whether a `break` leaves the loop whose body this is."""
+    if isinstance(node, (cst.For, cst.While)):
+        return node.orelse is not None and _breaks(node.orelse)
+    return isinstance(node, cst.Break) or any(map(_breaks, children(node)))
+
+
+def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
+    """A loop that stays one."""
+    b, origin, r = body.b, body.b.origin, loop.range
+    statements = suite(node.body)
+    target = node.target.value if isinstance(node.target, cst.Name) else ""
+    late = any(target in exposed(rest) for rest in body.rest)
+    kept = late and _breaks(node.body)
+    if kept:
+        _first_value(body, target, r)
+    before, given = set(body.env), body.env.get(target)
+    reassigned = {n for n in assigned_names(statements) if n == target}
+    names = [n for n in assigned_names(statements) if n != target]
+    dead = set(names) - set(names := forget_dead(body, names, node))
+    grow(body, names, trips(r))
+    starts = literal_starts(body, names)
+    counted(body, node, loop)
+    frame.arrays = carry(body, names, statements)
+    settled = before_loop(body, names)
+    variables = set(names) | reassigned | ({target} if kept else set())
+
+    def run(index: Poly, collected: list[Stmt]) -> None:
+        _bind_target(body, node.target, loop.item(index), variables)
+        body.run_again(statements)
+        keep_own(body, {*before, *target_names(node.target)}, statements, collected)
+
+    _emit(body, r, target, frame, run)
+    after_loop(body, settled, node)
+    note(body, starts, node, loop)
+    for name in dead:
+        body.env.pop(name, None)
+    for name in [n for n in body.env if n not in before and isinstance(body.env[n], IndexValue)]:
+        del body.env[name]
+    if not kept:
+        body.env.pop(target, None)
+    if late and not kept and not reassigned:
+        b.origin = origin
+        _last_value(body, target, loop, given)
+    if contains(node.body, cst.Return):
+        body.leave_if_returned()
+
+
+def _emit(
+    body: Body, r: Range, target: str, frame: Frame, run: Callable[[Poly, list[Stmt]], None]
+) -> None:
+    """The `For` statement around what `run` emits into a list for one value of its index."""
+    b, origin = body.b, body.b.origin
+    axis = _loop_axis(body, target or "k", r)
+    index = sym(axis.name, axis.lo.is_nonneg())
+    body.frames.append(frame)
+    with b.block() as collected, _inside(body, axis):
+        run(index, collected)
+        check_kept(body, collected, axis.name)
+        if not (collected and isinstance(collected[-1], Jump)):
+            rebind(body, frame.arrays)
+    body.frames.pop()
+    for name, variable in frame.arrays.items():
+        body.env[name] = b.stored(b.buffers[variable])
+    b.emit(For(axis.name, b.resolve(r.start), b.resolve(r.stop), r.step, tuple(collected), origin))
+
+
+def _over_grid(body: Body, node: cst.For, grid: Grid, outer: tuple[Poly, ...]) -> None:
+    """`for i, j in np.ndindex(n, m)`: a loop for each axis."""
+    if len(outer) + 1 == len(grid.shape):
+        last = Range(Poly(), grid.shape[-1], 1)
+        _loop(body, node, Iteration(last, lambda k: grid.item((*outer, k))), Frame())
+        return
+    statements = suite(node.body)
+    names = forget_dead(body, list(assigned_names(statements)), node)
+    frame = Frame(carry(body, names, statements))
+    settled = before_loop(body, names)
+    name = _axis_name(node.target, len(outer))
+    _emit(body, Range(Poly(), grid.shape[len(outer)], 1), name, frame,
+          lambda k, _: _over_grid(body, node, grid, (*outer, k)))  # fmt: skip
+    after_loop(body, settled, node)
+
+
+def _axis_name(target: cst.BaseExpression, k: int) -> str:
+    if isinstance(target, cst.Tuple) and k < len(target.elements):
+        inner = target.elements[k].value
+        if isinstance(inner, cst.Name):
+            return inner.value
+        return _axis_name(inner, k)
+    return "ijk"[k % 3]
+
+
+# -- the variable of a loop that is over ---------------------------------------------------
+
+
+def _first_value(body: Body, target: str, r: Range) -> None:
+    """What the loop's variable is before the loop; it must not be unbound behind it."""
+    value = body.env.get(target)
+    if value is not None and is_expr(value):
+        body.env[target] = body.b.let(body.local(target), value)
+        return
+    _must_run(body, target, r)
+    body.env[target] = body.b.let(body.local(target), IndexValue(r.start, WEAK_INT))
+
+
+def _last_value(body: Body, target: str, loop: Iteration, given: Value | None) -> None:
+    """The value of the last iteration, for what reads it behind the loop; without one, the
+    value `given` before the loop."""
+    r = loop.range
+    last = loop.item(body.b.resolve(r.start + (trips(r) - 1) * r.step))
+    if is_expr(given) and is_expr(last) and given.dtype == last.dtype:
+        ran = operate("gt", integer(trips(r)), integer(0))
+        body.assign(cst.Name(target), choose(ran, last, given))
+        return
+    _must_run(body, target, r)
+    body.assign(cst.Name(target), last)
+
+
+def _must_run(body: Body, target: str, r: Range) -> None:
+    """Python raises where the variable of a loop without iterations is read."""
+    b = body.b
+    count = b.resolve(trips(r))
+    if count.is_positive():
+        return
+    inner = {a.name for a in b.ranges}
+    if b.conditional or count.names() & inner or any(isinstance(a, Data) for a in count.atoms()):
+        raise b.refuse("PRT902", f"`{target}` is read after its loop, but the loop may not run",
+                       f"give `{target}` a value before the loop")  # fmt: skip
+    message = f"cannot access local variable {target!r} where it is not associated with a value"
+    b.check(Check("index", Poly.of(1), count, message, "UnboundLocalError"))
+
+
+# -- pieces ------------------------------------------------------------------------------
+
+
+def _small(r: Range, node: cst.For) -> bool:
+    """Few trips, known at conversion, over slices: unrolled, the offsets become constants."""
+    first, last = r.start.constant, r.stop.constant
+    if first is None or last is None or len(range(first, last, r.step)) > MAX_UNROLLED:
+        return False
+    leaves = contains(node.body, cst.Break) or contains(node.body, cst.Continue)
+    return contains(node.body, cst.Slice) and not leaves and node.orelse is None
+
+
+def _bind_target(
+    body: Body, target: cst.BaseExpression, value: Value, reassigned: set[str]
+) -> None:
+    """The loop's names take this iteration's value; an index stays symbolic."""
+    if isinstance(target, cst.Tuple) and isinstance(value, tuple):
+        if len(target.elements) != len(value):
+            raise body.b.refuse(
+                "PRT905",
+                f"{len(value)} values cannot be unpacked into {len(target.elements)} names",
+                "use as many names as there are values",
+            )
+        for element, v in zip(target.elements, value, strict=True):
+            _bind_target(body, element.value, v, reassigned)
+    elif isinstance(target, cst.Name) and isinstance(value, IndexValue):
+        name = target.value
+        body.env[name] = body.b.let(body.local(name), value) if name in reassigned else value
+    elif isinstance(target, cst.Name) and _stays(target.value, value, reassigned):
+        body.env[target.value] = value
+    else:
+        body.assign(target, value)
+
+
+def _stays(name: str, value: Value, reassigned: set[str]) -> bool:
+    """Whether a name just stands for its value: a tuple of indices, one of some constants."""
+    if isinstance(value, tuple):
+        return True
+    return isinstance(value, Select) and on_host(value) and name not in reassigned
+
+
+def _loop_axis(body: Body, name: str, r: Range) -> Axis:
+    """The values that the loop index takes, as an interval."""
+    unique = body.b.fresh(name)
+    if r.step > 0:
+        return Axis(unique, body.b.resolve(r.stop), body.b.resolve(r.start))
+    return Axis(unique, body.b.resolve(r.start + 1), body.b.resolve(r.stop + 1))
+
+
+@contextmanager
+def _inside(body: Body, axis: Axis) -> Iterator[None]:
+    body.b.ranges.append(axis)
+    body.b.loops += 1
+    try:
+        yield
+    finally:
+        body.b.ranges.pop()
+        body.b.loops -= 1
+
+
+# -- written out -------------------------------------------------------------------------
+
+
+def _over_items(body: Body, node: cst.For, items: tuple[Any, ...]) -> None:
+    """A loop over a tuple: each iteration by itself, or a loop that chooses the item."""
+    leaves = _leaves(node.body)
+    if not leaves:
+        for item in items:
+            body.assign(node.target, item)
+            body.run_again(suite(node.body))
+        if node.orelse is not None:
+            body.run(suite(node.orelse.body))
+        return
+    env, taken = dict(body.env), set(body.b.taken)
+    try:
+        with body.b.block() as collected:
+            _unrolled(body, node, items)
+    except Undecided:
+        body.env.clear()
+        body.env.update(env)
+        body.b.taken = taken
+        loop = Iteration(Range(Poly(), Poly.of(len(items)), 1), lambda k: _chosen(body, items, k))
+        _with_else(body, node, lambda frame: _loop(body, node, loop, frame))
+        return
+    for s in collected:
+        body.b.emit(s)
+
+
+def _leaves(node: cst.CSTNode) -> bool:
+    """Whether a `break` or `continue` belongs to the loop whose body this is."""
+    if isinstance(node, (cst.For, cst.While)):
+        return node.orelse is not None and _leaves(node.orelse)
+    return isinstance(node, (cst.Break, cst.Continue)) or any(map(_leaves, children(node)))
+
+
+def _unrolled(body: Body, node: cst.For, items: tuple[Any, ...]) -> None:
+    body.frames.append(Frame(unrolled=body.b.depth))
+    try:
+        for item in items:
+            body.assign(node.target, item)
+            try:
+                body.run_again(suite(node.body))
+            except Left as left:
+                if left.kind == "break":
+                    return
+    finally:
+        body.frames.pop()
+    if node.orelse is not None:
+        body.run(suite(node.orelse.body))
+
+
+def _chosen(body: Body, items: Sequence[Any], k: Poly) -> Value:
+    """Item k of a tuple of numbers, or of tuples of numbers."""
+    if items and all(isinstance(i, tuple) and len(i) == len(items[0]) for i in items):
+        return tuple(_chosen(body, column, k) for column in zip(*items, strict=True))
+    if not all(is_expr(i) and isinstance(i, (Const, IndexValue, Local)) for i in items):
+        raise body.b.refuse(
+            "PRT902",
+            "`break` in a loop over a tuple is not supported",
+            "loop over `range` and index the tuple",
+        )
+    result: Expr = items[-1]
+    for d, item in reversed(list(enumerate(items[:-1]))):
+        here = operate("eq", IndexValue(k, WEAK_INT), IndexValue(Poly.of(d), WEAK_INT))
+        result = choose(here, item, result)
+    return result
+
+
+# -- while -------------------------------------------------------------------------------
+
+
+def while_loop(body: Body, node: cst.While) -> None:
+    """A `while` on a scalar condition."""
+    _with_else(body, node, lambda frame: _while(body, node, frame))
+
+
+def _while(body: Body, node: cst.While, frame: Frame) -> None:
+    b, origin = body.b, body.b.origin
+    statements = suite(node.body)
+    before, names = set(body.env), list(assigned_names(statements))
+    dead = set(names) - set(names := forget_dead(body, names, node))
+    frame.arrays = carry(body, names, statements)
+    settled = before_loop(body, names)
+    outer, b.in_while = b.in_while, True
+    b.loops += 1
+    body.frames.append(frame)
+    with b.block() as collected:
+        cond: Expr = condition(body, node.test)
+        if not all(isinstance(s, Host) for s in collected):
+            raise b.refuse(
+                "PRT902",
+                "the condition of the `while` stores into an array",
+                "store in the body of the loop",
+            )
+        tests = list(collected)  # of sizes, which no iteration changes
+        collected.clear()
+        body.run_again(statements)
+        keep_own(body, before, statements, collected)
+        if not (collected and isinstance(collected[-1], Jump)):
+            rebind(body, frame.arrays)
+    body.frames.pop()
+    for name, variable in frame.arrays.items():
+        body.env[name] = b.stored(b.buffers[variable])
+    after_loop(body, settled, node)
+    for name in dead:
+        body.env.pop(name, None)
+    b.in_while = outer
+    b.loops -= 1
+    for s in tests:
+        b.emit(s)
+    b.emit(While(cond, tuple(collected), origin))
+    if contains(node.body, cst.Return):
+        body.leave_if_returned()

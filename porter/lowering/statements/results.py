@@ -1,0 +1,123 @@
+"""`return`: what the function gives back, and the early ones of helpers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import libcst as cst
+
+from porter.dtypes.dtype import strengthen
+from porter.ir.nodes import Expr, Load, Local, Object, Return
+from porter.ir.scalars import number, on_host
+from porter.lowering.arrays.compaction import whole
+from porter.lowering.expressions.evaluate import is_expr
+from porter.lowering.state.builder import whole_view
+from porter.lowering.statements.untouched import return_unless_run
+from porter.resolve.values import NONE, Array, Listed, Value
+
+if TYPE_CHECKING:
+    from porter.lowering.state.builder import Builder
+    from porter.lowering.statements.statements import Body
+
+
+def give_back(body: Body, node: cst.BaseExpression | None) -> None:
+    """A `return` statement of the function, or of a helper from inside a loop."""
+    if body.early is not None:
+        value = NONE if node is None else body.ev(node)
+        _return_early(body, value, node or cst.Name("None"))
+        return
+    value = NONE if node is None else body.ev(node)
+    values = list(value) if isinstance(value, tuple) else [value]
+    nodes = [node] if node is not None else []
+    if isinstance(value, tuple) and isinstance(node, (cst.Tuple, cst.List)):
+        nodes = [e.value for e in node.elements]
+    returned(body, values, not isinstance(value, tuple), isinstance(value, Listed), nodes)
+
+
+def returned(
+    body: Body, values: Sequence[Value], single: bool, listed: bool = False,
+    nodes: Sequence[cst.BaseExpression] = (),
+) -> None:  # fmt: skip
+    """The end of the function with these results, which the expressions `nodes` make."""
+    names = ["out"] if len(values) == 1 else [f"out{k}" for k in range(1, len(values) + 1)]
+    results = [_result(body, v, name) for v, name in zip(values, names, strict=True)]
+    if len(nodes) == len(results) and not listed:
+        return_unless_run(body, nodes, results, single)
+    body.b.emit(Return(tuple(results), single, body.b.origin, listed))
+    body.returned = body.b.depth == 0
+
+
+def _return_early(body: Body, value: Value, node: cst.CSTNode) -> None:
+    from porter.lowering.statements import looping
+
+    assert body.early is not None
+    result, returned = body.early
+    expr = body.ev.as_numeric(value, node)
+    if isinstance(expr, Array):
+        raise body.b.refuse(
+            "PRT902",
+            "an array is returned from inside a loop",
+            "assign it in the loop, and return it after the loop",
+        )
+    body.b.let(result, expr)
+    body.b.let(returned, number(True))
+    looping.jump(body, "break")
+
+
+def _result(body: Body, value: Value, name: str) -> str | Expr | None:
+    if value is NONE:
+        return None
+    if isinstance(value, Array):
+        value = whole(body.b, value, name)
+        _check_chosen(body.b, value)
+        if value.view is not None and value.view.only is not None:
+            body.b.pin(value.view.only)
+            value = Array(value.shape, value.dtype, value.at)
+        if value.view is None:
+            value = body.b.define(name, value)
+        value = body.b.named(name, value)
+        assert isinstance(value, Array) and value.view is not None
+        if whole_view(value):
+            return value.view.buffer
+        return _returned_view(body, name, value)
+    if isinstance(value, Object):
+        return value
+    if not is_expr(value):
+        raise body.b.refuse(
+            "PRT902",
+            "the returned value is not an array, a number or a tuple of them",
+            "return arrays, numbers or a tuple of them",
+        )
+    expr: Expr = value
+    if on_host(expr):
+        return expr
+    if isinstance(expr, Local) or (isinstance(expr, Load) and _is_own_scalar(body.b, expr)):
+        return expr
+    strong = Array((), strengthen(expr.dtype), lambda _: expr)
+    array = body.b.define(name, strong)
+    assert array.view is not None
+    return Load(array.view.buffer, (), expr.dtype)
+
+
+def _is_own_scalar(b: Builder, e: Load) -> bool:
+    """Whether a scalar has a buffer of its own, and not that of an argument."""
+    return e.index == () and not any(map(b.is_parameter, b.may_be(e.buffer)))
+
+
+def _check_chosen(b: Builder, value: Array) -> None:
+    """Refuses what may be an argument itself: a copy would be returned."""
+    names = {m for n in value.shown_of.split() for m in b.may_be(n) if b.is_parameter(m)}
+    if value.chosen and names:
+        raise b.refuse("PRT905", f"the returned array may be a view of `{min(names)}`",
+                       "return a copy: `.copy()`")  # fmt: skip
+
+
+def _returned_view(body: Body, name: str, value: Array) -> str:
+    assert value.view is not None
+    if any(map(body.b.is_parameter, body.b.may_be(value.view.buffer))):
+        raise body.b.refuse("PRT905", "the returned array is a view of an argument",
+                            "return a copy: `.copy()`")  # fmt: skip
+    copy = body.b.define(name, Array(value.shape, value.dtype, value.at))
+    assert copy.view is not None
+    return copy.view.buffer

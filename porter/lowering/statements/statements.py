@@ -1,0 +1,514 @@
+"""Statements of straight-line code: assignments, stores, returns, host statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import libcst as cst
+
+from porter.diagnostics import Refusal
+from porter.ir.nodes import Const, Expr, If, Jump, Load, Local, Object, Origin, Scalar, Write
+from porter.ir.nodes import Value as IndexValue
+from porter.ir.ops import BINARY
+from porter.ir.scalars import constant_of, integer, number, on_host, poly_of, truth
+from porter.ir.walk import walk
+from porter.lowering.arrays import subscripts
+from porter.lowering.arrays.calculus import ONE, astype, either, elementwise, reindex
+from porter.lowering.arrays.compaction import held_mask, whole
+from porter.lowering.arrays.stores import same_kind, shows, store
+from porter.lowering.constants import check_patched
+from porter.lowering.expressions.evaluate import Evaluator, is_expr
+from porter.lowering.functions.creation import Empty
+from porter.lowering.host.statements import keep, speaks, stays, transparent
+from porter.lowering.state import mixed
+from porter.lowering.state.builder import Builder, whole_view
+from porter.lowering.statements import control, looping
+from porter.lowering.statements.results import give_back
+from porter.lowering.statements.untouched import Start, handed_on
+from porter.resolve.globals import Globals, imported
+from porter.resolve.values import NONE, Array, Function, Listed, Value
+from porter.sizes.polynomial import Poly
+from porter.syntax.names import assigned_names, contains
+
+_AUGMENTED = {
+    "AddAssign": "Add", "SubtractAssign": "Subtract", "MultiplyAssign": "Multiply",
+    "DivideAssign": "Divide", "FloorDivideAssign": "FloorDivide", "ModuloAssign": "Modulo",
+    "PowerAssign": "Power", "BitAndAssign": "BitAnd", "BitOrAssign": "BitOr",
+    "BitXorAssign": "BitXor", "LeftShiftAssign": "LeftShift", "RightShiftAssign": "RightShift",
+}  # fmt: skip
+
+
+class Body:
+    """Evaluates the statements of one function (or helper) into the builder."""
+
+    def __init__(
+        self, builder: Builder, scope: Globals, env: dict[str, Value], helper: str = ""
+    ) -> None:
+        self.b = builder
+        self.env = env
+        self.ev = Evaluator(builder, scope, env)
+        self.helper = helper
+        self.locals: dict[str, str] = {}
+        self.single: set[str] = set()
+        self.returned = False
+        self.given = {} if helper else dict(env)  # the arguments as they came
+        if not helper:
+            builder.arguments = self.given
+        self.early: tuple[str, str] | None = None
+        self.loops_before = builder.loops
+        #: what runs after the statement at hand, block by block
+        self.rest: list[Sequence[cst.CSTNode]] = []
+        self.frames: list[looping.Frame] = []
+        #: numbers that stay Python's where loops do not run, and how often inner loops run
+        self.untouched: dict[str, Start] = {}
+        self.inner_counts: dict[cst.For, Poly] = {}
+
+    def argument(self, name: str) -> str:
+        """The function's argument that a name still means, also in a helper; '' if it is none."""
+        value = self.env.get(name)
+        if value is None or not self.helper:
+            return name if value is not None and self.given.get(name) is value else ""
+        return next((n for n, v in self.b.arguments.items() if v is value), "")
+
+    # -- running ---------------------------------------------------------------------
+
+    def run(self, statements: Sequence[cst.BaseStatement]) -> None:
+        """Evaluate statements in order; what follows a `return` is dead."""
+        for k, node in enumerate(statements):
+            if self.returned and self.b.depth == 0:
+                return
+            self._before(statements[k + 1 :], node)
+
+    def _before(self, rest: Sequence[cst.BaseStatement], node: cst.BaseStatement) -> None:
+        """Evaluate a statement that `rest` follows in its block."""
+        self.rest.append(rest)
+        try:
+            self.statement(node)
+        finally:
+            self.rest.pop()
+
+    def run_again(self, statements: Sequence[cst.BaseStatement]) -> None:
+        """Evaluate the body of a loop: after its end it may begin once more."""
+        self.rest.append(statements)
+        try:
+            self.run(statements)
+        finally:
+            self.rest.pop()
+
+    def prepare(self, statements: Sequence[cst.BaseStatement]) -> None:
+        """Note which names are assigned exactly once: those need no variable."""
+        check_patched(self.b, self.ev.scope, statements)
+        counts: dict[str, int] = {}
+        for name in assigned_names(statements):
+            counts[name] = counts.get(name, 0) + 1
+        self.single = {n for n, c in counts.items() if c == 1 and n not in self.env}
+
+    def run_helper(self, statements: list[cst.BaseStatement]) -> Value | None:
+        """Evaluate a helper; a `return` under a condition becomes a choice of values."""
+        self.prepare(statements)
+        return self._helper_rest(statements)
+
+    def _helper_rest(self, statements: Sequence[cst.BaseStatement]) -> Value | None:
+        for k, node in enumerate(statements):
+            if isinstance(node, cst.If) and contains(node, cst.Return):
+                return self._helper_branch(node, statements[k + 1 :])
+            if isinstance(node, (cst.For, cst.While)) and contains(node, cst.Return):
+                return self._helper_loop(node, statements[k + 1 :])
+            last = node.body[-1] if isinstance(node, cst.SimpleStatementLine) else None
+            if isinstance(last, cst.Return):
+                self._origin(node)
+                return NONE if last.value is None else self.ev(last.value)
+            self._before(statements[k + 1 :], node)
+        return None
+
+    def _helper_branch(self, node: cst.If, rest: Sequence[cst.BaseStatement]) -> Value | None:
+        cond = control.condition(self, node.test)
+        then = [*control.suite(node.body), *rest]
+        other = [*control.orelse(node), *rest]
+        known = constant_of(cond)
+        if known is not None:
+            return self._helper_rest(then if known else other)
+        before = dict(self.env)
+        with self.b.maybe():
+            first = self._helper_rest(then)
+            self.env.clear()
+            self.env.update(before)
+            second = self._helper_rest(other)
+        if any(isinstance(s, Write) for s in self.b.statements[-2:]):
+            raise self.b.refuse("PRT902", f"`{self.helper}` stores before a conditional `return`",
+                                "return at the end of it")  # fmt: skip
+        return self._merge(cond, first, second, node)
+
+    def _helper_loop(
+        self, node: cst.BaseStatement, rest: Sequence[cst.BaseStatement]
+    ) -> Value | None:
+        """A loop with a `return` in it: the value and a flag, tested when the loop is over."""
+        outer, self.early = self.early, (self.b.fresh("result"), self.b.fresh("returned"))
+        result, returned = self.early
+        self._origin(node)
+        self.b.let(result, integer(0))
+        self.b.let(returned, number(False))
+        with self.b.block() as collected:
+            self._before(rest, node)
+        for s in collected:
+            self.b.emit(s)
+        self.early = outer
+        done = Local(returned, self.b.local_types[returned])
+        found = Local(result, self.b.local_types[result])
+        after = self._helper_rest(rest)
+        return found if after is None else self._merge(done, found, after, node)
+
+    def leave_if_returned(self) -> None:
+        """After an inner loop of a helper: leave the outer one too."""
+        if self.early is not None and self.b.loops > self.loops_before:
+            done = Local(self.early[1], self.b.local_types[self.early[1]])
+            self.b.emit(If(done, (Jump("break", self.b.origin),), (), self.b.origin))
+
+    def _merge(self, cond: Expr, first: Any, second: Any, node: cst.CSTNode) -> Value:
+        if isinstance(first, tuple) and isinstance(second, tuple) and len(first) == len(second):
+            return tuple(self._merge(cond, f, s, node) for f, s in zip(first, second, strict=True))
+        values = [self.ev.as_numeric(v, node) for v in (first, second)]
+        return either(self.b, cond, values[0], values[1], "the returned value")
+
+    # -- dispatch --------------------------------------------------------------------
+
+    def _origin(self, node: cst.CSTNode) -> None:
+        span = self.b.call_here or self.b.module.span(node)
+        place = self.b.module.span(node)
+        comments = tuple(
+            line.comment.value for line in getattr(node, "leading_lines", ()) if line.comment
+        )
+        if self.helper:
+            comments = ()
+        lines = self.b.module.lines[place.line - 1 : place.end_line]
+        if isinstance(node, cst.BaseCompoundStatement):
+            lines = lines[:1]
+        text = " ".join(line.strip() for line in lines)
+        for opening, closing in ("()", "[]", "{}"):
+            text = text.replace(f"{opening} ", opening).replace(f" {closing}", closing)
+        self.b.origin = Origin(span, text, comments)
+
+    def statement(self, node: cst.BaseStatement) -> None:
+        """Evaluate one statement. Raises Refusal where it cannot be converted."""
+        self._origin(node)
+        self.b.node = node
+        if not self.b.partial:
+            self._statement(node)
+            return
+        state, env = self.b.saved(), dict(self.env)
+        try:
+            self._statement(node)
+        except Refusal as reason:
+            self.b.restore(state)
+            self.env.clear()
+            self.env.update(env)
+            if not stays(self, node, reason):
+                raise
+
+    def _statement(self, node: cst.BaseStatement) -> None:
+        match node:
+            case cst.SimpleStatementLine(body=small):
+                for part in small:
+                    self.b.node = part
+                    self._small(part, node)
+            case cst.For():
+                looping.for_loop(self, node)
+            case cst.While():
+                looping.while_loop(self, node)
+            case cst.If():
+                control.branch(self, node)
+            case cst.FunctionDef(name=name):
+                self.env[name.value] = Function(name.value, node, self.env, self.ev.scope)
+            case cst.With():
+                self.run(transparent(self, node))
+            case _:
+                kind = _PLAIN.get(type(node).__name__, type(node).__name__)
+                raise self.b.refuse("PRT902", f"{kind} cannot be converted")
+
+    def _small(self, part: cst.BaseSmallStatement, line: cst.SimpleStatementLine) -> None:
+        match part:
+            case cst.Assign(targets=targets, value=value):
+                bare = handed_on(self, part)
+                result = self.ev(value)
+                if len(targets) > 1 and any(isinstance(t.target, cst.Subscript) for t in targets):
+                    result = self._held(result) if self._changes(result, set(), True) else result
+                shared = [t.target.value for t in targets if isinstance(t.target, cst.Name)]
+                if len(targets) > 1 and shared and not isinstance(result, Const):
+                    result = self.bound(shared[0], result)  # all names mean one array
+                for target in targets:
+                    self.assign(target.target, result)
+                if bare is not None:
+                    name, first, counts = bare
+                    self.untouched[name] = Start(first, counts, self.env[name])
+            case cst.AnnAssign(target=target, value=value):
+                if value is not None:
+                    self.assign(target, self.ev(value))
+            case cst.AugAssign():
+                self._augmented(part)
+            case cst.Expr(value=value):
+                self._expression(value, line)
+            case cst.Return(value=value):
+                give_back(self, value)
+            case cst.Import() | cst.ImportFrom():
+                names, lines = imported(part)
+                self.env.update(names)
+                self.b.local_imports.update(lines)
+            case cst.Pass():
+                pass
+            case cst.Global() | cst.Nonlocal():
+                raise self.b.refuse("PRT902", "a global variable is assigned",
+                                    "return the value instead")  # fmt: skip
+            case cst.Del(target=cst.Name(value=name)):
+                self.env.pop(name, None)
+            case cst.Break():
+                looping.jump(self, "break")
+            case cst.Continue():
+                looping.jump(self, "continue")
+            case cst.Assert() | cst.Raise():
+                keep(self, line)
+            case _:
+                kind = type(part).__name__.lower()
+                raise self.b.refuse("PRT902", f"`{kind}` cannot be converted")
+
+    def _expression(self, value: cst.BaseExpression, line: cst.SimpleStatementLine) -> None:
+        if isinstance(value, (cst.SimpleString, cst.ConcatenatedString, cst.Ellipsis)):
+            return
+        if isinstance(value, cst.Call) and speaks(self, value):
+            keep(self, line)
+            return
+        if isinstance(value, (cst.Yield, cst.Await)):
+            raise self.b.refuse("PRT902", "a generator or coroutine cannot be converted",
+                                "store the values into an array and return it")  # fmt: skip
+        if not isinstance(value, cst.Call):
+            raise self.b.refuse("PRT902", "this expression has no effect", "remove it")
+        self.ev(value)
+
+    # -- assignment ------------------------------------------------------------------
+
+    def assign(self, target: cst.BaseExpression, value: Value) -> None:
+        """Bind a name, unpack a tuple, or store through a subscript."""
+        match target:
+            case cst.Name(value=name):
+                self.env[name] = self.bound(name, value)
+            case cst.Tuple(elements=elements) | cst.List(elements=elements):
+                targets = [e.value for e in elements]
+                self._assign_all(targets, self._unpacked(value, len(targets)))
+            case cst.Subscript():
+                store(self.b, self._target(target), self.ev.as_numeric(value, target))
+            case _:
+                raise self.b.refuse("PRT902", "assignment to an attribute cannot be converted",
+                                    "return the value instead")  # fmt: skip
+
+    def _assign_all(self, targets: Sequence[cst.BaseExpression], values: list[Value]) -> None:
+        """All right sides are evaluated before the first target changes."""
+        stores = any(not isinstance(t, cst.Name) for t in targets)
+        assigned: set[str] = set()
+        held = []
+        for target, value in zip(targets, values, strict=True):
+            held.append(self._held(value) if self._changes(value, assigned, stores) else value)
+            if isinstance(target, cst.Name):
+                assigned.add(self.locals.get(target.value, target.value))
+        bound = [self.bound(t.value, v) if isinstance(t, cst.Name) else v
+                 for t, v in zip(targets, held, strict=True)]  # fmt: skip
+        for target, value in zip(targets, bound, strict=True):
+            if isinstance(target, cst.Name):
+                self.env[target.value] = value
+            else:
+                self.assign(target, value)
+
+    @staticmethod
+    def _changes(value: Value, assigned: set[str], stores: bool) -> bool:
+        """Whether a right side reads what an earlier target of the same statement changes."""
+        if isinstance(value, Array):
+            # a view shows what is stored into its array, in NumPy too
+            return stores and (value.view is None or value.mask is not None)
+        if not is_expr(value):
+            return False
+        parts = list(walk(value))
+        if stores and any(isinstance(e, Load) for e in parts):
+            return True
+        return any(isinstance(e, Local) and e.name in assigned for e in parts)
+
+    def _held(self, value: Value) -> Value:
+        """The value as it is now, under a name of its own."""
+        if isinstance(value, Array) and value.mask is not None:
+            return self._named_selection("held", value)
+        if isinstance(value, Array):
+            return self.b.define("held", Array(value.shape, value.dtype, value.at))
+        if self.b.depth:
+            return self.b.let(self.b.fresh("held"), value)  # type: ignore[arg-type]
+        return self._named_scalar("held", value)  # type: ignore[arg-type]
+
+    def _unpacked(self, value: Value, count: int) -> list[Value]:
+        if isinstance(value, Array) and value.ndim:
+            value = whole(self.b, value)
+            self.b.unify(value.shape[0], Poly.of(count), "unpacking")
+            return [subscripts.row(self.b, value, Poly.of(k)) for k in range(count)]
+        if isinstance(value, tuple) and len(value) == count:
+            return list(value)
+        raise self.b.refuse("PRT903", f"this value cannot be unpacked into {count} names",
+                            "unpack a tuple or an array of exactly that length")  # fmt: skip
+
+    def _target(self, node: cst.Subscript) -> Array:
+        owner = self.ev(node.value)
+        if not isinstance(owner, Array):
+            code = "PRT902" if isinstance(owner, (Object, tuple)) else "PRT905"
+            raise self.b.refuse(code, "the target of the store is not an array")
+        if owner.lead:
+            owner = self.made_whole(owner)
+        return subscripts.index_array(self.b, owner, self.ev.items(node), target=True)
+
+    def made_whole(self, selection: Array) -> Array:
+        """A selection that is stored into becomes an array under all its names."""
+        made = whole(self.b, selection)
+        for name, value in self.env.items():
+            if value is selection:
+                self.env[name] = made
+        return made
+
+    def bound(self, name: str, value: Value) -> Value:
+        """What a name stands for once assigned: delayed arrays get defined here."""
+        if isinstance(value, Empty):
+            return self.b.allocate(name, value)
+        if isinstance(value, Array):
+            return self._named_array(name, value)
+        if isinstance(value, tuple):
+            items = (self.bound(f"{name}_{k}", v) for k, v in enumerate(value))
+            return Listed(items) if isinstance(value, Listed) else tuple(items)
+        if is_expr(value):
+            return self._named_scalar(name, value)
+        return value
+
+    def _named_array(self, name: str, value: Array) -> Array:
+        if value.lead and any(value is v for v in self.env.values()):
+            return value  # another name of it
+        if value.mask is not None:
+            return self._named_selection(name, value)
+        if value.view is not None:
+            if value.view.contiguous:
+                shows(self.b, value.view.buffer)
+            return self.b.named(name, value)
+        if value.shown_of:
+            for buffer in value.shown_of.split():
+                self.b.snapshot(buffer, name)
+            made = self.b.define(name, value)
+            return replace(made, view=None, shown_of=value.shown_of, chosen=value.chosen)
+        flat = [d for d, n in enumerate(value.shape) if n != ONE]
+        if len(flat) == value.ndim:
+            return self.b.define(name, value)
+        return self._squeezed(name, value, flat)
+
+    def _named_selection(self, name: str, value: Array) -> Array:
+        """A selection as it is now: its elements may change, and so may the mask."""
+        held = held_mask(self.b, value, f"{name}_mask")
+        snapshot = self.b.define(name, Array(value.shape, value.dtype, value.at))
+        return Array(snapshot.shape, snapshot.dtype, snapshot.at, None, held, value.lead)
+
+    def _squeezed(self, name: str, value: Array, kept: list[int]) -> Array:
+        """A name for an array with axes of length 1: stored without them, seen with them."""
+
+        def full(idx: Sequence[Poly]) -> list[Poly]:
+            at = dict(zip(kept, idx, strict=True))
+            return [at.get(d, Poly()) for d in range(value.ndim)]
+
+        narrow = Array(tuple(value.shape[d] for d in kept), value.dtype,
+                       lambda idx: value.at(full(idx)))  # fmt: skip
+        stored = self.b.define(name, narrow)
+        return reindex(stored, value.shape, lambda idx: [idx[d] for d in kept])
+
+    def _named_scalar(self, name: str, value: Expr) -> Expr:
+        whole = poly_of(value) is not None and value.dtype.weak
+        if self.b.depth or (self.helper and not on_host(value)):
+            if isinstance(value, (Const, IndexValue)) and name in self.single and whole:
+                return value
+            return self.b.let(self.local(name), value)
+        if isinstance(value, (Const, Scalar, IndexValue)):
+            return value
+        if on_host(value):
+            unique = self.b.fresh(name)
+            self.b.let(unique, value)
+            if value.dtype.weak and value.dtype.kind == "i":
+                return subscripts.host_integer(unique)
+            return Scalar(unique, value.dtype)
+        array = self.b.define(name, Array((), _strong(value), lambda _: value))
+        assert array.view is not None
+        element = Load(array.view.buffer, (), value.dtype)
+        mixed.meet(self.b, element, value)
+        return element
+
+    def local(self, name: str) -> str:
+        """The variable of a name in this function: helpers get names of their own."""
+        if name not in self.locals:
+            self.locals[name] = self.b.fresh(name)
+        return self.locals[name]
+
+    def _augmented(self, node: cst.AugAssign) -> None:
+        kind = _AUGMENTED.get(type(node.operator).__name__)
+        if kind is None:
+            raise self.b.refuse("PRT902", "this in-place operator cannot be converted",
+                                "write the operation with `=`")  # fmt: skip
+        op = BINARY[kind]
+        if isinstance(node.target, cst.Subscript):
+            target: Value = self._target(node.target)
+        else:
+            target = self.ev(node.target)
+            if isinstance(target, Array) and target.mask is not None:
+                target = self.made_whole(target)
+        value = self.ev.numeric(node.value)
+        current = self.ev.as_numeric(target, node.target)
+        if isinstance(current, Array) and not current.ndim and current.view:
+            result = elementwise(self.b, op, current.at(()), value)
+        else:
+            result = elementwise(self.b, op, current, value)
+        if not isinstance(target, Array):
+            self.assign(node.target, result)
+            return
+        if not same_kind(target, result):
+            raise self.b.refuse(
+                "PRT907", f"NumPy cannot cast the {result.dtype.name} result to "
+                f"{target.dtype.name}", "convert the target with `astype` first")  # fmt: skip
+        self.b.strict_shapes = True
+        if isinstance(node.target, cst.Name) and self._owned(node.target.value, target):
+            self.b.sized |= {n for p in target.shape for n in p.names()}
+            self.env[node.target.value] = self._named_array(
+                node.target.value, _as_array(astype(result, target.dtype))
+            )
+            return
+        store(self.b, target, result)
+
+    def _owned(self, name: str, target: Array) -> bool:
+        """Whether nobody but this name can see the array: then `+=` may make a new one."""
+        if target.mask is not None or not whole_view(target) or target.view is None:
+            return False
+        if target.view.readonly:
+            return False
+        buffer = target.view.buffer
+        if self.b.may_be(buffer) & self.b.frozen:
+            return False
+        others = [v for n, v in self.env.items() if n != name and isinstance(v, Array)]
+        shared = any(v.view is not None and v.view.buffer == buffer for v in others)
+        return self.b.emitted_here(buffer) and not shared and not self.b.buffers[buffer].parameter
+
+
+def _strong(value: Expr) -> Any:
+    from porter.dtypes.dtype import strengthen
+
+    return strengthen(value.dtype)
+
+
+def _as_array(value: Any) -> Array:
+    from porter.lowering.arrays.calculus import as_array
+
+    return as_array(value)
+
+
+_PLAIN = {
+    "Try": "`try`",
+    "ClassDef": "a class",
+    "Match": "`match`",
+    "TryStar": "`try`",
+}
+
+__all__ = ["Body", "truth"]

@@ -1,0 +1,172 @@
+"""Numbers that a loop over nothing leaves as they were: Python's own, of Python's type.
+
+`total = 0` before `for v in x: total += v` is NumPy's number after the loop, but `0` where x is
+empty.  A kernel's result has one dtype, so the host returns Python's number where no iteration
+runs.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import libcst as cst
+
+from porter.diagnostics import Refusal
+from porter.dtypes.dtype import WEAK_INT
+from porter.ir.nodes import Cast, Const, Expr, If, Op, Return
+from porter.ir.scalars import constant_of, integer, on_host, operate
+from porter.lowering.expressions.calls import trips
+from porter.lowering.expressions.evaluate import Evaluator, is_expr
+from porter.resolve.values import Array, Function, Iteration, Value
+from porter.sizes.polynomial import Poly
+from porter.syntax.names import assigned_names, used_names
+
+if TYPE_CHECKING:
+    from porter.lowering.statements.statements import Body
+
+Result = str | Expr | None
+
+
+@dataclass(frozen=True)
+class Start:
+    """A number before a loop, and the counts: it stays where one of them is below 1.
+
+    `after` is what the name means behind the loop.
+    """
+
+    number: Expr
+    counts: tuple[Poly, ...]
+    after: Value | None
+
+
+def literal_starts(body: Body, names: Sequence[str]) -> dict[str, Const]:
+    """The names that are Python's numbers before a loop of the function's own level."""
+    if body.b.depth or body.helper or body.b.conditional:
+        return {}
+    values = {n: _literal(body.env.get(n)) for n in names}
+    return {n: v for n, v in values.items() if v is not None}
+
+
+def _literal(value: Value | None) -> Const | None:
+    """Python's number that a value is, if it is one."""
+    if value is None or not is_expr(value) or not value.dtype.weak:
+        return None
+    known = _folded(value)
+    return None if known is None else Const(known, value.dtype)
+
+
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "truediv": operator.truediv,
+    "neg": operator.neg,
+}
+
+
+def _folded(e: Expr) -> Any:
+    """The number that arithmetic of literals gives, None for anything else."""
+    if isinstance(e, Cast):
+        inner = _folded(e.arg)
+        return inner if inner is None or e.dtype.kind != "f" else float(inner)
+    if not isinstance(e, Op) or e.op not in _ARITHMETIC:
+        return constant_of(e)
+    args = [_folded(a) for a in e.args]
+    if None in args or (e.op == "truediv" and not args[1]):
+        return None
+    return _ARITHMETIC[e.op](*args)
+
+
+def note(body: Body, starts: dict[str, Const], node: cst.For, loop: Iteration) -> None:
+    """After the loop: what its names are if no iteration ran."""
+    for name, number in starts.items():
+        counts = (trips(loop.range), *_inner(body, node, name))
+        body.untouched[name] = Start(number, counts, body.env.get(name))
+
+
+def counted(body: Body, node: cst.For, loop: Iteration) -> None:
+    """An inner loop: how often it runs, if that is the same in each iteration around it."""
+    count = trips(loop.range)
+    if not count.names() & {r.name for r in body.b.ranges}:
+        body.inner_counts[node] = count
+
+
+def _inner(body: Body, node: cst.For, name: str) -> list[Poly]:
+    """The counts of the loops inside that alone assign the name."""
+    found: list[Poly] = []
+    while isinstance(node.body, cst.IndentedBlock):
+        assigning = [s for s in node.body.body if name in assigned_names([s])]
+        if len(assigning) != 1 or not isinstance(assigning[0], cst.For):
+            break
+        node = assigning[0]
+        if node not in body.inner_counts:
+            break
+        found.append(body.inner_counts[node])
+    return found
+
+
+def return_unless_run(
+    body: Body, nodes: Sequence[cst.BaseExpression], results: Sequence[Result], single: bool
+) -> None:
+    """Before a `return`: the results where the loops that made them do not run."""
+    b = body.b
+    if b.depth or body.helper:
+        return
+    bare: dict[int, Expr] = {}
+    counts: tuple[Poly, ...] = ()
+    for k, (node, result) in enumerate(zip(nodes, results, strict=True)):
+        found = _bare(body, node) if is_expr(result) and not result.dtype.weak else None
+        # one test for all of them: what another loop makes keeps the kernel's type
+        if found is not None and (not counts or counts == found[1]):
+            bare[k], counts = found
+    conditions = [operate("lt", integer(n), integer(Poly.of(1))) for n in map(b.resolve, counts)]
+    if not bare or any(isinstance(c, Const) for c in conditions):
+        return
+    kept = tuple(bare.get(k, r) for k, r in enumerate(results))
+    for test in conditions:
+        b.emit(If(test, (Return(kept, single, b.origin),), (), b.origin))
+
+
+def handed_on(body: Body, node: cst.Assign) -> tuple[str, Expr, tuple[Poly, ...]] | None:
+    """What an assignment of the function's own level makes of such numbers."""
+    if body.b.depth or body.helper or not body.untouched or len(node.targets) != 1:
+        return None
+    target = node.targets[0].target
+    found = _bare(body, node.value) if isinstance(target, cst.Name) else None
+    return None if found is None else (cst.ensure_type(target, cst.Name).value, *found)
+
+
+def _bare(body: Body, node: cst.BaseExpression) -> tuple[Expr, tuple[Poly, ...]] | None:
+    """What an expression is where no iteration runs, if it is made of such numbers alone."""
+    total = _summed(body, node)
+    if total is not None:
+        return Const(0, WEAK_INT), (total,)
+    names = sorted(n for n in used_names(node) if n in body.env)
+    starts = [body.untouched.get(n) for n in names]
+    if not starts or any(s is None or s.after is not body.env[n]
+                         for n, s in zip(names, starts, strict=True)):  # fmt: skip
+        return None
+    known = [s for s in starts if s is not None]
+    if len({s.counts for s in known}) != 1:
+        return None
+    try:
+        numbers: dict[str, Value] = {n: s.number for n, s in zip(names, known, strict=True)}
+        value = Evaluator(body.b, body.ev.scope, numbers)(node)
+    except Refusal:
+        return None  # what NumPy divides by 0 raises in Python
+    found = _literal(value) or (value if is_expr(value) and on_host(value) else None)
+    return None if found is None else (found, known[0].counts)
+
+
+def _summed(body: Body, node: cst.BaseExpression) -> Poly | None:
+    """The length of what Python's own `sum` adds up: of nothing it is the int 0."""
+    match node:
+        case cst.Call(func=cst.Name(value="sum"), args=[cst.Arg(value=cst.Name(value=name))]):
+            value, called = body.env.get(name), body.ev(node.func)
+            builtin = isinstance(called, Function) and called.name == "builtins.sum"
+            if builtin and isinstance(value, Array) and value.ndim == 1 and value.mask is None:
+                return value.shape[0]
+    return None

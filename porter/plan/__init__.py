@@ -1,1 +1,0 @@
-"""From an array program to kernels: a visible tuple of passes, one file each."""

@@ -1,0 +1,138 @@
+"""Loops inside host loops whose folds are short move into one block: a launch for each outer step.
+
+A factorisation folds rows that grow with the loops around them: `A[i, :j] @ A[:j, j]` for every
+i and j.  From the host that is a launch for each pair (i, j); in one block it is a loop with
+barriers, launched once for each i.  Only folds and stores whose length follows the loops' indices
+(or is constant) are moved: a long one is faster with all blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from porter.analyses.accesses import expressions
+from porter.ir.nodes import Alloc, Axis, For, Origin, Reduce, Stage, While
+from porter.ir.walk import statements, walk
+from porter.schedule.nodes import (
+    BlockLoop,
+    BlockStep,
+    Fold,
+    HostIf,
+    HostLoop,
+    HostWhile,
+    Kernel,
+    Launch,
+    flat,
+)
+
+_NONE: frozenset[str] = frozenset()
+
+
+def in_blocks(
+    items: Sequence[object], name: Callable[[str], str], loops: frozenset[str] = _NONE
+) -> tuple[object, ...]:
+    """The host's sequence with such loops as launches of one block."""
+    result: list[object] = []
+    for item in items:
+        match item:
+            case HostLoop():
+                inside = loops | {item.index}
+                loop = replace(item, body=in_blocks(item.body, name, inside))
+                steps = _steps(loop.body, inside) if loops else None
+                if steps is None or not any(isinstance(s, Fold) for s in flat(steps)):
+                    result.append(loop)
+                    continue
+                nest = BlockLoop(loop.index, loop.lo, loop.hi, loop.step, steps, loop.origin)
+                result.append(_launch(name, (nest,), loop.origin))
+            case HostWhile():
+                result.append(replace(item, body=in_blocks(item.body, name, loops)))
+            case HostIf():
+                body = in_blocks(item.body, name, loops)
+                orelse = in_blocks(item.orelse, name, loops)
+                result.append(replace(item, body=body, orelse=orelse))
+            case _:
+                result.append(item)
+    return tuple(_joined(result, name, loops))
+
+
+def _launch(name: Callable[[str], str], steps: tuple[BlockStep, ...], origin: Origin) -> Launch:
+    return Launch(Kernel(name("block"), "block", (), (), steps, origin))
+
+
+def _steps(items: Sequence[object], loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
+    """What the launches do, step by step; None if one of them needs more than a block."""
+    steps: list[BlockStep] = []
+    for item in items:
+        found = _of_launch(item, loops)
+        if found is None:
+            return None
+        steps += found
+    return tuple(steps)
+
+
+def _of_launch(item: object, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
+    if not isinstance(item, Launch):
+        return None
+    kernel = item.kernel
+    if kernel.kind == "block":
+        return kernel.steps
+    if kernel.kind == "map" and _short(kernel.axes, loops):
+        return (Stage(kernel.axes, kernel.body, kernel.origin),)
+    if kernel.kind != "total":
+        return None
+    folds = [s for s in kernel.steps if isinstance(s, Fold)]
+    short = all(_short(r.axes, loops) for f in folds for _, r in f.reductions)
+    return tuple(folds) if short else None
+
+
+def _short(axes: Sequence[Axis], loops: frozenset[str]) -> bool:
+    extents = [a.extent for a in axes]
+    return len(axes) < 2 and all(n.constant is not None or n.names() & loops for n in extents)
+
+
+def _joined(
+    items: Sequence[object], name: Callable[[str], str], loops: frozenset[str]
+) -> list[object]:
+    """Runs of light work of which a part is a fold share one launch of one block."""
+    if not loops:
+        return list(items)
+    result: list[object] = []
+    for light, run in groupby(_allocated_first(items), lambda i: _light(i, loops)):
+        launches = list(run)
+        steps = _steps(launches, loops) if light else None
+        first = launches[0]
+        done = len(launches) == 1 and isinstance(first, Launch) and first.kernel.kind == "block"
+        if steps is None or done or not any(isinstance(s, Fold) for s in flat(steps)):
+            result += launches
+        else:
+            assert isinstance(first, Launch)
+            result.append(_launch(name, steps, first.kernel.origin))
+    return result
+
+
+def _allocated_first(items: Sequence[object]) -> list[object]:
+    """With arrays allocated before the launches in front of them."""
+    result: list[object] = []
+    for item in items:
+        at = len(result)
+        while isinstance(item, Alloc) and at and isinstance(result[at - 1], Launch):
+            at -= 1
+        result.insert(at, item)
+    return result
+
+
+def _light(item: object, loops: frozenset[str]) -> bool:
+    """Whether a block is as fast as a grid: folds, and stores of threads without loops."""
+    steps = _of_launch(item, loops)
+    return bool(steps) and not any(
+        isinstance(s, Stage) and s.axes and _has_loops(s) for s in flat(steps or ())
+    )
+
+
+def _has_loops(stage: Stage) -> bool:
+    inside = list(statements(stage.body))
+    return any(isinstance(s, (For, While)) for s in inside) or any(
+        isinstance(x, Reduce) for s in inside for e in expressions(s) for x in walk(e)
+    )

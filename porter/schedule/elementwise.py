@@ -1,0 +1,81 @@
+"""Whether a function is purely elementwise: then its arrays may have any number of dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from porter.analyses.accesses import accesses, expressions
+from porter.ir.context import symbols
+from porter.ir.nodes import Alloc, Axis, Bind, Expr, Fetch, Host, Load, Return, Stmt, Value
+from porter.ir.walk import statements, walk
+from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
+
+
+def items_of(items: Sequence[object]) -> Iterator[object]:
+    """Every host item, nested ones included."""
+    for i in items:
+        yield i
+        if isinstance(i, (HostLoop, HostWhile)):
+            yield from items_of(i.body)
+        elif isinstance(i, HostIf):
+            yield from items_of(i.body)
+            yield from items_of(i.orelse)
+
+
+def is_elementwise(plan: Plan) -> bool:
+    """Every array is 1-D, of one size, and touched only at the thread's own index."""
+    arrays = [p for p in plan.parameters if p.ndim is not None]
+    if not arrays or plan.indexed or any(p.ndim != 1 for p in arrays):
+        return False
+    if any(c.kind != "broadcast" for c in plan.checks):
+        return False
+    sizes = {plan.buffers[p.name].shape for p in arrays}
+    if len(sizes) != 1:
+        return False
+    size = next(iter(sizes))
+    for item in items_of(plan.items):
+        if isinstance(item, (Host, Fetch)):
+            return False
+        if isinstance(item, Bind) and any(plan.buffers[b].parameter for b in item.buffers):
+            return False
+        if isinstance(item, Alloc) and item.buffer.shape != size:
+            return False
+        if isinstance(item, Launch) and not _own_index(item.kernel, size):
+            return False
+        if isinstance(item, Return) and any(isinstance(v, Load) for v in item.values):
+            return False
+        if _uses_sizes(item):
+            return False
+    return True
+
+
+def _own_index(kernel: Kernel, size: tuple[object, ...]) -> bool:
+    if kernel.kind != "map" or len(kernel.axes) != 1:
+        return False
+    axis: Axis = kernel.axes[0]
+    if (axis.extent,) != size or axis.lo.terms:
+        return False
+    if any(a.index != symbols(kernel.axes) for a in accesses(kernel.body)):
+        return False
+    return not any(_reads_size(e) for s in statements(kernel.body) for e in expressions(s))
+
+
+def _reads_size(e: Expr) -> bool:
+    return any(isinstance(x, Value) and (any("." in n for n in x.poly.names()) or _is_index(x))
+               for x in walk(e))  # fmt: skip
+
+
+def _is_index(x: Value) -> bool:
+    return any(n.endswith("_") or "_" in n for n in x.poly.names())
+
+
+def _uses_sizes(item: object) -> bool:
+    if isinstance(item, HostLoop):
+        return any("." in n for n in item.lo.names() | item.hi.names())
+    if isinstance(item, (HostIf, HostWhile)):
+        return _reads_size(item.cond)
+    value = getattr(item, "value", None)
+    return value is not None and not isinstance(value, str) and _reads_size(value)
+
+
+__all__ = ["Stmt", "is_elementwise", "items_of"]

@@ -1,0 +1,155 @@
+"""Arguments that may be one array: which launches must be told them apart.
+
+NumPy reads a statement's right side before it stores; a kernel does both at once.  Where
+a kernel stores into one argument and reads another at other elements, the host passes a
+copy of the second if it is the same memory.  A loop of the user's own, whose iterations
+would see each other's stores, is refused at run time instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from porter.analyses.accesses import accesses
+from porter.analyses.reductions import has_data
+from porter.ir.nodes import Bind, Buffer, Load, Stage, Stmt, Write
+from porter.ir.walk import loaded, statements, walk
+from porter.schedule.elementwise import items_of
+from porter.schedule.nodes import Fold, Kernel, Launch, Plan
+from porter.sizes.polynomial import Poly
+
+
+@dataclass
+class Overlap:
+    """`crossing`: kernel -> [(read argument, [written ones])]; `sequential`: kernel -> pairs."""
+
+    written: set[str] = field(default_factory=set)
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    crossing: dict[str, list[tuple[str, list[str]]]] = field(default_factory=dict)
+    sequential: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+    moves: list[tuple[str, str]] = field(default_factory=list)
+
+    def may_mean(self, name: str) -> set[str]:
+        """The arguments that a name of the host may be: itself, or what it was bound to."""
+        reached = {name}
+        while more := {b for n, b in self.moves if n in reached} - reached:
+            reached |= more
+        return {n for n in reached if n in self.buffers and self.buffers[n].parameter}
+
+    def possible(self, a: str, b: str) -> bool:
+        """Whether two arguments can be the same array."""
+        return self.buffers[a].is_like(self.buffers[b])
+
+
+def overlaps(plan: Plan) -> Overlap:
+    """What the kernels of a plan do to arguments."""
+    result = Overlap(buffers=plan.buffers)
+    result.moves = [pair for i in items_of(plan.items) if isinstance(i, Bind)
+                    for pair in zip(i.names, i.buffers, strict=True)]  # fmt: skip
+    kernels = [item.kernel for item in items_of(plan.items) if isinstance(item, Launch)]
+    for kernel in kernels:
+        _kernel(kernel, result)
+    for number, first in enumerate(kernels):
+        if not any(result.may_mean(n) for n in _touched(first, True)):
+            users = [k for k in kernels[number + 1 :] if k.origin == first.origin]
+            _before(first, [k for k in users if _in_loop(k)], result)
+    return result
+
+
+def _in_loop(kernel: Kernel) -> bool:
+    """Whether it runs the iterations of a loop of the user's."""
+    stores = [s for s in _statements(kernel) if isinstance(s, Write)]
+    return any(s.origin.looped for s in stores)
+
+
+def _before(first: Kernel, users: Sequence[Kernel], result: Overlap) -> None:
+    """What is computed before the user's loop, of an argument that its iterations may change."""
+    loads = _touched(first, False)
+    for kernel in users:
+        for w in sorted(n for n in _touched(kernel, True) if result.may_mean(n)):
+            for r in sorted(n for n in loads - {w} if result.may_mean(n)):
+                pairs = result.sequential.setdefault(kernel.name, [])
+                if result.possible(w, r) and (w, r) not in pairs:
+                    pairs.append((w, r))
+
+
+def _statements(kernel: Kernel) -> list[Stmt]:
+    """All statements of its threads, the stores of folds included."""
+    body = [*kernel.body]
+    for step in kernel.parts:
+        if isinstance(step, Stage):
+            body += step.body
+        elif isinstance(step.store, Write):
+            body.append(step.store)
+    return list(statements(tuple(body)))
+
+
+def _touched(kernel: Kernel, write: bool) -> set[str]:
+    """The arrays that a kernel stores into, or those that it reads."""
+    folds = [s for s in kernel.parts if isinstance(s, Fold)]
+    values = [e for f in folds for e in (*(r for _, r in f.reductions), f.value)]
+    read = loaded(*values)
+    touched = {a.buffer for a in accesses(tuple(_statements(kernel))) if a.write == write}
+    return touched if write else touched | read
+
+
+def _kernel(kernel: Kernel, result: Overlap) -> None:
+    if kernel.kind == "map" and not kernel.axes:
+        # a thread alone reads and stores in the order of the source
+        _step(kernel.name, kernel.body, (), "", result)
+        return
+    if kernel.kind != "block":
+        loop = kernel.origin.text.startswith("for ")
+        _step(kernel.name, kernel.body, kernel.parts, "sequential" if loop else "crossing", result)
+        return
+    for step in kernel.parts:
+        # all threads have read what a fold or thread 0 needs before anything is stored
+        meets = "sequential" if isinstance(step, Stage) and step.axes else ""
+        _step(kernel.name, (), (step,), meets, result)
+
+
+def _step(
+    name: str, own: Sequence[Stmt], parts: Sequence[Fold | Stage], meets: str, result: Overlap
+) -> None:
+    """Note the arguments written, and under `meets` those that must not be one array."""
+    reads: dict[str, set[tuple[Poly, ...]]] = {}
+    writes: dict[str, set[tuple[Poly, ...]]] = {}
+    body: list[Stmt] = list(own)
+    for step in parts:
+        body += step.body if isinstance(step, Stage) else []
+        if isinstance(step, Fold):
+            for e in (*(r for _, r in step.reductions), step.value):
+                for x in walk(e):
+                    if isinstance(x, Load):
+                        reads.setdefault(x.buffer, set()).add(x.index)
+            if isinstance(step.store, Write):
+                writes.setdefault(step.store.buffer, set()).add(step.store.index)
+    for a in accesses(tuple(body)):
+        (writes if a.write else reads).setdefault(a.buffer, set()).add(a.index)
+    stores = [s for s in statements(tuple(body)) if isinstance(s, Write)]
+    stores += [s.store for s in parts if isinstance(s, Fold) and s.store is not None]
+    looped = {s.buffer for s in stores if s.origin.looped}
+    late = {s.buffer for s in stores if s.origin.late}
+    meaning = {n: result.may_mean(n) for n in {*reads, *writes}}
+    parameters = {n for n, m in meaning.items() if m}
+    written = sorted(set(writes) & parameters)
+    for w in written:
+        result.written |= meaning[w]
+    crossing: dict[str, list[str]] = {}
+    for w in written:
+        for r in sorted(set(reads) & parameters - {w}):
+            own_element = w not in late and _same_element(reads[r], writes[w])
+            if own_element or not result.possible(w, r):
+                continue
+            if meets == "sequential" or (meets and w in looped):
+                result.sequential.setdefault(name, []).append((w, r))
+            elif meets == "crossing":
+                crossing.setdefault(r, []).append(w)
+    if crossing:
+        result.crossing[name] = list(crossing.items())
+
+
+def _same_element(reads: set[tuple[Poly, ...]], writes: set[tuple[Poly, ...]]) -> bool:
+    """Whether a thread reads only what it stores itself; one from data may be another's, too."""
+    return reads == writes and len(reads) == 1 and not any(map(has_data, reads))

@@ -1,0 +1,94 @@
+"""The plan as text: what `--emit plan` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from porter.ir.nodes import Stage, Stmt
+from porter.ir.printer import domain, lines, show
+from porter.schedule.nodes import (
+    BlockLoop,
+    BlockStep,
+    Fold,
+    HostIf,
+    HostLoop,
+    HostWhile,
+    Kernel,
+    Launch,
+    Plan,
+)
+
+_KINDS = {
+    "map": "a thread per element",
+    "private": "a thread per element, sums in each block's shared memory first",
+    "rows": "a block per row",
+    "total": "all blocks, then one",
+    "tile": "tiles in shared memory",
+    "scan": "a running fold by blocks",
+    "block": "one block",
+}
+
+
+def plan_text(plan: Plan) -> str:
+    """The host's sequence with its launches, and each kernel's schedule."""
+    return "\n".join([f"plan {plan.name}", *_items(plan.items, 1)]) + "\n"
+
+
+def _items(items: Sequence[object], indent: int) -> Iterator[str]:
+    pad = "    " * indent
+    for item in items:
+        match item:
+            case Launch(kernel):
+                yield from _kernel(kernel, indent)
+            case HostLoop(index, lo, hi, step, body, _):
+                by = f" by {step}" if step != 1 else ""
+                yield f"{pad}host for {index} in {lo} .. {hi}{by}:"
+                yield from _items(body, indent + 1)
+            case HostWhile(_, cond, body, _):
+                yield f"{pad}host while {show(cond)}:"
+                yield from _items(body, indent + 1)
+            case HostIf(cond, body, orelse, _):
+                yield f"{pad}host if {show(cond)}:"
+                yield from _items(body, indent + 1)
+                if orelse:
+                    yield f"{pad}else:"
+                    yield from _items(orelse, indent + 1)
+            case _:
+                yield from lines([item], indent)  # type: ignore[list-item]
+
+
+def _kernel(kernel: Kernel, indent: int) -> Iterator[str]:
+    pad = "    " * indent
+    over = f" over {domain(kernel.axes)}" if kernel.axes else ""
+    yield f"{pad}launch {kernel.name}: {_KINDS[kernel.kind]}{over}"
+    yield from lines(kernel.body, indent + 1)
+    yield from _steps(kernel.steps, len(kernel.axes), indent + 1)
+
+
+def _steps(steps: Sequence[BlockStep], rows: int, indent: int) -> Iterator[str]:
+    pad = "    " * indent
+    for step in steps:
+        match step:
+            case Fold():
+                for name, r in step.reductions:
+                    yield f"{pad}fold {name} = {show(r)}"
+                yield f"{pad}{_stored(step)} = {show(step.value)}"
+            case BlockLoop(index, lo, hi, by, body, _):
+                yield f"{pad}for {index} in {lo} .. {hi}{f' by {by}' if by != 1 else ''}:"
+                yield from _steps(body, rows, indent + 1)
+            case Stage():
+                yield from _stage(step, rows, indent)
+
+
+def _stored(fold: Fold) -> str:
+    if fold.store is None:
+        return fold.name
+    index = ", ".join(map(str, fold.store.index))
+    return f"{fold.store.buffer}[{index}]" if index else fold.store.buffer
+
+
+def _stage(step: Stage, rows: int, indent: int) -> Iterator[str]:
+    body: tuple[Stmt, ...] = step.body
+    pad = "    " * indent
+    yield f"{pad}for the block's threads: {domain(step.axes[rows:]) or 'thread 0'}"
+    yield from lines(body, indent + 1)

@@ -1,0 +1,1 @@
+"""Symbolic integers: sizes, bounds and subscripts."""

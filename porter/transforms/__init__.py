@@ -1,0 +1,1 @@
+"""Passes from an array program to loops."""

@@ -1,0 +1,1 @@
+"""Passes over stores: what is stored, and in which order."""

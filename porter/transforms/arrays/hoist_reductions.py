@@ -1,0 +1,157 @@
+"""Reductions get statements of their own, over just the indices that they depend on.
+
+After this pass a statement over the domain I contains a Reduce only if it depends on all
+of I: a reduction over nothing else is a statement without axes (a grid-wide total), one
+over part of I a statement over that part (a row's sum), computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from porter.analyses.accesses import reads, written_buffers
+from porter.analyses.aliases import Pairs, aliases, arguments, with_others
+from porter.ir.context import Context, map_blocks, symbols
+from porter.ir.nodes import Axis, Def, Expr, Load, Origin, Reduce, Stage, Stmt, Write
+from porter.ir.rebuild import map_expr
+from porter.ir.walk import children, free_names, rewrite, statements, substitute
+from porter.sizes.polynomial import Poly
+from porter.transforms.arrays.unreached import guarded
+
+_NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
+          "any": "found", "all": "holds"}  # fmt: skip
+
+
+def extract(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+    """The pass, over one statement list and those inside it."""
+    return _block(body, context, aliases(body) | arguments(context))
+
+
+def _block(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt, ...]:
+    result: list[Stmt] = []
+    known: dict[Expr, tuple[str, frozenset[str]]] = {}
+    twice = _repeated(body)
+    for s in body:
+        if isinstance(s, (Def, Write)):
+            s = _hoisted(s, result, known, twice, context)
+        elif not isinstance(s, Stage):
+            s = map_blocks(s, lambda b: _block(b, context, pairs))
+        result.append(s)
+        changed = with_others(written_buffers((s,)), pairs)
+        known = {k: v for k, v in known.items() if not (v[1] & changed)}
+    return tuple(result)
+
+
+def _hoisted(
+    s: Def | Write, before: list[Stmt], known: dict[Expr, tuple[str, frozenset[str]]],
+    twice: set[Expr], context: Context,
+) -> Stmt:  # fmt: skip
+    def hoist(expr: Expr, domain: Sequence[Axis]) -> Expr:
+        def change(e: Expr) -> Expr | None:
+            if not isinstance(e, Reduce):
+                return None
+            used = free_names(e)
+            kept = [a for a in domain if a.name in used or _bound_needs(a, e, domain)]
+            inner = replace(e, body=hoist(e.body, [*domain, *e.axes]))
+            again = isinstance(s, Def) and e is not s.body and _canonical(e, kept) in twice
+            if len(kept) == len(domain) and not again:
+                return inner
+            inner, kept = guarded(inner, kept, domain, context)
+            return _define(inner, kept, s.origin, before, known, context)
+
+        return rewrite(expr, change)
+
+    body = hoist(s.body, s.axes)
+    if isinstance(s, Write) and s.mask is not None:
+        return replace(s, body=body, mask=hoist(s.mask, s.axes))
+    return replace(s, body=body)
+
+
+def _repeated(body: Sequence[Stmt]) -> set[Expr]:
+    """Reductions that occur more than once in a list, whatever their indices are called."""
+    seen: dict[Expr, int] = {}
+    for s in body:
+        if isinstance(s, Def):
+            _count(s.body, s.axes, seen)
+    return {e for e, times in seen.items() if times > 1}
+
+
+def _count(expr: Expr, domain: Sequence[Axis], seen: dict[Expr, int]) -> None:
+    if isinstance(expr, Reduce):
+        used = free_names(expr)
+        kept = [a for a in domain if a.name in used or _bound_needs(a, expr, domain)]
+        key = _canonical(expr, kept)
+        seen[key] = seen.get(key, 0) + 1
+        domain = [*domain, *expr.axes]
+    for child in children(expr):
+        _count(child, domain, seen)
+
+
+def _bound_needs(axis: Axis, e: Expr, domain: Sequence[Axis]) -> bool:
+    """An axis that bounds another used axis must be kept with it."""
+    del e
+    return any(axis.name in (a.lo.names() | a.hi.names()) for a in domain)
+
+
+def _define(
+    e: Reduce, kept: Sequence[Axis], origin: Origin, before: list[Stmt],
+    known: dict[Expr, tuple[str, frozenset[str]]], context: Context,
+) -> Expr:  # fmt: skip
+    """A definition of the reduction over the kept axes, or the earlier one that equals it."""
+    key = _canonical(replace(e), kept)
+    index = tuple(p - a.lo for p, a in zip(symbols(kept), kept, strict=True))
+    if key not in known:
+        new, names = context.fresh_axes(kept)
+        shifted = {a.name: names[a.name] + a.lo for a in kept}
+        axes = tuple(Axis(n.name, n.extent) for n in new)
+        buffer = context.buffer(_NAMES[e.op], axes, e.dtype)
+        inner, _ = _fresh_bound(substitute(e, shifted), context)
+        before.append(Def(buffer.name, axes, e.dtype, inner, origin))
+        sources = frozenset(a.buffer for a in reads(e, frozenset(), origin))
+        known[key] = (buffer.name, sources)
+    return Load(known[key][0], index, e.dtype)
+
+
+def _fresh_bound(e: Expr, context: Context) -> tuple[Expr, None]:
+    assert isinstance(e, Reduce)
+    axes, names = context.fresh_axes(e.axes)
+    return replace(e, axes=axes, body=substitute(e.body, names)), None
+
+
+def _canonical(e: Expr, kept: Sequence[Axis]) -> Expr:
+    """The expression with its indices named by position, so that equal ones are equal."""
+    names = {a.name: _numbered(k, "free") for k, a in enumerate(kept)}
+    e = substitute(e, names)
+    bound: dict[str, Poly] = {}
+    for r in _reductions(e):
+        for a in r.axes:
+            bound.setdefault(a.name, _numbered(len(bound), "bound"))
+
+    def poly(p: Poly) -> Poly:
+        return p.replace(bound)
+
+    canonical = map_expr(e, poly, lambda d: d)
+
+    def rename(x: Expr) -> Expr | None:
+        if isinstance(x, Reduce):
+            axes = tuple(replace(a, name=bound[a.name].symbol or a.name) for a in x.axes)
+            return replace(x, axes=axes, body=rewrite(x.body, rename))
+        return None
+
+    return rewrite(canonical, rename)
+
+
+def _numbered(k: int, word: str) -> Poly:
+    from porter.sizes.polynomial import sym
+
+    return sym(f"?{word}{k}", True)
+
+
+def _reductions(e: Expr) -> list[Reduce]:
+    from porter.ir.walk import walk
+
+    return [x for x in walk(e) if isinstance(x, Reduce)]
+
+
+__all__ = ["extract", "statements"]

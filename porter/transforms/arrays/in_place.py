@@ -1,0 +1,100 @@
+"""Stores whose right side reads the target elsewhere go through a temporary, as in NumPy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from porter.analyses.accesses import plain
+from porter.analyses.aliases import Pairs, aliases
+from porter.dtypes.dtype import BOOL
+from porter.ir.context import Context, map_blocks, symbols
+from porter.ir.nodes import Alloc, Expr, Load, Stage, Stmt, Write
+from porter.ir.walk import substitute, walk
+from porter.sizes.polynomial import Poly
+
+
+def in_place(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+    """The pass."""
+    return _block(body, context, aliases(body))
+
+
+def _block(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt, ...]:
+    result: list[Stmt] = []
+    for s in body:
+        if isinstance(s, Write) and s.axes:
+            result += _write(s, context, pairs)
+        elif isinstance(s, Stage):
+            result.append(s)
+        else:
+            result.append(map_blocks(s, lambda b: _block(b, context, pairs)))
+    return tuple(result)
+
+
+def _write(s: Write, context: Context, pairs: Pairs) -> list[Stmt]:
+    before: list[Stmt] = []
+    if _collides(s, s.body, pairs):
+        s = replace(s, body=_held(s, s.body, before, context, "new"))
+    if s.mask is not None and _collides(s, s.mask, pairs):
+        mask = _held(s, s.mask, before, context, "mask")
+        s = replace(s, mask=replace(mask, dtype=BOOL))
+    return [*before, s]
+
+
+def _held(s: Write, expr: Expr, before: list[Stmt], context: Context, name: str) -> Load:
+    """The value of an expression over the statement's domain, stored first."""
+    buffer = context.buffer(f"{s.buffer}_{name}", s.axes, expr.dtype)
+    new, names = context.fresh_axes(s.axes)
+    index = tuple(p - a.lo for p, a in zip(symbols(new), new, strict=True))
+    before += [
+        Alloc(buffer, s.origin),
+        Write(buffer.name, new, index, substitute(expr, names), s.origin),
+    ]
+    at = tuple(p - a.lo for p, a in zip(symbols(s.axes), s.axes, strict=True))
+    return Load(buffer.name, at, expr.dtype)
+
+
+def _collides(s: Write, expr: Expr, pairs: Pairs) -> bool:
+    for e in walk(expr):
+        if not isinstance(e, Load):
+            continue
+        aliased = frozenset((e.buffer, s.buffer)) in pairs
+        if aliased or (e.buffer == s.buffer and not safe(s, e.index)):
+            return True
+    return False
+
+
+def safe(s: Write, index: tuple[Poly, ...]) -> bool:
+    """Whether a read is at the written element itself, or never at any written one."""
+    if index == s.index and s.combine == "once":
+        return True
+    if index == s.index:
+        return all(any(a.name in p.names() for p in s.index) for a in s.axes)
+    for w, r in zip(s.index, index, strict=True):
+        w, r = plain(w), plain(r)
+        gap = (w - r).constant
+        if gap is None and _always_behind(s, w, r):
+            return True
+        if not gap:
+            continue
+        strides = [c for a in s.axes if (c := w.coefficient(a.name)) != 0]
+        if not strides:
+            return True
+        if len(strides) == 1 and strides[0] and gap % strides[0]:
+            return True
+    return False
+
+
+def _always_behind(s: Write, w: Poly, r: Poly) -> bool:
+    """Whether every read is at a lower subscript than every store, of other threads too."""
+    first, last = _extreme(s, w, low=True), _extreme(s, r, low=False)
+    return first is not None and last is not None and (first - last).is_positive()
+
+
+def _extreme(s: Write, p: Poly, low: bool) -> Poly | None:
+    for a in s.axes:
+        factor = p.coefficient(a.name)
+        if factor is None:
+            return None
+        if factor:
+            p = p.replace({a.name: a.lo if (factor > 0) == low else a.hi - 1})
+    return p

@@ -1,0 +1,300 @@
+"""What is stored, and what is computed again where it is read.
+
+A definition is put in place of its reads when that is legal (nothing it reads changes in
+between) and cheap; otherwise it becomes an array of its own: an allocation and a store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from porter.analyses.accesses import expressions, read_buffers, reads, written_buffers
+from porter.analyses.aliases import Pairs, aliases, arguments, with_others
+from porter.analyses.reductions import has_data
+from porter.analyses.scans import runs_along
+from porter.ir.context import (
+    Context,
+    is_trivial,
+    map_blocks,
+    map_exprs,
+    same_extents,
+    symbols,
+    weight,
+)
+from porter.ir.nodes import (
+    Alloc,
+    Bind,
+    Def,
+    Expr,
+    Fetch,
+    For,
+    Host,
+    If,
+    Let,
+    Load,
+    Reduce,
+    Return,
+    Stage,
+    Stmt,
+    While,
+    Write,
+)
+from porter.ir.walk import free_names, loaded, remembered, statements, substitute, walk
+from porter.sizes.polynomial import wrapped
+
+#: recomputing at several places is worth this many additions in all
+BUDGET = 64
+#: with re-use along other axes, only very cheap expressions are recomputed
+REUSE_BUDGET = 4
+
+
+def store(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+    """The pass: definitions are inlined or stored."""
+    mutable = _stored_for_good(body)
+    return _block(body, context, mutable, set(), aliases(body))
+
+
+def _stored_for_good(body: tuple[Stmt, ...]) -> set[str]:
+    """Arrays that the host handles by name, or that later statements store into."""
+    found: set[str] = set()
+    for s in statements(body):
+        match s:
+            case Write(buffer=name) | Fetch(buffer=name):
+                found.add(name)
+            case Return(values=values):
+                found |= {v for v in values if isinstance(v, str)}
+                found |= {e.buffer for v in values if v is not None and not isinstance(v, str)
+                          for e in walk(v) if isinstance(e, Load)}  # fmt: skip
+            case Bind(names=names, buffers=buffers):
+                found |= set(buffers) | set(names)
+            case Host(values=scalars, arrays=arrays, makes=makes):
+                found |= {*(a for _, a in arrays), *makes}
+                found |= loaded(*(e for _, e in scalars))
+    for s in _host_level(body):
+        if isinstance(s, (While, If)):
+            found |= {e.buffer for e in walk(s.cond) if isinstance(e, Load)}
+    return found
+
+
+def _host_level(body: Sequence[Stmt]) -> list[Stmt]:
+    found: list[Stmt] = []
+    for s in body:
+        found.append(s)
+        if isinstance(s, (For, While)):
+            found += _host_level(s.body)
+        elif isinstance(s, If):
+            found += _host_level(s.body) + _host_level(s.orelse)
+    return found
+
+
+def _block(
+    body: tuple[Stmt, ...], context: Context, mutable: set[str], later: set[str], pairs: Pairs
+) -> tuple[Stmt, ...]:
+    work = list(body)
+    k = 0
+    known: dict[int, bool] = {}
+    while k < len(work):
+        s = work[k]
+        if isinstance(s, Def):
+            rest = work[k + 1 :]
+            used = s.name in read_buffers(rest) or s.name in mutable or s.name in later
+            if not used:
+                del work[k]
+                continue
+            if s.name not in mutable | later and _inlinable(s, rest, mutable | later, pairs, known):
+                known = {}
+                context.apart |= _late_reads(s, rest, pairs, arguments(context))
+                work[k:] = [inlined(r, s) if s.name in _all_loads(r) else r for r in rest]
+                continue
+            work[k : k + 1] = _stored(s, context)
+            k += 2
+            continue
+        outer = later | read_buffers(work)
+        if not isinstance(s, Stage):
+            work[k] = map_blocks(s, lambda b, o=outer: _block(b, context, mutable, o, pairs))  # type: ignore[misc]
+        k += 1
+    return tuple(work)
+
+
+def _stored(s: Def, context: Context) -> list[Stmt]:
+    buffer = context.buffers[s.name]
+    write = Write(s.name, s.axes, symbols(s.axes), s.body, s.origin)
+    return [Alloc(buffer, s.origin), write]
+
+
+def _inlinable(
+    s: Def,
+    rest: Sequence[Stmt],
+    mutable: set[str],
+    pairs: Pairs,
+    known: dict[int, bool] | None = None,
+) -> bool:
+    """Whether a definition may be written out where it is read.
+
+    `known` are the answers for definitions further down, by the number of statements behind
+    them: each asks for those below it, which without it takes twice as long for every one more.
+    """
+    known = {} if known is None else known
+    if len(rest) not in known:
+        known[len(rest)] = _is_inlinable(s, rest, mutable, pairs, known)
+    return known[len(rest)]
+
+
+def _is_inlinable(
+    s: Def, rest: Sequence[Stmt], mutable: set[str], pairs: Pairs, known: dict[int, bool]
+) -> bool:
+    if any(isinstance(e, Reduce) for e in walk(s.body)):
+        return _epilogue(s, rest)
+    if is_trivial(s.body):
+        return True
+    if _named_local(s, rest, mutable, pairs, known):
+        return False
+    # what the sources are made of changes too where another name for them is stored into
+    sources = with_others({a.buffer for a in reads(s.body, frozenset(), s.origin)}, pairs)
+    scalars = {e.name for e in walk(s.body) if hasattr(e, "name")}
+    changed: set[str] = set()
+    total = 0
+    for r in rest:
+        uses = [a for x in _nested(r) for a in reads_of(x, s.name)]
+        if uses:
+            nested = not isinstance(r, (Def, Write, Stage))
+            if isinstance(r, Write) and r.combine is not None and r.buffer in sources:
+                return False  # threads that meet in an element would read what others have stored
+            if changed & sources or nested or (written_buffers((r,)) & sources and not _alone(r)):
+                return False
+            total += sum(_cost(s, r, u) for u in uses)
+        changed |= written_buffers((r,))
+        changed |= {x.name for x in _nested(r) if isinstance(x, Let)} & scalars
+        if any(isinstance(x, Let) and x.name in scalars for x in [r]):
+            return False
+    return total <= BUDGET
+
+
+def _late_reads(s: Def, rest: Sequence[Stmt], pairs: Pairs, given: Pairs) -> set[tuple[str, str]]:
+    """(written, read) arguments that must not be one array, for the definition is read too late."""
+    sources = with_others({a.buffer for a in reads(s.body, frozenset(), s.origin)}, pairs)
+    changed: set[str] = set()
+    found: set[tuple[str, str]] = set()
+    for r in rest:
+        if any(reads_of(x, s.name) for x in _nested(r)):
+            written = changed if _alone(r) else changed | written_buffers((r,))
+            found |= {(w, q) for w in written for q in sources if frozenset((w, q)) in given}
+        changed |= with_others(written_buffers((r,)), pairs)
+    return found
+
+
+def _epilogue(s: Def, rest: Sequence[Stmt]) -> bool:
+    """Whether a reduction is read once, at the reader's own index, right behind it."""
+    if sum(len(reads_of(x, s.name)) for r in rest for x in _nested(r)) != 1:
+        return False
+    first = next((r for r in rest if not isinstance(r, Alloc)), None)
+    if not isinstance(first, (Def, Write)) or not s.axes or not same_extents(s.axes, first.axes):
+        return False
+    if runs_along(s.body, s.axes) and not _scannable(s, first):
+        return False
+    return any(
+        load.index == symbols(first.axes) and not any(isinstance(e, Reduce) for e in walk(inside))
+        for load, inside in reads_of(first, s.name)
+    )
+
+
+def _scannable(s: Def, reader: Def | Write) -> bool:
+    """Whether a running fold stays one in its reader: nothing else there needs a loop or a test."""
+    if any(isinstance(e, Reduce) for e in walk(reader.body)):
+        return False
+    if isinstance(reader, Def):
+        return True
+    plain = reader.index == symbols(reader.axes) or not has_data(reader.index)
+    return plain and reader.mask is None and not reader.checked
+
+
+def _named_local(
+    s: Def, rest: Sequence[Stmt], mutable: set[str], pairs: Pairs, known: dict[int, bool]
+) -> bool:
+    """Whether all reads are at the reader's own index, close by: it will be a local scalar."""
+    left = sum(len(reads_of(x, s.name)) for r in rest if s.name in _all_loads(r)
+               for x in _nested(r))  # fmt: skip
+    for k, r in enumerate(rest):
+        if not left:
+            return True
+        if isinstance(r, Alloc):
+            continue
+        if isinstance(r, Def) and r.name not in mutable:
+            if _inlinable(r, rest[k + 1 :], mutable, pairs, known):
+                return False
+        if not isinstance(r, (Def, Write)) or not same_extents(s.axes, r.axes):
+            return False
+        for load, inside in reads_of(r, s.name):
+            if load.index != symbols(r.axes) or any(isinstance(e, Reduce) for e in walk(inside)):
+                return False
+            left -= 1
+    return not left
+
+
+def _alone(s: Stmt) -> bool:
+    """A single array statement reads before it writes: its own target may be a source."""
+    return isinstance(s, Write)
+
+
+@remembered
+def _nested(s: Stmt) -> list[Stmt]:
+    return list(statements((s,)))
+
+
+def reads_of(s: Stmt, name: str) -> list[tuple[Load, Expr]]:
+    """The loads of one array in a statement, with the expression they stand in."""
+    return _loads(s).get(name, [])
+
+
+@remembered
+def _loads(s: Stmt) -> dict[str, list[tuple[Load, Expr]]]:
+    found: dict[str, list[tuple[Load, Expr]]] = {}
+    for e in expressions(s):
+        for x in walk(e):
+            if isinstance(x, Load):
+                found.setdefault(x.buffer, []).append((x, e))
+    return found
+
+
+@remembered
+def _all_loads(s: Stmt) -> frozenset[str]:
+    return frozenset(name for x in _nested(s) for name in _loads(x))
+
+
+def _cost(s: Def, consumer: Stmt, use: tuple[Load, Expr]) -> int:
+    """What recomputing at one read costs; out of the question where it would be repeated."""
+    load, inside = use
+    domain = {a.name for a in getattr(consumer, "axes", ())}
+    bound = {
+        a.name for r in walk(inside) if isinstance(r, Reduce) and _contains(r, load) for a in r.axes
+    }
+    needed = free_names(load)
+    heavy = weight(s.body)
+    repeated = bool((domain | bound) - needed) and not _row_reuse(domain, bound, needed)
+    if isinstance(consumer, Stage) and any(isinstance(x, (For, While)) for x in consumer.body):
+        repeated = True
+    if repeated and heavy > REUSE_BUDGET:
+        return BUDGET + 1
+    return heavy
+
+
+def _row_reuse(domain: set[str], bound: set[str], needed: set[str]) -> bool:
+    """Read along the reduced axis of the same row: computed once for each element anyway."""
+    return bool(bound) and (domain | bound) == needed
+
+
+def _contains(r: Reduce, load: Load) -> bool:
+    return any(x is load for x in walk(r))
+
+
+def inlined(consumer: Stmt, s: Def) -> Stmt:
+    """A statement, with what a definition says in place of its reads."""
+
+    def change(e: Expr) -> Expr | None:
+        if isinstance(e, Load) and e.buffer == s.name:
+            # without the array, nothing but the index itself can tell that it is out of bounds
+            names = {a.name: wrapped(i, a.hi) for a, i in zip(s.axes, e.index, strict=True)}
+            return substitute(s.body, names)
+        return None
+
+    return map_exprs(consumer, change)

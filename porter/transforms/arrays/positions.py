@@ -1,0 +1,190 @@
+"""Subscripts are made simpler by what the loops around them say about their indices.
+
+`x.reshape(n, m)` is `x[(i * m + j) // m, (i * m + j) % m]` until it is known that j < m: then it
+is `x[i, j]`.  A flat index that is only ever taken apart again (`i // m`, `i % m`) becomes
+two indices, since a division costs more than the rest of a small kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from porter.analyses.accesses import expressions
+from porter.ir.context import Context, rename_axes
+from porter.ir.nodes import (
+    Axis,
+    Def,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Reduce,
+    Stage,
+    Stmt,
+    Value,
+    While,
+    Write,
+)
+from porter.ir.walk import rewrite, statements, walk
+from porter.sizes.polynomial import BORDERS, Apply, Data, Poly, Sym, apply, multiples, sym
+
+Ranges = tuple[Axis, ...]
+#: a grid has no more
+MOST_AXES = 3
+
+
+def simplify_positions(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+    """The pass, over one statement list and those inside it."""
+    return tuple(_statement(_taken_apart(s, context), ()) for s in body)
+
+
+def _block(body: Sequence[Stmt], ranges: Ranges) -> tuple[Stmt, ...]:
+    return tuple(_statement(s, ranges) for s in body)
+
+
+def _statement(s: Stmt, ranges: Ranges) -> Stmt:
+    match s:
+        case Stage(axes=axes, body=body):
+            return replace(s, body=_block(body, (*ranges, *axes)))
+        case For(index=index, lo=lo, hi=hi, step=step, body=body):
+            inner = (*ranges, Axis(index, hi, lo)) if step > 0 else ranges
+            return replace(s, body=_block(body, inner))
+        case While(cond=cond, body=body):
+            return replace(s, cond=_expr(cond, ranges), body=_block(body, ranges))
+        case If(cond=cond, body=body, orelse=orelse):
+            return replace(s, cond=_expr(cond, ranges), body=_block(body, ranges),
+                           orelse=_block(orelse, ranges))  # fmt: skip
+        case Let(value=value):
+            return replace(s, value=_expr(value, ranges))
+        case Def(axes=axes, body=value):
+            return replace(s, body=_expr(value, (*ranges, *axes)))
+        case Write(axes=axes, index=index, body=value, mask=mask):
+            inner = (*ranges, *axes)
+            return replace(s, index=tuple(_poly(p, inner) for p in index), body=_expr(value, inner),
+                           mask=None if mask is None else _expr(mask, inner))  # fmt: skip
+    return s
+
+
+def _expr(e: Expr, ranges: Ranges) -> Expr:
+    def change(x: Expr) -> Expr | None:
+        match x:
+            case Load(index=index) if not any(_has_data(p) for p in index):
+                return replace(x, index=tuple(_poly(p, ranges) for p in index))
+            case Value(poly=p) if not _has_data(p):
+                return replace(x, poly=_poly(p, ranges))
+            case Reduce(axes=axes, body=body):
+                return replace(x, body=_expr(body, (*ranges, *axes)))
+        return None
+
+    return rewrite(e, change)
+
+
+def _has_data(p: Poly) -> bool:
+    return any(isinstance(a, Data) for a in p.atoms())
+
+
+def _poly(p: Poly, ranges: Ranges) -> Poly:
+    if _has_data(p) or not any(isinstance(a, Apply) for a in p.atoms()):
+        return p
+    total = Poly()
+    for monomial, c in p.terms:
+        product = Poly.of(c)
+        for atom in monomial:
+            if isinstance(atom, Apply):
+                product *= _applied(atom, ranges)
+            else:
+                product *= Poly.atom(atom)
+        total += product
+    return total
+
+
+def _applied(atom: Apply, ranges: Ranges) -> Poly:
+    """The application, or what it comes to within the ranges."""
+    k, n = (_poly(a, ranges) for a in atom.args)
+    found = apply(atom.op, k, n)
+    if found != Poly.atom(Apply(atom.op, (k, n))):
+        return found
+    if atom.op in ("min", "max"):
+        first, second = (k, n) if atom.op == "min" else (n, k)
+        if _never_negative(second - first, ranges):
+            return k
+        return n if _never_negative(first - second, ranges) else found
+    if atom.op not in BORDERS and atom.op not in ("//", "%"):
+        return found
+    inside = _never_negative(k, ranges) and _never_negative(n - k - 1, ranges)
+    return (Poly() if atom.op == "//" else k) if inside else found
+
+
+def _never_negative(p: Poly, ranges: Ranges) -> bool:
+    """Whether p >= 0 for all indices in their ranges: it is, where each is at its worst."""
+    for axis in reversed(ranges):
+        if axis.name not in p.names():
+            continue
+        terms = [(m, c) for m, c in p.terms if axis.name in Poly(((m, c),)).names()]
+        rises = {c > 0 for _, c in terms}
+        plain = all(_alone(axis.name, m) for m, _ in terms)
+        if len(rises) != 1 or not plain:
+            return False
+        p = p.replace({axis.name: axis.lo if rises == {True} else axis.hi - 1})
+    return p.is_nonneg()
+
+
+def _alone(name: str, monomial: tuple[object, ...]) -> bool:
+    """Whether an index is a factor of its own, the others not being negative."""
+    own = [a for a in monomial if isinstance(a, Sym) and a.name == name]
+    others = [a for a in monomial if not (isinstance(a, Sym) and a.name == name)]
+    return len(own) == 1 and all(
+        getattr(a, "nonneg", False) and not (isinstance(a, Apply) and name in Poly.atom(a).names())
+        for a in others
+    )
+
+
+# -- a flat index that is taken apart --------------------------------------------------
+
+
+def _taken_apart(s: Stmt, context: Context) -> Stmt:
+    """A stage over n * m elements as one over n and m, if that is how its index is used."""
+    if not isinstance(s, Stage):
+        return s
+    for place, axis in enumerate(s.axes):
+        divisor = _divisor(s, axis.name) if len(s.axes) < MOST_AXES else None
+        count, rest = (Poly(), axis.hi) if divisor is None else multiples(axis.hi, divisor)
+        if divisor is None or rest.terms or axis.lo.terms or count.constant is not None:
+            continue
+        if not (count.is_nonneg() and divisor.is_nonneg()):
+            continue
+        outer, inner = (Axis(context.fresh(n), hi) for n, hi in (("i_", count), ("j_", divisor)))
+        flat = sym(outer.name, True) * divisor + sym(inner.name, True)
+        body = tuple(rename_axes(b, {axis.name: flat}) for b in s.body)
+        axes = (*s.axes[:place], outer, inner, *s.axes[place + 1 :])
+        return _taken_apart(Stage(axes, body, s.origin), context)
+    return s
+
+
+def _divisor(s: Stage, name: str) -> Poly | None:
+    """The one size by which the index is divided, if that happens to it in some subscript."""
+    found: set[Poly] = set()
+    for p in _polys(s):
+        for atom in p.atoms():
+            if isinstance(atom, Apply) and name in Poly.atom(atom).names():
+                k, n = atom.args
+                if atom.op not in ("//", "%") or k != sym(name, True) or n.constant is not None:
+                    return None
+                found.add(n)
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _polys(s: Stage) -> Iterator[Poly]:
+    for b in statements(s.body):
+        for e in expressions(b):
+            for x in walk(e):
+                if isinstance(x, Load):
+                    yield from x.index
+                elif isinstance(x, Value):
+                    yield x.poly
+                elif isinstance(x, Reduce):
+                    yield from (p for a in x.axes for p in (a.lo, a.hi))
+        if isinstance(b, Write):
+            yield from b.index

@@ -1,0 +1,1 @@
+"""Passes that join loops and keep elements in registers."""

@@ -1,0 +1,1 @@
+"""Passes over the user's own loops."""

@@ -1,0 +1,151 @@
+"""Arrays that an iteration makes, written out where its thread reads them.
+
+A thread has no arrays of a size that is known only at run time, but it needs none for `d` in
+`d = x[i] - x[j]` and `r = np.sqrt(d @ d)`: an array is a function of its indices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeVar, cast
+
+from porter.analyses.accesses import expressions, reads, written_buffers
+from porter.analyses.aliases import Pairs, aliases, arguments, with_others
+from porter.ir.context import (
+    Context,
+    locals_of,
+    map_blocks,
+    map_exprs,
+    same_extents,
+    symbols,
+    weight,
+)
+from porter.ir.nodes import Axis, Def, Expr, For, Let, Load, Local, Reduce, Stmt, Write
+from porter.ir.walk import blocks, free_names, rewrite_poly, statements, walk
+from porter.transforms.arrays.materialise import inlined
+
+Element = TypeVar("Element", Def, Write)
+
+#: additions that an element may cost at all its reads, and where an inner loop repeats it
+MOST, MOST_REPEATED = 64, 16
+_NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
+          "any": "found", "all": "holds"}  # fmt: skip
+
+
+def written_out(body: Sequence[Stmt], context: Context) -> tuple[Stmt, ...]:
+    """The body of a loop with its arrays put in place of their reads, where legal and cheap."""
+    if not any(isinstance(s, Def) for s in statements(tuple(body))):
+        return tuple(body)
+    pairs = aliases(context.program.body) | arguments(context)
+    return _block(tuple(body), context, pairs)
+
+
+def _block(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt, ...]:
+    work = list(body)
+    k = 0
+    while k < len(work):
+        s, rest = work[k], work[k + 1 :]
+        if isinstance(s, Def) and s.name not in context.used_later:
+            work[k + 1 :] = rest = _renewed(s, rest, context)
+            before, s = sums_apart(s, context)
+            if _legal(s, rest, pairs) and _cheap(s, rest):
+                work[k:] = [*before, *(inlined(r, s) for r in rest)]
+                k += len(before)
+                continue
+        else:
+            work[k] = map_blocks(s, lambda b: _block(b, context, pairs))
+        k += 1
+    return tuple(work)
+
+
+def _renewed(s: Def, rest: Sequence[Stmt], context: Context) -> list[Stmt]:
+    """A store into all of the array, such as `d -= c`, as an array of its own."""
+    for k, r in enumerate(rest):
+        if s.name not in written_buffers((r,)):
+            continue
+        if not isinstance(r, Write) or r.index != symbols(r.axes) or r.combine is not None:
+            break
+        if not same_extents(s.axes, r.axes) or r.mask is not None:
+            break
+        buffer = context.buffer(s.name, r.axes, s.dtype)
+        made = Def(buffer.name, r.axes, s.dtype, r.body, r.origin)
+        return [*rest[:k], made, *(_read_from(x, s.name, buffer.name) for x in rest[k + 1 :])]
+    return list(rest)
+
+
+def _read_from(s: Stmt, old: str, new: str) -> Stmt:
+    def change(e: Expr) -> Expr | None:
+        if isinstance(e, Load) and e.buffer == old:
+            index = tuple(rewrite_poly(p, change) for p in e.index)
+            return replace(e, buffer=new, index=index)
+        return None
+
+    s = map_blocks(map_exprs(s, change), lambda b: tuple(_read_from(x, old, new) for x in b))
+    return replace(s, buffer=new) if isinstance(s, Write) and s.buffer == old else s
+
+
+def sums_apart(s: Element, context: Context) -> tuple[list[Let], Element]:
+    """The reductions that are the same for all elements as variables, and what is left."""
+    own = {a.name for a in s.axes}
+    inside = [e for x in expressions(s) for e in walk(x) if isinstance(e, Reduce)]
+    bound = own | {a.name for e in inside for a in e.axes}
+    before: list[Let] = []
+    known: dict[Expr, Local] = {}
+
+    def change(e: Expr) -> Expr | None:
+        if not isinstance(e, Reduce) or free_names(e) & bound:
+            return None
+        if e not in known:
+            known[e] = Local(context.fresh(_NAMES[e.op]), replace(e.dtype, weak=False))
+            before.append(Let(known[e].name, e, s.origin))
+        return known[e]
+
+    new = map_exprs(s, change) if own else s
+    return before, cast(Element, new)
+
+
+def _legal(s: Def, rest: Sequence[Stmt], pairs: Pairs) -> bool:
+    """Whether nothing that the definition reads changes before it is read for the last time."""
+    if any(isinstance(e, Reduce) for e in walk(s.body)) or s.name in written_buffers(rest):
+        return False
+    sources = with_others({a.buffer for a in reads(s.body, frozenset(), s.origin)}, pairs)
+    scalars = locals_of(s.body)
+    changed: set[str] = set()
+    for r in rest:
+        written = with_others(written_buffers((r,)), pairs)
+        written |= {x.name for x in statements((r,)) if isinstance(x, Let)}
+        if any(True for _ in _uses((r,), s.name, ())):
+            # an array statement reads all before it stores; what has blocks goes back and forth,
+            # and where threads meet in an element they would read what others have stored
+            at_once = isinstance(r, Write) and r.combine is None
+            if changed & (sources | scalars) or (not at_once and written & (sources | scalars)):
+                return False
+        changed |= written
+    return True
+
+
+def _cheap(s: Def, rest: Sequence[Stmt]) -> bool:
+    """Whether computing the elements at each of their reads is worth it."""
+    cost, total = weight(s.body), 0
+    for load, around in _uses(rest, s.name, ()):
+        total += cost
+        if around - free_names(load) and cost > MOST_REPEATED:
+            return False
+    return total <= MOST
+
+
+def _uses(
+    body: Sequence[Stmt], name: str, loops: tuple[str, ...]
+) -> Iterator[tuple[Load, set[str]]]:
+    """The loads of an array, with the indices that run in the loops around each."""
+    for s in body:
+        axes: Sequence[Axis] = getattr(s, "axes", ())
+        own = {*loops, *(a.name for a in axes)}
+        for e in expressions(s):
+            bound = {a.name for r in walk(e) if isinstance(r, Reduce) for a in r.axes}
+            yield from ((x, own | bound) for x in walk(e)
+                        if isinstance(x, Load) and x.buffer == name)  # fmt: skip
+        inner = (*loops, s.index) if isinstance(s, For) else loops
+        for block in blocks(s):
+            yield from _uses(block, name, inner)

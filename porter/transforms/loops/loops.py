@@ -1,0 +1,380 @@
+"""Where the user's loops go: to the grid, into a reduction, or onto the host.
+
+A loop is parallel when no iteration writes what another one reads or writes, tested on
+affine subscripts and conservatively.  A loop that only accumulates scalars is a reduction.
+Any other loop stays on the host around the kernels of its body; if its body has nothing
+parallel in it, it is refused with both places of the dependence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from porter.analyses.accesses import (
+    accesses,
+    exposed_locals,
+    expressions,
+    surely_assigned,
+    used_buffers,
+)
+from porter.analyses.aliases import under_one_name
+from porter.analyses.dependence import Range
+from porter.analyses.obstacles import obstacle
+from porter.diagnostics import Refusal
+from porter.dtypes.dtype import INT64
+from porter.ir.context import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
+from porter.ir.nodes import (
+    Alloc,
+    Axis,
+    Buffer,
+    Def,
+    Expr,
+    For,
+    If,
+    Let,
+    Load,
+    Local,
+    Reduce,
+    Stage,
+    Stmt,
+    Value,
+    While,
+    Write,
+)
+from porter.ir.walk import statements, substitute, walk
+from porter.lowering.state.builder import refusal
+from porter.sizes.polynomial import Poly, sym
+from porter.transforms.loops.flags import flags
+from porter.transforms.loops.folds import fold_loop
+from porter.transforms.loops.iteration import sums_apart, written_out
+from porter.transforms.loops.nests import array_statement, cut, fused_body
+from porter.transforms.loops.scatter import combined, last_stores, ragged, scatters, totals, varies
+from porter.transforms.loops.searches import search
+from porter.transforms.loops.serial import on_one_thread
+from porter.transforms.loops.wavefronts import wavefront
+
+MAX_AXES = 3
+
+
+def place_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+    """The pass: every host-level loop becomes stages, reductions or a host loop."""
+    result: list[Stmt] = []
+    outer = context.used_later
+    for k, stmt in enumerate(body):
+        if isinstance(stmt, (For, While, If)):
+            after = exposed_locals(body[k + 1 :]) | context.outer_exposed
+            context.used_later = outer | used_buffers(body[k + 1 :])
+            if isinstance(stmt, For):
+                result += _place(stmt, after, context)
+            elif isinstance(stmt, While):
+                result += _while(stmt, after, context)
+            else:
+                result.append(_inside(stmt, after, context))
+        else:
+            result.append(stmt)
+        context.bound |= {s.name for s in statements((stmt,)) if isinstance(s, Let)}
+        context.surely |= surely_assigned((stmt,))
+    context.used_later = outer
+    return tuple(result)
+
+
+def _inside(stmt: Stmt, after: set[str], context: Context) -> Stmt:
+    """The loops inside a host statement; what runs again may read its variables again."""
+    outer, around, surely = context.outer_exposed, context.around, set(context.surely)
+    context.outer_exposed = outer | after | exposed_locals((stmt,))
+    context.around = (*around, Range.of(stmt)) if isinstance(stmt, For) else around
+    placed = map_blocks(stmt, lambda b: place_loops(b, context))
+    context.outer_exposed, context.around, context.surely = outer, around, surely
+    return placed
+
+
+def _while(loop: While, after: set[str], context: Context) -> list[Stmt]:
+    known = len(context.notes)
+    placed = _inside(loop, after, context)
+    assert isinstance(placed, While)
+    touched = any(True for _ in accesses((loop,)))
+    if context.allow_serial and touched and not _has_parallel_work((placed,)):
+        del context.notes[known:]
+        return on_one_thread(loop, after, context, _as_thread) or [placed]
+    return [placed]
+
+
+def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
+    reason = obstacle(loop, after, context)
+    if reason is None:
+        met = obstacle(under_one_name(loop, context.program.body), after, context)
+        if met is not None:
+            raise met
+        return _threads_or_steps(loop, after, context)
+    folded = _folded(loop, after, context)
+    if folded is not None:
+        return folded
+    flagged = flags(loop, after, context, lambda new, rest: _place(new, rest, context))
+    if flagged is not None:
+        return flagged
+    updates = combined(loop, context)
+    if updates is not None and obstacle(updates, after, context) is not None:
+        updates = None
+    if updates is not None and scatters(updates):
+        return _parallel(updates, context)
+    stores = last_stores(loop, after)
+    if stores is not None:
+        return stores
+    known = len(context.notes)
+    try:
+        return _in_order(loop, after, context, reason)
+    except Refusal:
+        del context.notes[known:]
+        if updates is not None:
+            return totals(updates) or _parallel(updates, context)
+        alone = _serial(loop, after, context)
+        if alone is None:
+            raise
+        return alone
+
+
+def _folded(loop: For, after: set[str], context: Context) -> list[Stmt] | None:
+    """The loop as reductions, with the arrays of an iteration written out in them."""
+    buffers, taken = dict(context.buffers), set(context.taken)
+    found = fold_loop(replace(loop, body=written_out(loop.body, context)), after)
+    if found is None:
+        context.taken = taken
+        context.buffers.clear()
+        context.buffers.update(buffers)
+        return None
+    return [*found]
+
+
+def _serial(loop: For, after: set[str], context: Context) -> list[Stmt] | None:
+    """The loop on one thread, if the user allows that and a thread can run it."""
+    if not context.allow_serial:
+        return None
+    try:
+        alone = replace(loop, body=written_out(loop.body, context))
+        return on_one_thread(alone, after, context, _as_thread)
+    except Refusal:
+        return None
+
+
+def _in_order(loop: For, after: set[str], context: Context, reason: Refusal) -> list[Stmt]:
+    """A loop that depends on its own iterations: around launches, in waves, or in parts."""
+    found = search(loop, after, context)
+    if found is not None:
+        return found
+    at_once = array_statement(loop, after, context)
+    if at_once is not None:
+        return [at_once]
+    waves = wavefront(loop, after, context) if _slanted(loop, context) else None
+    if waves is not None:
+        return waves
+    try:
+        placed = _inside(loop, after, context)
+        assert isinstance(placed, For)
+        if _has_parallel_work(placed.body):
+            return [placed]
+    except Refusal as inner:
+        last = inner
+    else:
+        last = reason
+    waves = wavefront(loop, after, context)
+    if waves is None:
+        whole = fused_body(loop, context)
+        waves = None if whole is None else wavefront(whole, after, context)
+    if waves is not None:
+        return waves
+    parts = cut(loop, after, context)
+    if len(parts) > 1:
+        return [x for part in parts for x in _place(part, after, context)]
+    raise last
+
+
+def _slanted(loop: For, context: Context) -> bool:
+    """Whether the loop holds just one other, sequential as well, that does scalar work."""
+    inner = loop.body[-1] if loop.body else None
+    if not isinstance(inner, For) or isinstance(inner.body[0], For):
+        return False
+    around, context.around = context.around, (*context.around, Range.of(loop))
+    sequential = obstacle(inner, set(), context) is not None
+    context.around = around
+    return sequential
+
+
+def _threads_or_steps(loop: For, after: set[str], context: Context) -> list[Stmt]:
+    """A parallel loop on the grid; where a thread cannot run its body, launches in a host loop."""
+    buffers, known, taken = dict(context.buffers), len(context.notes), set(context.taken)
+    try:
+        return _parallel(loop, context)
+    except Refusal:
+        if not _has_parallel_work(loop.body):
+            raise
+        del context.notes[known:]
+        context.taken = taken
+        context.buffers.clear()
+        context.buffers.update(buffers)
+        return [_inside(loop, after, context)]
+
+
+def _has_parallel_work(body: Sequence[Stmt]) -> bool:
+    for s in statements(tuple(body)):
+        if isinstance(s, (Stage, Def, Write)) and s.axes:
+            return True
+        if any(isinstance(e, Reduce) for x in expressions(s) for e in walk(x)):
+            return True
+    return False
+
+
+# -- parallel loops ------------------------------------------------------------------------
+
+
+def _parallel(loop: For, context: Context) -> list[Stmt]:
+    axis, change = loop_axis(loop)
+    body = tuple(rename_axes(s, change) for s in loop.body) if change else loop.body
+    body = tuple(map(_looped, body))
+    own = {loop.index} | {s.index for s in statements(body) if isinstance(s, For)}
+    if _straight(body, own, context) and any(getattr(s, "axes", ()) for s in statements(body)):
+        return _distribute((axis,), body, context)
+    body = written_out(body, context)
+    axes, body = _nest([axis], body, context)
+    thread = tuple(x for s in body for x in _as_thread(s, context))
+    return [Stage(tuple(axes), thread, loop.origin)]
+
+
+def _looped(s: Stmt) -> Stmt:
+    """The statement with its stores marked: an iteration may see what another one stores."""
+    s = map_blocks(s, lambda b: tuple(map(_looped, b)))
+    return replace(s, origin=replace(s.origin, looped=True)) if isinstance(s, Write) else s
+
+
+def _straight(body: Sequence[Stmt], own: set[str], context: Context) -> bool:
+    """Only definitions, stores, plain variables and parallel loops of the same."""
+    lets = [s.name for s in statements(tuple(body)) if isinstance(s, Let)]
+    if len(lets) != len(set(lets)):
+        return False
+    for s in body:
+        if any(ragged(a, own) for a in getattr(s, "axes", ())):
+            return False
+        if isinstance(s, For):
+            if s.step != 1 or ragged(Axis(s.index, s.hi, s.lo), own):
+                return False
+            if obstacle(s, set(), context) is not None:
+                return False
+            if not _straight(s.body, own, context):
+                return False
+        elif not isinstance(s, (Def, Write, Let, Alloc)):
+            return False
+    return True
+
+
+def _distribute(outer: tuple[Axis, ...], body: Sequence[Stmt], context: Context) -> list[Stmt]:
+    """Each statement over the loop's index and its own: an array inside gets one more axis."""
+    result: list[Stmt] = []
+    lead = tuple(sym(a.name, True) for a in outer)
+    own = {s.name for s in body if isinstance(s, Def)}
+    own |= {s.buffer.name for s in body if isinstance(s, Alloc)}
+    lets = [s.name for s in body if isinstance(s, Let)]
+    names_of = {n: n if n not in context.buffers else context.fresh(n) for n in lets}
+    # an array made in an iteration counts from the loop's start
+    at = tuple(i - a.lo for i, a in zip(lead, outer, strict=True))
+
+    def change(e: Expr) -> Expr | None:
+        if isinstance(e, Load) and e.buffer in own:
+            index = tuple(p for p in e.index)
+            return replace(e, index=(*at, *index))
+        if isinstance(e, Local) and e.name in names_of:
+            return Load(names_of[e.name], at, e.dtype)
+        return None
+
+    for s in body:
+        s = map_exprs(s, change)
+        new, names = context.fresh_axes(outer)
+        match s:
+            case For():
+                axis, moved = loop_axis(s)
+                inner = tuple(rename_axes(x, moved) for x in s.body)
+                result += _distribute((*outer, axis), inner, context)
+            case Alloc(buffer, origin):
+                wide = replace(buffer, shape=(*(a.extent for a in outer), *buffer.shape))
+                context.buffers[buffer.name] = wide
+                result.append(Alloc(wide, origin))
+            case Let(name, value, origin):
+                dtype = replace(value.dtype, weak=False)
+                held = names_of[name]
+                shape = tuple(a.extent for a in outer)
+                context.buffers[held] = Buffer(held, shape, dtype)
+                result.append(_shifted(Def(held, outer, dtype, value, origin), outer, new, names))
+            case Def(name, axes, dtype, _, _):
+                shape = (*(a.extent for a in outer), *(a.extent for a in axes))
+                context.buffers[name] = replace(context.buffers[name], shape=shape)
+                wide_def = replace(s, axes=(*outer, *axes))
+                result.append(_shifted(wide_def, outer, new, names))
+            case Write(buffer=name, axes=axes):
+                index = (*at, *s.index) if name in own else s.index
+                result.append(rename_axes(
+                    replace(s, axes=(*new, *axes), index=index), names
+                ))  # fmt: skip
+    return result
+
+
+def _shifted(s: Def, outer: tuple[Axis, ...], new: tuple[Axis, ...], names: dict[str, Poly]) -> Def:
+    """A definition over the loop's domain, counted from 0."""
+    axes = tuple(Axis(n.name, n.extent) for n in new)
+    moved = {a.name: names[a.name] + b.lo for a, b in zip(outer, outer, strict=True)}
+    body = substitute(s.body, moved)
+    rest = tuple(s.axes[len(outer) :])
+    return Def(s.name, (*axes, *rest), s.dtype, body, s.origin)
+
+
+def _nest(
+    axes: list[Axis], body: tuple[Stmt, ...], context: Context
+) -> tuple[list[Axis], tuple[Stmt, ...]]:
+    """Inner parallel loops of a perfect nest join the domain; plain variables sink into it."""
+    lets = [s for s in body if isinstance(s, Let)]
+    loops = [s for s in body if isinstance(s, For)]
+    if len(axes) >= MAX_AXES or len(loops) != 1 or len(lets) + 1 != len(body):
+        return axes, body
+    inner = loops[0]
+    if body[-1] is not inner or any(_heavy(s) for s in lets):
+        return axes, body
+    domain_names = {s.name for s in lets}
+    if obstacle(inner, set(), context) is not None or _uses_lets(inner, domain_names):
+        return axes, body
+    axis, change = loop_axis(inner)
+    moved = tuple(rename_axes(s, change) for s in inner.body) if change else inner.body
+    if ragged(axis, {a.name for a in axes}):
+        return axes, body
+    return _nest([*axes, axis], (*lets, *moved), context)
+
+
+def _uses_lets(loop: For, names: set[str]) -> bool:
+    return any(locals_of(Value(p, INT64)) & names for p in (loop.lo, loop.hi))
+
+
+def _heavy(s: Let) -> bool:
+    return any(isinstance(e, Reduce) for e in walk(s.value))
+
+
+def _as_thread(s: Stmt, context: Context) -> list[Stmt]:
+    """A statement of a loop body as scalar statements of one thread."""
+    match s:
+        case Write(axes=axes) if axes:
+            before, s = sums_apart(s, context)
+            inner: Stmt = replace(s, axes=())
+            reading = [a for a in accesses([s]) if not a.write and a.buffer == s.buffer]
+            twice = s.combine is None and varies(s.index, axes)
+            if any(a.index != s.index or twice for a in reading):
+                raise refusal("PRT902", "this statement reads other elements of its own target",
+                              s.origin.span, "store the result into a second array")  # fmt: skip
+            for a in reversed(axes):
+                inner = For(a.name, a.lo, a.hi, 1, (inner,), s.origin)
+            return [*before, inner]
+        case Def() | Alloc():
+            raise refusal(
+                "PRT902",
+                "an array is allocated in a loop with branches or inner reductions",
+                s.origin.span,
+                "use scalars, or allocate the array before the loop",
+            )
+        case For() | While() | If():
+            return [map_blocks(s, lambda b: tuple(x for t in b for x in _as_thread(t, context)))]
+    return [s]

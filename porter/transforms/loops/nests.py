@@ -1,0 +1,205 @@
+"""Loops made of other loops: cut in parts, fused with their neighbours, or done at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from porter.analyses.accesses import exposed_locals, used_locals
+from porter.analyses.dependence import Nest, Range, Site, sites
+from porter.dtypes.dtype import BOOL, INT64
+from porter.ir.context import Context, map_exprs, rename_axes
+from porter.ir.nodes import (
+    Axis,
+    Expr,
+    For,
+    If,
+    Jump,
+    Let,
+    Local,
+    Op,
+    Reduce,
+    Stmt,
+    Value,
+    Write,
+)
+from porter.ir.walk import statements, walk
+from porter.sizes.polynomial import Poly, maximum, minimum, sym
+from porter.transforms.fusion.stages import own_level
+
+# -- at once -----------------------------------------------------------------------------
+
+
+def array_statement(loop: For, after: set[str], context: Context) -> Write | None:
+    """`for i: x[i] = f(x[i + 1])` as `x[:] = f(x[1:])`, if each read is of an old value.
+
+    An array statement reads everything before it stores, so iterations may only read what
+    later ones write.
+    """
+    found = _single_store(loop.body)
+    if found is None or loop.step != 1:
+        return None
+    store, lets = found
+    if lets & (after | exposed_locals(loop.body)) or store.mask is not None:
+        return None
+    if any(isinstance(e, Reduce) for e in walk(store.body)):
+        return None
+    nest = Nest((Range.of(loop),), context.around, context.buffers)
+    mine = sites([store])
+    (target,) = [s for s in mine if s.access.write]
+    touching = [s for s in mine if s.access.buffer == target.access.buffer]
+    if any(nest.meet(target, s, 0) for s in touching):
+        return None
+    return replace(store, axes=(Axis(loop.index, loop.hi, loop.lo),))
+
+
+def _single_store(body: Sequence[Stmt]) -> tuple[Write, set[str]] | None:
+    """The only store of a straight body, with the variables before it put in their places."""
+    if not body or not isinstance(body[-1], Write) or body[-1].axes:
+        return None
+    values: dict[str, Expr] = {}
+
+    def change(e: Expr) -> Expr | None:
+        return values.get(e.name) if isinstance(e, Local) else None
+
+    for s in body[:-1]:
+        if not isinstance(s, Let):
+            return None
+        changed = map_exprs(s, change)
+        assert isinstance(changed, Let)
+        values[s.name] = changed.value
+    store = map_exprs(body[-1], change)
+    assert isinstance(store, Write)
+    names = {n for p in store.index for n in p.names()}
+    return None if names & values.keys() else (store, set(values))
+
+
+# -- cut in parts ------------------------------------------------------------------------
+
+
+def cut(loop: For, after: set[str], context: Context) -> list[For]:
+    """The loop as loops over parts of its body, wherever no later iteration needs the rest.
+
+    Legal between two statements if nothing before them, in a later iteration, touches what
+    those after them touch, and no variable passes from one part to another.
+    """
+    if any(isinstance(s, Jump) for s in own_level(loop.body)) or len(loop.body) < 2:
+        return [loop]
+    nest = Nest((Range.of(loop),), context.around, context.buffers)
+    found = sites(loop.body)
+    parts: list[list[Stmt]] = [[]]
+    for k, s in enumerate(loop.body):
+        if parts[-1] and _separable(loop, k, found, nest, after):
+            parts.append([])
+        parts[-1].append(s)
+    return [replace(loop, body=tuple(part)) for part in parts]
+
+
+def _separable(loop: For, k: int, found: list[Site], nest: Nest, after: set[str]) -> bool:
+    first, second = loop.body[:k], loop.body[k:]
+    made = {s.name for s in statements(first) if isinstance(s, Let)}
+    also = {s.name for s in statements(second) if isinstance(s, Let)}
+    if (made & (used_locals(second) | _index_names(second) | also)) or (also & used_locals(first)):
+        return False
+    if not all(isinstance(s, (Let, Write, For, If)) for s in loop.body):
+        return False
+    before = [s for s in found if s.at < k]
+    behind = [s for s in found if s.at >= k]
+    return not any(_may_meet(nest, b, a) for b in behind for a in before)
+
+
+def _may_meet(nest: Nest, first: Site, second: Site) -> bool:
+    x, y = first.access, second.access
+    return x.buffer == y.buffer and (x.write or y.write) and nest.meet(first, second, 0)
+
+
+def _index_names(body: Sequence[Stmt]) -> set[str]:
+    polys = [p for s in sites(body) for p in s.access.index]
+    polys += [p for s in statements(tuple(body)) if isinstance(s, For) for p in (s.lo, s.hi)]
+    return {n for p in polys for n in p.names()}
+
+
+# -- fused -------------------------------------------------------------------------------
+
+
+def fused_body(loop: For, context: Context) -> For | None:
+    """The loop with all statements of its body in one inner loop, where order allows it.
+
+    An array statement is a loop if it reads no element that it has stored already; two loops
+    are one if the second needs nothing that the first does later.
+    """
+    inner = [_as_loop(s, loop, context) for s in loop.body]
+    if len(inner) < 2 or any(s is None for s in inner):
+        return None
+    whole = inner[0]
+    for s in inner[1:]:
+        if whole is None or s is None:
+            return None
+        whole = _fused(whole, s, loop, context)
+    return None if whole is None else replace(loop, body=(whole,))
+
+
+def _as_loop(s: Stmt, loop: For, context: Context) -> For | None:
+    if isinstance(s, For):
+        return s if s.step == 1 else None
+    if not isinstance(s, Write) or len(s.axes) != 1 or s.mask is not None:
+        return None
+    (a,) = s.axes
+    single = For(a.name, a.lo, a.hi, 1, (replace(s, axes=()),), s.origin)
+    nest = Nest((Range.of(loop), Range.of(single)), context.around, context.buffers)
+    mine = sites(single.body)
+    (target,) = [x for x in mine if x.access.write]
+    return None if any(_may_meet_at(nest, target, x, 1) for x in mine) else single
+
+
+def _may_meet_at(nest: Nest, first: Site, second: Site, level: int) -> bool:
+    x, y = first.access, second.access
+    return x.buffer == y.buffer and (x.write or y.write) and nest.meet(first, second, level)
+
+
+def _fused(first: For, second: For, loop: For, context: Context) -> For | None:
+    index = sym(first.index, True)
+    shift = _shift(first, second)
+    moved = {second.index: index + shift}
+    body = tuple(rename_axes(s, moved) for s in second.body)
+    second = For(first.index, second.lo - shift, second.hi - shift, 1, body, second.origin)
+    lo, hi = minimum(first.lo, second.lo), maximum(first.hi, second.hi)
+    both = Range(first.index, lo, hi)
+    nest = Nest((Range.of(loop), both), context.around, context.buffers)
+    parts = [_guarded(x, lo, hi) for x in (first, second)]
+    mine, theirs = sites(parts[0]), sites(parts[1])
+    if any(_may_meet_at(nest, t, m, 1) for t in theirs for m in mine):
+        return None
+    if {s.name for s in statements(first.body) if isinstance(s, Let)} & exposed_locals(second.body):
+        return None
+    return For(first.index, lo, hi, 1, (*parts[0], *parts[1]), first.origin)
+
+
+def _shift(first: For, second: For) -> Poly:
+    """What the second index is ahead: as much as aligns their first subscripts, else nothing."""
+    places = []
+    for loop in (first, second):
+        stores = [s for s in sites(loop.body) if s.access.write]
+        places.append(stores[0].access.index if stores else ())
+    for p, q in zip(places[0], places[1], strict=False):
+        a, b = p - sym(first.index, True), q - sym(second.index, True)
+        if first.index not in a.names() and second.index not in b.names():
+            return a - b
+    return Poly()
+
+
+def _guarded(loop: For, lo: Poly, hi: Poly) -> tuple[Stmt, ...]:
+    """The body where a wider range is still in the loop's own."""
+    tests: list[Expr] = []
+    i = Value(sym(loop.index, True), INT64)
+    if loop.lo != lo:
+        tests.append(Op("ge", (i, Value(loop.lo, INT64)), BOOL))
+    if loop.hi != hi:
+        tests.append(Op("lt", (i, Value(loop.hi, INT64)), BOOL))
+    if not tests:
+        return loop.body
+    cond = tests[0] if len(tests) == 1 else Op("and", (tests[0], tests[1]), BOOL)
+    return (If(cond, loop.body, (), loop.origin),)
+
+
+__all__ = ["array_statement", "cut", "fused_body"]

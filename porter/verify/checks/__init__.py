@@ -1,0 +1,1 @@
+"""One function against its original: cases, retries, wrong inputs."""

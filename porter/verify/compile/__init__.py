@@ -1,0 +1,1 @@
+"""Kernels compiled to PTX without a GPU."""

@@ -1,0 +1,1 @@
+"""What runs kernels: the simulator, the emulator, a GPU."""

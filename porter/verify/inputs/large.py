@@ -1,0 +1,116 @@
+"""How large a large case may be: as large as the original's memory and time allow."""
+
+from __future__ import annotations
+
+import math
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from porter.verify.inputs.arguments import Inputs
+from porter.verify.inputs.cases import CaseSpec, smaller
+from porter.verify.oracle import calls
+
+#: bytes that a case ten times as large may need, if they grow with the square of its size
+MOST_BYTES = 256e6
+#: seconds that the original may take
+SLOW = 0.5
+#: the same where the case is about its sizes
+SLOWEST = 0.5
+#: bytes that the arrays of such a case may take
+MOST_EXACT = 250e6
+#: sizes from which the cost of larger ones is told
+PROBES = (300, 1200)
+
+
+@dataclass
+class Reach:
+    """How far the cases beyond the table got: of how many, up to which size, why no further."""
+
+    wanted: int = 0
+    done: int = 0
+    largest: int = 0
+    costly: int = 0
+    ended: bool = False
+
+    def note(self, spec: CaseSpec) -> None:
+        """Count one case."""
+        self.done += 1
+        self.largest = max(self.largest, *(int(n) for n in spec.sizes), spec.count)
+
+    def to_json(self) -> dict[str, object]:
+        """For the detail of the evidence."""
+        return dict(vars(self))
+
+
+class Growth:
+    """How the cost of the original grows along an axis, told from two small cases of each."""
+
+    def __init__(self, measure: Callable[[CaseSpec], tuple[float, float] | None]) -> None:
+        self.measure = measure
+        self.known: dict[tuple[int, tuple[str, ...]], list[tuple[float, float] | None]] = {}
+
+    def fits(self, spec: CaseSpec, seconds: float) -> bool:
+        """Whether a case can be afforded in some seconds."""
+        sizes = [int(n) for n in spec.sizes]
+        longest = max(sizes, default=0)
+        if longest <= PROBES[-1]:
+            return True
+        axis = sizes.index(longest)
+        key = axis, tuple("*" if k == axis else n for k, n in enumerate(spec.sizes))
+        if key not in self.known:
+            plain = replace(spec, layout="C", form="host", event="", count=0)
+            words = [tuple(str(n) if k == axis else w for k, w in enumerate(spec.sizes))
+                     for n in PROBES]  # fmt: skip
+            self.known[key] = [self.measure(replace(plain, sizes=w)) for w in words]
+        small, large = self.known[key]
+        if small is None or large is None:
+            return True
+        size, time = (_extrapolated(a, b, longest) for a, b in zip(small, large, strict=True))
+        return size <= MOST_EXACT and time <= min(SLOWEST, seconds)
+
+
+def _extrapolated(small: float, large: float, size: int) -> float:
+    """The cost at a size, from that at the probes, as a power of the size."""
+    low, high = PROBES
+    power = math.log(max(large, 1e-9) / max(small, 1e-9)) / math.log(high / low)
+    return float(large * (size / high) ** min(max(power, 0.0), 3.0))
+
+
+def effort(function: Callable[..., object], inputs: Inputs) -> tuple[float, float] | None:
+    """The bytes and seconds that a run of the original takes; None if it raises."""
+    seconds = calls.original(function, inputs).seconds
+    size = bytes_of(function, inputs)
+    return None if size is None else (size, seconds)
+
+
+def affordable(spec: CaseSpec, cost: Callable[[CaseSpec], float | None]) -> CaseSpec | None:
+    """The largest version of a large case that can be afforded, tried from small to large.
+
+    An array of shape (n, n) made of one with n elements would otherwise fill the memory.
+    `cost` gives the bytes that a case takes, None when the original does not return in time.
+    """
+    rungs = [spec]
+    while (less := smaller(rungs[-1])) is not None:
+        rungs.append(less)
+    chosen = None
+    for rung in reversed(rungs):
+        size = cost(rung)
+        if size is None:
+            break
+        chosen = rung
+        if 100 * size > MOST_BYTES:
+            break
+    return chosen
+
+
+def bytes_of(function: Callable[..., object], inputs: Inputs) -> float | None:
+    """What the arguments and a run of the original take; None if it is slow or raises."""
+    tracemalloc.start()
+    try:
+        outcome = calls.original(function, inputs)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    given = sum(getattr(a.value, "nbytes", 0) for a in inputs.arguments)
+    return None if outcome.error or outcome.seconds > SLOW else float(peak + given)

@@ -1,0 +1,1 @@
+"""The original function, and what makes two results equal."""

@@ -1,0 +1,54 @@
+"""Whether two exceptions are the same refusal, and other questions about one call."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from porter.verify.engines.launches import LaunchError
+from porter.verify.engines.scheduler import from_kernel
+from porter.verify.inputs.arguments import Inputs
+from porter.verify.inputs.cases import CaseSpec
+from porter.verify.oracle import compare
+
+#: with an axis no longer than this, a plain ValueError where NumPy goes on is a refusal
+SHORT = 3
+#: what a host function says of arguments that share memory
+_ONE_ARRAY = ("are one array: pass a copy", "overlap in part")
+
+
+def has_changed(outcome: compare.Outcome, inputs: Inputs) -> bool:
+    """Whether a call changed an array argument: the lists that were given instead do not."""
+    pairs = zip(inputs.arguments, outcome.arguments, strict=True)
+    return any(
+        not np.array_equal(a.value, after, equal_nan=a.value.dtype.kind in "fc")
+        for a, after in pairs
+        if isinstance(a.value, np.ndarray)
+    )
+
+
+def asks_for_copy(inputs: Inputs, error: BaseException | None) -> bool:
+    """Whether a ValueError asks for a copy of an argument that shares its memory with another."""
+    plain = isinstance(error, ValueError) and not isinstance(error, LaunchError)
+    asks = any(words in str(error) for words in _ONE_ARRAY)
+    return plain and asks and any(a.like for a in inputs.arguments) and not from_kernel(error)
+
+
+def refuses_sizes(inputs: Inputs, actual: compare.Outcome) -> bool:
+    """A ValueError about arrays so short that NumPy broadcasts, or has nothing to do."""
+    same = not isinstance(actual.error, LaunchError) and not from_kernel(actual.error)
+    return (
+        same
+        and isinstance(actual.error, ValueError)
+        and (inputs.smallest <= SHORT or inputs.counts_few(SHORT))
+        and not (actual.arguments and has_changed(actual, inputs))
+    )
+
+
+def refuses_fixed(spec: CaseSpec, form: str, error: BaseException | None) -> bool:
+    """A read-only array, or a list, may be refused although nothing would be stored now."""
+    refused = isinstance(error, (ValueError, TypeError)) and not isinstance(error, LaunchError)
+    fixed = spec.layout in ("readonly", "broadcast")
+    # a list has the dtype that NumPy makes of its numbers
+    words = ("is changed in place", "has dtype")
+    fixed |= form == "list" and any(w in str(error) for w in words)
+    return fixed and refused and not from_kernel(error)

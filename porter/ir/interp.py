@@ -227,7 +227,7 @@ class Machine:
     def reduce(self, e: ir.Reduce) -> Number:
         """The fold from left to right. Raises ValueError for an extreme of no integers.
 
-        A float sum up to an index keeps the sign of -0.0, as `np.cumsum` does (`analyses/scans.py`).
+        A float sum up to an index keeps the sign of -0.0 as `np.cumsum` does (`analyses/scans.py`).
         """
         start = -0.0 if e.op == "sum" and _is_running(e) else _START[e.op]
         known = e.dtype.kind == "f" or not math.isinf(start)

@@ -11,11 +11,11 @@ from corpus_check import compare
 from programs import Program
 from programs_excused import verdict
 
+from porter import ir
 from porter.convert.function import convert_function
 from porter.convert.passes import PASSES
 from porter.diagnostics import Refusal
 from porter.inference.signature import candidates
-from porter.ir import nodes as ir
 from porter.ir.check import IRError
 from porter.ir.context import Context
 from porter.ir.interp import run

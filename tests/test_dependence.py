@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import islpy as isl
 import pytest
 
+from porter import ir
 from porter.analyses.dependence import Nest, Range, carried, sites
 from porter.dtypes.dtype import BOOL, FLOAT64, INT64
-from porter.ir.nodes import Const, For, If, Op, Origin, Stmt, Value, Write
 from porter.sizes.affine import System
 from porter.sizes.polynomial import Poly, apply, sym
 
-HERE = Origin()
+HERE = ir.Origin()
 #: nests per seed, and how many in a hundred answers may be more careful than isl
 NESTS, CAREFUL = 150, 2
 
@@ -84,12 +84,12 @@ def question(seed: int) -> tuple[bool, bool, str]:
                for _ in range(ndim)] for _ in range(2)]  # fmt: skip
     guard, guard_text = r.affine(names, 1)
     op = r.draw.choice(["", "", "ge", "ne", "eq"])
-    stores = [Write("x", (), tuple(p for p, _ in place), Const(1.0, FLOAT64), HERE)
+    stores = [ir.Write("x", (), tuple(p for p, _ in place), ir.Const(1.0, FLOAT64), HERE)
               for place in places]  # fmt: skip
-    body: list[Stmt] = list(stores)
+    body: list[ir.Stmt] = list(stores)
     if op:
-        test = Op(op, (Value(guard, INT64), Value(Poly(), INT64)), BOOL)
-        body[0] = If(test, (stores[0],), (), HERE)
+        test = ir.Op(op, (ir.Value(guard, INT64), ir.Value(Poly(), INT64)), BOOL)
+        body[0] = ir.If(test, (stores[0],), (), HERE)
     first, second = sites(body)
     level = r.draw.randrange(depth)
     nest = Nest(tuple(ranges), (), {})
@@ -131,22 +131,22 @@ def test_bounds_are_rounded() -> None:
     assert not System([], [{"x": 3, "": -1}, {"x": -3, "": 2}]).feasible()
 
 
-def loop(lo: Poly, hi: Poly, *body: Stmt, step: int = 1) -> For:
-    return For("i", lo, hi, step, body, HERE)
+def loop(lo: Poly, hi: Poly, *body: ir.Stmt, step: int = 1) -> ir.For:
+    return ir.For("i", lo, hi, step, body, HERE)
 
 
-def store(index: Poly) -> Write:
-    return Write("x", (), (index,), Const(1.0, FLOAT64), HERE)
+def store(index: Poly) -> ir.Write:
+    return ir.Write("x", (), (index,), ir.Const(1.0, FLOAT64), HERE)
 
 
 def test_a_subscript_that_may_be_negative_counts_from_the_end() -> None:
     """`x[i]` for i from -n to n writes every element twice, if nothing shows i >= 0."""
-    from porter.ir.nodes import Buffer
+    from porter import ir
     from porter.sizes.polynomial import Data
 
     i, n = sym("i"), sym("n", True)
-    marked = Poly.atom(Data(Value(i, INT64)))
-    buffers = {"x": Buffer("x", (n,), FLOAT64)}
+    marked = Poly.atom(Data(ir.Value(i, INT64)))
+    buffers = {"x": ir.Buffer("x", (n,), FLOAT64)}
     assert carried(loop(-n, n, store(marked)), buffers) is not None
     assert carried(loop(Poly(), n, store(marked)), buffers) is None
 

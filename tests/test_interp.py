@@ -15,15 +15,14 @@ from corpus_check import compare
 from corpus_inputs import CASES
 from test_corpus_inputs import original, source_of
 
+from porter import ir
 from porter.convert.passes import PASSES
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import BOOL, FLOAT32, FLOAT64, INT64, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.signature import candidates
-from porter.ir import nodes as ir
 from porter.ir.check import IRError
 from porter.ir.context import Context
 from porter.ir.interp import run
-from porter.ir.nodes import Axis, Const, Load, Local, Op, Origin, Stmt, Value
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
 from porter.sizes.polynomial import Data, Poly, sym
@@ -56,7 +55,7 @@ def program_of(key: str) -> ir.Program:
     return replace(program, allow_serial=CASES[key].serial)
 
 
-Version = tuple[str, tuple[Stmt, ...], dict[str, ir.Buffer]]
+Version = tuple[str, tuple[ir.Stmt, ...], dict[str, ir.Buffer]]
 
 
 def versions(program: ir.Program) -> Iterator[Version]:
@@ -103,7 +102,7 @@ def test_every_stage_does_what_numpy_does(key: str) -> None:
 
 
 def run_with(
-    program: ir.Program, body: tuple[Stmt, ...], buffers: dict[str, ir.Buffer], *args: Any
+    program: ir.Program, body: tuple[ir.Stmt, ...], buffers: dict[str, ir.Buffer], *args: Any
 ) -> Any:
     return run(program, args, body, buffers)
 
@@ -178,47 +177,47 @@ def test_random_programs_do_what_numpy_does(seed: int) -> None:
 
 # -- its own rules, on programs made by hand ---------------------------------------------
 
-HERE = Origin()
+HERE = ir.Origin()
 N, i = sym("x.shape[0]", True), sym("i", True)
-AXIS = Axis("i", N)
+AXIS = ir.Axis("i", N)
 X = ir.Buffer("x", (N,), FLOAT64, parameter=True)
 
 
-def hand_made(*body: Stmt, checks: tuple[ir.Check, ...] = (), **others: ir.Buffer) -> ir.Program:
+def hand_made(*body: ir.Stmt, checks: tuple[ir.Check, ...] = (), **others: ir.Buffer) -> ir.Program:
     """A program of a float64 array `x` and a Python float `s`."""
     parameters = (ir.Parameter("x", FLOAT64, 1), ir.Parameter("s", WEAK_FLOAT, None, "2.0"))
     return ir.Program("f", parameters, {"x": X, **others}, body, checks, "", (), {}, HERE)
 
 
-def at(p: Poly) -> Load:
-    return Load("x", (p,), FLOAT64)
+def at(p: Poly) -> ir.Load:
+    return ir.Load("x", (p,), FLOAT64)
 
 
-def plus(a: ir.Expr, b: ir.Expr) -> Op:
-    return Op("add", (a, b), FLOAT64)
+def plus(a: ir.Expr, b: ir.Expr) -> ir.Op:
+    return ir.Op("add", (a, b), FLOAT64)
 
 
-ONE = Const(1.0, FLOAT64)
+ONE = ir.Const(1.0, FLOAT64)
 
 
-def stage(*body: Stmt) -> ir.Stage:
+def stage(*body: ir.Stmt) -> ir.Stage:
     return ir.Stage((AXIS,), body, HERE)
 
 
-def store(index: Poly, value: ir.Expr, *axes: Axis) -> ir.Write:
+def store(index: Poly, value: ir.Expr, *axes: ir.Axis) -> ir.Write:
     return ir.Write("x", axes, (index,), value, HERE)
 
 
 def test_a_store_reads_everything_first() -> None:
     """`x[1:] = x[:-1]`: in a loop this would copy x[0] everywhere."""
     x = np.arange(4.0)
-    assert run(hand_made(store(i + 1, at(i), Axis("i", N - 1))), [x]) is None
+    assert run(hand_made(store(i + 1, at(i), ir.Axis("i", N - 1))), [x]) is None
     assert x.tolist() == [0, 0, 1, 2]
 
 
 @pytest.mark.parametrize("other", [i + 1, i - 1])
 def test_threads_that_meet_are_found_in_any_order(other: Poly) -> None:
-    middle = Axis("i", N - 1, Poly.of(1))
+    middle = ir.Axis("i", N - 1, Poly.of(1))
     program = hand_made(ir.Stage((middle,), (store(i, at(other)),), HERE))
     with pytest.raises(IRError, match="two threads of a stage touch `x`"):
         run(program, [np.arange(5.0)])
@@ -230,16 +229,16 @@ def test_threads_may_read_together() -> None:
 
 
 def test_the_variables_of_a_thread_are_its_own() -> None:
-    first = ir.If(Op("eq", (Value(i, INT64), Const(0, INT64)), BOOL),
+    first = ir.If(ir.Op("eq", (ir.Value(i, INT64), ir.Const(0, INT64)), BOOL),
                   (ir.Let("a", ONE, HERE),), (), HERE)  # fmt: skip
-    program = hand_made(stage(first, store(i, Local("a", FLOAT64))))
+    program = hand_made(stage(first, store(i, ir.Local("a", FLOAT64))))
     assert run(program, [np.zeros(1)]) is None
     with pytest.raises(IRError, match="`a` has no value here"):
         run(program, [np.zeros(2)])
 
 
 def test_continue_ends_the_thread() -> None:
-    negative = Op("lt", (at(i), Const(0.0, FLOAT64)), BOOL)
+    negative = ir.Op("lt", (at(i), ir.Const(0.0, FLOAT64)), BOOL)
     leave = ir.If(negative, (ir.Jump("continue", HERE),), (), HERE)
     x = np.array([1.0, -1.0, 2.0])
     run(hand_made(stage(leave, store(i, ONE))), [x])
@@ -247,7 +246,7 @@ def test_continue_ends_the_thread() -> None:
 
 
 def test_only_the_chosen_value_is_evaluated() -> None:
-    inside = Op("lt", (Value(i, INT64), Value(N - 1, INT64)), BOOL)
+    inside = ir.Op("lt", (ir.Value(i, INT64), ir.Value(N - 1, INT64)), BOOL)
     value = ir.Select(inside, at(i + 1), ONE, FLOAT64)
     x = np.array([5.0, 6.0, 7.0])
     run(hand_made(store(i, value, AXIS)), [x])
@@ -259,14 +258,14 @@ def test_only_the_chosen_value_is_evaluated() -> None:
 
 @pytest.mark.parametrize(("op", "expected"), [("and", False), ("or", True)])
 def test_logic_stops_where_pythons_does(op: str, expected: bool) -> None:
-    outside = Op("lt", (at(N), ONE), BOOL)
-    test = Op(op, (Const(expected, BOOL), outside), BOOL)
+    outside = ir.Op("lt", (at(N), ONE), BOOL)
+    test = ir.Op(op, (ir.Const(expected, BOOL), outside), BOOL)
     assert run(hand_made(ir.Return((test,), True, HERE)), [np.zeros(2)]) == expected
 
 
 def test_an_index_from_data_wraps_once_and_is_checked() -> None:
     index = ir.Parameter("k", DType("int64", var="k"), 1)
-    picked = Load("x", (Poly.atom(Data(Load("k", (Poly(),), INT64))),), FLOAT64)
+    picked = ir.Load("x", (Poly.atom(Data(ir.Load("k", (Poly(),), INT64))),), FLOAT64)
     program = hand_made(ir.Return((picked,), True, HERE))
     program = replace(program, parameters=(program.parameters[0], index))
     assert run(program, [np.arange(3.0), np.array([-1])]) == 2.0
@@ -276,11 +275,11 @@ def test_an_index_from_data_wraps_once_and_is_checked() -> None:
 
 
 def test_values_must_have_the_dtype_that_is_written() -> None:
-    wrong = Op("add", (at(i), Const(1.0, FLOAT32)), FLOAT32)
+    wrong = ir.Op("add", (at(i), ir.Const(1.0, FLOAT32)), FLOAT32)
     with pytest.raises(IRError, match=r"is float64, not float32, in: x\[i\] ="):
         run(hand_made(store(i, wrong, AXIS)), [np.zeros(2)])
     with pytest.raises(IRError, match="`x` is float64, the value float32"):
-        run(hand_made(store(i, Const(1.0, FLOAT32), AXIS)), [np.zeros(2)])
+        run(hand_made(store(i, ir.Const(1.0, FLOAT32), AXIS)), [np.zeros(2)])
 
 
 def test_what_is_not_stored_is_not_a_number() -> None:
@@ -311,9 +310,9 @@ def test_names_swap_all_at_once() -> None:
 
 def test_loops_break_continue_and_count_down() -> None:
     k = sym("k")
-    skip = ir.If(Op("eq", (Value(k, INT64), Const(2, INT64)), BOOL),
+    skip = ir.If(ir.Op("eq", (ir.Value(k, INT64), ir.Const(2, INT64)), BOOL),
                  (ir.Jump("continue", HERE),), (), HERE)  # fmt: skip
-    leave = ir.If(Op("eq", (Value(k, INT64), Const(0, INT64)), BOOL),
+    leave = ir.If(ir.Op("eq", (ir.Value(k, INT64), ir.Const(0, INT64)), BOOL),
                   (ir.Jump("break", HERE),), (), HERE)  # fmt: skip
     loop = ir.For("k", N - 1, Poly.of(-1), -1, (skip, leave, store(k, ONE)), HERE)
     x = np.zeros(4)
@@ -322,7 +321,7 @@ def test_loops_break_continue_and_count_down() -> None:
 
 
 def test_a_while_loop_evaluates_its_condition_each_time() -> None:
-    less = Op("lt", (at(Poly()), Const(3.0, FLOAT64)), BOOL)
+    less = ir.Op("lt", (at(Poly()), ir.Const(3.0, FLOAT64)), BOOL)
     loop = ir.While(less, (store(Poly(), plus(at(Poly()), ONE)),), HERE)
     x = np.zeros(1)
     run(hand_made(loop), [x])
@@ -340,7 +339,7 @@ def test_reductions() -> None:
         assert np.isnan(run(fold(op), [x]))
     assert run(fold("sum"), [x[::2]]) == 5
     assert run(fold("max"), [x[::2]]) == 3
-    above = Op("gt", (at(i), Const(2.5, FLOAT64)), BOOL)
+    above = ir.Op("gt", (at(i), ir.Const(2.5, FLOAT64)), BOOL)
     assert run(fold("any", above, BOOL), [x[::2]])
     assert not run(fold("all", above, BOOL), [x[::2]])
 
@@ -350,12 +349,14 @@ def test_reductions_of_nothing() -> None:
     starts = {"sum": 0, "prod": 1, "max": -np.inf, "min": np.inf}
     assert {op: run(fold(op), [nothing]) for op in starts} == starts
     with pytest.raises(ValueError, match="zero-size array to reduction operation max"):
-        run(fold("max", Value(i, INT64), INT64), [nothing])
+        run(fold("max", ir.Value(i, INT64), INT64), [nothing])
 
 
 def test_weak_numbers_are_pythons() -> None:
     s = ir.Scalar("s", WEAK_FLOAT)
-    program = hand_made(ir.Return((Op("mul", (s, s), WEAK_FLOAT), Value(N, WEAK_INT)), False, HERE))
+    program = hand_made(
+        ir.Return((ir.Op("mul", (s, s), WEAK_FLOAT), ir.Value(N, WEAK_INT)), False, HERE)
+    )
     result = run(program, [np.zeros(3)])  # `s` takes its default
     assert [type(v) for v in result] == [float, int]
     assert result == (4.0, 3)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from porter import ir
 from porter.convert.passes import lower
 from porter.dtypes.dtype import (
     BOOL,
@@ -18,9 +19,7 @@ from porter.dtypes.dtype import (
     DType,
 )
 from porter.inference.signature import candidates
-from porter.ir import nodes as ir
 from porter.ir.check import IRError, check
-from porter.ir.nodes import Axis, Const, Load, Local, Op, Origin, Stmt, Value
 from porter.ir.ops import BINARY, COMPARE, OPS, REDUCTIONS
 from porter.ir.printer import lines, program_text, show
 from porter.ir.rebuild import map_expr, map_statement
@@ -38,43 +37,43 @@ from porter.resolve.globals import Globals
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.source.module import SourceModule
 
-HERE = Origin()
+HERE = ir.Origin()
 N, i, j = sym("x.shape[0]", True), sym("i", True), sym("j", True)
 GENERIC = DType("float64", var="x")
-AXIS = Axis("i", N)
-ONE = Const(1.0, FLOAT64)
-ZERO = Const(0, INT64)
+AXIS = ir.Axis("i", N)
+ONE = ir.Const(1.0, FLOAT64)
+ZERO = ir.Const(0, INT64)
 
 
-def at(p: Poly, dtype: DType = FLOAT64) -> Load:
-    return Load("x", (p,), dtype)
+def at(p: Poly, dtype: DType = FLOAT64) -> ir.Load:
+    return ir.Load("x", (p,), dtype)
 
 
-def store(value: ir.Expr, index: Poly = i, *axes: Axis) -> ir.Write:
+def store(value: ir.Expr, index: Poly = i, *axes: ir.Axis) -> ir.Write:
     return ir.Write("x", axes, (index,), value, HERE)
 
 
-def plus(a: ir.Expr, b: ir.Expr, dtype: DType = FLOAT64) -> Op:
-    return Op("add", (a, b), dtype)
+def plus(a: ir.Expr, b: ir.Expr, dtype: DType = FLOAT64) -> ir.Op:
+    return ir.Op("add", (a, b), dtype)
 
 
-def total(body: ir.Expr, axis: Axis = AXIS, op: str = "sum") -> ir.Reduce:
+def total(body: ir.Expr, axis: ir.Axis = AXIS, op: str = "sum") -> ir.Reduce:
     return ir.Reduce(op, (axis,), body, body.dtype)
 
 
-POSITIVE = Op("gt", (at(i), Const(0.0, FLOAT64)), BOOL)
-GATHER = Load("x", (Poly.atom(Data(Load("k", (i,), INT64), proved=True)),), FLOAT64)
+POSITIVE = ir.Op("gt", (at(i), ir.Const(0.0, FLOAT64)), BOOL)
+GATHER = ir.Load("x", (Poly.atom(Data(ir.Load("k", (i,), INT64), proved=True)),), FLOAT64)
 
 
 # -- printing ------------------------------------------------------------------------------
 
 SHOWN: list[tuple[ir.Expr, str]] = [
     (plus(at(i + 1), ONE), "(x[i + 1] + 1.0)"),
-    (Op("arctan2", (ONE, ONE), FLOAT64), "arctan2(1.0, 1.0)"),
-    (ir.Cast(Value(N, WEAK_INT), FLOAT64), "float64(x.shape[0])"),
+    (ir.Op("arctan2", (ONE, ONE), FLOAT64), "arctan2(1.0, 1.0)"),
+    (ir.Cast(ir.Value(N, WEAK_INT), FLOAT64), "float64(x.shape[0])"),
     (ir.Select(POSITIVE, at(i), ONE, FLOAT64), "(x[i] if (x[i] > 0.0) else 1.0)"),
     (total(at(i)), "sum[i < x.shape[0]](x[i]):float64"),
-    (total(at(i), Axis("i", N, Poly.of(1))), "sum[1 <= i < x.shape[0]](x[i]):float64"),
+    (total(at(i), ir.Axis("i", N, Poly.of(1))), "sum[1 <= i < x.shape[0]](x[i]):float64"),
     (GATHER, "x[[k[i]]]"),
 ]
 
@@ -85,7 +84,7 @@ def test_expressions_are_shown(expr: ir.Expr, text: str) -> None:
 
 
 def test_statements_are_shown() -> None:
-    body: tuple[Stmt, ...] = (
+    body: tuple[ir.Stmt, ...] = (
         ir.Alloc(ir.Buffer("y", (N, Poly.of(3)), FLOAT32), HERE),
         ir.Def("t", (AXIS,), FLOAT64, at(i), HERE),
         replace(store(ONE, i, AXIS), mask=POSITIVE),
@@ -140,24 +139,24 @@ def built(text: str, signature: str) -> ir.Program:
 
 
 def test_children_reach_into_subscripts_and_bounds() -> None:
-    data = Poly.atom(Data(Local("k", INT64)))
-    assert children(GATHER) == (Load("k", (i,), INT64),)
-    assert children(Value(data, INT64)) == (Local("k", INT64),)
-    assert children(total(ONE, Axis("j", data))) == (Local("k", INT64), ONE)
+    data = Poly.atom(Data(ir.Local("k", INT64)))
+    assert children(GATHER) == (ir.Load("k", (i,), INT64),)
+    assert children(ir.Value(data, INT64)) == (ir.Local("k", INT64),)
+    assert children(total(ONE, ir.Axis("j", data))) == (ir.Local("k", INT64), ONE)
     assert [show(e) for e in walk(plus(at(i), ONE))] == ["(x[i] + 1.0)", "x[i]", "1.0"]
 
 
 def test_free_names() -> None:
     assert free_names(GATHER) == {"i"}
     assert free_names(total(plus(at(i), at(j)))) == {"j", "x.shape[0]"}
-    assert free_names(total(at(i), Axis("i", j))) == {"j"}
+    assert free_names(total(at(i), ir.Axis("i", j))) == {"j"}
 
 
 def test_substitute_reaches_subscripts_values_and_bounds() -> None:
     names = {"j": N - 1}
     assert show(substitute(at(j), names)) == "x[x.shape[0] - 1]"
-    assert show(substitute(Value(2 * j, INT64), names)) == "2 * x.shape[0] - 2"
-    assert show(substitute(total(at(i), Axis("i", j)), names)) == (
+    assert show(substitute(ir.Value(2 * j, INT64), names)) == "2 * x.shape[0] - 2"
+    assert show(substitute(total(at(i), ir.Axis("i", j)), names)) == (
         "sum[i < x.shape[0] - 1](x[i]):float64"
     )
     assert show(substitute(substitute(GATHER, {"i": j}), names)) == "x[[k[x.shape[0] - 1]]]"
@@ -166,7 +165,7 @@ def test_substitute_reaches_subscripts_values_and_bounds() -> None:
 
 def test_rewrite_is_top_down_and_leaves_the_replacement_alone() -> None:
     def change(e: ir.Expr) -> ir.Expr | None:
-        return plus(e, ONE) if isinstance(e, Load) and e.buffer == "x" else None
+        return plus(e, ONE) if isinstance(e, ir.Load) and e.buffer == "x" else None
 
     assert show(rewrite(total(ir.Cast(at(i), FLOAT32)), change)) == (
         "sum[i < x.shape[0]](float32((x[i] + 1.0))):float32"
@@ -175,7 +174,7 @@ def test_rewrite_is_top_down_and_leaves_the_replacement_alone() -> None:
 
 def test_a_gather_of_an_index_becomes_the_index() -> None:
     def change(e: ir.Expr) -> ir.Expr | None:
-        return Value(i + 1, INT64) if isinstance(e, Load) and e.buffer == "k" else None
+        return ir.Value(i + 1, INT64) if isinstance(e, ir.Load) and e.buffer == "k" else None
 
     assert show(rewrite(GATHER, change)) == "x[i + 1]"
 
@@ -230,37 +229,37 @@ PARAMETERS = (
 )
 
 
-def checked(*body: Stmt, stored: bool = False, **others: ir.Buffer) -> None:
+def checked(*body: ir.Stmt, stored: bool = False, **others: ir.Buffer) -> None:
     buffers = {"x": X, "k": K, **others}
     program = ir.Program("f", PARAMETERS, buffers, body, (), "", (), {}, HERE)
     check(body, program, buffers, stored=stored)
 
 
-def looped(*body: Stmt) -> ir.For:
+def looped(*body: ir.Stmt) -> ir.For:
     return ir.For("i", Poly(), N, 1, body, HERE)
 
 
 Y = ir.Buffer("y", (N,), FLOAT64)
 DEFINED = ir.Def("y", (AXIS,), FLOAT64, at(i), HERE)
 LEAVE = ir.Jump("continue", HERE)
-RIGHT: list[tuple[Stmt, ...]] = [
+RIGHT: list[tuple[ir.Stmt, ...]] = [
     (store(plus(at(i), ONE), i, AXIS),),
     (store(GATHER, i, AXIS),),
     (replace(store(ONE, i, AXIS), mask=POSITIVE),),
-    (looped(store(total(at(j), Axis("j", i)))),),
+    (looped(store(total(at(j), ir.Axis("j", i)))),),
     (looped(LEAVE),),
     (ir.Stage((AXIS,), (LEAVE,), HERE),),
-    (ir.Stage((AXIS, Axis("j", i)), (store(at(j)),), HERE),),
+    (ir.Stage((AXIS, ir.Axis("j", i)), (store(at(j)),), HERE),),
     (DEFINED, ir.Return(("y", ir.Scalar("s", WEAK_FLOAT), None), False, HERE)),
-    (ir.Let("a", ONE, HERE), store(Local("a", FLOAT64), Poly())),
-    (ir.Let("m", Value(sym("n"), WEAK_INT), HERE), looped(store(ONE, sym("m")))),
-    (store(Op("pow", (at(i), Const(2, WEAK_INT)), FLOAT64), i, AXIS),),
-    (store(ir.Cast(Value(i, WEAK_INT), FLOAT64), i, AXIS),),
+    (ir.Let("a", ONE, HERE), store(ir.Local("a", FLOAT64), Poly())),
+    (ir.Let("m", ir.Value(sym("n"), WEAK_INT), HERE), looped(store(ONE, sym("m")))),
+    (store(ir.Op("pow", (at(i), ir.Const(2, WEAK_INT)), FLOAT64), i, AXIS),),
+    (store(ir.Cast(ir.Value(i, WEAK_INT), FLOAT64), i, AXIS),),
 ]
 
 
 @pytest.mark.parametrize("body", RIGHT, ids=lambda b: next(lines(b)))
-def test_right_statements_pass(body: tuple[Stmt, ...]) -> None:
+def test_right_statements_pass(body: tuple[ir.Stmt, ...]) -> None:
     checked(*body, y=Y)
 
 
@@ -269,30 +268,30 @@ WRONG: list[tuple[str, Any]] = [
     ("`j` is not bound", looped(store(at(j)))),
     ("`i` is not bound", store(total(at(i)), i)),
     ("`q.shape[0]` is not bound", store(ONE, sym("q.shape[0]"))),
-    ("the array `q` is not made", looped(store(Load("q", (i,), FLOAT64)))),
-    ("`x` has 1 dimensions", looped(store(Load("x", (i, i), FLOAT64)))),
+    ("the array `q` is not made", looped(store(ir.Load("q", (i,), FLOAT64)))),
+    ("`x` has 1 dimensions", looped(store(ir.Load("x", (i, i), FLOAT64)))),
     ("load: `x[i]` is float32, not float64", looped(store(ir.Cast(at(i, FLOAT32), FLOAT64)))),
-    ("add: `1.0` is float32, not float64", looped(store(plus(at(i), Const(1.0, FLOAT32))))),
+    ("add: `1.0` is float32, not float64", looped(store(plus(at(i), ir.Const(1.0, FLOAT32))))),
     ("add: `(x[i] + 1.0)` is float32, not float64",
      looped(store(ir.Cast(plus(at(i), ONE, FLOAT32), FLOAT64)))),
     ("truediv: `0` is int64, not float64",
-     looped(store(Op("truediv", (ZERO, ZERO), FLOAT64)))),
-    ("the operation `plus`", looped(store(Op("plus", (ONE, ONE), FLOAT64)))),
-    ("the operation `add`", looped(store(Op("add", (ONE,), FLOAT64)))),
+     looped(store(ir.Op("truediv", (ZERO, ZERO), FLOAT64)))),
+    ("the operation `plus`", looped(store(ir.Op("plus", (ONE, ONE), FLOAT64)))),
+    ("the operation `add`", looped(store(ir.Op("add", (ONE,), FLOAT64)))),
     ("`maximum` of complex numbers",
-     looped(store(Op("maximum", (Const(1j, DType("complex128")),) * 2, FLOAT64)))),
+     looped(store(ir.Op("maximum", (ir.Const(1j, DType("complex128")),) * 2, FLOAT64)))),
     ("the reduction `mean`", store(total(at(i), AXIS, "mean"), Poly())),
     ("sum: `x[i]` is float64, not float32",
      store(ir.Reduce("sum", (AXIS,), at(i), FLOAT32), Poly())),
     ("choice: `1.0` is float32, not float64",
-     looped(store(ir.Select(POSITIVE, at(i), Const(1.0, FLOAT32), FLOAT64)))),
+     looped(store(ir.Select(POSITIVE, at(i), ir.Const(1.0, FLOAT32), FLOAT64)))),
     ("the condition `x[i]` is float64", looped(ir.If(at(i), (), (), HERE))),
     ("store: `0` is int64, not float64", looped(store(ZERO))),
     ("float64 as a subscript",
-     looped(store(Load("x", (Poly.atom(Data(at(i))),), FLOAT64)))),
-    ("1 as float64", store(Const(1, FLOAT64), Poly())),
-    ("`float128` is no dtype", store(Const(1.0, DType("float128")), Poly())),
-    ("the variable `a` is not assigned", store(Local("a", FLOAT64), Poly())),
+     looped(store(ir.Load("x", (Poly.atom(Data(at(i))),), FLOAT64)))),
+    ("1 as float64", store(ir.Const(1, FLOAT64), Poly())),
+    ("`float128` is no dtype", store(ir.Const(1.0, DType("float128")), Poly())),
+    ("the variable `a` is not assigned", store(ir.Local("a", FLOAT64), Poly())),
     ("the scalar `a` is not assigned", store(ir.Scalar("a", FLOAT64), Poly())),
     ("break outside a loop", ir.Jump("break", HERE)),
     ("break outside a loop", ir.Stage((AXIS,), (ir.Jump("break", HERE),), HERE)),
@@ -306,7 +305,7 @@ WRONG: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("message", "stmt"), WRONG)
-def test_wrong_statements_are_found(message: str, stmt: Stmt) -> None:
+def test_wrong_statements_are_found(message: str, stmt: ir.Stmt) -> None:
     with pytest.raises(IRError) as caught:
         checked(stmt, y=Y)
     assert str(caught.value).startswith(message)
@@ -317,7 +316,7 @@ def test_a_generic_dtype_must_stay_generic() -> None:
     """A float64 literal in a program that is to serve float32 would promote it."""
     buffers = {"x": ir.Buffer("x", (N,), GENERIC, parameter=True)}
     program = ir.Program("f", (ir.Parameter("x", GENERIC, 1),), buffers, (), (), "", (), {}, HERE)
-    for literal, fits in ((Const(1.0, GENERIC), True), (ONE, False)):
+    for literal, fits in ((ir.Const(1.0, GENERIC), True), (ONE, False)):
         body = (store(plus(at(i, GENERIC), literal, GENERIC), i, AXIS),)
         if fits:
             check(body, program, buffers)
@@ -337,7 +336,7 @@ def test_a_pass_that_breaks_a_rule_is_stopped(monkeypatch: pytest.MonkeyPatch) -
     program = built("def f(x):\n    return x * 2.0\n", "float64[:]")
     lower(program)
 
-    def broken(body: tuple[Stmt, ...], context: object) -> tuple[Stmt, ...]:
+    def broken(body: tuple[ir.Stmt, ...], context: object) -> tuple[ir.Stmt, ...]:
         return (store(ONE, sym("nowhere")), *body)
 
     monkeypatch.setattr("porter.convert.passes.PASSES", (broken,))

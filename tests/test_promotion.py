@@ -9,6 +9,7 @@ import make_promotion
 import numpy as np
 import pytest
 
+from porter import ir
 from porter.dtypes.dtype import (
     KINDS,
     SIBLINGS,
@@ -20,7 +21,6 @@ from porter.dtypes.dtype import (
     promote,
     strengthen,
 )
-from porter.ir.nodes import Local
 from porter.ir.scalars import DTypeError, number, operate
 
 NAMES = make_promotion.NAMES
@@ -102,7 +102,7 @@ def test_strengthen() -> None:
 @pytest.mark.parametrize("op", ["hypot", "arctan2", "copysign", "logaddexp"])
 def test_the_floating_loop_of_two_operands(op: str) -> None:
     real = [n for n in NAMES if not n.startswith(("complex", "float16"))]
-    operands = [*((np.ones(1, n), Local("x", DType(n))) for n in real),
+    operands = [*((np.ones(1, n), ir.Local("x", DType(n))) for n in real),
                 (2, number(2)), (2.0, number(2.0))]  # fmt: skip
     for (a, x), (b, y) in itertools.product(operands, repeat=2):
         wanted = getattr(np, op)(a, b).dtype.name

@@ -10,8 +10,7 @@ import sympy
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from porter.ir.nodes import Load
-from porter.ir.nodes import Value as IndexValue
+from porter import ir
 from porter.sizes.polynomial import (
     Apply,
     Data,
@@ -210,9 +209,9 @@ def test_a_symbol_is_recognised() -> None:
 def test_an_integer_from_data_is_an_atom() -> None:
     from porter.dtypes.dtype import INT64
 
-    one = Poly.atom(Data(Load("idx", (sym("i"),), INT64)))
+    one = Poly.atom(Data(ir.Load("idx", (sym("i"),), INT64)))
     assert str(one + 1) == "[idx[i]] + 1"
     assert one - one == Poly()
     assert not one.is_nonneg()
     assert one.names() == set()  # the index inside belongs to the expression
-    assert Poly.atom(Data(IndexValue(sym("i"), INT64), nonneg=True)).is_nonneg()
+    assert Poly.atom(Data(ir.Value(sym("i"), INT64), nonneg=True)).is_nonneg()

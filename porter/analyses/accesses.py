@@ -5,29 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from porter import ir
 from porter.dtypes.dtype import INT64
-from porter.ir.nodes import (
-    Alloc,
-    Axis,
-    Bind,
-    Def,
-    Expr,
-    Fetch,
-    For,
-    Host,
-    If,
-    Let,
-    Load,
-    Local,
-    Origin,
-    Reduce,
-    Return,
-    Stage,
-    Stmt,
-    Value,
-    While,
-    Write,
-)
 from porter.ir.ops import UPDATES
 from porter.ir.walk import blocks, data_of, remembered, statements, walk
 from porter.sizes.polynomial import Data, Poly
@@ -41,46 +20,46 @@ class Access:
     index: tuple[Poly, ...]
     write: bool
     variant: frozenset[str]
-    origin: Origin
+    origin: ir.Origin
     combine: str | None = None
 
 
-def expressions(stmt: Stmt) -> Iterator[Expr]:
+def expressions(stmt: ir.Stmt) -> Iterator[ir.Expr]:
     """The expressions of one statement, nested statements left out."""
     match stmt:
-        case Def(body=body, axes=axes):
+        case ir.Def(body=body, axes=axes):
             yield from _bounds(axes)
             yield body
-        case Write(body=body, index=index, mask=mask, axes=axes):
+        case ir.Write(body=body, index=index, mask=mask, axes=axes):
             yield from _bounds(axes)
             for p in index:
                 yield from data_of(p)
             yield body
             if mask is not None:
                 yield mask
-        case Let(value=value):
+        case ir.Let(value=value):
             yield value
-        case Fetch(buffer=name):
-            yield Load(name, (), INT64)
-        case Stage(axes=axes):
+        case ir.Fetch(buffer=name):
+            yield ir.Load(name, (), INT64)
+        case ir.Stage(axes=axes):
             yield from _bounds(axes)
-        case For(lo=lo, hi=hi):
-            yield from (Value(p, INT64) for p in (lo, hi))
-        case While(cond=cond) | If(cond=cond):
+        case ir.For(lo=lo, hi=hi):
+            yield from (ir.Value(p, INT64) for p in (lo, hi))
+        case ir.While(cond=cond) | ir.If(cond=cond):
             yield cond
-        case Host(values=values):
+        case ir.Host(values=values):
             yield from (e for _, e in values)
-        case Return(values=values):
+        case ir.Return(values=values):
             yield from (v for v in values if v is not None and not isinstance(v, str))
 
 
-def _bounds(axes: Sequence[Axis]) -> Iterator[Expr]:
+def _bounds(axes: Sequence[ir.Axis]) -> Iterator[ir.Expr]:
     for a in axes:
         for p in (a.lo, a.hi):
             yield from data_of(p)
 
 
-def accesses(body: Sequence[Stmt], variant: frozenset[str] = frozenset()) -> Iterator[Access]:
+def accesses(body: Sequence[ir.Stmt], variant: frozenset[str] = frozenset()) -> Iterator[Access]:
     """Every access of the statements, nested ones included."""
     lets: set[str] | None = None
     for stmt in body:
@@ -89,9 +68,9 @@ def accesses(body: Sequence[Stmt], variant: frozenset[str] = frozenset()) -> Ite
             yield from _of_one(stmt)
             continue
         own = variant | {a.name for a in getattr(stmt, "axes", ())}
-        if isinstance(stmt, Let):
+        if isinstance(stmt, ir.Let):
             own = own | {stmt.name}
-        if isinstance(stmt, Write):
+        if isinstance(stmt, ir.Write):
             access = Access(stmt.buffer, stmt.index, True, own, stmt.origin, stmt.combine)
             yield access
             if stmt.combine in UPDATES:
@@ -99,19 +78,19 @@ def accesses(body: Sequence[Stmt], variant: frozenset[str] = frozenset()) -> Ite
         for e in expressions(stmt):
             yield from reads(e, own, stmt.origin)
         if inside and lets is None:
-            lets = {s.name for s in statements(tuple(body)) if isinstance(s, Let)}
-        inner = variant | {stmt.index} if isinstance(stmt, For) else variant
+            lets = {s.name for s in statements(tuple(body)) if isinstance(s, ir.Let)}
+        inner = variant | {stmt.index} if isinstance(stmt, ir.For) else variant
         for block in inside:
             yield from accesses(block, inner | own | (lets or set()))
 
 
 @remembered
-def _of_one(stmt: Stmt) -> tuple[Access, ...]:
+def _of_one(stmt: ir.Stmt) -> tuple[Access, ...]:
     """The accesses of a statement that has no others inside."""
     variant = {a.name for a in getattr(stmt, "axes", ())}
-    own = frozenset(variant | {stmt.name} if isinstance(stmt, Let) else variant)
+    own = frozenset(variant | {stmt.name} if isinstance(stmt, ir.Let) else variant)
     found: list[Access] = []
-    if isinstance(stmt, Write):
+    if isinstance(stmt, ir.Write):
         access = Access(stmt.buffer, stmt.index, True, own, stmt.origin, stmt.combine)
         found.append(access)
         if stmt.combine in UPDATES:
@@ -121,103 +100,103 @@ def _of_one(stmt: Stmt) -> tuple[Access, ...]:
     return tuple(found)
 
 
-def reads(expr: Expr, variant: frozenset[str], origin: Origin) -> Iterator[Access]:
+def reads(expr: ir.Expr, variant: frozenset[str], origin: ir.Origin) -> Iterator[Access]:
     """The loads of an expression; indices bound by a Reduce are variant."""
     parts = list(walk(expr))
-    bound = variant | {a.name for r in parts if isinstance(r, Reduce) for a in r.axes}
+    bound = variant | {a.name for r in parts if isinstance(r, ir.Reduce) for a in r.axes}
     for e in parts:
-        if isinstance(e, Load):
+        if isinstance(e, ir.Load):
             yield Access(e.buffer, e.index, False, bound, origin)
 
 
-def read_buffers(body: Sequence[Stmt]) -> set[str]:
+def read_buffers(body: Sequence[ir.Stmt]) -> set[str]:
     """The arrays that statements read."""
     return set().union(*map(_read_by, body))
 
 
 @remembered
-def _read_by(stmt: Stmt) -> frozenset[str]:
+def _read_by(stmt: ir.Stmt) -> frozenset[str]:
     found = {a.buffer for a in accesses((stmt,)) if not a.write}
     for s in statements((stmt,)):
-        if isinstance(s, Bind):
+        if isinstance(s, ir.Bind):
             found |= set(s.buffers)
-        if isinstance(s, Host):
+        if isinstance(s, ir.Host):
             found |= {a for _, a in s.arrays}
-        if isinstance(s, Return):
+        if isinstance(s, ir.Return):
             found |= {v for v in s.values if isinstance(v, str)}
     return frozenset(found)
 
 
-def used_buffers(body: Sequence[Stmt]) -> set[str]:
+def used_buffers(body: Sequence[ir.Stmt]) -> set[str]:
     """The arrays that statements read or store into, not those that they make."""
     return read_buffers(body).union(*map(_stored_by, body))
 
 
 @remembered
-def _stored_by(stmt: Stmt) -> frozenset[str]:
-    return frozenset(s.buffer for s in statements((stmt,)) if isinstance(s, Write))
+def _stored_by(stmt: ir.Stmt) -> frozenset[str]:
+    return frozenset(s.buffer for s in statements((stmt,)) if isinstance(s, ir.Write))
 
 
-def written_buffers(body: Sequence[Stmt]) -> set[str]:
+def written_buffers(body: Sequence[ir.Stmt]) -> set[str]:
     """The arrays that statements write or rebind."""
     return set().union(*map(_written_by, body))
 
 
 @remembered
-def _written_by(stmt: Stmt) -> frozenset[str]:
+def _written_by(stmt: ir.Stmt) -> frozenset[str]:
     found: set[str] = set()
     for s in statements((stmt,)):
         match s:
-            case Write(buffer=name) | Def(name=name):
+            case ir.Write(buffer=name) | ir.Def(name=name):
                 found.add(name)
-            case Alloc(buffer=buffer):
+            case ir.Alloc(buffer=buffer):
                 found.add(buffer.name)
-            case Bind(names=names):
+            case ir.Bind(names=names):
                 found |= set(names)
-            case Host(makes=makes):
+            case ir.Host(makes=makes):
                 found |= set(makes)
     return frozenset(found)
 
 
-def used_locals(body: Sequence[Stmt]) -> set[str]:
+def used_locals(body: Sequence[ir.Stmt]) -> set[str]:
     """The scalar variables that statements read."""
     return set().union(*map(_locals_of, body))
 
 
 @remembered
-def _locals_of(stmt: Stmt) -> frozenset[str]:
+def _locals_of(stmt: ir.Stmt) -> frozenset[str]:
     found: set[str] = set()
     for s in statements((stmt,)):
         for e in expressions(s):
-            found |= {x.name for x in walk(e) if isinstance(x, Local)}
+            found |= {x.name for x in walk(e) if isinstance(x, ir.Local)}
     return frozenset(found)
 
 
 @remembered
-def _own_locals(s: Stmt) -> frozenset[str]:
-    return frozenset(x.name for e in expressions(s) for x in walk(e) if isinstance(x, Local))
+def _own_locals(s: ir.Stmt) -> frozenset[str]:
+    return frozenset(x.name for e in expressions(s) for x in walk(e) if isinstance(x, ir.Local))
 
 
-def exposed_locals(body: Sequence[Stmt]) -> set[str]:
+def exposed_locals(body: Sequence[ir.Stmt]) -> set[str]:
     """The variables whose value may come from before: read before they are surely assigned."""
     exposed: set[str] = set()
     _exposed(body, set(), exposed)
     return exposed
 
 
-def surely_assigned(body: Sequence[Stmt]) -> set[str]:
+def surely_assigned(body: Sequence[ir.Stmt]) -> set[str]:
     """The variables that statements give a value whatever happens."""
     return _exposed(body, set(), set())
 
 
-def _exposed(body: Sequence[Stmt], assigned: set[str], exposed: set[str]) -> set[str]:
+def _exposed(body: Sequence[ir.Stmt], assigned: set[str], exposed: set[str]) -> set[str]:
     assigned = set(assigned)
     for s in body:
         exposed |= _own_locals(s) - assigned
-        if isinstance(s, Let):
+        if isinstance(s, ir.Let):
             assigned.add(s.name)
         inner = [_exposed(block, assigned, exposed) for block in blocks(s)]
-        if isinstance(s, If):
+        if isinstance(s, ir.If):
             assigned = assigned | (inner[0] & inner[1])
     return assigned
 
@@ -225,5 +204,7 @@ def _exposed(body: Sequence[Stmt], assigned: set[str], exposed: set[str]) -> set
 def plain(poly: Poly) -> Poly:
     """A subscript without the mark that asks for a check."""
     return poly.map_atoms(
-        lambda a: a.expr.poly if isinstance(a, Data) and isinstance(a.expr, Value) else Poly.atom(a)
+        lambda a: (
+            a.expr.poly if isinstance(a, Data) and isinstance(a.expr, ir.Value) else Poly.atom(a)
+        )
     )

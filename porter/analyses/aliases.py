@@ -9,22 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import combinations
 
+from porter import ir
 from porter.analyses.accesses import accesses
 from porter.ir.context import Context, map_blocks, map_exprs
-from porter.ir.nodes import (
-    Alloc,
-    Bind,
-    Def,
-    Expr,
-    For,
-    Host,
-    If,
-    Load,
-    Stage,
-    Stmt,
-    While,
-    Write,
-)
 from porter.ir.walk import blocks, statements
 
 Pairs = set[frozenset[str]]
@@ -46,7 +33,7 @@ class _Names:
         self.next += 1
         self.meaning[name] = self.next
 
-    def bind(self, s: Bind) -> None:
+    def bind(self, s: ir.Bind) -> None:
         values = [self.of(b) for b in s.buffers]
         self.meaning.update(zip(s.names, values, strict=True))
 
@@ -66,7 +53,7 @@ class _Names:
         )
 
 
-def aliases(body: tuple[Stmt, ...], branches: bool = True) -> Pairs:
+def aliases(body: tuple[ir.Stmt, ...], branches: bool = True) -> Pairs:
     """Pairs of names that may mean one array at some launch.
 
     With `branches`, all that one branch binds counts as one array, whichever way it goes.
@@ -74,42 +61,45 @@ def aliases(body: tuple[Stmt, ...], branches: bool = True) -> Pairs:
     names = _Names()
     _run(body, names)
     for s in statements(body):
-        if branches and isinstance(s, If):
+        if branches and isinstance(s, ir.If):
             bound = [
-                b for x in statements((s,)) if isinstance(x, Bind) for b in (*x.names, *x.buffers)
+                b
+                for x in statements((s,))
+                if isinstance(x, ir.Bind)
+                for b in (*x.names, *x.buffers)
             ]
             names.pairs |= {frozenset((a, b)) for a in bound for b in bound if a != b}
     return names.pairs
 
 
-def _run(body: tuple[Stmt, ...], names: _Names) -> None:
+def _run(body: tuple[ir.Stmt, ...], names: _Names) -> None:
     for s in body:
         match s:
-            case Alloc(buffer=buffer):
+            case ir.Alloc(buffer=buffer):
                 names.allocate(buffer.name)
-            case Def(name=name):
+            case ir.Def(name=name):
                 names.allocate(name)
-            case Host(makes=makes):
+            case ir.Host(makes=makes):
                 for name in makes:
                     names.allocate(name)
-            case Bind():
+            case ir.Bind():
                 names.bind(s)
-            case Write(buffer=name):
+            case ir.Write(buffer=name):
                 names.of(name)
                 names.record()
-            case Stage():
+            case ir.Stage():
                 for x in statements(s.body):
-                    if isinstance(x, Write):
+                    if isinstance(x, ir.Write):
                         names.of(x.buffer)
                 names.record()
-            case For() | While():
+            case ir.For() | ir.While():
                 seen = set()
                 for _ in range(MAX_ROUNDS):
                     _run(s.body, names)
                     if names.state() in seen:
                         break
                     seen.add(names.state())
-            case If():
+            case ir.If():
                 for block in blocks(s):
                     _run(block, names)
 
@@ -125,7 +115,7 @@ def with_others(names: set[str], pairs: Pairs) -> set[str]:
     return names.union(*(p for p in pairs if p & names))
 
 
-def under_one_name(loop: For, program: tuple[Stmt, ...]) -> For:
+def under_one_name(loop: ir.For, program: tuple[ir.Stmt, ...]) -> ir.For:
     """The loop with one name for the arrays that may be the same in it, for dependence tests."""
     touched = {a.buffer for a in accesses((loop,))}
     names: dict[str, str] = {}
@@ -134,17 +124,17 @@ def under_one_name(loop: For, program: tuple[Stmt, ...]) -> For:
         if pair <= touched:
             names[other] = names.get(one, one)
     renamed = _renamed(loop, names) if names else loop
-    assert isinstance(renamed, For)
+    assert isinstance(renamed, ir.For)
     return renamed
 
 
-def _renamed(s: Stmt, names: dict[str, str]) -> Stmt:
-    def change(e: Expr) -> Expr | None:
-        if isinstance(e, Load) and e.buffer in names:
+def _renamed(s: ir.Stmt, names: dict[str, str]) -> ir.Stmt:
+    def change(e: ir.Expr) -> ir.Expr | None:
+        if isinstance(e, ir.Load) and e.buffer in names:
             return replace(e, buffer=names[e.buffer])
         return None
 
     s = map_exprs(map_blocks(s, lambda b: tuple(_renamed(t, names) for t in b)), change)
-    if isinstance(s, Write) and s.buffer in names:
+    if isinstance(s, ir.Write) and s.buffer in names:
         return replace(s, buffer=names[s.buffer])
     return s

@@ -9,34 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from porter import ir
 from porter.dtypes.dtype import INT64
-from porter.ir.nodes import (
-    Alloc,
-    Axis,
-    Check,
-    Const,
-    Def,
-    Expr,
-    For,
-    Host,
-    If,
-    Load,
-    Program,
-    Reduce,
-    Return,
-    While,
-    Write,
-)
 from porter.ir.walk import children, statements, walk
 
 Member = tuple[str, int]
 
 
-def expandable(program: Program) -> tuple[tuple[Member, ...], ...]:
+def expandable(program: ir.Program) -> tuple[tuple[Member, ...], ...]:
     """Groups of (argument, axis) that the host may broadcast against each other."""
     if program.indexed or program.strict:
         return ()
-    if any(isinstance(s, (For, While, If, Write, Host)) for s in statements(program.body)):
+    if any(
+        isinstance(s, (ir.For, ir.While, ir.If, ir.Write, ir.Host))
+        for s in statements(program.body)
+    ):
         return ()
     groups = _groups(program.checks)
     fixed = {n for c in program.checks if c.kind != "broadcast"
@@ -48,7 +35,7 @@ def expandable(program: Program) -> tuple[tuple[Member, ...], ...]:
     )
 
 
-def _groups(checks: Sequence[Check]) -> list[set[str]]:
+def _groups(checks: Sequence[ir.Check]) -> list[set[str]]:
     groups: list[set[str]] = []
     for c in checks:
         left, right = c.left.symbol, c.right.symbol
@@ -67,17 +54,17 @@ def _member(name: str) -> Member:
     return array, int(axis[:-1])
 
 
-def _scopes(program: Program) -> Iterator[tuple[Axis, Expr]]:
+def _scopes(program: ir.Program) -> Iterator[tuple[ir.Axis, ir.Expr]]:
     """Every bound index with the expression that it runs through."""
     for s in statements(program.body):
-        if isinstance(s, Def):
+        if isinstance(s, ir.Def):
             yield from ((a, s.body) for a in s.axes)
             for e in walk(s.body):
-                if isinstance(e, Reduce):
+                if isinstance(e, ir.Reduce):
                     yield from ((a, e.body) for a in e.axes)
 
 
-def _met(scope: tuple[Axis, Expr], group: set[str]) -> bool:
+def _met(scope: tuple[ir.Axis, ir.Expr], group: set[str]) -> bool:
     """Whether the index runs along all members of the group or along none."""
     axis, body = scope
     members = {_member(n) for n in group}
@@ -86,37 +73,37 @@ def _met(scope: tuple[Axis, Expr], group: set[str]) -> bool:
     seen = {
         (e.buffer, d)
         for e in _all(body)
-        if isinstance(e, Load)
+        if isinstance(e, ir.Load)
         for d, p in enumerate(e.index)
         if (e.buffer, d) in members and axis.name in p.names()
     }
     return not seen or (seen == members and _plainly(body, members, axis.name))
 
 
-def _plainly(body: Expr, members: set[Member], name: str) -> bool:
+def _plainly(body: ir.Expr, members: set[Member], name: str) -> bool:
     """Each member is read at the index itself: a shifted slice has another length."""
     return all(
         e.index[d].symbol == name
         for e in _all(body)
-        if isinstance(e, Load)
+        if isinstance(e, ir.Load)
         for d in range(len(e.index))
         if (e.buffer, d) in members and name in e.index[d].names()
     )
 
 
-def _all(body: Expr) -> Iterator[Expr]:
+def _all(body: ir.Expr) -> Iterator[ir.Expr]:
     yield body
     for c in children(body):
         yield from _all(c)
 
 
-def fixed_shapes(program: Program) -> bool:
+def fixed_shapes(program: ir.Program) -> bool:
     """Whether the arguments of an elementwise function must have one shape.
 
     The kernels see them broadcast to the common shape.  That is not the shape of what the
     function makes of some of them only, or of an array that is as large as one of them.
     """
-    made = any(isinstance(s, Alloc) for s in statements(program.body))
+    made = any(isinstance(s, ir.Alloc) for s in statements(program.body))
     results = _results(program)
     if program.strict and (program.sized or made or results):
         return True
@@ -124,18 +111,21 @@ def fixed_shapes(program: Program) -> bool:
     return any(_arguments(program, name) != arrays for name in results)
 
 
-def _results(program: Program) -> list[str]:
+def _results(program: ir.Program) -> list[str]:
     """The returned arrays that are not arguments."""
     return [
-        v for s in statements(program.body) if isinstance(s, Return) for v in s.values
+        v for s in statements(program.body) if isinstance(s, ir.Return) for v in s.values
         if isinstance(v, str) and not program.buffers[v].parameter
     ]  # fmt: skip
 
 
-def _arguments(program: Program, name: str) -> set[str]:
+def _arguments(program: ir.Program, name: str) -> set[str]:
     """The arguments that a result is computed from; empty if it is not just an expression."""
     found: set[str] = set()
-    work, bodies = [name], {s.name: s.body for s in statements(program.body) if isinstance(s, Def)}
+    work, bodies = (
+        [name],
+        {s.name: s.body for s in statements(program.body) if isinstance(s, ir.Def)},
+    )
     while work:
         at = work.pop()
         if at in program.buffers and program.buffers[at].parameter:
@@ -143,6 +133,6 @@ def _arguments(program: Program, name: str) -> set[str]:
         elif at not in bodies:
             return set()
         else:
-            work += [e.buffer for e in _all(bodies.pop(at)) if isinstance(e, Load)]
-            bodies[at] = Const(0, INT64)
+            work += [e.buffer for e in _all(bodies.pop(at)) if isinstance(e, ir.Load)]
+            bodies[at] = ir.Const(0, INT64)
     return found

@@ -13,34 +13,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
+from porter import ir
 from porter.analyses.accesses import Access, expressions
-from porter.ir.nodes import (
-    Alloc,
-    Axis,
-    Buffer,
-    Def,
-    Expr,
-    For,
-    If,
-    Let,
-    Load,
-    Op,
-    Reduce,
-    Select,
-    Stage,
-    Stmt,
-    Value,
-    While,
-    Write,
-)
 from porter.ir.walk import children, statements
 from porter.sizes.affine import Row, System, combine
 from porter.sizes.polynomial import Apply, Atom, Data, Monomial, Poly, Sym
 
 #: branches are told apart as long as no more cases than this come of it
 MAX_CASES = 8
-Buffers = Mapping[str, Buffer]
-Guard = tuple[Expr, bool]
+Buffers = Mapping[str, ir.Buffer]
+Guard = tuple[ir.Expr, bool]
 Extra = Callable[["Pair"], None]
 
 
@@ -54,9 +36,9 @@ class Range:
     step: int = 1
 
     @staticmethod
-    def of(loop: For | Axis) -> Range:
+    def of(loop: ir.For | ir.Axis) -> Range:
         """The range of a loop or of a domain's axis."""
-        if isinstance(loop, Axis):
+        if isinstance(loop, ir.Axis):
             return Range(loop.name, loop.lo, loop.hi)
         return Range(loop.index, loop.lo, loop.hi, loop.step)
 
@@ -71,48 +53,48 @@ class Site:
     at: int  # which statement of the body it stands in
 
 
-def sites(body: Sequence[Stmt]) -> list[Site]:
+def sites(body: Sequence[ir.Stmt]) -> list[Site]:
     """Every access of a loop's body but those of arrays that each iteration makes anew."""
-    own = {s.name for s in statements(tuple(body)) if isinstance(s, Def)}
-    own |= {s.buffer.name for s in statements(tuple(body)) if isinstance(s, Alloc)}
-    lets = frozenset(s.name for s in statements(tuple(body)) if isinstance(s, Let))
+    own = {s.name for s in statements(tuple(body)) if isinstance(s, ir.Def)}
+    own |= {s.buffer.name for s in statements(tuple(body)) if isinstance(s, ir.Alloc)}
+    lets = frozenset(s.name for s in statements(tuple(body)) if isinstance(s, ir.Let))
     found = (x for k, s in enumerate(body) for x in _of(s, (), (), lets, k))
     return [x for x in found if x.access.buffer not in own]
 
 
 def _of(
-    s: Stmt, scope: tuple[Range, ...], guards: tuple[Guard, ...], lets: frozenset[str], at: int
+    s: ir.Stmt, scope: tuple[Range, ...], guards: tuple[Guard, ...], lets: frozenset[str], at: int
 ) -> Iterator[Site]:
-    axes: tuple[Axis, ...] = getattr(s, "axes", ())
+    axes: tuple[ir.Axis, ...] = getattr(s, "axes", ())
     own = (*scope, *map(Range.of, axes))
-    mask = s.mask if isinstance(s, Write) else None
+    mask = s.mask if isinstance(s, ir.Write) else None
     inside = (*guards, (mask, False)) if mask is not None else guards
-    if isinstance(s, Write):
+    if isinstance(s, ir.Write):
         access = Access(s.buffer, s.index, True, lets, s.origin, s.combine)
         yield Site(access, own, inside, at)
     for e in expressions(s):
         for load, ranges, tests in _loads(e, own, guards if e is mask else inside):
             yield Site(Access(load.buffer, load.index, False, lets, s.origin), ranges, tests, at)
     match s:
-        case For() | While() | Stage():
-            deeper = (*own, Range.of(s)) if isinstance(s, For) else own
+        case ir.For() | ir.While() | ir.Stage():
+            deeper = (*own, Range.of(s)) if isinstance(s, ir.For) else own
             for x in s.body:
                 yield from _of(x, deeper, guards, lets, at)
-        case If(cond, then, other, _):
+        case ir.If(cond, then, other, _):
             for block, negated in ((then, False), (other, True)):
                 for x in block:
                     yield from _of(x, scope, (*guards, (cond, negated)), lets, at)
 
 
 def _loads(
-    e: Expr, scope: tuple[Range, ...], guards: tuple[Guard, ...]
-) -> Iterator[tuple[Load, tuple[Range, ...], tuple[Guard, ...]]]:
-    if isinstance(e, Load):
+    e: ir.Expr, scope: tuple[Range, ...], guards: tuple[Guard, ...]
+) -> Iterator[tuple[ir.Load, tuple[Range, ...], tuple[Guard, ...]]]:
+    if isinstance(e, ir.Load):
         yield e, scope, guards
-    if isinstance(e, Reduce):
+    if isinstance(e, ir.Reduce):
         yield from _loads(e.body, (*scope, *map(Range.of, e.axes)), guards)
         return
-    if isinstance(e, Select):
+    if isinstance(e, ir.Select):
         yield from _loads(e.cond, scope, guards)
         yield from _loads(e.then, scope, (*guards, (e.cond, False)))
         yield from _loads(e.other, scope, (*guards, (e.cond, True)))
@@ -226,17 +208,17 @@ def _nonneg(atom: Atom) -> bool:
 Case = tuple[tuple[Poly, bool], ...]
 
 
-def _cases(cond: Expr, negated: bool) -> list[Case]:
+def _cases(cond: ir.Expr, negated: bool) -> list[Case]:
     """A condition in disjunctive form."""
     match cond:
-        case Op(op="not", args=(inner,)):
+        case ir.Op(op="not", args=(inner,)):
             return _cases(inner, not negated)
-        case Op(op="and" | "or" as op, args=(a, b)):
+        case ir.Op(op="and" | "or" as op, args=(a, b)):
             first, second = _cases(a, negated), _cases(b, negated)
             if (op == "and") == negated:
                 return [*first, *second]
             return [(*x, *y) for x in first for y in second]
-        case Op(op=op, args=(Value(poly=left), Value(poly=right))) if op in _NEGATED:
+        case ir.Op(op=op, args=(ir.Value(poly=left), ir.Value(poly=right))) if op in _NEGATED:
             return _comparison(_NEGATED[op] if negated else op, left - right)
     return [()]
 
@@ -349,13 +331,13 @@ def _marked(poly: Poly) -> Poly | None:
     """The subscript under the mark that asks for a check, or None if there is no such mark."""
     if len(poly.terms) == 1 and len(poly.terms[0][0]) == 1 and poly.terms[0][1] == 1:
         atom = poly.terms[0][0][0]
-        if isinstance(atom, Data) and isinstance(atom.expr, Value):
+        if isinstance(atom, Data) and isinstance(atom.expr, ir.Value):
             return atom.expr.poly
     return None
 
 
 def carried(
-    loop: For, buffers: Buffers, around: Sequence[Range] = (), only: str | None = None
+    loop: ir.For, buffers: Buffers, around: Sequence[Range] = (), only: str | None = None
 ) -> tuple[Access, Access] | None:
     """Two accesses of different iterations that may meet, one of them a write, or None.
 

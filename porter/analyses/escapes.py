@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
+from porter import ir
 from porter.analyses.accesses import used_buffers
-from porter.ir.nodes import Alloc, Def, For, Stmt, While
 from porter.ir.walk import blocks, statements
 
 
 def escaping(
-    body: Sequence[Stmt], later: AbstractSet[str] = frozenset()
-) -> Iterator[tuple[For | While, Def | Alloc]]:
+    body: Sequence[ir.Stmt], later: AbstractSet[str] = frozenset()
+) -> Iterator[tuple[ir.For | ir.While, ir.Def | ir.Alloc]]:
     """Each loop with a statement in it that makes what is used behind that loop.
 
     `later` are the arrays that are used behind the statements.
@@ -21,16 +21,16 @@ def escaping(
         if not blocks(s):
             continue
         rest = later | used_buffers(body[k + 1 :])
-        if isinstance(s, (For, While)):
+        if isinstance(s, (ir.For, ir.While)):
             yield from ((s, x) for x in statements((s,)) if _made(x) in rest)  # type: ignore[misc]
         for block in blocks(s):
             yield from escaping(block, rest)
 
 
-def _made(s: Stmt) -> str | None:
+def _made(s: ir.Stmt) -> str | None:
     match s:
-        case Def(name=name):
+        case ir.Def(name=name):
             return name
-        case Alloc(buffer=buffer):
+        case ir.Alloc(buffer=buffer):
             return buffer.name
     return None

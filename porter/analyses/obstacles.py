@@ -4,25 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter import ir
 from porter.analyses.accesses import Access, exposed_locals, expressions
 from porter.analyses.dependence import carried
 from porter.analyses.escapes import escaping
 from porter.diagnostics import Note, Refusal
 from porter.ir.context import Context
-from porter.ir.nodes import (
-    Alloc,
-    Bind,
-    Def,
-    For,
-    Host,
-    Jump,
-    Let,
-    Local,
-    Origin,
-    Return,
-    Stmt,
-    While,
-)
 from porter.ir.printer import show
 from porter.ir.walk import rewrite, statements, walk
 from porter.lowering.state.builder import refusal
@@ -32,24 +19,24 @@ from porter.transforms.fusion.stages import own_level
 _IN_ORDER = "keep the loop on the CPU, or run it on one slow thread with `--allow-serial`"
 
 
-def obstacle(loop: For, after: set[str], context: Context) -> Refusal | None:
+def obstacle(loop: ir.For, after: set[str], context: Context) -> Refusal | None:
     """Why the iterations cannot run in parallel, as a diagnostic; None if they can."""
     name = context.user(loop.index)
     inside = list(statements(loop.body))
     for s in inside:
-        if isinstance(s, Return):
+        if isinstance(s, ir.Return):
             return _refused(loop, f"the loop over `{name}` may return early",
                             note=Note(s.origin.span, "returns here"))  # fmt: skip
-        if isinstance(s, (Bind, Host)):
-            words = "rebinds an array" if isinstance(s, Bind) else "has a host statement"
+        if isinstance(s, (ir.Bind, ir.Host)):
+            words = "rebinds an array" if isinstance(s, ir.Bind) else "has a host statement"
             return _refused(loop, f"the loop over `{name}` {words}",
                             note=Note(s.origin.span, "in this statement"))  # fmt: skip
     for s in own_level(loop.body):
-        if isinstance(s, Jump) and s.kind == "break":
+        if isinstance(s, ir.Jump) and s.kind == "break":
             return _refused(loop, f"the loop over `{name}` may stop early",
                             "test the condition in every iteration instead of using `break`",
                             Note(s.origin.span, "leaves the loop here"))  # fmt: skip
-    assigned = {s.name for s in inside if isinstance(s, Let)}
+    assigned = {s.name for s in inside if isinstance(s, ir.Let)}
     exposed = exposed_locals(loop.body)
     passed_on = sorted(assigned & exposed) or sorted(assigned & after)
     if passed_on:
@@ -60,15 +47,15 @@ def obstacle(loop: For, after: set[str], context: Context) -> Refusal | None:
     return None if found is None else _dependence(loop, *found, context)
 
 
-def _refused(loop: For, message: str, help: str = "", note: Note | None = None) -> Refusal:
+def _refused(loop: ir.For, message: str, help: str = "", note: Note | None = None) -> Refusal:
     notes = () if note is None else (note,)
     return refusal("PRT904", message, loop.origin.span, help or _IN_ORDER, notes)
 
 
-def _passed_on(loop: For, variable: str, context: Context, *, in_loop: bool) -> Refusal:
+def _passed_on(loop: ir.For, variable: str, context: Context, *, in_loop: bool) -> Refusal:
     """A variable that goes from one iteration to the next, with both places."""
     name, index = context.user(variable), context.user(loop.index)
-    stores = [s for s in statements(loop.body) if isinstance(s, Let) and s.name == variable]
+    stores = [s for s in statements(loop.body) if isinstance(s, ir.Let) and s.name == variable]
     last = stores[-1].origin
     reads = _reads(loop.body, variable)
     note = Note((reads[0] if reads else last).span, "read here")
@@ -85,22 +72,22 @@ def _passed_on(loop: For, variable: str, context: Context, *, in_loop: bool) -> 
     )
 
 
-def _last(loop: For | While, made: Def | Alloc, context: Context) -> Refusal:
+def _last(loop: ir.For | ir.While, made: ir.Def | ir.Alloc, context: Context) -> Refusal:
     """An array that the last iteration leaves."""
-    name = context.user(made.name if isinstance(made, Def) else made.buffer.name)
+    name = context.user(made.name if isinstance(made, ir.Def) else made.buffer.name)
     return refusal("PRT904", f"`{name}` is read after the loop that assigns it an array",
                    made.origin.span, "compute it again after the loop",
                    (Note(loop.origin.span, "the loop"),))  # fmt: skip
 
 
-def _reads(body: Sequence[Stmt], variable: str) -> list[Origin]:
+def _reads(body: Sequence[ir.Stmt], variable: str) -> list[ir.Origin]:
     return [
         s.origin for s in statements(tuple(body)) for e in expressions(s)
-        if any(isinstance(x, Local) and x.name == variable for x in walk(e))
+        if any(isinstance(x, ir.Local) and x.name == variable for x in walk(e))
     ]  # fmt: skip
 
 
-def _dependence(loop: For, write: Access, other: Access, context: Context) -> Refusal:
+def _dependence(loop: ir.For, write: Access, other: Access, context: Context) -> Refusal:
     verb = "writes" if other.write else "reads"
     one, two = shown(write, context), shown(other, context)
     what = f"and {verb} `{two}`" if (other.write, two) != (True, one) else "in several iterations"
@@ -133,8 +120,8 @@ def _plain(poly: Poly, context: Context) -> Poly:
 
 
 def _text(a: Data, context: Context) -> str:
-    def change(e: object) -> Local | None:
-        return Local(context.user(e.name), e.dtype) if isinstance(e, Local) else None
+    def change(e: object) -> ir.Local | None:
+        return ir.Local(context.user(e.name), e.dtype) if isinstance(e, ir.Local) else None
 
     text = show(rewrite(a.expr, change))
     return text[1:-1] if text.startswith("(") and text.endswith(")") else text

@@ -12,21 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from porter import ir
 from porter.analyses.accesses import expressions
-from porter.ir.nodes import (
-    Axis,
-    Bind,
-    Check,
-    Def,
-    Expr,
-    Host,
-    Load,
-    Program,
-    Reduce,
-    Return,
-    Stmt,
-    Write,
-)
 from porter.ir.walk import statements, walk
 from porter.sizes.polynomial import Poly
 
@@ -39,12 +26,12 @@ _SIZE = re.compile(r"(\w+)\.shape\[(\d+)\]")
 class _Scope:
     """A bound index, what is read while it runs, and whether a store runs along it."""
 
-    axis: Axis
-    reads: tuple[Load, ...]
+    axis: ir.Axis
+    reads: tuple[ir.Load, ...]
     stored: bool
 
 
-def widenable(program: Program, done: Sequence[Member]) -> tuple[Widened, ...]:
+def widenable(program: ir.Program, done: Sequence[Member]) -> tuple[Widened, ...]:
     """(argument, axis, length) in the order in which the host repeats them."""
     sizes = _candidates(program, done)
     if not sizes:
@@ -52,7 +39,7 @@ def widenable(program: Program, done: Sequence[Member]) -> tuple[Widened, ...]:
     scopes = list(_scopes(program.body))
     bound = {s.axis.name for s in scopes}
     for e in _all(program.body):
-        if isinstance(e, Load):
+        if isinstance(e, ir.Load):
             for d, p in enumerate(e.index):
                 if p.symbol not in bound:
                     sizes.pop((e.buffer, d), None)
@@ -63,7 +50,7 @@ def widenable(program: Program, done: Sequence[Member]) -> tuple[Widened, ...]:
     return tuple((name, d, size) for (name, d), size in reversed(sizes.items()))
 
 
-def _candidates(program: Program, done: Sequence[Member]) -> dict[Member, Poly]:
+def _candidates(program: ir.Program, done: Sequence[Member]) -> dict[Member, Poly]:
     kept = _changed(program)
     sizes: dict[Member, Poly] = {}
     for c in program.checks:
@@ -81,44 +68,44 @@ def _candidates(program: Program, done: Sequence[Member]) -> dict[Member, Poly]:
     return sizes
 
 
-def _asked(c: Check) -> set[str]:
+def _asked(c: ir.Check) -> set[str]:
     """The sizes that a check depends on; those that axes are compared with may be repeated."""
     if c.kind in ("broadcast", "store") and c.right.symbol:
         return c.left.names()
     return {n for p in (c.left, c.right, *c.when) for n in p.names()}
 
 
-def _changed(program: Program) -> set[str]:
+def _changed(program: ir.Program) -> set[str]:
     """Arrays that are stored into, returned, bound to a name or seen by the user's own checks."""
     found: set[str] = set()
     for s in statements(program.body):
         match s:
-            case Write(buffer=name):
+            case ir.Write(buffer=name):
                 found.add(name)
-            case Bind(buffers=names, names=others):
+            case ir.Bind(buffers=names, names=others):
                 found |= {*names, *others}
-            case Return(values=values):
+            case ir.Return(values=values):
                 found |= {v for v in values if isinstance(v, str)}
-            case Host(text=text, arrays=arrays):
+            case ir.Host(text=text, arrays=arrays):
                 found |= {*re.findall(r"\w+", text), *(a for _, a in arrays)}
     return found
 
 
-def _scopes(body: tuple[Stmt, ...]) -> Iterator[_Scope]:
+def _scopes(body: tuple[ir.Stmt, ...]) -> Iterator[_Scope]:
     for s in statements(body):
         for e in expressions(s):
             for x in walk(e):
-                if isinstance(x, Reduce):
-                    reads = tuple(y for y in walk(x.body) if isinstance(y, Load))
+                if isinstance(x, ir.Reduce):
+                    reads = tuple(y for y in walk(x.body) if isinstance(y, ir.Load))
                     yield from (_Scope(a, reads, False) for a in x.axes)
-        if isinstance(s, (Def, Write)):
-            reads = tuple(y for e in expressions(s) for y in walk(e) if isinstance(y, Load))
-            index = s.index if isinstance(s, Write) else ()
+        if isinstance(s, (ir.Def, ir.Write)):
+            reads = tuple(y for e in expressions(s) for y in walk(e) if isinstance(y, ir.Load))
+            index = s.index if isinstance(s, ir.Write) else ()
             for a in s.axes:
                 yield _Scope(a, reads, any(a.name in p.names() for p in index))
 
 
-def _all(body: tuple[Stmt, ...]) -> Iterator[Expr]:
+def _all(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Expr]:
     for s in statements(body):
         for e in expressions(s):
             yield from walk(e)
@@ -141,7 +128,7 @@ def _loose(scope: _Scope, sizes: dict[Member, Poly]) -> Member | None:
 
 
 def _without_unknown_lengths(
-    program: Program, scopes: Sequence[_Scope], sizes: dict[Member, Poly]
+    program: ir.Program, scopes: Sequence[_Scope], sizes: dict[Member, Poly]
 ) -> None:
     """An index that runs along no array has a length that may be anyone's."""
     for s in scopes:

@@ -10,23 +10,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, INT64, DType
 from porter.ir.context import Context, map_blocks
-from porter.ir.nodes import (
-    Axis,
-    Const,
-    Expr,
-    For,
-    Let,
-    Local,
-    Op,
-    Reduce,
-    Select,
-    Stage,
-    Stmt,
-    Value,
-    Write,
-)
 from porter.ir.walk import free_names, rewrite, substitute, walk
 from porter.sizes.polynomial import Data, sym
 
@@ -37,9 +23,9 @@ NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
          "any": "found", "all": "holds"}  # fmt: skip
 
 
-def running_fold(s: Write) -> tuple[Axis, Reduce] | None:
+def running_fold(s: ir.Write) -> tuple[ir.Axis, ir.Reduce] | None:
     """The axis along which a store accumulates, and its only fold; None if it does not."""
-    found = [e for e in walk(s.body) if isinstance(e, Reduce)]
+    found = [e for e in walk(s.body) if isinstance(e, ir.Reduce)]
     if not found or s.mask is not None or s.checked:
         return None
     r = found[0]
@@ -53,19 +39,19 @@ def running_fold(s: Write) -> tuple[Axis, Reduce] | None:
     return None
 
 
-def runs_along(e: Expr, axes: tuple[Axis, ...]) -> bool:
+def runs_along(e: ir.Expr, axes: tuple[ir.Axis, ...]) -> bool:
     """Whether an expression folds up to one of its own indices: it must not be computed alone."""
     own = {a.name for a in axes}
-    return any(a.hi.names() & own for r in walk(e) if isinstance(r, Reduce) for a in r.axes)
+    return any(a.hi.names() & own for r in walk(e) if isinstance(r, ir.Reduce) for a in r.axes)
 
 
-def _rectangular(axes: tuple[Axis, ...]) -> bool:
+def _rectangular(axes: tuple[ir.Axis, ...]) -> bool:
     own = {a.name for a in axes}
     bounds = [p for a in axes for p in (a.lo, a.hi)]
     return not any(p.names() & own or any(isinstance(x, Data) for x in p.atoms()) for p in bounds)
 
 
-def in_thread(s: Write, axis: Axis) -> bool:
+def in_thread(s: ir.Write, axis: ir.Axis) -> bool:
     """Whether each line is left to one thread."""
     if len(s.axes) == 1:
         return False
@@ -74,40 +60,40 @@ def in_thread(s: Write, axis: Axis) -> bool:
     return fast == 0 or (length is not None and length <= SHORT)
 
 
-def scan_lines(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def scan_lines(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: a running fold with a thread for each line becomes a loop of that thread."""
-    result: list[Stmt] = []
+    result: list[ir.Stmt] = []
     for s in body:
-        if isinstance(s, Write):
+        if isinstance(s, ir.Write):
             found = running_fold(s)
             line = found is not None and in_thread(s, found[0])
             result.append(_line(s, *found, context) if line and found else s)
-        elif isinstance(s, Stage):
+        elif isinstance(s, ir.Stage):
             result.append(s)
         else:
             result.append(map_blocks(s, lambda b: scan_lines(b, context)))
     return tuple(result)
 
 
-def _line(s: Write, axis: Axis, r: Reduce, context: Context) -> Stage:
+def _line(s: ir.Write, axis: ir.Axis, r: ir.Reduce, context: Context) -> ir.Stage:
     """One thread for each line: it carries the fold along the axis."""
     dtype = replace(r.dtype, weak=False)
-    total = Local(context.fresh(NAMES[r.op]), dtype)
+    total = ir.Local(context.fresh(NAMES[r.op]), dtype)
     here = sym(axis.name, True)
     term = substitute(r.body, {r.axes[0].name: here})
-    folded: Expr = Op(OPS[r.op], (total, term), dtype)
+    folded: ir.Expr = ir.Op(OPS[r.op], (total, term), dtype)
     if r.op in ("max", "min") and dtype.kind in "iu":
         # integers have no value that a maximum ignores: start from the first element
-        first = Op("eq", (Value(here, INT64), Value(axis.lo, INT64)), BOOL)
-        folded = Select(first, term, folded, dtype)
+        first = ir.Op("eq", (ir.Value(here, INT64), ir.Value(axis.lo, INT64)), BOOL)
+        folded = ir.Select(first, term, folded, dtype)
     value = rewrite(s.body, lambda e: total if e == r else None)
     inner = (
-        Let(total.name, folded, s.origin),
+        ir.Let(total.name, folded, s.origin),
         replace(s, axes=(), body=value),
     )
-    loop = For(axis.name, axis.lo, axis.hi, 1, inner, s.origin)
-    start = Let(total.name, Const(neutral(r.op, dtype), dtype), s.origin)
-    return Stage(tuple(a for a in s.axes if a is not axis), (start, loop), s.origin)
+    loop = ir.For(axis.name, axis.lo, axis.hi, 1, inner, s.origin)
+    start = ir.Let(total.name, ir.Const(neutral(r.op, dtype), dtype), s.origin)
+    return ir.Stage(tuple(a for a in s.axes if a is not axis), (start, loop), s.origin)
 
 
 def neutral(op: str, dtype: DType) -> complex | float | int | bool:

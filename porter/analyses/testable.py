@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from porter.ir.nodes import Check, Expr, Fetch, Let, Load, Local, Scalar
+from porter import ir
 from porter.ir.walk import free_names, walk
 from porter.sizes.polynomial import Data, Poly
 
 
-def needed(check: Check) -> set[str]:
+def needed(check: ir.Check) -> set[str]:
     """The names of the host that a check is about."""
     names: set[str] = set()
     for p in (check.left, check.right, *check.when):
@@ -22,18 +22,18 @@ def needed(check: Check) -> set[str]:
 def _of_size(p: Poly) -> set[str]:
     """Of arrays the host knows those without dimensions, by their names, and no element."""
     inside = [a.expr for a in p.atoms() if isinstance(a, Data)]
-    loads = [e for expr in inside for e in walk(expr) if isinstance(e, Load)]
+    loads = [e for expr in inside for e in walk(expr) if isinstance(e, ir.Load)]
     read = {e.buffer if not e.index else f"{e.buffer}[]" for e in loads}
     return p.names().union(read, *map(_of_value, inside))
 
 
-def _of_value(e: Expr) -> set[str]:
-    return free_names(e) | {x.name for x in walk(e) if isinstance(x, (Scalar, Local))}
+def _of_value(e: ir.Expr) -> set[str]:
+    return free_names(e) | {x.name for x in walk(e) if isinstance(x, (ir.Scalar, ir.Local))}
 
 
 def untestable(
-    checks: Iterable[Check], parameters: Iterable[str], items: Iterable[object]
-) -> Check | None:
+    checks: Iterable[ir.Check], parameters: Iterable[str], items: Iterable[object]
+) -> ir.Check | None:
     """A check that needs what the host never knows, if there is one."""
-    known = {*parameters, *(i.name for i in items if isinstance(i, (Let, Fetch)))}
+    known = {*parameters, *(i.name for i in items if isinstance(i, (ir.Let, ir.Fetch)))}
     return next((c for c in checks if not needed(c) <= known), None)

@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import libcst as cst
 
+from porter import ir
 from porter.analyses.testable import untestable
 from porter.convert.passes import plan
 from porter.diagnostics import Refusal, brief
 from porter.dtypes.dtype import DType
 from porter.inference.signature import OMITTED, ParameterType, candidates, parameters_of
-from porter.ir.nodes import Program
 from porter.lowering.program import build
 from porter.lowering.state.builder import refusal
 from porter.resolve.attributes import as_function, methods_of
@@ -28,7 +28,7 @@ from porter.support.reserved import ATTRIBUTE_PREFIX
 
 def front_end(
     function: FunctionSource, signature: str | None, scope: Globals
-) -> tuple[tuple[ParameterType, ...], Program, Plan]:
+) -> tuple[tuple[ParameterType, ...], ir.Program, Plan]:
     """The first candidate signature that converts. Raises Refusal."""
     function, scope = method_apart(function, scope)
     first = None
@@ -55,7 +55,7 @@ def method_apart(function: FunctionSource, scope: Globals) -> tuple[FunctionSour
 
 def _first_candidate(
     function: FunctionSource, signature: str | None, scope: Globals, partial: bool
-) -> tuple[tuple[ParameterType, ...], Program, Plan]:
+) -> tuple[tuple[ParameterType, ...], ir.Program, Plan]:
     """The first signature that converts; with `partial`, some statements may stay on the host.
 
     Numbers that become arrays (`total = 0; total += row`) come second: with other types they may
@@ -85,7 +85,7 @@ def _reached(e: Refusal) -> int:
     return e.diagnostic.span.line
 
 
-def _settled(types: Sequence[ParameterType], program: Program) -> tuple[ParameterType, ...]:
+def _settled(types: Sequence[ParameterType], program: ir.Program) -> tuple[ParameterType, ...]:
     """The types: omitted where the kernels were made for the default, an array's as converted."""
     settled = []
     for t, p in zip(types, program.parameters, strict=True):
@@ -99,7 +99,7 @@ def _settled(types: Sequence[ParameterType], program: Program) -> tuple[Paramete
 _FINAL = {"PRT901", "PRT904", "PRT906", "PRT909"}
 
 
-def _planned(function: FunctionSource, program: Program) -> Plan:
+def _planned(function: FunctionSource, program: ir.Program) -> Plan:
     result = plan(program)
     from porter.schedule.elementwise import items_of
 

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from porter import ir
 from porter.codegen.module.marks import dtypes_of
 from porter.codegen.module.module import FunctionText, function_text
 from porter.convert.attempt import assumable, assumptions, front_end, method_apart
@@ -14,7 +15,6 @@ from porter.convert.passes import plan
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.dtype import SIBLINGS, DType
 from porter.inference.signature import ParameterType, parameters_of
-from porter.ir.nodes import Program
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
 from porter.schedule.nodes import Plan
@@ -46,7 +46,7 @@ class Converted:
     name: str
     types: tuple[ParameterType, ...]
     assumed: tuple[str, ...]
-    program: Program
+    program: ir.Program
     plan: Plan
     blank: FunctionText
     path: str
@@ -208,7 +208,7 @@ def shapes_of(converted: Converted) -> str:
     return " ".join(entries)
 
 
-def _least(program: Program) -> dict[str, Poly]:
+def _least(program: ir.Program) -> dict[str, Poly]:
     """Sizes for which only a least value is known, in terms of others: `x[n+4] y[n]`."""
     found: dict[str, Poly] = {}
     for c in program.checks:

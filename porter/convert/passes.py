@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from porter import ir
 from porter.analyses.accesses import accesses
 from porter.analyses.broadcast import expandable, fixed_shapes
 from porter.analyses.runtime_broadcast import widenable
 from porter.analyses.scans import scan_lines
 from porter.ir.check import check
 from porter.ir.context import Context
-from porter.ir.nodes import For, Program, Stmt
 from porter.ir.walk import statements
 from porter.schedule.kernels import group
 from porter.schedule.nodes import Plan
@@ -34,7 +34,7 @@ from porter.transforms.loops.last_writer import winners
 from porter.transforms.loops.loops import place_loops
 from porter.transforms.loops.scan_loops import scan_loops
 
-Pass = Callable[[tuple[Stmt, ...], Context], tuple[Stmt, ...]]
+Pass = Callable[[tuple[ir.Stmt, ...], Context], tuple[ir.Stmt, ...]]
 
 #: from an array program to stages; `kernels.group` then makes the launches
 PASSES: tuple[Pass, ...] = (
@@ -61,7 +61,7 @@ PASSES: tuple[Pass, ...] = (
 )
 
 
-def lower(program: Program) -> tuple[tuple[Stmt, ...], Context]:
+def lower(program: ir.Program) -> tuple[tuple[ir.Stmt, ...], Context]:
     """The statements after all passes: scalar loops, each store with its domain."""
     context = Context.of(program)
     body = program.body
@@ -73,7 +73,7 @@ def lower(program: Program) -> tuple[tuple[Stmt, ...], Context]:
     return body, context
 
 
-def plan(program: Program) -> Plan:
+def plan(program: ir.Program) -> Plan:
     """The plan of one function. Raises Refusal where a loop cannot run in parallel."""
     body, context = lower(program)
     groups = expandable(program)
@@ -96,6 +96,6 @@ def plan(program: Program) -> Plan:
     )
 
 
-def _indexed(program: Program) -> bool:
-    loops = {s.index for s in statements(program.body) if isinstance(s, For)}
+def _indexed(program: ir.Program) -> bool:
+    loops = {s.index for s in statements(program.body) if isinstance(s, ir.For)}
     return any(p.names() & loops for a in accesses(program.body) for p in a.index)

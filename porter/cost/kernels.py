@@ -5,25 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from porter import ir
 from porter.analyses.accesses import expressions
 from porter.analyses.scans import running_fold
 from porter.cost.amounts import Amount
 from porter.cost.scopes import Scope, data_lengths
 from porter.ir.context import op_weight
-from porter.ir.nodes import (
-    Buffer,
-    Expr,
-    For,
-    If,
-    Load,
-    Op,
-    Reduce,
-    Select,
-    Stage,
-    Stmt,
-    While,
-    Write,
-)
 from porter.ir.ops import UPDATES
 from porter.ir.walk import children, statements, substitute
 from porter.schedule.nodes import BlockLoop, BlockStep, Fold, Kernel
@@ -50,7 +37,7 @@ class KernelWork:
     ops64: tuple[Amount, ...] = ()
 
 
-def kernel_work(kernel: Kernel, buffers: dict[str, Buffer], around: Scope) -> KernelWork:
+def kernel_work(kernel: Kernel, buffers: dict[str, ir.Buffer], around: Scope) -> KernelWork:
     """What one launch of a kernel does, inside of the host's loops."""
     shapes = {name: b.shape for name, b in buffers.items()}
     lengths = data_lengths(kernel_expressions(kernel), shapes)
@@ -72,11 +59,11 @@ def kernel_work(kernel: Kernel, buffers: dict[str, Buffer], around: Scope) -> Ke
     )
 
 
-def kernel_expressions(kernel: Kernel) -> Iterator[Expr]:
+def kernel_expressions(kernel: Kernel) -> Iterator[ir.Expr]:
     """Every expression of a kernel: folds, and those of its statements."""
     body = list(kernel.body)
     for step in kernel.parts:
-        if isinstance(step, Stage):
+        if isinstance(step, ir.Stage):
             body += step.body
         else:
             yield from (*(r for _, r in step.reductions), step.value)
@@ -102,7 +89,7 @@ def _threads(kernel: Kernel, scope: Scope) -> tuple[int, tuple[Poly, ...]]:
 class _Counter:
     """Collects the accesses and operations of a kernel."""
 
-    buffers: dict[str, Buffer]
+    buffers: dict[str, ir.Buffer]
     reads: dict[tuple[object, ...], tuple[str, tuple[Poly, ...]]] = field(default_factory=dict)
     writes: dict[tuple[object, ...], tuple[str, tuple[Poly, ...]]] = field(default_factory=dict)
     ops32: list[Amount] = field(default_factory=list)
@@ -119,25 +106,25 @@ class _Counter:
 
     # -- statements --------------------------------------------------------------------
 
-    def block(self, body: Sequence[Stmt], scope: Scope) -> None:
+    def block(self, body: Sequence[ir.Stmt], scope: Scope) -> None:
         """Statements that each run once for the scope's domain."""
         for s in body:
             for e in expressions(s):
                 self.expression(e, scope)
             match s:
-                case Write():
+                case ir.Write():
                     self.store(s.buffer, s.index, scope)
                     if s.combine in UPDATES:
                         self.site(self.reads, s.buffer, s.index, scope)
                         self.operations(1, self.buffers[s.buffer].dtype.name, scope)
-                case For(index, lo, hi, step, inner, _):
+                case ir.For(index, lo, hi, step, inner, _):
                     self.block(inner, scope.loop(index, lo, hi, step))
-                case While(_, inner, _):
+                case ir.While(_, inner, _):
                     self.block(inner, scope.loop(_ITERATIONS, Poly(), sym(_ITERATIONS, True), 1))
-                case If(_, first, second, _):
+                case ir.If(_, first, second, _):
                     self.block(first, scope)
                     self.block(second, scope)
-                case Stage(axes, inner, _):
+                case ir.Stage(axes, inner, _):
                     self.block(inner, scope.within(axes))
 
     def steps(self, steps: Sequence[BlockStep], outer: Scope, rows: Scope) -> None:
@@ -153,7 +140,7 @@ class _Counter:
                 case BlockLoop(index, lo, hi, step, inner, _):
                     looped = outer.loop(index, lo, hi, step)
                     self.steps(inner, looped, looped)
-                case Stage(axes, body, _):
+                case ir.Stage(axes, body, _):
                     self.block(body, outer.within(axes))
 
     def scan(self, kernel: Kernel, scope: Scope) -> None:
@@ -171,20 +158,20 @@ class _Counter:
 
     # -- what is counted ---------------------------------------------------------------
 
-    def expression(self, e: Expr, scope: Scope) -> None:
+    def expression(self, e: ir.Expr, scope: Scope) -> None:
         """Operations and reads of one evaluation for each point of the domain."""
         match e:
-            case Reduce(_, axes, body, dtype):
+            case ir.Reduce(_, axes, body, dtype):
                 inner = scope.within(axes)
                 self.expression(body, inner)
                 self.operations(1, dtype.name, inner)
                 return
-            case Op(op, args, dtype):
+            case ir.Op(op, args, dtype):
                 wide = max([dtype, *(a.dtype for a in args)], key=lambda d: d.kind in "fc")
                 self.operations(op_weight(op), wide.name, scope)
-            case Load(buffer, index):
+            case ir.Load(buffer, index):
                 self.site(self.reads, buffer, index, scope)
-            case Select(dtype=dtype):
+            case ir.Select(dtype=dtype):
                 self.operations(1, dtype.name, scope)
         for child in children(e):
             self.expression(child, scope)

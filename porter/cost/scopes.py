@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from porter import ir
 from porter.cost.amounts import unknown
-from porter.ir.nodes import Axis, Expr, Load, Local, Value
 from porter.ir.walk import data_of, free_names, walk
 from porter.sizes.polynomial import Data, Poly
 
@@ -30,7 +30,7 @@ class Scope:
         """How often a statement runs here."""
         return tuple(self.extents.values())
 
-    def within(self, axes: Iterable[Axis]) -> Scope:
+    def within(self, axes: Iterable[ir.Axis]) -> Scope:
         """The scope inside of the axes' loops."""
         inner = self
         for a in axes:
@@ -80,9 +80,9 @@ class Scope:
                 names |= self._names(e)
         return names.union(*(self.read_for.get(n, frozenset()) for n in names))
 
-    def _names(self, e: Expr) -> set[str]:
+    def _names(self, e: ir.Expr) -> set[str]:
         # what a variable of the thread holds may differ in every run
-        if any(isinstance(x, Local) for x in walk(e)):
+        if any(isinstance(x, ir.Local) for x in walk(e)):
             return set(self.extents)
         return free_names(e)
 
@@ -98,16 +98,16 @@ def _from_data(p: Poly) -> bool:
 
 
 def data_lengths(
-    expressions: Iterable[Expr], shapes: dict[str, tuple[Poly, ...]]
+    expressions: Iterable[ir.Expr], shapes: dict[str, tuple[Poly, ...]]
 ) -> dict[str, Poly]:
     """For each index that runs along an axis of an array: the length of that axis."""
     found: dict[str, Poly] = {}
     for e in expressions:
         for x in walk(e):
-            if isinstance(x, Load) and x.buffer in shapes:
+            if isinstance(x, ir.Load) and x.buffer in shapes:
                 for p, n in zip(x.index, shapes[x.buffer], strict=False):
                     # a subscript that is tested in the kernel wraps the index
-                    for q in (p, *(e.poly for e in data_of(p) if isinstance(e, Value))):
+                    for q in (p, *(e.poly for e in data_of(p) if isinstance(e, ir.Value))):
                         for name in q.names():
                             if q.coefficient(name) == 1:
                                 found.setdefault(name, n)

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from porter import ir
 from porter.analyses.accesses import Access, accesses, expressions, reads
 from porter.cost.amounts import Amount
 from porter.cost.kernels import KernelWork, kernel_expressions, kernel_work
 from porter.cost.scopes import Scope
-from porter.ir.nodes import Expr, Fetch, Host, Let, Load, Return, Stage, Value
 from porter.ir.walk import loaded, walk
 from porter.schedule.elementwise import items_of
 from porter.schedule.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
@@ -114,33 +114,33 @@ class _Counter:
                     work += self._read_back(item, scope)
                     branches = [self.items(b, scope) for b in (body, orelse)]
                     work += max(branches, key=lambda w: len(w.kernels))
-                case Return():
+                case ir.Return():
                     work += self._results(item)
-                case Host():
+                case ir.Host():
                     work += self._host(item, scope)
-                case Let() | Fetch():
+                case ir.Let() | ir.Fetch():
                     work += self._read_back(item, scope)
-                    if isinstance(item, Let) and isinstance(item.value, Value):
+                    if isinstance(item, ir.Let) and isinstance(item.value, ir.Value):
                         scope = scope.known(item.name, item.value.poly)
         return work
 
     def _read_back(self, item: object, scope: Scope) -> Work:
         """Scalars that the host reads from the device."""
-        loads = {x for e in _host_expressions(item) for x in walk(e) if isinstance(x, Load)}
+        loads = {x for e in _host_expressions(item) for x in walk(e) if isinstance(x, ir.Load)}
         sizes = tuple(Amount(x.dtype.itemsize, scope.domain) for x in loads)
         return Work(to_host=sizes, copies=(Amount(len(loads), scope.domain),) if loads else ())
 
-    def _results(self, item: Return) -> Work:
+    def _results(self, item: ir.Return) -> Work:
         arguments = {p.name for p in self.plan.parameters}
         back = []
         for value in item.values:
             if isinstance(value, str) and value not in arguments:
                 back.append(self._bytes(value))
-            elif isinstance(value, Load):
+            elif isinstance(value, ir.Load):
                 back.append(Amount(value.dtype.itemsize))
         return Work(to_host=tuple(back), copies=(Amount(len(back)),) if back else ())
 
-    def _host(self, item: Host, scope: Scope) -> Work:
+    def _host(self, item: ir.Host, scope: Scope) -> Work:
         """A statement of the host: arrays go there and come from there."""
         known = self.plan.buffers
         # an argument that nothing is stored into is there as it came
@@ -155,12 +155,12 @@ class _Counter:
         return Work(tuple(up), tuple(down), copies) + self._read_back(item, scope)
 
 
-def _host_expressions(item: object) -> Iterator[Expr]:
+def _host_expressions(item: object) -> Iterator[ir.Expr]:
     """Expressions that the host evaluates for one item."""
     match item:
         case HostIf(cond=cond) | HostWhile(cond=cond):
             yield cond
-        case Let() | Fetch() | Host() | Return():
+        case ir.Let() | ir.Fetch() | ir.Host() | ir.Return():
             yield from expressions(item)
 
 
@@ -168,7 +168,7 @@ def _accesses(kernel: Kernel) -> Iterator[Access]:
     """Everything that a kernel reads and writes."""
     yield from accesses(kernel.body)
     for step in kernel.parts:
-        if isinstance(step, Stage):
+        if isinstance(step, ir.Stage):
             yield from accesses(step.body)
         elif isinstance(step, Fold) and step.store is not None:
             store = step.store

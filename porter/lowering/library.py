@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from porter import ir
 from porter.dtypes.dtype import COMPLEX128, FLOAT64, DType
-from porter.ir.nodes import Buffer, Expr, Host
 from porter.lowering.functions.registry import Call
 from porter.lowering.state.builder import whole_view
 from porter.resolve.values import Array
@@ -34,7 +34,7 @@ def library_call(
     text: str,
     arrays: Sequence[Array],
     results: Sequence[Result],
-    scalars: Sequence[Expr] = (),
+    scalars: Sequence[ir.Expr] = (),
 ) -> list[Array]:
     """The arrays that `text` makes; `{0}`, `{1}` stand in it for the arrays given, then for
     scalars of the host.
@@ -65,13 +65,13 @@ def library_call(
         assert array.view is not None
         inputs.append((f"host_array_{k}_", array.view.buffer))
     made = [
-        Buffer(b.fresh(r.name), tuple(map(b.resolve, r.shape)), r.dtype) for r in results
+        ir.Buffer(b.fresh(r.name), tuple(map(b.resolve, r.shape)), r.dtype) for r in results
     ]  # fmt: skip
     b.buffers |= {m.name: m for m in made}
     names = tuple(m.name for m in made)
     values = tuple((f"host_value_{k}_", e) for k, e in enumerate(scalars))
     text = text.format(*(placeholder for placeholder, _ in (*inputs, *values)))
-    b.emit(Host(text, b.origin, values, tuple(inputs), makes=names, on_device=on_device))
+    b.emit(ir.Host(text, b.origin, values, tuple(inputs), makes=names, on_device=on_device))
     if on_device:
         b.imports.add("import cupy as cp")
     else:

@@ -9,22 +9,11 @@ from typing import Any
 
 import libcst as cst
 
+from porter import ir
 from porter.diagnostics import Refusal, Span
 from porter.dtypes.dtype import WEAK_BOOL, DType, limits
 from porter.inference.signature import ParameterType, parameters_of
 from porter.ir.check import check
-from porter.ir.nodes import (
-    Axis,
-    Buffer,
-    Check,
-    Expr,
-    Host,
-    Origin,
-    Parameter,
-    Program,
-    Scalar,
-    Stmt,
-)
 from porter.ir.rebuild import map_expr, map_statement
 from porter.ir.scalars import constant_of
 from porter.lowering.arguments import conversions
@@ -48,7 +37,7 @@ MAX_RESTARTS = 6
 def build(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool = False,
     grow: bool = True,
-) -> Program:  # fmt: skip
+) -> ir.Program:  # fmt: skip
     """The array program. Raises Refusal where a statement cannot be converted.
 
     With `partial`, such a statement stays on the host where that is possible; with `grow`, a
@@ -68,10 +57,10 @@ def build(
 def _build(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool,
     ones: frozenset[str], grow: bool,
-) -> Program:  # fmt: skip
+) -> ir.Program:  # fmt: skip
     """The array program with some axes of arguments taken to have length 1."""
     local_types: dict[str, DType] = {}
-    local_arms: dict[str, frozenset[Expr]] = {}
+    local_arms: dict[str, frozenset[ir.Expr]] = {}
     grown: dict[str, Grown] = {}
     pinned: set[str] = set()
     fixed: set[str] = set()
@@ -132,9 +121,9 @@ def _environment(
     types: Sequence[ParameterType],
     scope: Globals,
     fixed: set[str],
-) -> tuple[dict[str, Value], tuple[Parameter, ...]]:
+) -> tuple[dict[str, Value], tuple[ir.Parameter, ...]]:
     env: dict[str, Value] = {}
-    parameters: list[Parameter] = []
+    parameters: list[ir.Parameter] = []
     keywords = {id(p) for p in function.node.params.kwonly_params}
     converted = conversions(function, scope)
     for p, t in zip(parameters_of(function), types, strict=True):
@@ -151,7 +140,7 @@ def _environment(
             env[name] = value
             if isinstance(value, DTypeName):
                 default = f"np.{value.dtype.name}"
-            parameters.append(Parameter(name, WEAK_BOOL, None, default, True, keyword))
+            parameters.append(ir.Parameter(name, WEAK_BOOL, None, default, True, keyword))
             continue
         if t.omitted:
             raise refusal(
@@ -164,12 +153,14 @@ def _environment(
             b.fixable.add(name)
         if t.items:
             items = tuple(
-                Parameter(b.fresh(f"{name}_{k}"), i.dtype, None) for k, i in enumerate(t.items)
+                ir.Parameter(b.fresh(f"{name}_{k}"), i.dtype, None) for k, i in enumerate(t.items)
             )
             env[name] = tuple(
                 _parameter(b, q.name, i, None) for q, i in zip(items, t.items, strict=True)
             )
-            parameters.append(Parameter(name, t.dtype, None, default, False, keyword, items=items))
+            parameters.append(
+                ir.Parameter(name, t.dtype, None, default, False, keyword, items=items)
+            )
             continue
         conversion = converted.get(name) if t.ndim is not None else None
         env[name] = _parameter(b, name, t, None if conversion is None else conversion.dtype)
@@ -178,7 +169,7 @@ def _environment(
             b.attributes[name] = env[name]
         text = "" if conversion is None else conversion.text(name)
         parameters.append(
-            Parameter(
+            ir.Parameter(
                 name, dtype, t.ndim, default, False, keyword, _attribute(function, name), text
             )
         )
@@ -199,19 +190,21 @@ def _parameter(b: Builder, name: str, t: ParameterType, converted: DType | None)
     if t.ndim is None:
         if t.dtype.kind in "iu":
             return host_integer(name)
-        return Scalar(name, replace(t.dtype, weak=True))
+        return ir.Scalar(name, replace(t.dtype, weak=True))
     dtype = converted or DType(
         t.dtype.name, var=name if t.dtype.kind in "iuf" and name not in b.pinned else None
     )
     sizes = [f"{name}.shape[{d}]" for d in range(t.ndim)]
     shape = tuple(ONE if n in b.ones else sym(n, True) for n in sizes)
-    b.checks += [Check("equal", sym(n, True), ONE, "an axis of length 1 is needed")
+    b.checks += [ir.Check("equal", sym(n, True), ONE, "an axis of length 1 is needed")
                  for n in sizes if n in b.ones]  # fmt: skip
-    b.buffers[name] = Buffer(name, shape, dtype, parameter=True)
+    b.buffers[name] = ir.Buffer(name, shape, dtype, parameter=True)
     return b.stored(b.buffers[name])
 
 
-def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, ...]) -> Program:
+def _finish(
+    b: Builder, function: FunctionSource, parameters: tuple[ir.Parameter, ...]
+) -> ir.Program:
     def poly(p: Poly) -> Poly:
         return b.resolve(p)
 
@@ -224,15 +217,15 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
             raise refusal("PRT907", f"{value} does not fit in {d.name}",
                           function.span, "use a wider dtype")  # fmt: skip
     # the user's first checks test what the others take as equal because of them
-    body: tuple[Stmt, ...] = tuple(
-        map_statement(s, (lambda p: p) if isinstance(s, Host) and s.first else poly, dtype)
+    body: tuple[ir.Stmt, ...] = tuple(
+        map_statement(s, (lambda p: p) if isinstance(s, ir.Host) and s.first else poly, dtype)
         for s in b.statements
     )
     buffers = {
         k: replace(v, shape=tuple(map(poly, v.shape)), dtype=dtype(v.dtype))
         for k, v in b.buffers.items()
     }
-    program = Program(
+    program = ir.Program(
         name=function.node.name.value,
         parameters=tuple(replace(p, dtype=dtype(p.dtype)) for p in parameters),
         buffers=buffers,
@@ -242,7 +235,7 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
         assumed=tuple(b.assumed),
         around=frozenset(f.node.name.value for f in function.module.functions),
         constants=dict(b.constants),
-        origin=Origin(function.span, f"def {function.name}"),
+        origin=ir.Origin(function.span, f"def {function.name}"),
         imports=tuple(sorted(b.imports)),
         kept=tuple(b.kept),
         shown=dict(b.shown),
@@ -255,9 +248,9 @@ def _finish(b: Builder, function: FunctionSource, parameters: tuple[Parameter, .
     return program
 
 
-def _checks(b: Builder, poly: Any) -> tuple[Check, ...]:
+def _checks(b: Builder, poly: Any) -> tuple[ir.Check, ...]:
     """The checks, each once; what certainly holds is dropped. Equalities stay as they are."""
-    kept: dict[Check, None] = {}
+    kept: dict[ir.Check, None] = {}
     for c in b.checks:
         if c.kind == "index":
             same = tuple(map_expr(e, poly, lambda d: d) for e in c.conditions)
@@ -266,7 +259,7 @@ def _checks(b: Builder, poly: Any) -> tuple[Check, ...]:
             if (c.right - c.left).is_nonneg():
                 continue
         kept[c] = None
-    chosen: list[Check] = []
+    chosen: list[ir.Check] = []
     for c in kept:
         if not any(_covers(d, c) for d in chosen):
             chosen = [d for d in chosen if not _covers(c, d)] + [c]
@@ -283,7 +276,7 @@ def _weakest(when: tuple[Poly, ...]) -> tuple[Poly, ...]:
     return tuple(kept)
 
 
-def _covers(d: Check, c: Check) -> bool:
+def _covers(d: ir.Check, c: ir.Check) -> bool:
     """Whether d fails wherever c would, with the same exception."""
     if d.kind != "index" or c.kind != "index" or d.error != c.error or d.right != c.right:
         return False
@@ -294,4 +287,4 @@ def _covers(d: Check, c: Check) -> bool:
     )
 
 
-__all__ = ["Axis", "build"]
+__all__ = ["build"]

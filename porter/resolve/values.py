@@ -8,11 +8,11 @@ from typing import Any
 
 import libcst as cst
 
+from porter import ir
 from porter.dtypes.dtype import DType
-from porter.ir.nodes import Expr, Object
 from porter.sizes.polynomial import Poly
 
-At = Callable[[Sequence[Poly]], Expr]
+At = Callable[[Sequence[Poly]], ir.Expr]
 
 
 @dataclass(frozen=True)
@@ -181,6 +181,6 @@ class Listed(tuple[Any, ...]):
 NONE, ELLIPSIS = Special("None"), Special("...")
 
 Value = (
-    Array | Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Grid
-    | Record | ProjectFile | Text | Said | Special | Object | Unsettled | tuple[Any, ...]
+    Array | ir.Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Grid
+    | Record | ProjectFile | Text | Said | Special | ir.Object | Unsettled | tuple[Any, ...]
 )  # fmt: skip

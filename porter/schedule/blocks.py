@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from porter import ir
 from porter.analyses.accesses import expressions
-from porter.ir.nodes import Alloc, Axis, For, Origin, Reduce, Stage, While
 from porter.ir.walk import statements, walk
 from porter.schedule.nodes import (
     BlockLoop,
@@ -57,7 +57,7 @@ def in_blocks(
     return tuple(_joined(result, name, loops))
 
 
-def _launch(name: Callable[[str], str], steps: tuple[BlockStep, ...], origin: Origin) -> Launch:
+def _launch(name: Callable[[str], str], steps: tuple[BlockStep, ...], origin: ir.Origin) -> Launch:
     return Launch(Kernel(name("block"), "block", (), (), steps, origin))
 
 
@@ -79,7 +79,7 @@ def _of_launch(item: object, loops: frozenset[str]) -> tuple[BlockStep, ...] | N
     if kernel.kind == "block":
         return kernel.steps
     if kernel.kind == "map" and _short(kernel.axes, loops):
-        return (Stage(kernel.axes, kernel.body, kernel.origin),)
+        return (ir.Stage(kernel.axes, kernel.body, kernel.origin),)
     if kernel.kind != "total":
         return None
     folds = [s for s in kernel.steps if isinstance(s, Fold)]
@@ -87,7 +87,7 @@ def _of_launch(item: object, loops: frozenset[str]) -> tuple[BlockStep, ...] | N
     return tuple(folds) if short else None
 
 
-def _short(axes: Sequence[Axis], loops: frozenset[str]) -> bool:
+def _short(axes: Sequence[ir.Axis], loops: frozenset[str]) -> bool:
     extents = [a.extent for a in axes]
     return len(axes) < 2 and all(n.constant is not None or n.names() & loops for n in extents)
 
@@ -117,7 +117,7 @@ def _allocated_first(items: Sequence[object]) -> list[object]:
     result: list[object] = []
     for item in items:
         at = len(result)
-        while isinstance(item, Alloc) and at and isinstance(result[at - 1], Launch):
+        while isinstance(item, ir.Alloc) and at and isinstance(result[at - 1], Launch):
             at -= 1
         result.insert(at, item)
     return result
@@ -127,12 +127,12 @@ def _light(item: object, loops: frozenset[str]) -> bool:
     """Whether a block is as fast as a grid: folds, and stores of threads without loops."""
     steps = _of_launch(item, loops)
     return bool(steps) and not any(
-        isinstance(s, Stage) and s.axes and _has_loops(s) for s in flat(steps or ())
+        isinstance(s, ir.Stage) and s.axes and _has_loops(s) for s in flat(steps or ())
     )
 
 
-def _has_loops(stage: Stage) -> bool:
+def _has_loops(stage: ir.Stage) -> bool:
     inside = list(statements(stage.body))
-    return any(isinstance(s, (For, While)) for s in inside) or any(
-        isinstance(x, Reduce) for s in inside for e in expressions(s) for x in walk(e)
+    return any(isinstance(s, (ir.For, ir.While)) for s in inside) or any(
+        isinstance(x, ir.Reduce) for s in inside for e in expressions(s) for x in walk(e)
     )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from porter import ir
 from porter.analyses.accesses import accesses, expressions
 from porter.ir.context import symbols
-from porter.ir.nodes import Alloc, Axis, Bind, Expr, Fetch, Host, Load, Return, Stmt, Value
 from porter.ir.walk import statements, walk
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
 
@@ -34,15 +34,15 @@ def is_elementwise(plan: Plan) -> bool:
         return False
     size = next(iter(sizes))
     for item in items_of(plan.items):
-        if isinstance(item, (Host, Fetch)):
+        if isinstance(item, (ir.Host, ir.Fetch)):
             return False
-        if isinstance(item, Bind) and any(plan.buffers[b].parameter for b in item.buffers):
+        if isinstance(item, ir.Bind) and any(plan.buffers[b].parameter for b in item.buffers):
             return False
-        if isinstance(item, Alloc) and item.buffer.shape != size:
+        if isinstance(item, ir.Alloc) and item.buffer.shape != size:
             return False
         if isinstance(item, Launch) and not _own_index(item.kernel, size):
             return False
-        if isinstance(item, Return) and any(isinstance(v, Load) for v in item.values):
+        if isinstance(item, ir.Return) and any(isinstance(v, ir.Load) for v in item.values):
             return False
         if _uses_sizes(item):
             return False
@@ -52,7 +52,7 @@ def is_elementwise(plan: Plan) -> bool:
 def _own_index(kernel: Kernel, size: tuple[object, ...]) -> bool:
     if kernel.kind != "map" or len(kernel.axes) != 1:
         return False
-    axis: Axis = kernel.axes[0]
+    axis: ir.Axis = kernel.axes[0]
     if (axis.extent,) != size or axis.lo.terms:
         return False
     if any(a.index != symbols(kernel.axes) for a in accesses(kernel.body)):
@@ -60,12 +60,12 @@ def _own_index(kernel: Kernel, size: tuple[object, ...]) -> bool:
     return not any(_reads_size(e) for s in statements(kernel.body) for e in expressions(s))
 
 
-def _reads_size(e: Expr) -> bool:
-    return any(isinstance(x, Value) and (any("." in n for n in x.poly.names()) or _is_index(x))
+def _reads_size(e: ir.Expr) -> bool:
+    return any(isinstance(x, ir.Value) and (any("." in n for n in x.poly.names()) or _is_index(x))
                for x in walk(e))  # fmt: skip
 
 
-def _is_index(x: Value) -> bool:
+def _is_index(x: ir.Value) -> bool:
     return any(n.endswith("_") or "_" in n for n in x.poly.names())
 
 
@@ -78,4 +78,4 @@ def _uses_sizes(item: object) -> bool:
     return value is not None and not isinstance(value, str) and _reads_size(value)
 
 
-__all__ = ["Stmt", "is_elementwise", "items_of"]
+__all__ = ["is_elementwise", "items_of"]

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from porter import ir
 from porter.diagnostics import Diagnostic
-from porter.ir.nodes import Axis, Buffer, Check, Expr, Origin, Parameter, Reduce, Stage, Stmt, Write
 from porter.sizes.polynomial import Poly
 
 
@@ -16,10 +16,10 @@ class Fold:
     """`name = ` an expression around reductions over the free indices of the kernel."""
 
     name: str
-    reductions: tuple[tuple[str, Reduce], ...]
-    value: Expr
-    origin: Origin
-    store: Write | None = None
+    reductions: tuple[tuple[str, ir.Reduce], ...]
+    value: ir.Expr
+    origin: ir.Origin
+    store: ir.Write | None = None
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class BlockLoop:
     hi: Poly
     step: int
     steps: tuple[BlockStep, ...]
-    origin: Origin
+    origin: ir.Origin
 
 
-BlockStep: TypeAlias = "Fold | Stage | BlockLoop"
+BlockStep: TypeAlias = "Fold | ir.Stage | BlockLoop"
 
 
-def flat(steps: Sequence[BlockStep]) -> Iterator[Fold | Stage]:
+def flat(steps: Sequence[BlockStep]) -> Iterator[Fold | ir.Stage]:
     """Folds and stages in order, those inside loops included."""
     for s in steps:
         if isinstance(s, BlockLoop):
@@ -61,13 +61,13 @@ class Kernel:
 
     name: str
     kind: str
-    axes: tuple[Axis, ...]
-    body: tuple[Stmt, ...] = ()
+    axes: tuple[ir.Axis, ...]
+    body: tuple[ir.Stmt, ...] = ()
     steps: tuple[BlockStep, ...] = ()
-    origin: Origin = field(default_factory=Origin)
+    origin: ir.Origin = field(default_factory=ir.Origin)
 
     @property
-    def parts(self) -> tuple[Fold | Stage, ...]:
+    def parts(self) -> tuple[Fold | ir.Stage, ...]:
         """The steps, those inside loops included."""
         return tuple(flat(self.steps))
 
@@ -85,7 +85,7 @@ class ReadBack:
 
     name: str
     buffer: str
-    origin: Origin
+    origin: ir.Origin
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class HostLoop:
     hi: Poly
     step: int
     body: tuple[object, ...]
-    origin: Origin
+    origin: ir.Origin
 
 
 @dataclass(frozen=True)
@@ -105,19 +105,19 @@ class HostWhile:
     """A `while` that stays on the host; `before` is what its condition needs each time."""
 
     before: tuple[object, ...]
-    cond: Expr
+    cond: ir.Expr
     body: tuple[object, ...]
-    origin: Origin
+    origin: ir.Origin
 
 
 @dataclass(frozen=True)
 class HostIf:
     """A branch on the host."""
 
-    cond: Expr
+    cond: ir.Expr
     body: tuple[object, ...]
     orelse: tuple[object, ...]
-    origin: Origin
+    origin: ir.Origin
 
 
 @dataclass(frozen=True)
@@ -125,13 +125,13 @@ class Plan:
     """Everything that code generation needs for one function."""
 
     name: str
-    parameters: tuple[Parameter, ...]
-    buffers: dict[str, Buffer]
+    parameters: tuple[ir.Parameter, ...]
+    buffers: dict[str, ir.Buffer]
     items: tuple[object, ...]
-    checks: tuple[Check, ...]
+    checks: tuple[ir.Check, ...]
     docstring: str | None
     constants: dict[str, str]
-    origin: Origin
+    origin: ir.Origin
     indexed: bool = False
     strict: bool = False
     expandable: tuple[tuple[tuple[str, int], ...], ...] = ()

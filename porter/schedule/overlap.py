@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from porter import ir
 from porter.analyses.accesses import accesses
 from porter.analyses.reductions import has_data
-from porter.ir.nodes import Bind, Buffer, Load, Stage, Stmt, Write
 from porter.ir.walk import loaded, statements, walk
 from porter.schedule.elementwise import items_of
 from porter.schedule.nodes import Fold, Kernel, Launch, Plan
@@ -25,7 +25,7 @@ class Overlap:
     """`crossing`: kernel -> [(read argument, [written ones])]; `sequential`: kernel -> pairs."""
 
     written: set[str] = field(default_factory=set)
-    buffers: dict[str, Buffer] = field(default_factory=dict)
+    buffers: dict[str, ir.Buffer] = field(default_factory=dict)
     crossing: dict[str, list[tuple[str, list[str]]]] = field(default_factory=dict)
     sequential: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     moves: list[tuple[str, str]] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Overlap:
 def overlaps(plan: Plan) -> Overlap:
     """What the kernels of a plan do to arguments."""
     result = Overlap(buffers=plan.buffers)
-    result.moves = [pair for i in items_of(plan.items) if isinstance(i, Bind)
+    result.moves = [pair for i in items_of(plan.items) if isinstance(i, ir.Bind)
                     for pair in zip(i.names, i.buffers, strict=True)]  # fmt: skip
     kernels = [item.kernel for item in items_of(plan.items) if isinstance(item, Launch)]
     for kernel in kernels:
@@ -59,7 +59,7 @@ def overlaps(plan: Plan) -> Overlap:
 
 def _in_loop(kernel: Kernel) -> bool:
     """Whether it runs the iterations of a loop of the user's."""
-    stores = [s for s in _statements(kernel) if isinstance(s, Write)]
+    stores = [s for s in _statements(kernel) if isinstance(s, ir.Write)]
     return any(s.origin.looped for s in stores)
 
 
@@ -74,13 +74,13 @@ def _before(first: Kernel, users: Sequence[Kernel], result: Overlap) -> None:
                     pairs.append((w, r))
 
 
-def _statements(kernel: Kernel) -> list[Stmt]:
+def _statements(kernel: Kernel) -> list[ir.Stmt]:
     """All statements of its threads, the stores of folds included."""
     body = [*kernel.body]
     for step in kernel.parts:
-        if isinstance(step, Stage):
+        if isinstance(step, ir.Stage):
             body += step.body
-        elif isinstance(step.store, Write):
+        elif isinstance(step.store, ir.Write):
             body.append(step.store)
     return list(statements(tuple(body)))
 
@@ -105,29 +105,29 @@ def _kernel(kernel: Kernel, result: Overlap) -> None:
         return
     for step in kernel.parts:
         # all threads have read what a fold or thread 0 needs before anything is stored
-        meets = "sequential" if isinstance(step, Stage) and step.axes else ""
+        meets = "sequential" if isinstance(step, ir.Stage) and step.axes else ""
         _step(kernel.name, (), (step,), meets, result)
 
 
 def _step(
-    name: str, own: Sequence[Stmt], parts: Sequence[Fold | Stage], meets: str, result: Overlap
+    name: str, own: Sequence[ir.Stmt], parts: Sequence[Fold | ir.Stage], meets: str, result: Overlap
 ) -> None:
     """Note the arguments written, and under `meets` those that must not be one array."""
     reads: dict[str, set[tuple[Poly, ...]]] = {}
     writes: dict[str, set[tuple[Poly, ...]]] = {}
-    body: list[Stmt] = list(own)
+    body: list[ir.Stmt] = list(own)
     for step in parts:
-        body += step.body if isinstance(step, Stage) else []
+        body += step.body if isinstance(step, ir.Stage) else []
         if isinstance(step, Fold):
             for e in (*(r for _, r in step.reductions), step.value):
                 for x in walk(e):
-                    if isinstance(x, Load):
+                    if isinstance(x, ir.Load):
                         reads.setdefault(x.buffer, set()).add(x.index)
-            if isinstance(step.store, Write):
+            if isinstance(step.store, ir.Write):
                 writes.setdefault(step.store.buffer, set()).add(step.store.index)
     for a in accesses(tuple(body)):
         (writes if a.write else reads).setdefault(a.buffer, set()).add(a.index)
-    stores = [s for s in statements(tuple(body)) if isinstance(s, Write)]
+    stores = [s for s in statements(tuple(body)) if isinstance(s, ir.Write)]
     stores += [s.store for s in parts if isinstance(s, Fold) and s.store is not None]
     looped = {s.buffer for s in stores if s.origin.looped}
     late = {s.buffer for s in stores if s.origin.late}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from porter.ir.nodes import Stage, Stmt
+from porter import ir
 from porter.ir.printer import domain, lines, show
 from porter.schedule.nodes import (
     BlockLoop,
@@ -76,7 +76,7 @@ def _steps(steps: Sequence[BlockStep], rows: int, indent: int) -> Iterator[str]:
             case BlockLoop(index, lo, hi, by, body, _):
                 yield f"{pad}for {index} in {lo} .. {hi}{f' by {by}' if by != 1 else ''}:"
                 yield from _steps(body, rows, indent + 1)
-            case Stage():
+            case ir.Stage():
                 yield from _stage(step, rows, indent)
 
 
@@ -87,8 +87,8 @@ def _stored(fold: Fold) -> str:
     return f"{fold.store.buffer}[{index}]" if index else fold.store.buffer
 
 
-def _stage(step: Stage, rows: int, indent: int) -> Iterator[str]:
-    body: tuple[Stmt, ...] = step.body
+def _stage(step: ir.Stage, rows: int, indent: int) -> Iterator[str]:
+    body: tuple[ir.Stmt, ...] = step.body
     pad = "    " * indent
     yield f"{pad}for the block's threads: {domain(step.axes[rows:]) or 'thread 0'}"
     yield from lines(body, indent + 1)

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from porter import ir
 from porter.analyses.accesses import accesses
-from porter.ir.nodes import Buffer, Stmt, Write
 from porter.ir.walk import statements
 
 #: elements of one array in shared memory, and bytes of all of them
 MOST_ELEMENTS, MOST_BYTES = 1024, 16384
 
 
-def private_targets(body: Sequence[Stmt], buffers: Mapping[str, Buffer]) -> list[str]:
+def private_targets(body: Sequence[ir.Stmt], buffers: Mapping[str, ir.Buffer]) -> list[str]:
     """Small arrays of a known size that the statements only add to."""
     found: list[str] = []
     room = MOST_BYTES
     for s in statements(tuple(body)):
-        if not isinstance(s, Write) or s.combine != "add" or s.buffer in found:
+        if not isinstance(s, ir.Write) or s.combine != "add" or s.buffer in found:
             continue
         size = _size(buffers[s.buffer])
         only = all(a.combine == "add" for a in accesses(body) if a.buffer == s.buffer)
@@ -29,7 +29,7 @@ def private_targets(body: Sequence[Stmt], buffers: Mapping[str, Buffer]) -> list
     return found
 
 
-def _size(b: Buffer) -> int | None:
+def _size(b: ir.Buffer) -> int | None:
     """The number of elements, if it is known at conversion."""
     total = 1
     for n in b.shape:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from porter import ir
 from porter.codegen.host.text import HostText
 from porter.codegen.kernel.kernels import KernelTexts, Written
 from porter.codegen.kernel.writer import Needs
 from porter.codegen.module.marks import one_line, quoted
 from porter.dtypes.dtype import DType
-from porter.ir.nodes import Origin
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
 from porter.schedule.overlap import Overlap, overlaps
@@ -79,7 +79,7 @@ class HostBase:
         """The host's name of an array on the device."""
         return self.device.get(name, name)
 
-    def comment(self, origin: Origin) -> None:
+    def comment(self, origin: ir.Origin) -> None:
         """The source line, once."""
         key = (origin.span.line, origin.text)
         if origin.text and key not in self.shown:

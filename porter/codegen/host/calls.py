@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 
+from porter import ir
 from porter.codegen.host.base import HostBase
-from porter.ir.nodes import Host
 
 #: what needs no parentheses anywhere
 _ATOM = re.compile(r"[\w.]+(\[\w+\]|\(.*\))?")
@@ -15,7 +15,7 @@ _ATOM = re.compile(r"[\w.]+(\[\w+\]|\(.*\))?")
 class HostCalls(HostBase):
     """Writes the user's own statements, with transfers where their data is on the device."""
 
-    def host_statement(self, s: Host) -> None:
+    def host_statement(self, s: ir.Host) -> None:
         """The statement, its placeholders filled in."""
         if s.on_device:
             self._cupy_call(s)
@@ -40,7 +40,7 @@ class HostCalls(HostBase):
         for made in s.makes:
             self.emit(f"{made} = _to_device({made}, stream)")
 
-    def _cupy_call(self, s: Host) -> None:
+    def _cupy_call(self, s: ir.Host) -> None:
         """CuPy's function of the same name, on the device's own data."""
         self._needs("_from_cupy")
         text = s.text.replace("np.", "cp.")

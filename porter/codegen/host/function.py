@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter import ir
 from porter.codegen.host.calls import HostCalls
 from porter.codegen.host.launches import Launches
 from porter.codegen.host.prologue import Prologue
 from porter.codegen.host.results import Results
 from porter.codegen.module.docstrings import placeholder
-from porter.ir.nodes import Alloc, Bind, Fetch, Host, Jump, Let, Return
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
 
 
@@ -22,7 +22,7 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
         """The text of the host function."""
         early = [c for c in self.pending if self._ready(c)]
         self.pending = [c for c in self.pending if c not in early]
-        asserted = [i for i in self.plan.items if isinstance(i, Host) and i.first]
+        asserted = [i for i in self.plan.items if isinstance(i, ir.Host) and i.first]
         self._body([i for i in self.plan.items if i not in asserted])
         assert not self.pending, "the plan has been tested for checks that never can be made"
         self.pending = early
@@ -32,7 +32,7 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
         tests, self.lines = self.lines, []
         self._prologue(body, tests)
         head = self._head()
-        if not any(isinstance(i, Return) for i in self.plan.items):
+        if not any(isinstance(i, ir.Return) for i in self.plan.items):
             body += self._epilogue_lines()
         return "\n".join([*head, *self.lines, *body])
 
@@ -60,29 +60,29 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
 
     def _item(self, item: object) -> None:
         match item:
-            case Alloc(buffer, _):
+            case ir.Alloc(buffer, _):
                 text = self._shape(buffer.shape)
                 dtype = self._dtype_value(buffer.dtype)
                 self.emit(f"{buffer.name} = cuda.device_array({text}, {dtype}, stream=stream)")
-            case Let(name, value, origin):
+            case ir.Let(name, value, origin):
                 self.comment(origin)
                 self.emit(f"{name} = {self.host.text(value)}")
                 self._known(name)
             case Launch(kernel):
                 self._launch(kernel)
-            case Fetch(name, buffer, origin):
+            case ir.Fetch(name, buffer, origin):
                 self._needs("_to_host")
                 self.comment(origin)
                 self.emit(f"{name} = int(_to_host({self.buffer(buffer)}, stream)[()])")
                 self._known(name)
-            case Bind(names, buffers, _):
+            case ir.Bind(names, buffers, _):
                 left = ", ".join(self.buffer(n) for n in names)
                 self.emit(f"{left} = {', '.join(self.buffer(b) for b in buffers)}")
-            case Host():
+            case ir.Host():
                 self.host_statement(item)
-            case Jump(kind, _):
+            case ir.Jump(kind, _):
                 self.emit(kind)
-            case Return():
+            case ir.Return():
                 self._return(item)
             case HostLoop() | HostWhile() | HostIf():
                 self._nested(item)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from porter import ir
 from porter.codegen.host.base import HostBase
 from porter.codegen.kernel.kernels import Written
 from porter.dtypes.dtype import DType
-from porter.ir.nodes import Expr
 from porter.schedule.nodes import Kernel
 from porter.sizes.polynomial import Poly
 
@@ -56,7 +56,7 @@ class Launches(HostBase):
         self.errors |= written.errors
         return [*inputs, *scalars, *sizes, *outputs, *tail]
 
-    def _scalar_argument(self, e: Expr, dtype: DType) -> str:
+    def _scalar_argument(self, e: ir.Expr, dtype: DType) -> str:
         text = self.host.text(e)
         if dtype == e.dtype or dtype.weak:
             return text

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from porter import ir
 from porter.analyses.testable import needed
 from porter.codegen.host.base import HostBase
 from porter.codegen.kernel.kernels import kernel_expressions
 from porter.codegen.module.marks import dtypes_of
-from porter.ir.nodes import Cast, Check, Parameter, Return, Value
 from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
 from porter.schedule.elementwise import items_of
@@ -62,7 +62,7 @@ class Prologue(HostBase):
     def _is_used(self, name: str, body: Sequence[str]) -> bool:
         return any(re.search(rf"\bd_{name}\b", line) for line in body) or name in self.written
 
-    def _check_parameter(self, p: Parameter) -> None:
+    def _check_parameter(self, p: ir.Parameter) -> None:
         name = p.name
         if p.fixed:
             test = f"{name} is not" if p.default == "None" else f"{name} !="
@@ -85,7 +85,7 @@ class Prologue(HostBase):
             extra = ", written=True" if name in self.written else ""
             self.emit(f'{name} = _array({name}, "{name}", {ndim}, "{dtypes_of(name)}"{extra})')
 
-    def _scalar(self, p: Parameter, shown: str) -> None:
+    def _scalar(self, p: ir.Parameter, shown: str) -> None:
         if p.dtype.kind in "iu":
             self._needs("_integer")
             like = self._met_by(p.name)
@@ -138,7 +138,7 @@ class Prologue(HostBase):
         for item in items_of(self.plan.items):
             for e in kernel_expressions(item.kernel) if isinstance(item, Launch) else ():
                 for x in walk(e):
-                    if isinstance(x, Cast) and isinstance(x.arg, Value) and x.dtype.var:
+                    if isinstance(x, ir.Cast) and isinstance(x.arg, ir.Value) and x.dtype.var:
                         if name in x.arg.poly.names():
                             return f", {x.dtype.var}.dtype"
         return ""
@@ -149,7 +149,9 @@ class Prologue(HostBase):
         self._needs("_flat")
         whole = self._common_shape(names)
         self.pending = [c for c in self.pending if c.kind != "broadcast"]
-        returned = {v for i in items_of(self.plan.items) if isinstance(i, Return) for v in i.values}
+        returned = {
+            v for i in items_of(self.plan.items) if isinstance(i, ir.Return) for v in i.values
+        }
         for n in names:
             if n in self.written and n != whole:
                 self.emit(f"if {n}.shape != shape:")
@@ -174,10 +176,10 @@ class Prologue(HostBase):
                 self.emit(f'    raise TypeError(f"{first} is {{{first}.dtype}} but {other} is '
                           f'{{{other}.dtype}}: give them one dtype")')  # fmt: skip
 
-    def _ready(self, c: Check) -> bool:
+    def _ready(self, c: ir.Check) -> bool:
         return needed(c) <= self.names
 
-    def _check(self, c: Check) -> None:
+    def _check(self, c: ir.Check) -> None:
         left, right = self.host.poly(c.left, 5), self.host.poly(c.right, 5)
         when = [self.host.text(e, 3) for e in c.conditions]
         when += [f"{self.host.poly(p, 5)} > 0" for p in c.when if not p.is_positive()]
@@ -199,7 +201,7 @@ class Prologue(HostBase):
                 what = "operands could not be broadcast together"
             self.emit(f'    raise {c.error}(f"{what}: {found}")')
 
-    def _transfers(self, used: Sequence[Parameter]) -> None:
+    def _transfers(self, used: Sequence[ir.Parameter]) -> None:
         """Arguments to the device, those that are stored into first: an alias shares theirs."""
         done: list[str] = []
         for p in sorted(used, key=lambda p: p.name not in self.written):
@@ -221,7 +223,7 @@ class Prologue(HostBase):
         self.emit(f"{pad}d_{name} = _to_device({name}, stream)")
 
 
-def _settles(d: Check, c: Check) -> bool:
+def _settles(d: ir.Check, c: ir.Check) -> bool:
     """Whether two sizes have been compared by `d` wherever `c` would compare them."""
     return (
         "index" not in (d.kind, c.kind)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from porter import ir
 from porter.codegen.host.base import HostBase
 from porter.codegen.kernel.errors import RAISED
-from porter.ir.nodes import Expr, Load, Object, Return, Select, Write
 from porter.ir.walk import statements
 from porter.schedule.elementwise import items_of
 from porter.schedule.nodes import Launch
@@ -35,7 +35,7 @@ class Results(HostBase):
                 target = f"whole_{p.name}" if self.elementwise else p.name
                 self.emit(f"_copy_back(d_{p.name}, {target}, stream)")
 
-    def _return(self, item: Return) -> None:
+    def _return(self, item: ir.Return) -> None:
         self._epilogue()
         values = [self._result(v) for v in item.values]
         if item.single:
@@ -45,7 +45,7 @@ class Results(HostBase):
         else:
             self.emit(f"return {', '.join(values)}" + ("," if len(values) == 1 else ""))
 
-    def _result(self, value: str | Expr | None) -> str:
+    def _result(self, value: str | ir.Expr | None) -> str:
         if value is None:
             return "None"
         if isinstance(value, str):
@@ -55,10 +55,10 @@ class Results(HostBase):
             for p in sorted(self._may_mean(value)):
                 made = f"{p} if {value} is d_{p} else {made}"
             return made
-        if isinstance(value, Object) and value.array and self.plan_has_arrays:
+        if isinstance(value, ir.Object) and value.array and self.plan_has_arrays:
             self._needs("_as_given", "_to_device", "_on_device")
             return f"_as_given({value.name}, on_device, stream)"
-        if isinstance(value, Load) and not value.index:
+        if isinstance(value, ir.Load) and not value.index:
             return self._scalar_result(value)
         return self.host.text(value)
 
@@ -79,10 +79,10 @@ class Results(HostBase):
         """Whether an array comes from `np.where`, which keeps 0-d arrays where ufuncs do not."""
         launches = [i for i in items_of(self.plan.items) if isinstance(i, Launch)]
         stored = [s for i in launches for s in statements(i.kernel.body)
-                  if isinstance(s, Write) and s.buffer == name]  # fmt: skip
-        return any(isinstance(s.body, Select) for s in stored)
+                  if isinstance(s, ir.Write) and s.buffer == name]  # fmt: skip
+        return any(isinstance(s.body, ir.Select) for s in stored)
 
-    def _scalar_result(self, value: Load) -> str:
+    def _scalar_result(self, value: ir.Load) -> str:
         self._needs("_result")
         if value.dtype.weak:
             self._needs("_to_host")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from porter import ir
 from porter.codegen.kernel.writer import Needs
 from porter.codegen.polys import host_atom, poly_parts
 from porter.codegen.spell import (
@@ -20,19 +21,6 @@ from porter.codegen.spell import (
     parenthesised,
 )
 from porter.dtypes.dtype import DType
-from porter.ir.nodes import (
-    Cast,
-    Const,
-    Expr,
-    Load,
-    Local,
-    Object,
-    Op,
-    Reduce,
-    Scalar,
-    Select,
-    Value,
-)
 from porter.ir.ops import OPS
 from porter.sizes.polynomial import Data, Poly
 
@@ -70,7 +58,7 @@ class HostText:
             self.needs.helpers.add("_slice_bound")
         return text, binds
 
-    def text(self, e: Expr, outer: int = 0) -> str:
+    def text(self, e: ir.Expr, outer: int = 0) -> str:
         """An expression."""
         body, binds = self._text(e)
         return parenthesised(body, binds, outer)
@@ -82,35 +70,35 @@ class HostText:
         self.needs.numpy = True
         return f"np.{'bool_' if dtype.name == 'bool' else dtype.name}"
 
-    def _text(self, e: Expr) -> tuple[str, int]:
+    def _text(self, e: ir.Expr) -> tuple[str, int]:
         match e:
-            case Const():
+            case ir.Const():
                 return self._constant(e)
-            case Value(poly=poly, dtype=dtype):
+            case ir.Value(poly=poly, dtype=dtype):
                 if dtype.weak:
                     return self._poly(poly)
                 return f"{self.dtype(dtype)}({self.poly(poly)})", ATOM
-            case Scalar(name=name) | Local(name=name):
+            case ir.Scalar(name=name) | ir.Local(name=name):
                 self.needs.constants.add(name)
                 return self.names.get(name, name), ATOM
-            case Load(buffer=name):
+            case ir.Load(buffer=name):
                 scalar = f"{self.on_host(name)}[()]"
                 return (f"{scalar}.item()" if e.dtype.weak else scalar), ATOM
-            case Cast(arg, dtype):
+            case ir.Cast(arg, dtype):
                 return self._cast(arg, dtype)
-            case Select(cond, then, other, _):
+            case ir.Select(cond, then, other, _):
                 return (
                     f"{self.text(then, 1)} if {self.text(cond, 1)} else {self.text(other)}",
                     TERNARY,
                 )
-            case Op():
+            case ir.Op():
                 return self._op(e)
-            case Object(name=name):
+            case ir.Object(name=name):
                 return name, ATOM
-            case Reduce():
+            case ir.Reduce():
                 raise AssertionError("a reduction on the host")
 
-    def _constant(self, e: Const) -> tuple[str, int]:
+    def _constant(self, e: ir.Const) -> tuple[str, int]:
         value = e.value
         text = repr(value)
         if isinstance(value, float):
@@ -127,7 +115,7 @@ class HostText:
             return text, UNARY if text.startswith("-") else ATOM
         return f"{self.dtype(e.dtype)}({text})", ATOM
 
-    def _cast(self, arg: Expr, dtype: DType) -> tuple[str, int]:
+    def _cast(self, arg: ir.Expr, dtype: DType) -> tuple[str, int]:
         if dtype.weak:
             kind = {"f": "float", "i": "int", "b": "bool", "c": "complex"}[dtype.kind]
             if arg.dtype == dtype or (arg.dtype.weak and dtype.kind in "fc"):
@@ -135,14 +123,14 @@ class HostText:
             return f"{kind}({self.text(arg)})", ATOM
         return f"{self.dtype(replace(dtype, weak=False))}({self.text(arg)})", ATOM
 
-    def _op(self, e: Op) -> tuple[str, int]:
+    def _op(self, e: ir.Op) -> tuple[str, int]:
         text, binds = self._operated(e)
         if e.dtype.weak or not all(a.dtype.weak for a in e.args) or text.startswith("np."):
             return text, binds
         # `np.square(0.5)` is NumPy's number though its operand is Python's
         return f"{self.dtype(e.dtype)}({text})", ATOM
 
-    def _operated(self, e: Op) -> tuple[str, int]:
+    def _operated(self, e: ir.Op) -> tuple[str, int]:
         weak = e.dtype.weak and all(a.dtype.weak for a in e.args)
         if e.op in INFIX:
             symbol, binds = INFIX[e.op]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from porter import ir
 from porter.codegen.kernel.writer import Writer
-from porter.ir.nodes import Stage
 from porter.ir.walk import loaded
 from porter.schedule.nodes import BlockLoop, BlockStep, Fold, Kernel
 
@@ -36,7 +36,7 @@ class BlockWriter:
                     self.by_first = step.store is not None
                     # a value of its own: every thread has read what it is made of
                     self.by_all = step.store is None and bool(loaded(step.value))
-                case Stage():
+                case ir.Stage():
                     self._stage(step)
 
     def _wait(self, needed: bool) -> None:
@@ -54,7 +54,7 @@ class BlockWriter:
         self._wait(self.by_all or self.by_first)
         self.w.indent = depth
 
-    def _stage(self, step: Stage) -> None:
+    def _stage(self, step: ir.Stage) -> None:
         self._wait(self.by_all or (bool(step.axes) and self.by_first))
         self.texts.row_map(self.w, step, 0)
         self.by_all, self.by_first = self.by_all or bool(step.axes), True

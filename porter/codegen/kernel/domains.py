@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from porter import ir
 from porter.codegen.kernel.writer import Writer
-from porter.ir.nodes import Axis
 from porter.sizes.polynomial import Apply, Poly, lengths
 
 
-def unflatten(w: Writer, flat: str, axes: Sequence[Axis]) -> None:
+def unflatten(w: Writer, flat: str, axes: Sequence[ir.Axis]) -> None:
     """Subscripts of a flattened domain: the last axis varies fastest."""
     rest = flat
     for d in range(len(axes) - 1, 0, -1):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from porter import ir
 from porter.codegen.kernel.errors import NEGATIVE_POWER, OUT_OF_BOUNDS
 from porter.codegen.polys import poly_parts, poly_text
 from porter.codegen.spell import (
@@ -24,22 +25,6 @@ from porter.codegen.spell import (
     parenthesised,
 )
 from porter.dtypes.dtype import DType
-from porter.ir.nodes import (
-    Buffer,
-    Cast,
-    Const,
-    Expr,
-    Let,
-    Load,
-    Local,
-    Object,
-    Op,
-    Reduce,
-    Scalar,
-    Select,
-    Stmt,
-    Value,
-)
 from porter.ir.walk import statements, walk
 from porter.sizes.polynomial import BORDERS, Apply, Atom, Data, Poly, Sym, unchecked
 
@@ -61,7 +46,7 @@ class ExpressionWriter:
 
     def __init__(
         self,
-        buffers: dict[str, Buffer],
+        buffers: dict[str, ir.Buffer],
         order: Sequence[str],
         constants: Iterable[str],
         needs: Needs,
@@ -72,7 +57,7 @@ class ExpressionWriter:
         self.needs = needs
         self.arrays: dict[str, None] = {}
         self.written: set[str] = set()
-        self.scalars: dict[tuple[Expr, DType], str] = {}
+        self.scalars: dict[tuple[ir.Expr, DType], str] = {}
         self.sizes: dict[str, str] = {}
         self.types: dict[str, str] = {}
         self.names: dict[str, str] = {}
@@ -83,16 +68,16 @@ class ExpressionWriter:
         self.lines: list[str] = []
         self.indent = 1
         self._bounds: dict[Atom, str] = {}
-        self._results: dict[Reduce, str] = {}  # folds that the current statement has made
+        self._results: dict[ir.Reduce, str] = {}  # folds that the current statement has made
         self._keeps = False  # whether what is written is one statement, so that they hold
         self._shown: set[tuple[int, str]] = set()
 
     # -- names -----------------------------------------------------------------------
 
-    def reserve(self, body: Sequence[Stmt]) -> None:
+    def reserve(self, body: Sequence[ir.Stmt]) -> None:
         """Take the names of arrays and variables before indices are named."""
         for s in statements(tuple(body)):
-            if isinstance(s, Let):
+            if isinstance(s, ir.Let):
                 self.own.add(s.name)
                 self.taken.add(s.name)
 
@@ -218,68 +203,70 @@ class ExpressionWriter:
         """One line at the current indentation."""
         self.lines.append("    " * self.indent + line)
 
-    def reduction(self, r: Reduce) -> str:
+    def reduction(self, r: ir.Reduce) -> str:
         """The name of a reduction's result; `Writer` writes its loop first."""
         raise AssertionError(f"a reduction is no expression: {r.op}")
 
     # -- expressions -----------------------------------------------------------------
 
-    def expr(self, e: Expr, outer: int = 0) -> str:
+    def expr(self, e: ir.Expr, outer: int = 0) -> str:
         """An expression; reductions in it become loops before the current line."""
         text, binds = self._expr(e)
         return parenthesised(text, binds, outer)
 
-    def on_host(self, e: Expr) -> bool:
+    def on_host(self, e: ir.Expr) -> bool:
         """Whether the host can evaluate it and has to (it holds a scalar of the host)."""
         scalar = False
         for x in walk(e):
-            if isinstance(x, (Load, Reduce)) or (isinstance(x, Local) and x.name in self.own):
+            if isinstance(x, (ir.Load, ir.Reduce)) or (
+                isinstance(x, ir.Local) and x.name in self.own
+            ):
                 return False
-            if isinstance(x, Value) and x.poly.names() & self.names.keys():
+            if isinstance(x, ir.Value) and x.poly.names() & self.names.keys():
                 return False
-            if isinstance(x, Scalar) and x.name not in self.constants:
+            if isinstance(x, ir.Scalar) and x.name not in self.constants:
                 scalar = True
-            scalar = scalar or isinstance(x, Local)
+            scalar = scalar or isinstance(x, ir.Local)
         return scalar
 
-    def _expr(self, e: Expr) -> tuple[str, int]:
-        if not isinstance(e, (Const, Value)) and self.on_host(e):
+    def _expr(self, e: ir.Expr) -> tuple[str, int]:
+        if not isinstance(e, (ir.Const, ir.Value)) and self.on_host(e):
             return self._scalar_argument(e), ATOM
         match e:
-            case Const():
+            case ir.Const():
                 return self._constant(e)
-            case Value(poly=poly, dtype=dtype):
+            case ir.Value(poly=poly, dtype=dtype):
                 return self._value(poly, dtype)
-            case Scalar(name=name):
+            case ir.Scalar(name=name):
                 self.needs.constants.add(name)
                 return name, ATOM
-            case Local(name=name):
+            case ir.Local(name=name):
                 return name, ATOM
-            case Load():
+            case ir.Load():
                 return self._load(e), ATOM
-            case Cast(arg, dtype):
+            case ir.Cast(arg, dtype):
                 return self._cast(arg, dtype)
-            case Select(cond, then, other, _):
+            case ir.Select(cond, then, other, _):
                 return (
                     f"{self.expr(then, 1)} if {self.expr(cond, 1)} else {self.expr(other)}",
                     TERNARY,
                 )
-            case Reduce():
+            case ir.Reduce():
                 return self.reduction(e), ATOM
-            case Op():
+            case ir.Op():
                 return self._op(e)
-            case Object():
+            case ir.Object():
                 raise AssertionError("a value of the host in a kernel")
 
-    def _scalar_argument(self, e: Expr) -> str:
-        inner, dtype = (e.arg, e.dtype) if isinstance(e, Cast) else (e, e.dtype)
+    def _scalar_argument(self, e: ir.Expr) -> str:
+        inner, dtype = (e.arg, e.dtype) if isinstance(e, ir.Cast) else (e, e.dtype)
         key = (inner, dtype)
         if key not in self.scalars:
-            name = inner.name if isinstance(inner, (Scalar, Local)) else "factor"
+            name = inner.name if isinstance(inner, (ir.Scalar, ir.Local)) else "factor"
             self.scalars[key] = self.fresh(name)
         return self.scalars[key]
 
-    def _constant(self, e: Const) -> tuple[str, int]:
+    def _constant(self, e: ir.Const) -> tuple[str, int]:
         value, dtype = e.value, e.dtype
         if isinstance(value, bool) or dtype.kind == "b":
             return str(bool(value)), ATOM
@@ -306,12 +293,12 @@ class ExpressionWriter:
             return text, binds
         return f"{self.type_of(dtype)}({text})", ATOM
 
-    def _load(self, e: Load) -> str:
+    def _load(self, e: ir.Load) -> str:
         self.array(e.buffer)
         parts = [self._subscript(e, d, p) for d, p in enumerate(e.index)]
         return f"{e.buffer}[{', '.join(parts) or '()'}]"
 
-    def _subscript(self, e: Load, d: int, p: Poly) -> str:
+    def _subscript(self, e: ir.Load, d: int, p: Poly) -> str:
         """A subscript from data goes through a check; others were checked before the launch."""
         if not unchecked(p):
             return self.poly(p)
@@ -320,33 +307,37 @@ class ExpressionWriter:
         size = self.poly(self.buffers[e.buffer].shape[d])
         return f"position({self.poly(p)}, {size}, error)"
 
-    def _cast(self, arg: Expr, dtype: DType) -> tuple[str, int]:
+    def _cast(self, arg: ir.Expr, dtype: DType) -> tuple[str, int]:
         if dtype.kind == "b":
             if arg.dtype.kind == "b":
                 return self._expr(arg)
             return f"{self.expr(arg, COMPARE + 1)} != 0", COMPARE
-        if arg.dtype.kind == "b" and dtype.kind in "iu" and not isinstance(arg, (Load, Local)):
-            one, zero = (self.expr(Const(k, dtype)) for k in (1, 0))
+        if (
+            arg.dtype.kind == "b"
+            and dtype.kind in "iu"
+            and not isinstance(arg, (ir.Load, ir.Local))
+        ):
+            one, zero = (self.expr(ir.Const(k, dtype)) for k in (1, 0))
             return f"{one} if {self.expr(arg, 1)} else {zero}", TERNARY
         if arg.dtype.kind == "c" and dtype.kind != "c":
             # NumPy drops the imaginary part
             return f"{self.type_of(replace(dtype, weak=False))}({self.expr(arg, ATOM)}.real)", ATOM
         return f"{self.type_of(replace(dtype, weak=False))}({self.expr(arg)})", ATOM
 
-    def _op(self, e: Op) -> tuple[str, int]:
+    def _op(self, e: ir.Op) -> tuple[str, int]:
         op, dtype = e.op, e.args[0].dtype
         if op in ("floordiv", "mod") and dtype.kind == "f":
             return self._helper(
                 f"float_{op}", (*e.args, _typed(0.0 if op == "mod" else 1.0, dtype))
             )
         if op == "floordiv" and dtype.kind == "i" and dtype.itemsize == 8 and not dtype.weak:
-            if not isinstance(e.args[1], Const) or e.args[1].value == -1:
+            if not isinstance(e.args[1], ir.Const) or e.args[1].value == -1:
                 return self._helper("int_floordiv", e.args)
         if op in ("lshift", "rshift") and not _is_within(e.args[1], 63):
             return self._wrapped(e, self._helper(_SHIFTS[op], e.args))
         if op == "pow" and dtype.kind in "iu" and not _is_within(e.args[1], _LARGEST_POWER):
             return self._wrapped(e, self._int_power(e))
-        if op == "pow" and not (isinstance(e.args[1], Const) and e.args[1].dtype.kind == "i"):
+        if op == "pow" and not (isinstance(e.args[1], ir.Const) and e.args[1].dtype.kind == "i"):
             if dtype.kind == "f":
                 self.needs.math.add("pow")
                 return f"math.pow({self.expr(e.args[0])}, {self.expr(e.args[1])})", ATOM
@@ -361,11 +352,11 @@ class ExpressionWriter:
             return self._math(e)
         return self._special(e)
 
-    def _helper(self, name: str, args: Sequence[Expr]) -> tuple[str, int]:
+    def _helper(self, name: str, args: Sequence[ir.Expr]) -> tuple[str, int]:
         self.needs.helpers.add(name)
         return f"{name}({', '.join(map(self.expr, args))})", ATOM
 
-    def _int_power(self, e: Op) -> tuple[str, int]:
+    def _int_power(self, e: ir.Op) -> tuple[str, int]:
         """A power of integers, which must not be negative and may be too large for Numba's own."""
         base, power = e.args
         text = self.expr(power)
@@ -375,12 +366,12 @@ class ExpressionWriter:
             text = f"natural({text}, error)"
         self.needs.helpers.add("int_power")
         number, one = self.expr(base), self.expr(_typed(1, base.dtype))
-        if base.dtype.name == "int64" and not isinstance(base, (Load, Cast)):
+        if base.dtype.name == "int64" and not isinstance(base, (ir.Load, ir.Cast)):
             # in the simulator Python's own would grow without end
             number = f"np.int64({number})"
         return f"int_power({number}, {text}, {one})", ATOM
 
-    def _quotient(self, e: Op) -> tuple[str, int]:
+    def _quotient(self, e: ir.Op) -> tuple[str, int]:
         """A division of complex numbers: by zero, Numba's own ends the thread."""
         args = [_as_float(a, e.dtype) for a in e.args]
         text, binds = self._helper("quotient", args)
@@ -388,7 +379,7 @@ class ExpressionWriter:
             return text, binds
         return f"{self.type_of(e.dtype)}({text})", ATOM
 
-    def _math(self, e: Op) -> tuple[str, int]:
+    def _math(self, e: ir.Op) -> tuple[str, int]:
         module = "cmath" if e.args[0].dtype.kind == "c" else "math"
         name = MATH[e.op]
         if e.args[0].dtype.kind in "iub":
@@ -402,16 +393,16 @@ class ExpressionWriter:
             return f"np.complex64({text})", ATOM
         return (f"{self.type_of(e.dtype)}({text})" if e.op in WHOLE else text), ATOM
 
-    def _complex_test(self, e: Op, name: str) -> tuple[str, int]:
+    def _complex_test(self, e: ir.Op, name: str) -> tuple[str, int]:
         self.needs.math.add(name)
         z = self.expr(e.args[0], ATOM)
         word, binds = ("and", 2) if name == "isfinite" else ("or", 1)
         return f"math.{name}({z}.real) {word} math.{name}({z}.imag)", binds
 
-    def _infix(self, e: Op) -> tuple[str, int]:
+    def _infix(self, e: ir.Op) -> tuple[str, int]:
         return self._wrapped(e, self._bare_infix(e))
 
-    def _wrapped(self, e: Op, made: tuple[str, int]) -> tuple[str, int]:
+    def _wrapped(self, e: ir.Op, made: tuple[str, int]) -> tuple[str, int]:
         """The operation with the cast that makes its result wrap around, where it needs one."""
         text, binds = made
         narrow = (e.dtype.kind in "iu" and e.dtype.itemsize < 8) or e.dtype.name == "uint64"
@@ -419,7 +410,7 @@ class ExpressionWriter:
             return f"{self.type_of(e.dtype)}({text})", ATOM
         return text, binds
 
-    def _bare_infix(self, e: Op) -> tuple[str, int]:
+    def _bare_infix(self, e: ir.Op) -> tuple[str, int]:
         """The operation without the cast that makes the result wrap around."""
         symbol, binds = INFIX[e.op]
         left, right = e.args
@@ -436,48 +427,53 @@ class ExpressionWriter:
         else:
             first = self._term(e, left) or self._operand(left, right, binds)
             # a variable may be Python's float on the simulator, whose division by 0 raises
-            bare = e.op != "truediv" or isinstance(left, Load)
+            bare = e.op != "truediv" or isinstance(left, ir.Load)
             second = self._term(e, right, 1) or self._operand(
                 right, left if bare else right, binds + 1
             )
             text = f"{first} {symbol} {second}"
         return text, binds
 
-    def _between(self, low: Expr, high: Expr) -> str | None:
+    def _between(self, low: ir.Expr, high: ir.Expr) -> str | None:
         """`lo <= i < hi` for `i >= lo and i < hi`."""
         match low, high:
-            case Op(op="ge", args=(x, lo)), Op(op="lt", args=(y, hi)) if x == y:
-                if isinstance(x, Value):
+            case ir.Op(op="ge", args=(x, lo)), ir.Op(op="lt", args=(y, hi)) if x == y:
+                if isinstance(x, ir.Value):
                     edge = COMPARE + 1
                     return f"{self.expr(lo, edge)} <= {self.expr(x, edge)} < {self.expr(hi, edge)}"
         return None
 
-    def _term(self, e: Op, term: Expr, tighter: int = 0) -> str:
+    def _term(self, e: ir.Op, term: ir.Expr, tighter: int = 0) -> str:
         """A sum in a sum: only the whole has to be cast to wrap around, not each part."""
         small = e.dtype.kind in "iu" and e.dtype.itemsize < 8 and e.op in _RING
-        if not small or not isinstance(term, Op) or term.op not in _RING or term.dtype != e.dtype:
+        if (
+            not small
+            or not isinstance(term, ir.Op)
+            or term.op not in _RING
+            or term.dtype != e.dtype
+        ):
             return ""
         if self.on_host(term):
             return ""
         return parenthesised(*self._bare_infix(term), INFIX[e.op][1] + tighter)
 
-    def _operand(self, e: Expr, other: Expr, outer: int) -> str:
+    def _operand(self, e: ir.Expr, other: ir.Expr, outer: int) -> str:
         """A cast to float64 beside a float64 operand is what the operator does anyway."""
-        if isinstance(e, Cast) and e.dtype.name == "float64" and e.dtype.var is None:
+        if isinstance(e, ir.Cast) and e.dtype.name == "float64" and e.dtype.var is None:
             sure = (
                 other.dtype.name == "float64" and other.dtype.var is None and not other.dtype.weak
             )
-            if sure and isinstance(other, (Load, Local, Op)) and e.arg.dtype.kind in "fiu":
+            if sure and isinstance(other, (ir.Load, ir.Local, ir.Op)) and e.arg.dtype.kind in "fiu":
                 if not self.on_host(other) and not self.on_host(e):
                     return self.expr(e.arg, outer)
         return self.expr(e, outer)
 
-    def _special(self, e: Op) -> tuple[str, int]:
+    def _special(self, e: ir.Op) -> tuple[str, int]:
         arg = e.args[0]
         match e.op:
             case "neg":
                 inner = self.expr(arg, UNARY)
-                if e.dtype.name == "complex128" and isinstance(arg, Const):
+                if e.dtype.name == "complex128" and isinstance(arg, ir.Const):
                     inner = f"complex({inner})"  # its imaginary part becomes -0.0
                 text = f"-{inner}"
                 wrap = e.dtype.kind == "u" or (e.dtype.kind == "i" and e.dtype.itemsize < 8)
@@ -506,11 +502,11 @@ class ExpressionWriter:
                 return self._power(e)
             case "signbit":
                 self.needs.math.add("copysign")
-                one = self.expr(Const(1.0, arg.dtype))
+                one = self.expr(ir.Const(1.0, arg.dtype))
                 return f"math.copysign({one}, {self.expr(arg)}) < 0", COMPARE
         raise AssertionError(e.op)
 
-    def _power(self, e: Op) -> tuple[str, int]:
+    def _power(self, e: ir.Op) -> tuple[str, int]:
         self.needs.math |= {"pow", "copysign"}
         arg = self.expr(e.args[0])
         if e.op == "exp2":
@@ -542,35 +538,35 @@ _WIDENING = {
 def _bound_name(p: Poly) -> str:
     """`start_at` for the clamped bound that the variable `start` gives."""
     data = next((a for a in p.atoms() if isinstance(a, Data)), None)
-    known = data is not None and isinstance(data.expr, Local)
+    known = data is not None and isinstance(data.expr, ir.Local)
     return f"{data.expr.name}_at" if known and data is not None else "bound"
 
 
-def _typed(value: float, dtype: DType) -> Const:
-    return Const(value if dtype.kind == "f" else int(value), dtype)
+def _typed(value: float, dtype: DType) -> ir.Const:
+    return ir.Const(value if dtype.kind == "f" else int(value), dtype)
 
 
-def _is_within(e: Expr, most: int | None) -> bool:
+def _is_within(e: ir.Expr, most: int | None) -> bool:
     """Whether an integer is certainly not negative, and not larger than `most` if that is given."""
-    if isinstance(e, Const) and isinstance(e.value, int):
+    if isinstance(e, ir.Const) and isinstance(e.value, int):
         return e.value >= 0 and (most is None or e.value <= most)
-    if isinstance(e, Cast) and e.arg.dtype.kind in "iub":
+    if isinstance(e, ir.Cast) and e.arg.dtype.kind in "iub":
         # a narrower type makes another number of a large one
-        kept = isinstance(e.arg, Const) or e.dtype.itemsize > e.arg.dtype.itemsize
+        kept = isinstance(e.arg, ir.Const) or e.dtype.itemsize > e.arg.dtype.itemsize
         return kept and _is_within(e.arg, most)
-    if isinstance(e, Value) and e.poly.is_nonneg():
+    if isinstance(e, ir.Value) and e.poly.is_nonneg():
         return most is None
     if e.dtype.kind == "u":
         return most is None or 2 ** (8 * e.dtype.itemsize) - 1 <= most
     return e.dtype.kind == "b"
 
 
-def _is_nonzero(e: Expr) -> bool:
-    return isinstance(e, Const) and bool(e.value)
+def _is_nonzero(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Const) and bool(e.value)
 
 
-def _as_float(e: Expr, dtype: DType) -> Expr:
+def _as_float(e: ir.Expr, dtype: DType) -> ir.Expr:
     """A constant that is not an integer: of those, Numba gives themselves as imaginary parts."""
-    if isinstance(e, Const) and isinstance(e.value, int):
-        return Const(float(e.value), dtype)
+    if isinstance(e, ir.Const) and isinstance(e.value, int):
+        return ir.Const(float(e.value), dtype)
     return e

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import jinja2
 
+from porter import ir
 from porter.analyses.accesses import accesses, expressions
 from porter.analyses.reductions import contraction
 from porter.codegen.kernel.blocks import write_block
@@ -15,19 +16,6 @@ from porter.codegen.kernel.private import write_private
 from porter.codegen.kernel.scans import write_scan
 from porter.codegen.kernel.writer import Needs, Writer
 from porter.dtypes.dtype import DType
-from porter.ir.nodes import (
-    Axis,
-    Buffer,
-    Expr,
-    Load,
-    Local,
-    Origin,
-    Reduce,
-    Stage,
-    Stmt,
-    Value,
-    Write,
-)
 from porter.ir.walk import free_names, loaded, rewrite, statements, substitute, walk
 from porter.schedule.nodes import Fold, Kernel
 from porter.sizes.polynomial import Poly, sym
@@ -40,7 +28,7 @@ class Written:
     name: str
     text: str
     arrays: list[str]
-    scalars: list[tuple[Expr, DType]]
+    scalars: list[tuple[ir.Expr, DType]]
     sizes: list[str]
     errors: set[int]
     grid: tuple[Poly, ...]
@@ -57,7 +45,7 @@ class KernelTexts:
     def __init__(
         self,
         environment: jinja2.Environment,
-        buffers: dict[str, Buffer],
+        buffers: dict[str, ir.Buffer],
         order: Sequence[str],
         constants: Sequence[str],
         needs: Needs,
@@ -79,7 +67,7 @@ class KernelTexts:
         makers = {"map": self._map, "rows": self._rows, "total": self._total, "tile": self._tile}
         return makers[kernel.kind](kernel)
 
-    def with_array(self, buffer: Buffer) -> KernelTexts:
+    def with_array(self, buffer: ir.Buffer) -> KernelTexts:
         """The same with one more array: partial results from an earlier launch."""
         buffers = {**self.buffers, buffer.name: buffer}
         return KernelTexts(self.environment, buffers, self.order, self.constants, self.needs)
@@ -89,13 +77,13 @@ class KernelTexts:
     def writer(self, kernel: Kernel) -> Writer:
         """A writer that knows the arrays and the variables of a kernel."""
         w = Writer(self.buffers, self.order, self.constants, self.needs)
-        body: list[Stmt] = [*kernel.body]
+        body: list[ir.Stmt] = [*kernel.body]
         for step in kernel.parts:
-            body += step.body if isinstance(step, Stage) else []
+            body += step.body if isinstance(step, ir.Stage) else []
         w.reserve(body)
         for e in _expressions(kernel):
             for x in walk(e):
-                if isinstance(x, Load):
+                if isinstance(x, ir.Load):
                     w.array(x.buffer)
         for a in accesses(tuple(body)):
             w.array(a.buffer)
@@ -167,7 +155,7 @@ class KernelTexts:
         scratch = self.scratch(w, kernel)
         total = product(a.extent for a in kernel.axes)
         self._row_loop(w, kernel.axes, total)
-        previous: list[Fold | Stage] = []
+        previous: list[Fold | ir.Stage] = []
         for number, step in enumerate(kernel.parts):
             if _needs_barrier(previous, step, len(kernel.axes)):
                 w.emit("cuda.syncthreads()")
@@ -175,7 +163,7 @@ class KernelTexts:
             if isinstance(step, Fold):
                 self.fold(w, step, scratch, _reads(kernel.parts[number + 1 :], step.name))
                 # the barriers of a fold come before its own value
-                previous = [p for p in previous if isinstance(p, Stage)]
+                previous = [p for p in previous if isinstance(p, ir.Stage)]
             else:
                 self.row_map(w, step, len(kernel.axes))
             previous.append(step)
@@ -200,7 +188,7 @@ class KernelTexts:
         return found
 
     @staticmethod
-    def _row_loop(w: Writer, axes: Sequence[Axis], total: Poly) -> None:
+    def _row_loop(w: Writer, axes: Sequence[ir.Axis], total: Poly) -> None:
         if len(axes) == 1:
             a = axes[0]
             lo = w.poly(a.lo)
@@ -232,7 +220,7 @@ class KernelTexts:
             index = ", ".join(w.poly(p) for p in step.store.index) or "()"
             w.emit(f"    {step.store.buffer}[{index}] = {value}")
 
-    def _accumulate(self, w: Writer, name: str, r: Reduce, start: str, step: str) -> None:
+    def _accumulate(self, w: Writer, name: str, r: ir.Reduce, start: str, step: str) -> None:
         """This thread's part of a fold: the last reduced axis is strided over the threads."""
         w.emit(f"{name} = {w.initial(r)}")
         depth = w.indent
@@ -246,7 +234,7 @@ class KernelTexts:
         w.emit(w.fold(r, name, w.expr(r.body)))
         w.indent = depth
 
-    def join(self, w: Writer, name: str, r: Reduce, scratch: dict[str, str]) -> None:
+    def join(self, w: Writer, name: str, r: ir.Reduce, scratch: dict[str, str]) -> None:
         """Join what the threads of a block have folded, in every thread."""
         helper = f"block_{r.op}"
         self.needs.helpers.add(helper)
@@ -255,7 +243,7 @@ class KernelTexts:
         w.emit(f"{name} = {helper}({name}, {scratch[w.shared_type(r.dtype)]})")
 
     @staticmethod
-    def row_map(w: Writer, step: Stage, rows: int) -> None:
+    def row_map(w: Writer, step: ir.Stage, rows: int) -> None:
         """A stage whose last axis is strided over the block's threads."""
         depth = w.indent
         w._bounds = {}
@@ -283,14 +271,14 @@ class KernelTexts:
         for s in steps:
             for _, r in s.reductions:
                 for x in walk(r.body):
-                    if isinstance(x, Load):
+                    if isinstance(x, ir.Load):
                         w.array(x.buffer)
         value_only = loaded(*(s.value for s in steps))
         in_body = loaded(*(r.body for s in steps for _, r in s.reductions))
         for name in value_only - in_body:
             w.arrays.pop(name, None)
         scratch = self.scratch(w, kernel)
-        partials: list[tuple[str, str, Reduce]] = []
+        partials: list[tuple[str, str, ir.Reduce]] = []
         for s in steps:
             w.comment(s.origin)
             for name, r in s.reductions:
@@ -309,7 +297,7 @@ class KernelTexts:
         written.finish = self._finish(kernel, steps, partials)
         return written
 
-    def _grid_accumulate(self, w: Writer, name: str, r: Reduce) -> None:
+    def _grid_accumulate(self, w: Writer, name: str, r: ir.Reduce) -> None:
         if len(r.axes) == 1:
             self._accumulate(w, name, r, "cuda.grid(1)", "cuda.gridsize(1)")
             return
@@ -324,21 +312,21 @@ class KernelTexts:
         w.indent = depth
 
     def _finish(
-        self, kernel: Kernel, steps: Sequence[Fold], partials: Sequence[tuple[str, str, Reduce]]
+        self, kernel: Kernel, steps: Sequence[Fold], partials: Sequence[tuple[str, str, ir.Reduce]]
     ) -> Written:
         """The second launch: one block folds the partial results and stores the values."""
         buffers = dict(self.buffers)
         count = sym("partials", True)
         for _, partial, r in partials:
-            buffers[partial] = Buffer(partial, (count,), r.dtype)
+            buffers[partial] = ir.Buffer(partial, (count,), r.dtype)
         order = [*self.order, *(p for _, p, _ in partials)]
         inner = KernelTexts(self.environment, buffers, order, self.constants, self.needs)
-        axis = Axis("k_", count)
+        axis = ir.Axis("k_", count)
         folds = []
         for s in steps:
             own = {n: (p, r) for n, p, r in partials if n in {m for m, _ in s.reductions}}
             reductions = tuple(
-                (n, Reduce(r.op, (axis,), Load(p, (sym("k_", True),), r.dtype), r.dtype))
+                (n, ir.Reduce(r.op, (axis,), ir.Load(p, (sym("k_", True),), r.dtype), r.dtype))
                 for n, (p, r) in own.items()
             )
             folds.append(Fold(f"{s.name}_value", reductions, s.value, s.origin, s.store))
@@ -378,7 +366,7 @@ class KernelTexts:
                                               "first_column", "first_k")}  # fmt: skip
         lefts = [(e, _fast(e, row.name, r.axes[0].name)) for e in parts[0]]
         rights = [(e, _fast(e, column.name, r.axes[0].name)) for e in parts[1]]
-        tiles: dict[Expr, tuple[str, str]] = {}
+        tiles: dict[ir.Expr, tuple[str, str]] = {}
         loads: list[dict[str, str]] = []
         for side, leaves in (("left", lefts), ("right", rights)):
             for e, along_k in leaves:
@@ -390,15 +378,15 @@ class KernelTexts:
         head = list(w.lines)
         w.lines.clear()
 
-        def change(e: Expr) -> Expr | None:
+        def change(e: ir.Expr) -> ir.Expr | None:
             if e in tiles:
-                return Load(tiles[e][0], (sym(f"?{tiles[e][1]}", True),), e.dtype)
+                return ir.Load(tiles[e][0], (sym(f"?{tiles[e][1]}", True),), e.dtype)
             return None
 
         inner = rewrite(r.body, change)
         for tile, index in tiles.values():
             w.names[f"?{index}"] = index
-            w.buffers = {**w.buffers, tile: Buffer(tile, (), DType("float64"))}
+            w.buffers = {**w.buffers, tile: ir.Buffer(tile, (), DType("float64"))}
         term = w.fold(r, name, w.expr(inner))
         for tile, _ in tiles.values():
             w.arrays.pop(tile, None)
@@ -419,19 +407,19 @@ class KernelTexts:
         )  # fmt: skip
 
 
-def _bounds(w: Writer, axis: Axis) -> tuple[str, str]:
+def _bounds(w: Writer, axis: ir.Axis) -> tuple[str, str]:
     return w.poly(axis.lo), w.poly(axis.hi)
 
 
-def _tile_name(e: Expr, w: Writer) -> str:
+def _tile_name(e: ir.Expr, w: Writer) -> str:
     del w
-    load = next(x for x in walk(e) if isinstance(x, Load))
+    load = next(x for x in walk(e) if isinstance(x, ir.Load))
     return f"{load.buffer}_tile"
 
 
-def _fast(e: Expr, own: str, k: str) -> bool:
+def _fast(e: ir.Expr, own: str, k: str) -> bool:
     """Whether neighbours along k, rather than along the own index, are neighbours in memory."""
-    load = next(x for x in walk(e) if isinstance(x, Load) and k in free_names(x))
+    load = next(x for x in walk(e) if isinstance(x, ir.Load) and k in free_names(x))
     return bool(load.index[-1].coefficient(k)) and not load.index[-1].coefficient(own)
 
 
@@ -451,7 +439,7 @@ def _tile_access(
     return (f"{local}, {n['t']}" if along_k else f"{n['t']}, {local}"), place
 
 
-def _expressions(kernel: Kernel) -> Iterator[Expr]:
+def _expressions(kernel: Kernel) -> Iterator[ir.Expr]:
     for step in kernel.parts:
         if isinstance(step, Fold):
             for _, r in step.reductions:
@@ -459,34 +447,34 @@ def _expressions(kernel: Kernel) -> Iterator[Expr]:
             yield step.value
     int64 = DType("int64")
     for a in kernel.axes:
-        yield from (Value(a.lo, int64), Value(a.hi, int64))
+        yield from (ir.Value(a.lo, int64), ir.Value(a.hi, int64))
 
 
-def kernel_expressions(kernel: Kernel) -> Iterator[Expr]:
+def kernel_expressions(kernel: Kernel) -> Iterator[ir.Expr]:
     """Every expression of a kernel: bounds, folds, and those of its statements."""
     yield from _expressions(kernel)
-    body: list[Stmt] = list(kernel.body)
+    body: list[ir.Stmt] = list(kernel.body)
     for step in kernel.parts:
-        body += step.body if isinstance(step, Stage) else []
+        body += step.body if isinstance(step, ir.Stage) else []
     for s in statements(tuple(body)):
         yield from expressions(s)
 
 
-def _reads(steps: Sequence[Fold | Stage], name: str) -> bool:
+def _reads(steps: Sequence[Fold | ir.Stage], name: str) -> bool:
     """Whether one of the steps uses the local variable."""
     for step in steps:
         if isinstance(step, Fold):
             found = [*(r for _, r in step.reductions), step.value]
         else:
             found = [e for s in statements(step.body) for e in expressions(s)]
-        if any(isinstance(x, Local) and x.name == name for e in found for x in walk(e)):
+        if any(isinstance(x, ir.Local) and x.name == name for e in found for x in walk(e)):
             return True
     return False
 
 
-def _needs_barrier(previous: Sequence[Fold | Stage], step: Fold | Stage, rows: int) -> bool:
+def _needs_barrier(previous: Sequence[Fold | ir.Stage], step: Fold | ir.Stage, rows: int) -> bool:
     """Whether a step touches what other threads of the block wrote (or read) before it."""
-    stages = [p for p in previous if isinstance(p, Stage)]
+    stages = [p for p in previous if isinstance(p, ir.Stage)]
     if isinstance(step, Fold):
         folded = loaded(*(r for _, r in step.reductions), step.value)
         return any(a.write and a.buffer in folded for p in stages for a in accesses(p.body))
@@ -504,4 +492,4 @@ def _needs_barrier(previous: Sequence[Fold | Stage], step: Fold | Stage, rows: i
     return False
 
 
-__all__ = ["KernelTexts", "Origin", "Write", "Written", "substitute"]
+__all__ = ["KernelTexts", "Written", "substitute"]

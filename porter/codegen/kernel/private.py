@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from porter import ir
 from porter.codegen.kernel.domains import product, unflatten
 from porter.codegen.kernel.writer import Writer
-from porter.ir.nodes import Axis, Buffer, Const
 from porter.schedule.nodes import Kernel
 from porter.schedule.private import private_targets
 
@@ -55,14 +55,14 @@ def write_private(texts: KernelTexts, kernel: Kernel) -> Written:
     return texts.render(w, kernel, "private", [product([a.extent for a in kernel.axes])])
 
 
-def _zero(b: Buffer) -> Const:
-    return Const(0.0 if b.dtype.kind == "f" else 0, b.dtype)
+def _zero(b: ir.Buffer) -> ir.Const:
+    return ir.Const(0.0 if b.dtype.kind == "f" else 0, b.dtype)
 
 
-def _each(w: Writer, b: Buffer, line: str) -> None:
+def _each(w: Writer, b: ir.Buffer, line: str) -> None:
     """A line for each element of a small array, shared among the threads of the block."""
     depth = w.indent
-    axes = [Axis(f"{b.name}_{d}_", n) for d, n in enumerate(b.shape)]
+    axes = [ir.Axis(f"{b.name}_{d}_", n) for d, n in enumerate(b.shape)]
     names = [w.index(a.name) for a in axes]
     flat = names[0] if len(axes) == 1 else w.fresh("cell")
     total = w.poly(product(b.shape))

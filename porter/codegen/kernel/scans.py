@@ -11,10 +11,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from porter import ir
 from porter.analyses.scans import neutral, running_fold
 from porter.codegen.kernel.domains import product, unflatten
 from porter.codegen.kernel.writer import Writer
-from porter.ir.nodes import Axis, Buffer, Const, Load, Local, Reduce, Write
 from porter.schedule.nodes import Fold, Kernel
 from porter.sizes.polynomial import sym
 
@@ -27,7 +27,7 @@ class Scan:
 
     def __init__(self, texts: KernelTexts, kernel: Kernel) -> None:
         fold = kernel.steps[0]
-        assert isinstance(fold, Fold) and isinstance(fold.store, Write)
+        assert isinstance(fold, Fold) and isinstance(fold.store, ir.Write)
         found = running_fold(fold.store)
         assert found is not None
         self.texts, self.kernel, self.fold, self.store = texts, kernel, fold, fold.store
@@ -71,7 +71,7 @@ class Scan:
         """What the fold of nothing is; of integers, an extreme starts from the first element."""
         if self.r.op in ("max", "min") and self.r.dtype.kind in "iu":
             return w.initial(self.r)
-        return w.expr(Const(neutral(self.r.op, self.r.dtype), self.r.dtype))
+        return w.expr(ir.Const(neutral(self.r.op, self.r.dtype), self.r.dtype))
 
     def _tiles(
         self, w: Writer, before: str, scratch: dict[str, str], first: str, last: str
@@ -119,7 +119,7 @@ class Scan:
     def _parts(self) -> Written:
         """The first kernel: the fold of every part."""
         r, texts = self.r, self.texts
-        fold = replace(self.fold, value=Local(self.name, r.dtype), store=None)
+        fold = replace(self.fold, value=ir.Local(self.name, r.dtype), store=None)
         part = replace(self.kernel, name=f"{self.kernel.name}_parts", axes=(), steps=(fold,))
         w = texts.writer(part)
         scratch = texts.scratch(w, part)
@@ -144,7 +144,10 @@ class Scan:
     def _whole(self, partial: str) -> Written:
         """The second kernel: the scan, each block starting from the parts before its own."""
         count = sym("parts", True)
-        texts, kernel = self.texts.with_array(Buffer(partial, (count,), self.r.dtype)), self.kernel
+        texts, kernel = (
+            self.texts.with_array(ir.Buffer(partial, (count,), self.r.dtype)),
+            self.kernel,
+        )
         w = texts.writer(kernel)
         w.array(partial)
         scratch = texts.scratch(w, kernel)
@@ -153,8 +156,8 @@ class Scan:
         before = w.fresh("before")
         w.emit(f"{before} = {self._start(w)}")
         w.index(self.axis.name)
-        k = Axis("part_", count)
-        each = Reduce(self.r.op, (k,), Load(partial, (sym(k.name, True),), self.r.dtype),
+        k = ir.Axis("part_", count)
+        each = ir.Reduce(self.r.op, (k,), ir.Load(partial, (sym(k.name, True),), self.r.dtype),
                       self.r.dtype)  # fmt: skip
         w.names[k.name] = w.fresh("part")
         w.emit(

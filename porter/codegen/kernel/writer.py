@@ -7,27 +7,12 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from porter import ir
 from porter.codegen.kernel.errors import OUT_OF_BOUNDS
 from porter.codegen.kernel.expressions import ExpressionWriter, Needs
 from porter.codegen.module.marks import one_line, quoted
 from porter.codegen.spell import ATOMICS, COMPARE, INFIX, UNARY
 from porter.ir.context import locals_of
-from porter.ir.nodes import (
-    Axis,
-    Const,
-    Expr,
-    For,
-    If,
-    Jump,
-    Let,
-    Local,
-    Op,
-    Origin,
-    Reduce,
-    Stmt,
-    While,
-    Write,
-)
 from porter.ir.walk import free_names, substitute, walk
 from porter.sizes.polynomial import Poly, unchecked
 
@@ -43,25 +28,25 @@ class Writer(ExpressionWriter):
 
     # -- reductions in the thread ----------------------------------------------------
 
-    def initial(self, r: Reduce) -> str:
+    def initial(self, r: ir.Reduce) -> str:
         """The value that a fold starts from."""
         if r.op in ("any", "all"):
             return str(r.op == "all")
         if r.op in ("sum", "prod"):
             zero = 0 if r.op == "sum" else 1
             if r.dtype.kind == "f":
-                return self.expr(Const(float(zero), r.dtype))
-            return self.expr(Const(zero, r.dtype))
+                return self.expr(ir.Const(float(zero), r.dtype))
+            return self.expr(ir.Const(zero, r.dtype))
         if r.dtype.kind == "f":
-            return self.expr(Const(-math.inf if r.op == "max" else math.inf, r.dtype))
+            return self.expr(ir.Const(-math.inf if r.op == "max" else math.inf, r.dtype))
         return self.expr(self._first(r))
 
     @staticmethod
-    def _first(r: Reduce) -> Expr:
+    def _first(r: ir.Reduce) -> ir.Expr:
         """The element that an integer extreme starts from: the first (there is one)."""
         return substitute(r.body, {a.name: a.lo for a in r.axes})
 
-    def fold(self, r: Reduce, name: str, value: str) -> str:
+    def fold(self, r: ir.Reduce, name: str, value: str) -> str:
         """The statement that folds one more value into an accumulator."""
         if r.op in ("max", "min"):
             self.needs.helpers.add(f"{r.op}imum")
@@ -75,7 +60,7 @@ class Writer(ExpressionWriter):
             return f"{name} = {self.type_of(r.dtype)}({name} {'+*'[r.op == 'prod']} {value})"
         return _FOLD[r.op].format(a=name, v=value)
 
-    def reduction(self, r: Reduce) -> str:
+    def reduction(self, r: ir.Reduce) -> str:
         """A fold by this thread alone: its loop (once in a statement), and its result's name."""
         known = self._results.get(r)
         if known is not None:
@@ -86,7 +71,7 @@ class Writer(ExpressionWriter):
             self._results[r] = name
         return name
 
-    def accumulate(self, name: str, r: Reduce) -> None:
+    def accumulate(self, name: str, r: ir.Reduce) -> None:
         """A fold by this thread alone into a variable."""
         if self._keeps:
             for same in _same_for_all(r):
@@ -102,7 +87,7 @@ class Writer(ExpressionWriter):
         self.indent = depth
 
     @contextmanager
-    def inside(self, first: Axis | None = None) -> Iterator[None]:
+    def inside(self, first: ir.Axis | None = None) -> Iterator[None]:
         """Bounds that are computed inside a loop are not there behind it: it may not run.
 
         Those of the first loop itself are computed in front of it and stay.
@@ -126,7 +111,7 @@ class Writer(ExpressionWriter):
 
     # -- statements ------------------------------------------------------------------
 
-    def comment(self, origin: Origin) -> None:
+    def comment(self, origin: ir.Origin) -> None:
         """The source statement (with its own comments), once for each run of lines from it."""
         key = (origin.span.line, origin.text)
         if not origin.text or key in self._shown:
@@ -136,52 +121,52 @@ class Writer(ExpressionWriter):
             self.emit(one_line(own))
         self.emit(quoted(origin))
 
-    def block(self, body: Sequence[Stmt]) -> None:
+    def block(self, body: Sequence[ir.Stmt]) -> None:
         """Statements of a thread."""
         outer = dict(self._bounds)
         for s in body:
             self.statement(s)
         self._bounds = outer
 
-    def statement(self, s: Stmt) -> None:
+    def statement(self, s: ir.Stmt) -> None:
         """One statement of a thread."""
         keeps, self._results, self._keeps = self._keeps, {}, True
         self._statement(s)
         self._results, self._keeps = {}, keeps
 
-    def _statement(self, s: Stmt) -> None:
+    def _statement(self, s: ir.Stmt) -> None:
         match s:
-            case Let(name, Reduce() as value, origin):
+            case ir.Let(name, ir.Reduce() as value, origin):
                 self.comment(origin)
                 if name in locals_of(value):
                     self.emit(f"{name} = {self.reduction(value)}")
                 else:
                     self.accumulate(name, value)
                 self._forget(name)
-            case Let(name, value, origin):
+            case ir.Let(name, value, origin):
                 self.comment(origin)
                 self.emit(self._assignment(name, value))
                 self._forget(name)
-            case Write():
+            case ir.Write():
                 self._write(s)
-            case For():
+            case ir.For():
                 depth = self.indent
                 self._own_comments(s.origin)
                 self.loop(s.index, s.lo, s.hi, s.step)
                 self.block(s.body)
                 self.indent = depth
-            case While(cond, body, origin):
+            case ir.While(cond, body, origin):
                 self._own_comments(origin)
                 self.emit(f"while {self.expr(cond)}:")
                 self._nested(body)
-            case If():
+            case ir.If():
                 self._branch(s)
-            case Jump(kind, _):
+            case ir.Jump(kind, _):
                 self.emit(kind)
             case _:
                 raise AssertionError(type(s).__name__)
 
-    def _own_comments(self, origin: Origin) -> None:
+    def _own_comments(self, origin: ir.Origin) -> None:
         for own in origin.comments:
             key = (origin.span.line, own)
             if key not in self._shown:
@@ -192,7 +177,7 @@ class Writer(ExpressionWriter):
         """A bound computed from a variable that changes must be computed again."""
         self._bounds = {a: n for a, n in self._bounds.items() if name not in str(a)}
 
-    def _nested(self, body: Sequence[Stmt]) -> None:
+    def _nested(self, body: Sequence[ir.Stmt]) -> None:
         self.indent += 1
         if body:
             self.block(body)
@@ -200,7 +185,7 @@ class Writer(ExpressionWriter):
             self.emit("pass")
         self.indent -= 1
 
-    def _branch(self, s: If) -> None:
+    def _branch(self, s: ir.If) -> None:
         if s.origin.text.startswith(("if ", "elif ", "else")):
             self._own_comments(s.origin)
         else:
@@ -211,18 +196,18 @@ class Writer(ExpressionWriter):
             self.emit("else:")
             self._nested(s.orelse)
 
-    def _assignment(self, name: str, value: Expr) -> str:
+    def _assignment(self, name: str, value: ir.Expr) -> str:
         self.own.add(name)
-        if isinstance(value, Op) and value.op in ("add", "sub", "mul", "truediv"):
+        if isinstance(value, ir.Op) and value.op in ("add", "sub", "mul", "truediv"):
             left, right = value.args
             widens = value.dtype.kind in "iu" and value.dtype.itemsize < 8 and not value.dtype.weak
             # by 0, Numba's own division ends the thread
             ends = value.op == "truediv" and value.dtype.kind == "c"
-            if isinstance(left, Local) and left.name == name and not (widens or ends):
+            if isinstance(left, ir.Local) and left.name == name and not (widens or ends):
                 return f"{name} {INFIX[value.op][0]}= {self.expr(right)}"
         return f"{name} = {self.expr(value)}"
 
-    def _write(self, s: Write) -> None:
+    def _write(self, s: ir.Write) -> None:
         self.comment(s.origin)
         self.array(s.buffer)
         self.written.add(s.buffer)
@@ -245,7 +230,7 @@ class Writer(ExpressionWriter):
             self.emit(f"{s.buffer}[{index}] = {value}")
         self.indent = depth
 
-    def _out_of_range(self, s: Write, d: int) -> str:
+    def _out_of_range(self, s: ir.Write, d: int) -> str:
         size = self.poly(self.buffers[s.buffer].shape[d], UNARY)
         return f"not -{size} <= {self.poly(s.index[d], COMPARE + 1)} < {size}"
 
@@ -253,9 +238,9 @@ class Writer(ExpressionWriter):
 __all__ = ["Needs", "Writer"]
 
 
-def _same_for_all(r: Reduce) -> list[Reduce]:
+def _same_for_all(r: ir.Reduce) -> list[ir.Reduce]:
     """The folds inside of a fold that are the same for all of its terms: the largest in argmax."""
-    inner = [e for e in walk(r.body) if isinstance(e, Reduce)]
+    inner = [e for e in walk(r.body) if isinstance(e, ir.Reduce)]
     running = {a.name for e in (r, *inner) for a in e.axes}
     return [e for e in inner if not free_names(e) & running]
 

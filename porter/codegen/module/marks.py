@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from porter.ir.nodes import Origin
+from porter import ir
 from porter.support.reserved import MARK
 
 #: of Unicode's private use area: in no text that people write
@@ -17,7 +17,7 @@ _SIGN = "\ue0a7"
 _MARK = re.compile(rf"^( *#.*){_SIGN}(\d+)$")
 
 
-def quoted(origin: Origin) -> str:
+def quoted(origin: ir.Origin) -> str:
     """The comment that quotes a source statement, with its mark."""
     return f"# {one_line(origin.text)}{_SIGN}{origin.span.line}"
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from porter import ir
 from porter.dtypes.dtype import INT64, DType, strengthen
-from porter.ir.nodes import Axis, Check, Const, Expr, Op, Reduce
-from porter.ir.nodes import Value as IndexValue
 from porter.ir.ops import OPS, sign
 from porter.ir.scalars import DTypeError, cast, choose, constant_of, integer, operate
 from porter.lowering.arrays.compaction import same_selection, whole
@@ -16,7 +15,7 @@ from porter.lowering.state.builder import Builder
 from porter.resolve.values import Array, At
 from porter.sizes.polynomial import Apply, Poly, sym
 
-Operand = Array | Expr
+Operand = Array | ir.Expr
 ONE = Poly.of(1)
 
 
@@ -89,14 +88,14 @@ def _thin_axes(b: Builder, arrays: Sequence[Array], what: str) -> list[Array]:
         shape = list(a.shape)
         for d in range(ndim - a.ndim, ndim):
             if wide[d] and at_most_one(own[d]) and own[d] != ONE:
-                b.check(Check("index", ONE, own[d], f"{what}: operands could not be broadcast"))
+                b.check(ir.Check("index", ONE, own[d], f"{what}: operands could not be broadcast"))
                 shape[d - ndim + a.ndim] = ONE
         result.append(a if shape == list(a.shape) else replace(a, shape=tuple(shape)))
     return result
 
 
 def map_arrays(
-    b: Builder, function: Callable[..., Expr], operands: Sequence[Operand], what: str
+    b: Builder, function: Callable[..., ir.Expr], operands: Sequence[Operand], what: str
 ) -> Operand:
     """Apply a scalar function elementwise, with broadcasting."""
     if not any(isinstance(o, Array) for o in operands):
@@ -113,7 +112,7 @@ def map_arrays(
     arrays = _thin_axes(b, arrays, what)
     shape = broadcast_shape(b, [a.shape for a in arrays], what)
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         args = [
             a.at(aligned(tuple(map(b.resolve, a.shape)), idx)) if isinstance(o, Array) else o
             for o, a in zip(operands, arrays, strict=True)
@@ -125,14 +124,16 @@ def map_arrays(
     if not shape and mask is None:
         return probe  # a ufunc makes a scalar of 0-d arrays
 
-    def again(idx: Sequence[Poly]) -> Expr:
+    def again(idx: Sequence[Poly]) -> ir.Expr:
         # the next operation asks for the same dtype: a chain would be followed to its start
         return probe if list(idx) == start else at(idx)
 
     return Array(shape, strengthen(probe.dtype), again, mask=mask, lead=lead)
 
 
-def _typed(b: Builder, what: str, function: Callable[..., Expr], args: Sequence[Expr]) -> Expr:
+def _typed(
+    b: Builder, what: str, function: Callable[..., ir.Expr], args: Sequence[ir.Expr]
+) -> ir.Expr:
     try:
         b.same_dtype(*(a.dtype for a in args))
         result = function(*args)
@@ -143,10 +144,10 @@ def _typed(b: Builder, what: str, function: Callable[..., Expr], args: Sequence[
         raise b.refuse("PRT907", str(e)) from None
 
 
-def _check_generic(b: Builder, args: Sequence[Expr], result: Expr) -> None:
+def _check_generic(b: Builder, args: Sequence[ir.Expr], result: ir.Expr) -> None:
     """What a generic integer dtype cannot promise: small ints that fit, floats of one size."""
     integers = [a.dtype for a in args if a.dtype.var and a.dtype.kind in "iu"]
-    decided = isinstance(result, Const) and result.dtype.kind == "b"
+    decided = isinstance(result, ir.Const) and result.dtype.kind == "b"
     if decided or any(result is a for a in args):
         return  # a comparison that comes out alike for every number of the dtype
     for dtype in integers:
@@ -154,7 +155,7 @@ def _check_generic(b: Builder, args: Sequence[Expr], result: Expr) -> None:
             known = constant_of(a)
             if a.dtype.weak and isinstance(known, int) and not isinstance(known, bool):
                 b.literal(known, dtype)
-        if isinstance(result, Op) and OPS[result.op].rule in ("float", "real_float"):
+        if isinstance(result, ir.Op) and OPS[result.op].rule in ("float", "real_float"):
             b.pin(dtype)
 
 
@@ -169,7 +170,7 @@ def where(b: Builder, cond: Operand, then: Operand, other: Operand) -> Operand:
     return chosen if b.depth else as_array(chosen)
 
 
-def either(b: Builder, cond: Expr, then: Operand, other: Operand, what: str) -> Operand:
+def either(b: Builder, cond: ir.Expr, then: Operand, other: Operand, what: str) -> Operand:
     """As `alternatives`; a store into the one that is meant would be seen through its views."""
     result = alternatives(b, cond, then, other, what)
     arrays = [v for v in (then, other) if isinstance(v, Array)]
@@ -181,7 +182,7 @@ def either(b: Builder, cond: Expr, then: Operand, other: Operand, what: str) -> 
     return result
 
 
-def alternatives(b: Builder, cond: Expr, then: Operand, other: Operand, what: str) -> Operand:
+def alternatives(b: Builder, cond: ir.Expr, then: Operand, other: Operand, what: str) -> Operand:
     """One value or the other by a scalar condition: both of one shape and one dtype.
 
     Python gives the chosen one as it is; nothing is broadcast or promoted. A literal beside a
@@ -212,7 +213,7 @@ def astype(array: Operand, dtype: DType) -> Operand:
     )
 
 
-def full(shape: Sequence[Poly], value: Expr, dtype: DType) -> Array:
+def full(shape: Sequence[Poly], value: ir.Expr, dtype: DType) -> Array:
     """An array of one value."""
     filled = cast(value, dtype)
     return Array(tuple(shape), dtype, lambda _: filled)
@@ -269,8 +270,8 @@ def reduce(
     axes: Sequence[int] | None,
     keepdims: bool,
     dtype: DType,
-    change: Callable[[Expr], Expr] = lambda e: e,
-    neutral: Expr | None = None,
+    change: Callable[[ir.Expr], ir.Expr] = lambda e: e,
+    neutral: ir.Expr | None = None,
 ) -> Operand:
     """Fold `change(element)` over the axes (all if None), as `dtype`.
 
@@ -284,8 +285,8 @@ def reduce(
     chosen = range(array.ndim) if axes is None else axes
     kept = [d for d in range(array.ndim) if d not in chosen]
 
-    def at(idx: Sequence[Poly]) -> Expr:
-        bound = {d: Axis(b.fresh("kpqrs"[min(k, 4)] + "_"), b.resolve(array.shape[d]))
+    def at(idx: Sequence[Poly]) -> ir.Expr:
+        bound = {d: ir.Axis(b.fresh("kpqrs"[min(k, 4)] + "_"), b.resolve(array.shape[d]))
                  for k, d in enumerate(chosen)}  # fmt: skip
         outer = iter(idx)
         full = [sym(bound[d].name, True) if d in bound else next(outer) for d in range(array.ndim)]
@@ -293,7 +294,7 @@ def reduce(
         if array.mask is not None:
             rest = identity(op, body.dtype) if neutral is None else cast(neutral, body.dtype)
             body = choose(array.mask(full), body, rest)
-        return Reduce(op, tuple(bound.values()), body, dtype)
+        return ir.Reduce(op, tuple(bound.values()), body, dtype)
 
     if not kept:
         scalar = at(())
@@ -306,7 +307,7 @@ def reduce(
     return Array(tuple(array.shape[d] for d in kept), dtype, at)
 
 
-def identity(op: str, dtype: DType) -> Expr:
+def identity(op: str, dtype: DType) -> ir.Expr:
     """The value that a fold ignores."""
     if op in ("sum", "any"):
         return cast(integer(0), dtype)
@@ -333,16 +334,16 @@ def matmul(b: Builder, x: Array, y: Array, what: str = "`@`") -> Operand:
     columns = y.shape[-1:] if y.ndim > 1 else ()
     batch = broadcast_shape(b, [x.shape[:-2], y.shape[:-2]], what)
 
-    def at(idx: Sequence[Poly]) -> Expr:
-        k = Axis(b.fresh("k_"), b.resolve(inner))
+    def at(idx: Sequence[Poly]) -> ir.Expr:
+        k = ir.Axis(b.fresh("k_"), b.resolve(inner))
         lead = idx[: len(batch)]
         tail = idx[len(batch) :]
         left = [*aligned(x.shape[:-2], lead), *tail[: len(rows)], sym(k.name, True)]
         right = [*aligned(y.shape[:-2], lead), sym(k.name, True), *tail[len(rows) :]]
         product = _typed(b, what, lambda u, v: operate("mul", u, v), [x.at(left), y.at(right)])
         if product.dtype.kind == "b":
-            return Reduce("any", (k,), product, product.dtype)
-        return Reduce("sum", (k,), product, product.dtype)
+            return ir.Reduce("any", (k,), product, product.dtype)
+        return ir.Reduce("sum", (k,), product, product.dtype)
 
     shape = (*batch, *rows, *columns)
     probe = at([sym(f"?{d}", True) for d in range(len(shape))])
@@ -351,6 +352,6 @@ def matmul(b: Builder, x: Array, y: Array, what: str = "`@`") -> Operand:
     return Array(shape, strengthen(probe.dtype), at)
 
 
-def index_value(poly: Poly) -> Expr:
+def index_value(poly: Poly) -> ir.Expr:
     """An index as an element of an int64 array."""
-    return IndexValue(poly, INT64)
+    return ir.Value(poly, INT64)

@@ -11,18 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, INT64, WEAK_INT
-from porter.ir.nodes import (
-    Alloc,
-    Axis,
-    Buffer,
-    Expr,
-    Fetch,
-    Load,
-    Reduce,
-    Value,
-    Write,
-)
 from porter.ir.scalars import cast, choose, integer, operate
 from porter.ir.walk import walk
 from porter.lowering.state.builder import Builder
@@ -30,7 +20,7 @@ from porter.resolve.values import Array, At
 from porter.sizes.polynomial import Data, Poly, lengths, product, sym
 
 #: a mask, its shape, how many statements there were, and what was made of it
-Known = tuple[Expr, tuple[Poly, ...], int, Any]
+Known = tuple[ir.Expr, tuple[Poly, ...], int, Any]
 
 
 @dataclass(frozen=True)
@@ -49,9 +39,9 @@ def whole(b: Builder, array: Array, name: str = "selected") -> Array:
         return array
     chosen = _selection(b, array)
     rest = [b.resolve(n) for n in array.shape[array.lead :]]
-    buffer = Buffer(b.fresh(name), (chosen.count, *rest), array.dtype)
+    buffer = ir.Buffer(b.fresh(name), (chosen.count, *rest), array.dtype)
     b.buffers[buffer.name] = buffer
-    b.emit(Alloc(buffer, b.origin))
+    b.emit(ir.Alloc(buffer, b.origin))
     _scatter(b, buffer, array, chosen)
     made = b.stored(buffer)
     if not b.depth:
@@ -96,19 +86,19 @@ def held_mask(b: Builder, array: Array, name: str) -> At:
     return lambda idx: at(list(idx)[:lead])
 
 
-def length(b: Builder, array: Array) -> Expr:
+def length(b: Builder, array: Array) -> ir.Expr:
     """How many elements a mask selects: known to the host if the selection was made whole."""
     known = _recall(b, b.selections, array)
     if known is not None:
-        return Value(known.count, WEAK_INT)
+        return ir.Value(known.count, WEAK_INT)
     mask = array.mask
     assert mask is not None
-    axes = tuple(Axis(b.fresh("k_"), b.resolve(n)) for n in array.shape[: array.lead])
+    axes = tuple(ir.Axis(b.fresh("k_"), b.resolve(n)) for n in array.shape[: array.lead])
     body = cast(cast(mask([sym(a.name, True) for a in axes]), BOOL), INT64)
-    return cast(Reduce("sum", axes, body, INT64), WEAK_INT)
+    return cast(ir.Reduce("sum", axes, body, INT64), WEAK_INT)
 
 
-def fetched(b: Builder, value: Expr, name: str = "length", nonneg: bool = False) -> Poly:
+def fetched(b: Builder, value: ir.Expr, name: str = "length", nonneg: bool = False) -> Poly:
     """An integer that is computed on the device as a size: the host reads it back."""
     if b.ranges or b.loops or b.in_while:
         raise b.refuse("PRT906", "a size computed from array elements differs between iterations",
@@ -116,17 +106,17 @@ def fetched(b: Builder, value: Expr, name: str = "length", nonneg: bool = False)
     return _read_back(b, "size", cast(value, INT64), name, nonneg)
 
 
-def _read_back(b: Builder, name: str, value: Expr, known: str, nonneg: bool = True) -> Poly:
+def _read_back(b: Builder, name: str, value: ir.Expr, known: str, nonneg: bool = True) -> Poly:
     """The host's name of an integer that is computed into a 0-d array."""
     array = b.define(name, Array((), INT64, lambda _: value))
     assert array.view is not None
     known = b.fresh(known)
-    b.emit(Fetch(known, array.view.buffer, b.origin))
+    b.emit(ir.Fetch(known, array.view.buffer, b.origin))
     b.fetched.add(known)
     return sym(known, nonneg)
 
 
-def _scatter(b: Builder, buffer: Buffer, array: Array, chosen: Selection) -> None:
+def _scatter(b: Builder, buffer: ir.Buffer, array: Array, chosen: Selection) -> None:
     """Each selected element goes to its position; no two have the same."""
     axes = b.axes([*chosen.keep.shape, *array.shape[array.lead :]])
     k, *rest = (sym(a.name, True) for a in axes)
@@ -134,7 +124,7 @@ def _scatter(b: Builder, buffer: Buffer, array: Array, chosen: Selection) -> Non
     target = Poly.atom(Data(position, True, inside=True)) - 1
     body = cast(array.at([*_unravel(b, array, k), *rest]), array.dtype)
     mask = chosen.keep.at([k])
-    b.emit(Write(buffer.name, axes, (target, *rest), body, b.origin, mask, combine="once"))
+    b.emit(ir.Write(buffer.name, axes, (target, *rest), body, b.origin, mask, combine="once"))
 
 
 def spread(b: Builder, target: Array, source: Array) -> Array:
@@ -142,7 +132,7 @@ def spread(b: Builder, target: Array, source: Array) -> Array:
     chosen = _selection(b, target)
     b.unify(chosen.count, source.shape[0], "the store to a selection")
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         flat = Poly()
         for n, i in zip(target.shape[: target.lead], idx, strict=False):
             flat = flat * b.resolve(n) + i
@@ -178,26 +168,26 @@ def _selection(b: Builder, array: Array) -> Selection:
         )
     size = product(lengths(map(b.resolve, array.shape[: array.lead])))
 
-    def flat(idx: Sequence[Poly]) -> Expr:
+    def flat(idx: Sequence[Poly]) -> ir.Expr:
         return cast(mask(_unravel(b, array, idx[0])), BOOL)
 
     keep = Array((size,), BOOL, flat)
-    if not isinstance(keep.at([sym("?", True)]), Load):
+    if not isinstance(keep.at([sym("?", True)]), ir.Load):
         keep = b.define("keep", keep)
 
-    def counted(idx: Sequence[Poly]) -> Expr:
-        k = Axis(b.fresh("k_"), idx[0] + 1)
-        return Reduce("sum", (k,), cast(keep.at([sym(k.name, True)]), INT64), INT64)
+    def counted(idx: Sequence[Poly]) -> ir.Expr:
+        k = ir.Axis(b.fresh("k_"), idx[0] + 1)
+        return ir.Reduce("sum", (k,), cast(keep.at([sym(k.name, True)]), INT64), INT64)
 
     position = b.define("place", Array((size,), INT64, counted))
-    some = operate("gt", Value(size, INT64), integer(0))
-    last = choose(some, position.at([size - 1]), Value(Poly(), INT64))
+    some = operate("gt", ir.Value(size, INT64), integer(0))
+    last = choose(some, position.at([size - 1]), ir.Value(Poly(), INT64))
     chosen = Selection(keep, position, _read_back(b, "total", last, "count"))
     _remember(b, b.selections, array, chosen)
     return chosen
 
 
-def _mask_at(array: Array) -> Expr:
+def _mask_at(array: Array) -> ir.Expr:
     assert array.mask is not None
     return array.mask([sym(f"?{d}", True) for d in range(array.lead)])
 
@@ -213,7 +203,7 @@ def _recall(b: Builder, store: list[Known], array: Array) -> Any:
     from porter.analyses.accesses import written_buffers
 
     mask, shape = _mask_at(array), [b.resolve(n) for n in array.shape[: array.lead]]
-    sources = {e.buffer for e in walk(mask) if isinstance(e, Load)}
+    sources = {e.buffer for e in walk(mask) if isinstance(e, ir.Load)}
     for known, extent, since, value in store:
         if known == mask and [b.resolve(n) for n in extent] == shape and not b.depth:
             if not written_buffers(b.statements[since:]) & sources:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
+from porter import ir
 from porter.dtypes.dtype import DType
-from porter.ir.nodes import Const, Expr, For, If, Local, Scalar, Value, While, Write
 from porter.ir.scalars import cast, integer, operate
 from porter.lowering.arrays.calculus import ONE, Operand
 from porter.lowering.state.builder import Builder
 from porter.resolve.values import Array
 from porter.sizes.polynomial import Data, Poly, sym
 
-Element = Callable[[Sequence[Poly]], Expr]
+Element = Callable[[Sequence[Poly]], ir.Expr]
 
 
 def by_statements(
@@ -41,11 +41,11 @@ def by_statements(
             b.ranges.append(axis)
             b.loops += 1
         value = cast(element(idx if shape else ()), dtype)
-        b.emit(Write(target.view.buffer, (), idx, value, b.origin))
+        b.emit(ir.Write(target.view.buffer, (), idx, value, b.origin))
     for axis, block in zip(reversed(axes), reversed(blocks), strict=True):
         b.ranges.pop()
         b.loops -= 1
-        loop = For(axis.name, axis.lo, axis.hi, 1, tuple(block), b.origin)
+        loop = ir.For(axis.name, axis.lo, axis.hi, 1, tuple(block), b.origin)
         if axis is axes[0]:
             b.emit(loop)
         else:
@@ -53,7 +53,7 @@ def by_statements(
     return target if shape else target.at((Poly(),))
 
 
-def first_not(b: Builder, n: Poly, holds: Callable[[Poly], Expr]) -> Expr:
+def first_not(b: Builder, n: Poly, holds: Callable[[Poly], ir.Expr]) -> ir.Expr:
     """The smallest k up to n where `holds(k)` is false, by bisection; it holds below that."""
     names = {name: b.fresh(name) for name in ("low", "high", "middle")}
     low = b.let(names["low"], integer(0))
@@ -65,16 +65,18 @@ def first_not(b: Builder, n: Poly, holds: Callable[[Poly], Expr]) -> Expr:
             b.let(names["low"], operate("add", middle, integer(1)))
         with b.block() as down:
             b.let(names["high"], middle)
-        b.emit(If(test, tuple(up), tuple(down), b.origin))
-    b.emit(While(operate("lt", low, high), tuple(steps), b.origin))
-    return Local(low.name, low.dtype)
+        b.emit(ir.If(test, tuple(up), tuple(down), b.origin))
+    b.emit(ir.While(operate("lt", low, high), tuple(steps), b.origin))
+    return ir.Local(low.name, low.dtype)
 
 
-def named(b: Builder, name: str, e: Expr) -> Expr:
+def named(b: Builder, name: str, e: ir.Expr) -> ir.Expr:
     """The value as a variable of the thread, read from memory once."""
-    return e if isinstance(e, (Const, Value, Local, Scalar)) else b.let(b.fresh(name), e)
+    return (
+        e if isinstance(e, (ir.Const, ir.Value, ir.Local, ir.Scalar)) else b.let(b.fresh(name), e)
+    )
 
 
-def known_position(expr: Expr) -> Poly:
+def known_position(expr: ir.Expr) -> Poly:
     """An integer computed in the thread as a subscript that is certainly in bounds."""
     return Poly.atom(Data(expr, nonneg=True, inside=True))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from porter import ir
 from porter.dtypes.dtype import INT64
-from porter.ir.nodes import Expr
-from porter.ir.nodes import Value as IndexValue
 from porter.ir.scalars import operate
 from porter.lowering.arrays.compaction import whole
 from porter.lowering.arrays.subscripts import index_array, is_mask
@@ -53,7 +52,7 @@ def _narrowed(array: Array, mask: Array) -> Array | None:
     if mask.mask([sym("?", True)]) != first([sym("?", True)]):
         return None
 
-    def both(idx: Sequence[Poly]) -> Expr:
+    def both(idx: Sequence[Poly]) -> ir.Expr:
         return operate("and", first(idx[:1]), mask.at(list(idx)[:1]))
 
     return Array(array.shape, array.dtype, array.at, None, both, lead)
@@ -82,6 +81,6 @@ def positions(b: Builder, mask: Array) -> list[Array]:
     mask = whole(b, mask)
 
     def along(d: int) -> At:
-        return lambda idx: IndexValue(idx[d], INT64)
+        return lambda idx: ir.Value(idx[d], INT64)
 
     return [Array(mask.shape, INT64, along(d), None, mask.at, mask.ndim) for d in range(mask.ndim)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from porter.ir.nodes import Check, Reduce
+from porter import ir
 from porter.ir.walk import walk
 from porter.lowering.arrays.calculus import ONE, delayed, reindex
 from porter.lowering.state.builder import Builder
@@ -32,7 +32,7 @@ def settled(b: Builder, array: Array, name: str = "part") -> Array:
     if array.view is not None or array.mask is not None:
         return array
     element = array.at([sym(f"?{d}", True) for d in range(array.ndim)])
-    return b.define(name, array) if any(isinstance(e, Reduce) for e in walk(element)) else array
+    return b.define(name, array) if any(isinstance(e, ir.Reduce) for e in walk(element)) else array
 
 
 def readonly(array: Array, why: str) -> Array:
@@ -60,7 +60,9 @@ def reshape(b: Builder, array: Array, shape: tuple[Poly, ...]) -> Array:
     known = product([b.resolve(n) for n in shape if n.constant != -1])
     if unknown:
         if not known.is_positive():
-            b.check(Check("index", ONE, known, "cannot reshape an array to an unknown size and 0"))
+            b.check(
+                ir.Check("index", ONE, known, "cannot reshape an array to an unknown size and 0")
+            )
         shape = tuple(_quotient(total, known) if d in unknown else n for d, n in enumerate(shape))
         b.unify(_quotient(total, known) * known, total, "cannot reshape the array")
     else:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from porter import ir
 from porter.dtypes.dtype import RANK, strengthen
-from porter.ir.nodes import Alloc, Axis, Check, Def, Expr, Load, Stmt, Write
 from porter.ir.scalars import cast
 from porter.ir.walk import substitute, walk
 from porter.lowering.arrays.calculus import ONE, Operand, aligned, as_array
@@ -58,7 +58,7 @@ def store(
             b.unify(want, have, unequal, "store")
             if met and want.symbol and have.symbol:
                 # lengths that met in an expression before: the target's cannot be repeated
-                b.check(Check("equal", want, have, unequal))
+                b.check(ir.Check("equal", want, have, unequal))
     axes = b.axes([n for n in target.shape if n != ONE])
     running = iter(axes)
     idx = [Poly() if n == ONE else sym(next(running).name, True) for n in target.shape]
@@ -69,15 +69,15 @@ def store(
     body = cast(element, target.dtype)
     index = _apart(b, target.view.buffer, target.view.index(idx), axes)
     mask = target.mask(idx) if target.mask is not None else None
-    if isinstance(mask, Load) and mask.buffer == target.view.buffer and mask.index != index:
+    if isinstance(mask, ir.Load) and mask.buffer == target.view.buffer and mask.index != index:
         raise b.refuse("PRT905", "the mask is a view of the array that is stored into",
                        "copy the mask first")  # fmt: skip
     checked = any(isinstance(a, Data) for p in index for a in p.atoms())
-    b.emit(Write(target.view.buffer, axes, index, body, b.origin, mask, checked, combine))
+    b.emit(ir.Write(target.view.buffer, axes, index, body, b.origin, mask, checked, combine))
 
 
 def _apart(
-    b: Builder, buffer: str, index: tuple[Poly, ...], axes: Sequence[Axis]
+    b: Builder, buffer: str, index: tuple[Poly, ...], axes: Sequence[ir.Axis]
 ) -> tuple[Poly, ...]:
     """Subscripts that are read from the target itself (`x[x] = 0`) are copied first."""
 
@@ -86,9 +86,9 @@ def _apart(
     def atom(a: Atom) -> Poly:
         if not isinstance(a, Data) or not reads(a.expr, buffer):
             return Poly.atom(a)
-        expr: Expr = a.expr
+        expr: ir.Expr = a.expr
 
-        def at(idx: Sequence[Poly]) -> Expr:
+        def at(idx: Sequence[Poly]) -> ir.Expr:
             names = {axis.name: i for axis, i in zip(axes, idx, strict=True)}
             return substitute(expr, names)
 
@@ -98,9 +98,9 @@ def _apart(
     return tuple(p.map_atoms(atom) for p in index)
 
 
-def reads(expr: Expr, buffer: str) -> bool:
+def reads(expr: ir.Expr, buffer: str) -> bool:
     """Whether an expression reads an array."""
-    return any(isinstance(e, Load) and e.buffer == buffer for e in walk(expr))
+    return any(isinstance(e, ir.Load) and e.buffer == buffer for e in walk(expr))
 
 
 def shows(b: Builder, buffer: str) -> None:
@@ -122,11 +122,11 @@ def _demand_contiguous(b: Builder, buffer: str) -> None:
         b.demand(f'if not {name}.flags["C_CONTIGUOUS"]:\n    raise ValueError("{message}")')
 
 
-def _is_in_order(s: Stmt, buffer: str) -> bool:
+def _is_in_order(s: ir.Stmt, buffer: str) -> bool:
     """Whether a statement makes the array in C order; `x * 2` may keep the order of `x`."""
-    if isinstance(s, Def):
-        return s.name == buffer and not any(isinstance(e, Load) for e in walk(s.body))
-    return isinstance(s, Alloc) and s.buffer.name == buffer
+    if isinstance(s, ir.Def):
+        return s.name == buffer and not any(isinstance(e, ir.Load) for e in walk(s.body))
+    return isinstance(s, ir.Alloc) and s.buffer.name == buffer
 
 
 def _placed(b: Builder, target: Array, source: Array) -> Array:

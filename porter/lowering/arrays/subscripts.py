@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from porter import ir
 from porter.dtypes.dtype import INT64, WEAK_INT
-from porter.ir.nodes import Axis, Check, Const, Expr, Load
-from porter.ir.nodes import Value as IndexValue
 from porter.ir.scalars import integer, poly_of
 from porter.ir.walk import substitute, substitute_poly
 from porter.lowering.arrays.calculus import ONE, aligned, broadcast_shape, reindex
@@ -101,7 +100,7 @@ def _positive_step(b: Builder, step: Poly) -> Poly:
             "write the step as a literal",
         )
     message = "the step of a slice is not positive"
-    b.check(Check("index", Poly.of(1), low, message, "ValueError"))
+    b.check(ir.Check("index", Poly.of(1), low, message, "ValueError"))
     return step
 
 
@@ -131,7 +130,7 @@ def _reverse_bound(b: Builder, bound: Poly | None, size: Poly, is_stop: bool) ->
     )
 
 
-def element(b: Builder, index: Expr, size: Poly, axis: int) -> Poly:
+def element(b: Builder, index: ir.Expr, size: Poly, axis: int) -> Poly:
     """The position that an integer subscript means; a negative constant counts from the end.
 
     An affine subscript that may leave the array gets a check on the host; one that is read
@@ -158,7 +157,7 @@ def element(b: Builder, index: Expr, size: Poly, axis: int) -> Poly:
 
 def _unproved(poly: Poly) -> Poly:
     """A subscript that nothing shows to be in bounds: the kernel checks it."""
-    return Poly.atom(Data(IndexValue(poly, INT64)))
+    return Poly.atom(Data(ir.Value(poly, INT64)))
 
 
 def _fits(b: Builder, least: Poly, size: Poly, axis: int) -> bool:
@@ -172,7 +171,7 @@ def _fits(b: Builder, least: Poly, size: Poly, axis: int) -> bool:
     if b.data_branches and b.ranges and not size.symbol:
         return False  # the loop may never come to it, as with the end of a slice that is empty
     message = f"index is out of bounds for axis {axis}"
-    b.check(Check("index", least, size, message, "IndexError"))
+    b.check(ir.Check("index", least, size, message, "IndexError"))
     return True
 
 
@@ -199,7 +198,7 @@ def _consumes(item: Any) -> int:
     return 1
 
 
-def index(b: Builder, array: Array, items: Sequence[Any]) -> Array | Expr:
+def index(b: Builder, array: Array, items: Sequence[Any]) -> Array | ir.Expr:
     """`array[items]`: a view for integers, slices and None; computed otherwise."""
     result = index_array(b, array, items)
     return result if result.ndim else result.at(())
@@ -255,7 +254,7 @@ def _parts(b: Builder, array: Array, items: Sequence[Any]) -> list[_Part]:
             parts.append(("slice", slice_positions(b, item, size)))
         elif isinstance(item, Array):
             parts.append(("array", item))
-        elif isinstance(item, Const) or not hasattr(item, "dtype"):
+        elif isinstance(item, ir.Const) or not hasattr(item, "dtype"):
             raise b.refuse("PRT905", "the index is not an integer, a slice or an array")
         else:
             at = element(b, item, size, axis)
@@ -306,7 +305,7 @@ def _gather(b: Builder, array: Array, parts: list[_Part], target: bool) -> Array
                 full += _position((kind, value), outer)
         return full
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         return array.at(back(idx))
 
     view = array.view
@@ -325,9 +324,9 @@ def _positions(
 ) -> Callable[[Sequence[Poly]], Poly]:
     """The elements of an index array as subscripts: those that follow no data proved in bounds."""
     size = b.resolve(array.shape[axis])
-    over = [Axis(f"?{d}", b.resolve(n)) for d, n in enumerate(index.shape)]
+    over = [ir.Axis(f"?{d}", b.resolve(n)) for d, n in enumerate(index.shape)]
     # an empty result reads nothing, whatever the other index arrays say
-    others = [Axis(f"?other{d}", b.resolve(n)) for d, n in enumerate(shape)]
+    others = [ir.Axis(f"?other{d}", b.resolve(n)) for d, n in enumerate(shape)]
     probe = index.at([sym(a.name, True) for a in over])
     plain = as_index(_defined(b, probe))
     follows_data = any(isinstance(a, Data) for a in plain.atoms())
@@ -339,7 +338,7 @@ def _positions(
     positive = follows_data or never_negative(b, lowest(b, found))
     del b.ranges[outer:]
     b.conditional = conditional
-    if follows_data or isinstance(probe, Load):
+    if follows_data or isinstance(probe, ir.Load):
         proved = found == plain and positive and not follows_data
         return lambda idx: _within_view(array, as_index(index.at(idx), proved), size)
 
@@ -352,9 +351,9 @@ def _positions(
     return at
 
 
-def _defined(b: Builder, e: Expr) -> Expr:
+def _defined(b: Builder, e: ir.Expr) -> ir.Expr:
     """What an element of a named array was defined as, if nothing was stored into it since."""
-    if not isinstance(e, Load):
+    if not isinstance(e, ir.Load):
         return e
     known = b.definition(e.buffer)
     if known is None:
@@ -379,17 +378,17 @@ def _within_view(array: Array, position: Poly, size: Poly) -> Poly:
     return position if whole_view(array) else wrapped(position, size)
 
 
-def as_index(expr: Expr, proved: bool = False) -> Poly:
+def as_index(expr: ir.Expr, proved: bool = False) -> Poly:
     """An element of an index array as a subscript."""
     poly = poly_of(expr)
-    if poly is None and isinstance(expr, IndexValue):
+    if poly is None and isinstance(expr, ir.Value):
         poly = expr.poly
     if poly is not None:
         return poly
     return Poly.atom(Data(expr, expr.dtype.kind == "u", proved=proved))
 
 
-def row(b: Builder, array: Array, k: Poly) -> Array | Expr:
+def row(b: Builder, array: Array, k: Poly) -> Array | ir.Expr:
     """`array[k]` for a k that is in range: what iteration over an array gives."""
 
     def back(idx: Sequence[Poly]) -> list[Poly]:
@@ -399,9 +398,9 @@ def row(b: Builder, array: Array, k: Poly) -> Array | Expr:
     return result if array.ndim > 1 else result.at(())
 
 
-def host_integer(name: str) -> Expr:
+def host_integer(name: str) -> ir.Expr:
     """An integer that the host computes under a name."""
-    return IndexValue(host_size(name), WEAK_INT)
+    return ir.Value(host_size(name), WEAK_INT)
 
 
 def host_size(name: str) -> Poly:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from porter.ir.nodes import Axis, Check
+from porter import ir
 from porter.ir.scalars import constant_of, integer, truth
 from porter.ir.walk import substitute
 from porter.lowering.arrays.calculus import as_array
@@ -70,7 +70,7 @@ def array_of(ev: Evaluator, node: cst.ListComp | cst.GeneratorExp, items: Value)
             "fill an array in a `for` loop",
         )
     count = positive(b.resolve(trips(loop.range)))
-    axis = Axis(b.fresh("c_"), count)
+    axis = ir.Axis(b.fresh("c_"), count)
     here = sym(axis.name, True)
     item = loop.item(loop.range.start + here * loop.range.step)
     inner = type(ev)(b, ev.scope, ev.env | dict(_bound(ev, node.for_in.target, item)))
@@ -88,7 +88,7 @@ def array_of(ev: Evaluator, node: cst.ListComp | cst.GeneratorExp, items: Value)
         )
     if element.ndim:
         # of an empty list NumPy makes an array of one dimension, whatever its items would have been
-        b.check(Check("index", Poly.of(1), count, "a list without items", "ValueError"))
+        b.check(ir.Check("index", Poly.of(1), count, "a list without items", "ValueError"))
     return Array(
         (count, *element.shape),
         element.dtype,

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from porter import ir
 from porter.dtypes.dtype import INT64
-from porter.ir.nodes import Expr, Local, Scalar
-from porter.ir.nodes import Value as IndexValue
 from porter.ir.scalars import cast, integer, number, operate, truth
 from porter.lowering.arrays import calculus
 from porter.lowering.functions.registry import FUNCTIONS, Call, dtype_of
@@ -28,18 +27,18 @@ def is_static(left: Value, right: Value) -> bool:
     return both or isinstance(left, kinds) or isinstance(right, kinds)
 
 
-def equal(ev: Evaluator, left: Value, right: Value) -> Expr:
+def equal(ev: Evaluator, left: Value, right: Value) -> ir.Expr:
     """Whether two values are equal, as a scalar. Refuses what NumPy finds ambiguous."""
     if isinstance(left, tuple) and isinstance(right, tuple):
         alike = isinstance(left, Listed) == isinstance(right, Listed)
-        result: Expr = number(alike and len(left) == len(right))
+        result: ir.Expr = number(alike and len(left) == len(right))
         for x, y in zip(left, right, strict=False):
             result = operate("and", result, _is_or_equals(ev, x, y))
         return result
     if isinstance(left, DTypeName) or isinstance(right, DTypeName):
         return number(_same_dtype(ev, left, right))
     for text, other in ((left, right), (right, left)):
-        if isinstance(text, Text) and isinstance(other, Scalar):
+        if isinstance(text, Text) and isinstance(other, ir.Scalar):
             raise ev.b.refuse(
                 "PRT902", f"`{other.name}` is compared with a string but has no known value",
                 "give the parameter a default; the function is converted for that value",
@@ -74,13 +73,13 @@ def _same_dtype(ev: Evaluator, left: Value, right: Value) -> bool:
     return one.name == other.name
 
 
-def contained(ev: Evaluator, left: Value, right: Value) -> Expr:
+def contained(ev: Evaluator, left: Value, right: Value) -> ir.Expr:
     """Whether a value is in a tuple, a list, a range, a text or an array."""
     node = ev.b.node or cst.Name("value")
     if isinstance(right, Text) and isinstance(left, Text):
         return number(left.value in right.value)
     if isinstance(right, tuple):
-        found: Expr = number(False)
+        found: ir.Expr = number(False)
         for item in right:
             found = operate("or", found, _is_or_equals(ev, left, item))
         return found
@@ -94,7 +93,7 @@ def contained(ev: Evaluator, left: Value, right: Value) -> Expr:
                       "compare with each value: `k == 1 or k == 2`")  # fmt: skip
 
 
-def _any(ev: Evaluator, same: Array | Expr, node: cst.CSTNode) -> Expr:
+def _any(ev: Evaluator, same: Array | ir.Expr, node: cst.CSTNode) -> ir.Expr:
     from porter.lowering.expressions.calls import bind
 
     handler = FUNCTIONS["numpy.any"]
@@ -103,15 +102,15 @@ def _any(ev: Evaluator, same: Array | Expr, node: cst.CSTNode) -> Expr:
     return truth(value.at(()) if isinstance(value, Array) else value)
 
 
-def _is_or_equals(ev: Evaluator, left: Value, item: Value) -> Expr:
+def _is_or_equals(ev: Evaluator, left: Value, item: Value) -> ir.Expr:
     # Python asks for identity first: a variable is itself, NaN or not
-    if isinstance(left, (Local, Scalar)) and left == item:
+    if isinstance(left, (ir.Local, ir.Scalar)) and left == item:
         return number(True)
     return equal(ev, left, item)
 
 
-def _in_range(k: Expr, range_: Range) -> Expr:
-    first, stop = (IndexValue(p, integer(0).dtype) for p in (range_.start, range_.stop))
+def _in_range(k: ir.Expr, range_: Range) -> ir.Expr:
+    first, stop = (ir.Value(p, integer(0).dtype) for p in (range_.start, range_.stop))
     whole = k.dtype.kind in "biu"
     wide = cast(k, INT64) if whole and not k.dtype.weak else k  # no difference wraps around
     value = k if k.dtype.name == "uint64" else wide

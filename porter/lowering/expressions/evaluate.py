@@ -9,10 +9,9 @@ from typing import Any, TypeGuard
 
 import libcst as cst
 
+from porter import ir
 from porter.diagnostics import Refusal, brief
 from porter.dtypes.dtype import BOOL, FLOAT64, WEAK_BOOL, DType
-from porter.ir.nodes import Cast, Const, Expr, Load, Local, Op, Reduce, Scalar, Select
-from porter.ir.nodes import Value as IndexValue
 from porter.ir.ops import BINARY, COMPARE
 from porter.ir.scalars import (
     DTypeError,
@@ -53,17 +52,27 @@ from porter.sizes.polynomial import Poly
 from porter.source.walk import children, walk
 from porter.syntax.names import used_names
 
-EXPRESSIONS = (Const, IndexValue, Scalar, Local, Load, Op, Cast, Select, Reduce)
+EXPRESSIONS = (
+    ir.Const,
+    ir.Value,
+    ir.Scalar,
+    ir.Local,
+    ir.Load,
+    ir.Op,
+    ir.Cast,
+    ir.Select,
+    ir.Reduce,
+)
 #: a module-level array of at most this many elements is written into the kernels
 MAX_CONSTANTS = 32
-Numeric = Array | Expr
+Numeric = Array | ir.Expr
 
 
 #: builtins that libraries have functions of the same name for
 REPLACED = {"sum", "any", "all", "min", "max", "abs", "round", "pow", "divmod", "sorted"}
 
 
-def is_expr(value: Any) -> TypeGuard[Expr]:
+def is_expr(value: Any) -> TypeGuard[ir.Expr]:
     """Whether a value is a scalar expression."""
     return isinstance(value, EXPRESSIONS)
 
@@ -114,7 +123,7 @@ class Evaluator:
             return value
         if isinstance(value, tuple):
             if not value:
-                return Array((Poly(),), FLOAT64, lambda _: Const(0.0, FLOAT64))
+                return Array((Poly(),), FLOAT64, lambda _: ir.Const(0.0, FLOAT64))
             parts = [self.as_numeric(v, node) for v in value]
             return self._stack([whole(self.b, v) if isinstance(v, Array) else v for v in parts])
         self.b.node = node
@@ -244,12 +253,12 @@ class Evaluator:
         value = computed(self.b, name, found, inner)
         if self.scope.foreign and not isinstance(value, Array):
             return value  # its name may mean something else in the user's file
-        if isinstance(value, (Const, Op)) and not isinstance(value, Array):
+        if isinstance(value, (ir.Const, ir.Op)) and not isinstance(value, Array):
             self.b.constants[name] = text_of(self.b, found.scope, found.node)
             self.b.taken.add(name)
             inner._copy_constants(found.node)
             is_float = value.dtype.kind == "f" and value.dtype.weak
-            return Scalar(name, value.dtype) if is_float else value
+            return ir.Scalar(name, value.dtype) if is_float else value
         if isinstance(value, Array) and value.ndim and not self._is_small(value):
             raise self.b.refuse("PRT902", f"the module-level array `{name}` cannot be used",
                                 f"pass `{name}` as a parameter")  # fmt: skip
@@ -309,8 +318,8 @@ class Evaluator:
                     raise self.b.refuse("PRT902", "`not` of an array is ambiguous", "use `~`")
                 return cast(operate("not", truth(value)), WEAK_BOOL)
             case cst.Minus():
-                if isinstance(value, Const) and not isinstance(value.value, bool):
-                    return Const(-value.value, value.dtype)
+                if isinstance(value, ir.Const) and not isinstance(value.value, bool):
+                    return ir.Const(-value.value, value.dtype)
                 return calculus.elementwise(self.b, "neg", value)
             case cst.Plus():
                 return value

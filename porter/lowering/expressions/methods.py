@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from porter.ir.nodes import Value as IndexValue
+from porter import ir
 from porter.ir.scalars import integer, operate
 from porter.lowering.arrays.calculus import Operand, as_array, elementwise, reindex, transpose
 from porter.lowering.arrays.compaction import length, whole
@@ -105,7 +105,7 @@ _HELP = dict.fromkeys(("strides", "base", "flags", "data", "ctypes"),
 
 def as_size(value: Value) -> Poly:
     """An attribute that is a size."""
-    assert isinstance(value, IndexValue)
+    assert isinstance(value, ir.Value)
     return value.poly
 
 

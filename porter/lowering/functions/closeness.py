@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, WEAK_BOOL, WEAK_FLOAT, promote
-from porter.ir.nodes import Const, Expr, Op
 from porter.ir.scalars import cast, integer, number, operate
 from porter.lowering.arrays.calculus import Operand, as_array, map_arrays, reduce
 from porter.lowering.functions.registry import Call, function
@@ -20,7 +20,7 @@ def close(call: Call) -> Operand:
     rtol, atol = (number(float(call.constant(n))) for n in ("rtol", "atol"))
     nan = bool(call.constant("equal_nan"))
 
-    def test(x: Expr, y: Expr) -> Expr:
+    def test(x: ir.Expr, y: ir.Expr) -> ir.Expr:
         # NumPy makes floats of integers: the least one has no absolute value
         y = cast(y, promote(y.dtype, WEAK_FLOAT))
         gap = operate("abs", operate("sub", x, y))
@@ -50,13 +50,13 @@ def _array_equal(call: Call) -> Value:
     """Shapes are compared first; elements as far as both arrays reach."""
     x, y = call.array("a1"), call.array("a2")
     if x.ndim != y.ndim:
-        return Const(False, WEAK_BOOL)
+        return ir.Const(False, WEAK_BOOL)
     if call.constant("equal_nan"):
         raise call.refuse("PRT901", "the keyword `equal_nan` of `array_equal` is not supported")
     call.b.same_dtype(x.dtype, y.dtype)
     sizes = [(call.b.resolve(n), call.b.resolve(m)) for n, m in zip(x.shape, y.shape, strict=True)]
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         return cast(operate("eq", x.at(idx), y.at(idx)), WEAK_BOOL)
 
     common = Array(tuple(n if n == m else minimum(n, m) for n, m in sizes), BOOL, at)
@@ -64,5 +64,5 @@ def _array_equal(call: Call) -> Value:
     result = as_array(same).at(())
     for n, m in sizes:
         if n != m:
-            result = operate("and", Op("eq", (integer(n), integer(m)), WEAK_BOOL), result)
+            result = operate("and", ir.Op("eq", (integer(n), integer(m)), WEAK_BOOL), result)
     return result

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, INT64
-from porter.ir.nodes import Expr
 from porter.ir.scalars import cast, cast_bool, choose, integer, operate
 from porter.lowering.arrays.calculus import index_value, normal_axis
 from porter.lowering.arrays.picking import positions
@@ -23,7 +23,7 @@ def _truth(call: Call, name: str) -> Array:
     if not array.ndim:
         raise call.refuse("PRT903", f"`{call.name}` is applied to a scalar")
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         e = array.at(idx)
         return cast(e if e.dtype.kind == "b" else cast_bool(e), BOOL)
 
@@ -47,7 +47,7 @@ def _argwhere(call: Call) -> Value:
     """A row of subscripts for each element that is not zero."""
     mask = _truth(call, "a")
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         result = index_value(idx[mask.ndim - 1])
         for d in reversed(range(mask.ndim - 1)):
             here = operate("eq", index_value(idx[-1]), integer(d))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter import ir
 from porter.dtypes.dtype import DType, promote, strengthen
-from porter.ir.nodes import Axis, Expr, Reduce
 from porter.ir.scalars import cast, constant_of, operate
 from porter.lowering.arrays.calculus import (
     ONE,
@@ -42,14 +42,16 @@ def contract(
         dtype = strengthen(promote(dtype, array.dtype))
     summed = [letter for letter in sizes if letter not in output]
 
-    def at(idx: Sequence[Poly]) -> Expr:
-        bound = {k: Axis(b.fresh(f"{k}_"), b.resolve(sizes[k])) for k in summed}
+    def at(idx: Sequence[Poly]) -> ir.Expr:
+        bound = {k: ir.Axis(b.fresh(f"{k}_"), b.resolve(sizes[k])) for k in summed}
         where = dict(zip(output, idx, strict=True))
         where |= {k: sym(a.name, True) for k, a in bound.items()}
         product = _product(operands, where, dtype)
         if not bound:
             return product
-        return Reduce("any" if dtype.kind == "b" else "sum", tuple(bound.values()), product, dtype)
+        return ir.Reduce(
+            "any" if dtype.kind == "b" else "sum", tuple(bound.values()), product, dtype
+        )
 
     shape = tuple(b.resolve(sizes[k]) for k in output)
     return Array(shape, dtype, at) if shape else at(())
@@ -57,8 +59,8 @@ def contract(
 
 def _product(
     operands: Sequence[tuple[Array, Letters]], where: dict[str, Poly], dtype: DType
-) -> Expr:
-    result: Expr | None = None
+) -> ir.Expr:
+    result: ir.Expr | None = None
     for array, letters in operands:
         at = [Poly() if n == ONE else where[k] for k, n in zip(letters, array.shape, strict=True)]
         factor = cast(array.at(at), dtype)

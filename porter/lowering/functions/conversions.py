@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from porter import ir
 from porter.dtypes.dtype import WEAK_BOOL
-from porter.ir.nodes import Expr
 from porter.ir.scalars import cast, integer, number, operate, poly_of, truth
 from porter.lowering.functions.registry import PYTHON_TYPES, Call, function
 from porter.resolve.values import Array, Text, Value
@@ -34,7 +34,7 @@ for _name in PYTHON_TYPES:
         _python_type(_name)
 
 
-def _single(call: Call, array: Array) -> Expr:
+def _single(call: Call, array: Array) -> ir.Expr:
     if array.ndim:
         raise call.refuse("PRT903", f"`{call.name}` does not take a {array.ndim}-D array")
     return array.at(())

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from porter import ir
 from porter.dtypes.dtype import FLOAT64, DType, strengthen
-from porter.ir.nodes import Check, Expr, Op
 from porter.ir.scalars import cast, choose, integer, number
 from porter.lowering.arrays.calculus import (
     aligned,
@@ -29,7 +29,7 @@ def shape_of(call: Call, value: Any) -> tuple[Poly, ...]:
     sizes = tuple(call.b.resolve(call.ev.extent(v, call.node)) for v in items)
     for n in sizes:
         if not n.is_nonneg() and n.constant != -1 and not call.b.ranges:
-            call.b.check(Check("index", Poly(), n, "negative dimensions are not allowed"))
+            call.b.check(ir.Check("index", Poly(), n, "negative dimensions are not allowed"))
     return sizes
 
 
@@ -105,8 +105,8 @@ def _eye(call: Call) -> Value:
     columns = rows if call.value("M") is NONE else shape_of(call, call.value("M"))[0]
     k, dtype = int(call.constant("k")), call.dtype() or FLOAT64
 
-    def at(idx: Sequence[Poly]) -> Expr:
-        on = Op("eq", (index_value(idx[0] + k), index_value(idx[1])), DType("bool"))
+    def at(idx: Sequence[Poly]) -> ir.Expr:
+        on = ir.Op("eq", (index_value(idx[0] + k), index_value(idx[1])), DType("bool"))
         return choose(on, cast(integer(1), dtype), cast(integer(0), dtype))
 
     return Array((rows, columns), dtype, at)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, FLOAT64, INT64
-from porter.ir.nodes import Expr, Op
 from porter.ir.scalars import cast, choose, integer
 from porter.lowering.arrays.calculus import as_array, delayed, index_value, normal_axis, reindex
 from porter.lowering.arrays.rearrange import flat, readonly, settled
@@ -23,9 +23,9 @@ def _triangle(name: str, op: str) -> None:
         if array.ndim < 2:
             raise call.refuse("PRT903", f"`{call.name}` requires a 2-D array")
 
-        def at(idx: Sequence[Poly]) -> Expr:
+        def at(idx: Sequence[Poly]) -> ir.Expr:
             value = array.at(idx)
-            inside = Op(op, (index_value(idx[-1]), index_value(idx[-2] + k)), BOOL)
+            inside = ir.Op(op, (index_value(idx[-1]), index_value(idx[-2] + k)), BOOL)
             return choose(inside, value, cast(integer(0), value.dtype))
 
         return delayed(array, at)
@@ -41,8 +41,8 @@ def _tri(call: Call) -> Value:
     columns = rows if call.value("M") is NONE else shape_of(call, call.value("M"))[0]
     k, dtype = int(call.constant("k")), call.dtype() or FLOAT64
 
-    def at(idx: Sequence[Poly]) -> Expr:
-        inside = Op("le", (index_value(idx[1]), index_value(idx[0] + k)), BOOL)
+    def at(idx: Sequence[Poly]) -> ir.Expr:
+        inside = ir.Op("le", (index_value(idx[1]), index_value(idx[0] + k)), BOOL)
         return choose(inside, cast(integer(1), dtype), cast(integer(0), dtype))
 
     return Array((rows, columns), dtype, at)
@@ -94,8 +94,8 @@ def _matrix(call: Call, array: Array, k: int) -> Array:
     values = settled(call.b, array, "diagonal")
     n = values.shape[0] + abs(k)
 
-    def at(idx: Sequence[Poly]) -> Expr:
-        on = Op("eq", (index_value(idx[0] + k), index_value(idx[1])), BOOL)
+    def at(idx: Sequence[Poly]) -> ir.Expr:
+        on = ir.Op("eq", (index_value(idx[0] + k), index_value(idx[1])), BOOL)
         value = values.at([idx[0] + min(k, 0)])
         return choose(on, value, cast(integer(0), value.dtype))
 

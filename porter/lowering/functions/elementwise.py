@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, COMPLEX128, FLOAT64, WEAK_INT, DType, limits
-from porter.ir.nodes import Expr
 from porter.ir.ops import OPS
 from porter.ir.scalars import (
     DTypeError,
@@ -110,7 +110,7 @@ def _real(call: Call) -> Result:
     return elementwise(call.b, "real", value) if value.dtype.kind == "c" else value
 
 
-def formula(names: str, parameters: str, compute: Callable[..., Expr]) -> None:
+def formula(names: str, parameters: str, compute: Callable[..., ir.Expr]) -> None:
     """A ufunc that is a formula over scalars."""
     known = [(n, REQUIRED) for n in parameters.split()]
 
@@ -125,19 +125,19 @@ def formula(names: str, parameters: str, compute: Callable[..., Expr]) -> None:
         FUNCTIONS[f"numpy.{name}"] = Handler((*known, *KEYWORDS), body, ufunc=True)
 
 
-def _real_float(x: Expr) -> Expr:
+def _real_float(x: ir.Expr) -> ir.Expr:
     if x.dtype.kind == "c":
         raise DTypeError("complex numbers are not supported by this function")
     return as_float(x)
 
 
-def _reciprocal(x: Expr) -> Expr:
+def _reciprocal(x: ir.Expr) -> ir.Expr:
     if x.dtype.kind in "iub":
         raise DTypeError("`reciprocal` of integers is not supported")
     return operate("truediv", integer(1), x)
 
 
-def _logaddexp2(x: Expr, y: Expr) -> Expr:
+def _logaddexp2(x: ir.Expr, y: ir.Expr) -> ir.Expr:
     """log2(2**x + 2**y) from the larger one and the gap; equal ones may be infinite."""
     common, _ = types_of("logaddexp", [x, y])
     x, y = cast(x, common), cast(y, common)
@@ -147,17 +147,17 @@ def _logaddexp2(x: Expr, y: Expr) -> Expr:
     return operate("add", operate("maximum", x, y), above)
 
 
-def _signed_infinity(sign: float) -> Callable[[Expr], Expr]:
+def _signed_infinity(sign: float) -> Callable[[ir.Expr], ir.Expr]:
     return lambda x: cast(operate("eq", x, number(sign * math.inf)) if x.dtype.kind == "f" else
                           number(False), BOOL)  # fmt: skip
 
 
-def _square(x: Expr) -> Expr:
+def _square(x: ir.Expr) -> ir.Expr:
     """`np.square`: int8 of booleans, where their product stays a boolean."""
     return operate("pow", cast(x, DType("int8")) if x.dtype == BOOL else x, integer(2))
 
 
-def _conjugate(x: Expr) -> Expr:
+def _conjugate(x: ir.Expr) -> ir.Expr:
     """`np.conjugate`: int8 of booleans, which the method `.conj()` gives back as they are."""
     return cast(x, DType("int8")) if x.dtype == BOOL else operate("conj", x)
 
@@ -174,7 +174,7 @@ formula("isneginf", "x", _signed_infinity(-1.0))
 formula("fix", "x", lambda x: operate("trunc", x))
 
 
-def _wide(x: Expr) -> Expr:
+def _wide(x: ir.Expr) -> ir.Expr:
     """In float64, or complex128."""
     return cast(x, COMPLEX128 if x.dtype.kind == "c" else FLOAT64)
 
@@ -193,18 +193,18 @@ def _modf(call: Call) -> Result:
     """The fraction, with the sign of x, and the whole part."""
     x = call.operand("x")
 
-    def fraction(e: Expr) -> Expr:
+    def fraction(e: ir.Expr) -> ir.Expr:
         e = _real_float(e)
         rest = operate("sub", e, operate("trunc", e))
         return operate("copysign", choose(operate("isinf", e), number(0.0), rest), e)
 
-    def whole(e: Expr) -> Expr:
+    def whole(e: ir.Expr) -> ir.Expr:
         return operate("trunc", _real_float(e))
 
     return tuple(map_arrays(call.b, part, [x], "`modf`") for part in (fraction, whole))
 
 
-def _round_scalar(x: Expr, decimals: int) -> Expr:
+def _round_scalar(x: ir.Expr, decimals: int) -> ir.Expr:
     if x.dtype.kind in "iub":
         return x
     if decimals == 0:
@@ -256,7 +256,7 @@ def _nan_to_num(call: Call) -> Result:
     defaults = (0.0, largest, -largest)
     values = [number(float(d if g is None else g)) for g, d in zip(given, defaults, strict=True)]
 
-    def fix(e: Expr) -> Expr:
+    def fix(e: ir.Expr) -> ir.Expr:
         e2 = choose(operate("isnan", e), values[0], e)
         e2 = choose(operate("eq", e, number(math.inf)), values[1], e2)
         return choose(operate("eq", e, number(-math.inf)), values[2], e2)
@@ -266,7 +266,7 @@ def _nan_to_num(call: Call) -> Result:
 
 @function("numpy.sinc", "x")
 def _sinc(call: Call) -> Result:
-    def sinc(x: Expr) -> Expr:
+    def sinc(x: ir.Expr) -> ir.Expr:
         y = operate("mul", number(3.141592653589793), x)
         return choose(
             operate("eq", x, integer(0)), number(1.0), operate("truediv", operate("sin", y), y)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from porter import ir
 from porter.dtypes.dtype import FLOAT64
-from porter.ir.nodes import Check
 from porter.ir.scalars import number
 from porter.lowering.arrays.calculus import (
     ONE,
@@ -49,7 +49,7 @@ def _slope(call: Call, array: Array, axis: int, step: Operand, order: int) -> Ar
     n = call.b.resolve(array.shape[axis])
     if not (n - order).is_positive():
         message = "Shape of array too small to calculate a numerical gradient"
-        call.b.check(Check("index", Poly.of(order + 1), n, message))
+        call.b.check(ir.Check("index", Poly.of(order + 1), n, message))
     if isinstance(step, Array) and step.ndim:
         parts = _uneven(call, array, axis, step, order)
     else:

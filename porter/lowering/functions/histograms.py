@@ -10,21 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, FLOAT64, INT64, DType, promote, strengthen
-from porter.ir.nodes import (
-    Axis,
-    Check,
-    Expr,
-    For,
-    Host,
-    If,
-    Let,
-    Local,
-    Reduce,
-    Select,
-    Stmt,
-    Write,
-)
 from porter.ir.scalars import cast, choose, constant_of, integer, number, operate
 from porter.lowering.arrays.calculus import (
     ONE,
@@ -50,26 +37,26 @@ class _Bins:
     b: Builder
     count: Poly
     edges: Array
-    first: Expr
-    last: Expr
+    first: ir.Expr
+    last: ir.Expr
     uniform: bool
 
-    def edge(self, k: Expr, shift: int = 0) -> Expr:
+    def edge(self, k: ir.Expr, shift: int = 0) -> ir.Expr:
         """The edge with the number that a variable holds; it is in bounds."""
         here = Poly.atom(Data(k, nonneg=True, inside=True)) + shift
         return self.edges.at([here])
 
-    def search(self, x: Expr, name: str) -> list[Stmt]:
+    def search(self, x: ir.Expr, name: str) -> list[ir.Stmt]:
         """The statements that leave the number of the bin of x in a variable."""
-        bin_, origin = Local(name, INT64), self.b.origin
-        back = Let(name, operate("sub", bin_, cast(integer(1), INT64)), origin)
-        on = Let(name, operate("add", bin_, cast(integer(1), INT64)), origin)
+        bin_, origin = ir.Local(name, INT64), self.b.origin
+        back = ir.Let(name, operate("sub", bin_, cast(integer(1), INT64)), origin)
+        on = ir.Let(name, operate("add", bin_, cast(integer(1), INT64)), origin)
         at_end = operate("eq", bin_, index_value(self.count))
         if not self.uniform:
-            k = Axis(self.b.fresh("k_"), self.count + 1)
+            k = ir.Axis(self.b.fresh("k_"), self.count + 1)
             below = _in_order(self.edges.at([sym(k.name, True)]), x)
-            found = Reduce("sum", (k,), cast(below, INT64), INT64)
-            return [Let(name, found, origin), back, If(at_end, (back,), (), origin)]
+            found = ir.Reduce("sum", (k,), cast(below, INT64), INT64)
+            return [ir.Let(name, found, origin), back, ir.If(at_end, (back,), (), origin)]
         value = cast(x, self.edges.dtype)
         # NumPy divides in float64 where the limits are Python numbers; what that changes in
         # the last digits, the edges put right
@@ -78,13 +65,13 @@ class _Bins:
         scaled = operate("mul", position, integer(self.count))
         inner = operate("lt", bin_, index_value(self.count - 1))
         return [
-            Let(name, cast(scaled, INT64), origin),
-            If(at_end, (back,), (), origin),
+            ir.Let(name, cast(scaled, INT64), origin),
+            ir.If(at_end, (back,), (), origin),
             # rounding may have moved a value across the edge beside it
-            If(operate("lt", value, self.edge(bin_)), (back,), (), origin),
-            If(
+            ir.If(operate("lt", value, self.edge(bin_)), (back,), (), origin),
+            ir.If(
                 inner,
-                (If(operate("ge", value, self.edge(bin_, 1)), (on,), (), origin),),
+                (ir.If(operate("ge", value, self.edge(bin_, 1)), (on,), (), origin),),
                 (),
                 origin,
             ),
@@ -101,7 +88,7 @@ def _bins(call: Call, a: Array) -> _Bins:
     b = call.b
     count = b.resolve(Poly.of(given) if isinstance(given, int) else call.ev.size(given, call.node))
     if not count.is_positive():
-        b.check(Check("index", ONE, count, "`bins` must be positive, when an integer"))
+        b.check(ir.Check("index", ONE, count, "`bins` must be positive, when an integer"))
     limits = _given_limits(call) if call.value("range") is not NONE else _found_limits(call, a)
     first, last, kind = limits
     dtype = promote(promote(first.dtype, last.dtype), a.dtype)
@@ -135,35 +122,35 @@ def _explicit(call: Call, a: Array) -> _Bins:
     b.same_dtype(a.dtype, edges.dtype)
     edges = edges if edges.view is not None else b.define("edges", edges)
     count = b.resolve(edges.shape[0]) - 1
-    k = Axis(b.fresh("k_"), count)
+    k = ir.Axis(b.fresh("k_"), count)
     i = sym(k.name, True)
-    order = Reduce("all", (k,), _in_order(edges.at([i]), edges.at([i + 1])), BOOL)
+    order = ir.Reduce("all", (k,), _in_order(edges.at([i]), edges.at([i + 1])), BOOL)
     message = "`bins` must increase monotonically, when an array"
     _raise_if(b, operate("not", order), message)
     return _Bins(b, count, edges, edges.at([Poly()]), edges.at([count]), False)
 
 
-def _in_order(x: Expr, y: Expr) -> Expr:
+def _in_order(x: ir.Expr, y: ir.Expr) -> ir.Expr:
     """Whether y may stand behind x where NaN comes last, as NumPy sorts."""
     found = _compared("le", x, y)
     return operate("or", found, operate("isnan", y)) if y.dtype.kind == "f" else found
 
 
-def _any(b: Builder, edges: Array, count: Poly, op: str) -> Expr:
+def _any(b: Builder, edges: Array, count: Poly, op: str) -> ir.Expr:
     """Whether a comparison holds between any edge and the next one."""
-    k = Axis(b.fresh("k_"), count)
+    k = ir.Axis(b.fresh("k_"), count)
     i = sym(k.name, True)
-    return Reduce("any", (k,), operate(op, edges.at([i]), edges.at([i + 1])), BOOL)
+    return ir.Reduce("any", (k,), operate(op, edges.at([i]), edges.at([i + 1])), BOOL)
 
 
-def _raise_if(b: Builder, cond: Expr, message: str) -> None:
+def _raise_if(b: Builder, cond: ir.Expr, message: str) -> None:
     known = constant_of(cond)
     if known is None or known:
-        raising = Host(f'raise ValueError("{message}")', b.origin)
-        b.emit(If(cond, (raising,), (), b.origin))
+        raising = ir.Host(f'raise ValueError("{message}")', b.origin)
+        b.emit(ir.If(cond, (raising,), (), b.origin))
 
 
-def _given_limits(call: Call) -> tuple[Expr, Expr, DType]:
+def _given_limits(call: Call) -> tuple[ir.Expr, ir.Expr, DType]:
     """The limits that the user gives, and the dtype that the edges are computed in."""
     given = call.value("range")
     if not isinstance(given, tuple) or len(given) != 2:
@@ -181,18 +168,18 @@ def _given_limits(call: Call) -> tuple[Expr, Expr, DType]:
     return (*_widened(lo, hi), FLOAT64)
 
 
-def _compared(op: str, x: Expr, limit: Expr) -> Expr:
+def _compared(op: str, x: ir.Expr, limit: ir.Expr) -> ir.Expr:
     """An element beside a limit: Python ints, too, that its dtype has no room for."""
     if x.dtype.kind in "iu" and limit.dtype.kind in "iu" and limit.dtype.weak:
         x, limit = cast(x, INT64), cast(limit, INT64)
     return operate(op, x, limit)
 
 
-def _finite(e: Expr) -> Expr:
+def _finite(e: ir.Expr) -> ir.Expr:
     return number(True) if e.dtype.kind in "iu" else operate("isfinite", e)
 
 
-def _widened(lo: Expr, hi: Expr) -> tuple[Expr, Expr]:
+def _widened(lo: ir.Expr, hi: ir.Expr) -> tuple[ir.Expr, ir.Expr]:
     """Limits that are equal are moved apart by one half each."""
     equal = operate("eq", lo, hi)
     if constant_of(equal) is False:
@@ -203,17 +190,17 @@ def _widened(lo: Expr, hi: Expr) -> tuple[Expr, Expr]:
     )
 
 
-def _found_limits(call: Call, a: Array) -> tuple[Expr, Expr, DType]:
+def _found_limits(call: Call, a: Array) -> tuple[ir.Expr, ir.Expr, DType]:
     """The smallest and the largest value; 0 and 1 if there is none."""
     b = call.b
     dtype = strengthen(a.dtype) if a.dtype.kind == "f" else FLOAT64
     size = product(lengths(map(b.resolve, a.shape)))
-    extremes: list[Expr] = []
+    extremes: list[ir.Expr] = []
     for op, name, default in (("min", "smallest", 0), ("max", "largest", 1)):
         found = reduce(b, op, a, None, False, dtype, lambda e: cast(e, dtype))
         assert not isinstance(found, Array)
         empty = operate("eq", index_value(size), index_value(Poly()))
-        value = Select(empty, cast(integer(default), dtype), found, dtype)
+        value = ir.Select(empty, cast(integer(default), dtype), found, dtype)
         extremes.append(_held(b, name, value))
     if a.dtype.kind == "f":
         finite = operate("and", *map(_finite, extremes))
@@ -222,17 +209,17 @@ def _found_limits(call: Call, a: Array) -> tuple[Expr, Expr, DType]:
     return _held(b, "first", first), _held(b, "last", last), dtype
 
 
-def _held(b: Builder, name: str, value: Expr) -> Expr:
+def _held(b: Builder, name: str, value: ir.Expr) -> ir.Expr:
     """A number of the device under a name."""
     return b.define(name, Array((), value.dtype, lambda _: value)).at(())
 
 
-def _spaced(first: Expr, last: Expr, count: Poly, dtype: DType) -> Array:
+def _spaced(first: ir.Expr, last: ir.Expr, count: Poly, dtype: DType) -> Array:
     """`np.linspace(first, last, count + 1)`, whose last element is `last` itself."""
     start, stop = cast(first, dtype), cast(last, dtype)
     step = operate("truediv", operate("sub", stop, start), cast(integer(count), dtype))
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         value = operate("add", operate("mul", cast(index_value(idx[0]), dtype), step), start)
         return choose(operate("eq", index_value(idx[0]), index_value(count)), stop, value)
 
@@ -259,15 +246,15 @@ def _counted(call: Call, a: Array, bins: _Bins) -> Array:
     if not bins.uniform:
         inside = _in_order(bins.first, x), _in_order(x, bins.last)
     keep = operate("and", *inside)
-    place = Poly.atom(Data(Local(name, INT64), nonneg=True, inside=True))
+    place = Poly.atom(Data(ir.Local(name, INT64), nonneg=True, inside=True))
     term = cast(integer(1) if weights is None else weights.at(at), dtype)
-    add = Write(hist.view.buffer, (), (place,), term, b.origin, combine="add")
-    stmt: Stmt = If(keep, (*bins.search(x, name), add), (), b.origin)
+    add = ir.Write(hist.view.buffer, (), (place,), term, b.origin, combine="add")
+    stmt: ir.Stmt = ir.If(keep, (*bins.search(x, name), add), (), b.origin)
     for axis in reversed(axes):
-        stmt = For(axis.name, axis.lo, axis.hi, 1, (stmt,), b.origin)
+        stmt = ir.For(axis.name, axis.lo, axis.hi, 1, (stmt,), b.origin)
     if not bins.count.is_positive():
         some = operate("gt", index_value(bins.count), index_value(Poly()))
-        stmt = If(some, (stmt,), (), b.origin)
+        stmt = ir.If(some, (stmt,), (), b.origin)
     b.emit(stmt)
     if weights is None:
         return hist
@@ -282,7 +269,7 @@ def _differences(b: Builder, hist: Array, bins: _Bins, a: Array, weights: Array)
     See `_histograms_impl.py`: `cw = sw.cumsum()`, then `np.diff` of its values at the edges.
     """
 
-    def lower(value: Expr, weight: Expr) -> Expr:
+    def lower(value: ir.Expr, weight: ir.Expr) -> ir.Expr:
         return choose(
             _compared("lt", value, bins.first), cast(weight, FLOAT64), cast(integer(0), FLOAT64)
         )
@@ -293,9 +280,9 @@ def _differences(b: Builder, hist: Array, bins: _Bins, a: Array, weights: Array)
     assert not isinstance(below, Array)
     before = _held(b, "below", below)
 
-    def at(idx: Sequence[Poly]) -> Expr:
-        k = Axis(b.fresh("k_"), idx[0])
-        sums = Reduce("sum", (k,), hist.at([sym(k.name, True)]), FLOAT64)
+    def at(idx: Sequence[Poly]) -> ir.Expr:
+        k = ir.Axis(b.fresh("k_"), idx[0])
+        sums = ir.Reduce("sum", (k,), hist.at([sym(k.name, True)]), FLOAT64)
         total = operate("add", before, sums)
         return choose(operate("isfinite", total), hist.at(idx), cast(number(math.nan), FLOAT64))
 
@@ -330,7 +317,7 @@ def _histogram(call: Call) -> Value:
 def _widths(bins: _Bins) -> Array:
     edges = bins.edges
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         return operate("sub", edges.at([idx[0] + 1]), edges.at(idx))
 
     return Array((bins.count,), edges.dtype, at)
@@ -351,7 +338,7 @@ def _bincount(call: Call) -> Value:
         )
     given = call.value("minlength")
     least = Poly.of(given) if isinstance(given, int) else call.ev.size(given, call.node)
-    b.check(Check("index", Poly(), least, "'minlength' must not be negative"))
+    b.check(ir.Check("index", Poly(), least, "'minlength' must not be negative"))
     weights, dtype = None, INT64
     if call.value("weights") is not NONE:
         weights, dtype = call.array("weights"), FLOAT64
@@ -363,7 +350,7 @@ def _bincount(call: Call) -> Value:
         # the weights of nothing are counted in integers: another dtype for one size
         n = b.resolve(x.shape[0])
         if not n.is_positive():
-            b.check(Check("index", ONE, n, "`bincount` of nothing with weights"))
+            b.check(ir.Check("index", ONE, n, "`bincount` of nothing with weights"))
     x = x if x.view is not None else b.define("values", x)
     size = maximum(fetched(b, _highest(b, x), "length", True), least)
     counts = b.define("counts", full((size,), integer(0), dtype))
@@ -372,23 +359,23 @@ def _bincount(call: Call) -> Value:
     at = [sym(axes[0].name, True)]
     place = Poly.atom(Data(_whole(x.at(at)), nonneg=True, inside=True))
     term = cast(integer(1) if weights is None else weights.at(at), dtype)
-    b.emit(Write(counts.view.buffer, axes, (place,), term, b.origin, combine="add"))
+    b.emit(ir.Write(counts.view.buffer, axes, (place,), term, b.origin, combine="add"))
     return counts
 
 
-def _whole(e: Expr) -> Expr:
+def _whole(e: ir.Expr) -> ir.Expr:
     return cast(e, INT64) if e.dtype.kind == "b" else e
 
 
-def _highest(b: Builder, x: Array) -> Expr:
+def _highest(b: Builder, x: Array) -> ir.Expr:
     """One more than the largest element, 0 if there is none. NumPy raises for negative ones."""
-    k = Axis(b.fresh("k_"), b.resolve(x.shape[0]))
+    k = ir.Axis(b.fresh("k_"), b.resolve(x.shape[0]))
     value = x.at([sym(k.name, True)])
     if value.dtype.kind == "i":
-        negative = Reduce("any", (k,), operate("lt", value, integer(0)), BOOL)
+        negative = ir.Reduce("any", (k,), operate("lt", value, integer(0)), BOOL)
         _raise_if(b, negative, "'list' argument must have no negative elements")
     # a maximum of integers has no start: as floats, that of nothing is minus infinity
-    largest = Reduce("max", (k,), cast(value, FLOAT64), FLOAT64)
+    largest = ir.Reduce("max", (k,), cast(value, FLOAT64), FLOAT64)
     found = operate("add", cast(largest, INT64), integer(1))
     empty = operate("eq", index_value(b.resolve(x.shape[0])), index_value(Poly()))
     return choose(empty, cast(integer(0), INT64), found)

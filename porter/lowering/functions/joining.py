@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, promote, strengthen
-from porter.ir.nodes import Check, Expr, Op
 from porter.ir.scalars import cast, choose, number
 from porter.lowering.arrays.calculus import (
     ONE,
@@ -26,12 +26,12 @@ from porter.resolve.values import Array, Slice, Value
 from porter.sizes.polynomial import Poly, maximum, product
 
 
-def below(i: Poly, bound: Poly) -> Expr:
+def below(i: Poly, bound: Poly) -> ir.Expr:
     """`i < bound` as a scalar condition, decided here where that can be."""
     gap = bound - i
     if gap.constant is not None or gap.is_positive():
         return number(gap.is_positive())
-    return Op("lt", (index_value(i), index_value(bound)), BOOL)
+    return ir.Op("lt", (index_value(i), index_value(bound)), BOOL)
 
 
 def length(b: Builder, n: Poly) -> Poly:
@@ -60,8 +60,8 @@ def join(b: Builder, arrays: Sequence[Array], axis: int, what: str) -> Array:
         starts.append(total)
     dtype = strengthen(dtype)
 
-    def at(idx: Sequence[Poly]) -> Expr:
-        def part(k: int) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
+        def part(k: int) -> ir.Expr:
             inner = [*idx[:axis], idx[axis] - starts[k], *idx[axis + 1 :]]
             return cast(arrays[k].at(inner), dtype)
 
@@ -84,7 +84,7 @@ def _lifted(array: Array, axis: int) -> Array:
     position = axis % (array.ndim + 1)
     shape = (*array.shape[:position], ONE, *array.shape[position:])
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         return array.at([*idx[:position], *idx[position + 1 :]])
 
     return Array(shape, array.dtype, at)
@@ -123,7 +123,7 @@ def _concatenate(call: Call) -> Value:
                 "pass a tuple of arrays",
             )
         rows = given.shape[:2] if axis == 0 else given.shape
-        call.b.check(Check("index", ONE, rows[0], "need at least one array to concatenate"))
+        call.b.check(ir.Check("index", ONE, rows[0], "need at least one array to concatenate"))
         shape = (product(rows), *given.shape[len(rows) :])
         merged = reshape(call.b, settled(call.b, given), shape)
         return Array(merged.shape, merged.dtype, merged.at)
@@ -193,11 +193,11 @@ def _place(call: Call, n: Poly, last: Poly) -> Poly:
     at = call.b.resolve(call.ev.size(value, call.node))
     message = f"index is out of bounds for axis with size {n}"
     if at.constant is not None and at.constant < 0:
-        call.b.check(Check("index", -at, n, message, "IndexError"))
+        call.b.check(ir.Check("index", -at, n, message, "IndexError"))
         return n + at
     if not at.is_nonneg():
-        call.b.check(Check("index", Poly(), at, "negative positions are not converted"))
-    call.b.check(Check("index", at, last, message, "IndexError"))
+        call.b.check(ir.Check("index", Poly(), at, "negative positions are not converted"))
+    call.b.check(ir.Check("index", at, last, message, "IndexError"))
     return at
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from porter import ir
 from porter.dtypes.dtype import DType, limits, strengthen
-from porter.ir.nodes import Const
 from porter.ir.scalars import integer, number
 from porter.lowering.functions.registry import Call, dtype_of, function
 from porter.resolve.values import Array, Record, Value
@@ -44,7 +44,7 @@ def _finfo(call: Call) -> Value:
         "smallest_normal": tiny, "smallest_subnormal": tiny * eps,
         "resolution": 10.0 ** -int(mantissa * 0.30103),
     }  # fmt: skip
-    fields = {name: Const(value, dtype) for name, value in values.items()}
+    fields = {name: ir.Const(value, dtype) for name, value in values.items()}
     return Record("finfo", {**fields, "bits": integer(bits), "nmant": integer(mantissa)})
 
 

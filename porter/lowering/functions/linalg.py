@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from porter import ir
 from porter.dtypes.dtype import FLOAT64, DType, strengthen
-from porter.ir.nodes import Expr
 from porter.ir.scalars import cast, integer, number, operate
 from porter.lowering.arrays.calculus import (
     Operand,
@@ -187,7 +187,7 @@ def _matrix_norm(call: Call, size: Array, axes: list[int], order: float, keep: b
     table = as_array(worst)
     kept = [d for d in range(table.ndim) if d not in axes]
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         place = dict(zip(kept, idx, strict=True))
         return table.at([place.get(d, Poly()) for d in range(table.ndim)])
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from porter.ir.nodes import Check, Expr
+from porter import ir
 from porter.ir.scalars import cast, choose, integer, operate
 from porter.lowering.arrays.calculus import ONE
 from porter.lowering.arrays.rearrange import along, settled
@@ -76,11 +76,11 @@ def _shifted(
     return lambda k: where(k - before, size)
 
 
-def _not_empty(size: Poly) -> Check:
-    return Check("index", ONE, size, "can't extend empty axis using modes other than constant")
+def _not_empty(size: Poly) -> ir.Check:
+    return ir.Check("index", ONE, size, "can't extend empty axis using modes other than constant")
 
 
-def _number(call: Call, value: Any, array: Array) -> Expr:
+def _number(call: Call, value: Any, array: Array) -> ir.Expr:
     found = call.ev.as_numeric(value, call.node)
     if isinstance(found, Array):
         if found.ndim:
@@ -89,12 +89,12 @@ def _number(call: Call, value: Any, array: Array) -> Expr:
     return cast(found, array.dtype)
 
 
-def _bordered(array: Array, d: int, before: Poly, total: Poly, sides: Sequence[Expr]) -> Array:
+def _bordered(array: Array, d: int, before: Poly, total: Poly, sides: Sequence[ir.Expr]) -> Array:
     """The array with one number before and one after it."""
     low, high = sides
     size = array.shape[d]
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         k = idx[d] - before
         inner = array.at([*idx[:d], k, *idx[d + 1 :]])
         early, inside = below(idx[d], before), below(k, size)

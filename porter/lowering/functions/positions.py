@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter import ir
 from porter.dtypes.dtype import FLOAT64, INT64
-from porter.ir.nodes import Expr, Load, Reduce
-from porter.ir.nodes import Value as IndexValue
 from porter.ir.scalars import cast, integer, operate
 from porter.lowering.arrays.calculus import Operand, as_array, elementwise, index_value
 from porter.lowering.arrays.elements import by_statements, first_not
@@ -55,10 +54,10 @@ def _unravel_index(call: Call) -> Value:
 def _extreme_of(call: Call, found: Operand, shape: tuple[Poly, ...]) -> bool:
     """Whether it is the first position of an extreme among as many elements as the shape has."""
     e = found.at(()) if isinstance(found, Array) and not found.ndim else found
-    if isinstance(e, Load):
+    if isinstance(e, ir.Load):
         known = call.b.definition(e.buffer)
         e = e if known is None else known.body
-    if not isinstance(e, Reduce) or e.op != "min" or e.dtype != INT64:
+    if not isinstance(e, ir.Reduce) or e.op != "min" or e.dtype != INT64:
         return False
     count = product([call.b.resolve(a.extent) for a in e.axes])
     return count == product([call.b.resolve(n) for n in shape])
@@ -76,23 +75,23 @@ def _triangle(call: Call, upper: bool) -> Value:
         """Elements above a row, twice: a triangle or what is left of one."""
         return row * (side * 2 + 1 - row) if upper else row * (row + 1)
 
-    def row_of(idx: Sequence[Poly]) -> Expr:
-        def holds(middle: Poly) -> Expr:
-            ends = IndexValue(before(middle + 1), INT64)
-            return operate("le", ends, IndexValue(idx[0] * 2, INT64))
+    def row_of(idx: Sequence[Poly]) -> ir.Expr:
+        def holds(middle: Poly) -> ir.Expr:
+            ends = ir.Value(before(middle + 1), INT64)
+            return operate("le", ends, ir.Value(idx[0] * 2, INT64))
 
         return first_not(call.b, side, holds)
 
     count = side * (side + 1) // 2
     rows = as_array(by_statements(call.b, "row", (count,), INT64, row_of))
 
-    def column(idx: Sequence[Poly]) -> Expr:
+    def column(idx: Sequence[Poly]) -> ir.Expr:
         row = Poly.atom(Data(rows.at(idx), nonneg=True, inside=True))
-        offset = IndexValue(idx[0] - before(row) // 2, INT64)
-        first = IndexValue(row + k if upper else Poly(), INT64)
+        offset = ir.Value(idx[0] - before(row) // 2, INT64)
+        first = ir.Value(row + k if upper else Poly(), INT64)
         return operate("add", offset, first)
 
-    def shifted(idx: Sequence[Poly]) -> Expr:
+    def shifted(idx: Sequence[Poly]) -> ir.Expr:
         return operate("add", rows.at(idx), cast(integer(Poly() if upper else Poly.of(-k)), INT64))
 
     return Array((count,), INT64, shifted), Array((count,), INT64, column)

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, INT64, RANK, WEAK_BOOL, DType, promote, strengthen
-from porter.ir.nodes import Check, Expr, Select
 from porter.ir.scalars import (
     cast,
     cast_bool,
@@ -65,8 +65,8 @@ class Fold:
         return Fold(self.call, array, self.axes, self.keep if keep is None else keep)
 
     def run(
-        self, op: str, dtype: DType, change: Callable[[Expr], Expr] | None = None,
-        neutral: Expr | None = None,
+        self, op: str, dtype: DType, change: Callable[[ir.Expr], ir.Expr] | None = None,
+        neutral: ir.Expr | None = None,
     ) -> Operand:  # fmt: skip
         """The fold as `dtype`; `neutral` stands for elements that are not selected."""
         to_dtype = change or (lambda e: cast(e, dtype))
@@ -143,7 +143,7 @@ def selected(call: Call, array: Array) -> Array:
         aligned(mask.shape, idx)))  # fmt: skip
 
 
-def _initial(call: Call, dtype: DType) -> Expr | None:
+def _initial(call: Call, dtype: DType) -> ir.Expr | None:
     """The argument `initial` in the dtype of the result."""
     if call.value("initial") is NONE:
         return None
@@ -202,7 +202,7 @@ def nonempty(fold: Fold) -> None:
     for d in range(array.ndim) if fold.axes is None else fold.axes:
         for n in at_least(call.b, call.b.resolve(array.shape[d])):
             if not n.is_positive():
-                call.b.check(Check("index", ONE, n, message + " which has no identity"))
+                call.b.check(ir.Check("index", ONE, n, message + " which has no identity"))
 
 
 def at_least(b: Builder, n: Poly) -> list[Poly]:
@@ -232,7 +232,7 @@ def ordered(fold: Fold, masks: bool = False) -> None:
         )
 
 
-def extreme_of(fold: Fold, op: str, start: Expr | None = None) -> Operand:
+def extreme_of(fold: Fold, op: str, start: ir.Expr | None = None) -> Operand:
     """The maximum or minimum, NaN if there is one; of `start` too, if it is given."""
     dtype = strengthen(fold.array.dtype)
     ordered(fold, masks=start is not None)
@@ -261,9 +261,9 @@ def _ptp(call: Call) -> Value:
     return elementwise(call.b, "sub", extreme_of(fold, "max"), extreme_of(fold, "min"))
 
 
-def _chained(call: Call, op: str, items: Sequence[Value]) -> Expr:
+def _chained(call: Call, op: str, items: Sequence[Value]) -> ir.Expr:
     """`a or b or c` of the items, as a bool."""
-    result: Expr = number(op == "and")
+    result: ir.Expr = number(op == "and")
     for item in items:
         value = call.ev.as_numeric(item, call.node)
         if isinstance(value, Array) and value.ndim:
@@ -292,7 +292,7 @@ def _test(op: str) -> None:
                       lambda e: cast(_bool(e), WEAK_BOOL))  # fmt: skip
 
 
-def _bool(e: Expr) -> Expr:
+def _bool(e: ir.Expr) -> ir.Expr:
     return e if e.dtype.kind == "b" else cast_bool(e)
 
 
@@ -323,7 +323,7 @@ def _first_where(fold: Fold, op: str) -> Operand:
     best = as_array(fold.over(array, True).run(op, strengthen(array.dtype), lambda e: e))
     size = fold.length()
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         value, top = array.at(idx), best.at(idx)
         hit = operate("eq", value, top)
         if array.dtype.kind == "f":
@@ -331,7 +331,7 @@ def _first_where(fold: Fold, op: str) -> Operand:
         position = Poly()
         for d in range(array.ndim) if fold.axes is None else fold.axes:
             position = position * b.resolve(array.shape[d]) + idx[d]
-        return Select(hit, index_value(position), index_value(size), INT64)
+        return ir.Select(hit, index_value(position), index_value(size), INT64)
 
     return fold.over(Array(array.shape, INT64, at)).run("min", INT64)
 
@@ -377,12 +377,12 @@ def _python_extreme_of(fold: Fold, op: str) -> Operand:
 _WORST = {"max": -math.inf, "min": math.inf}
 
 
-def without_nan(array: Array, instead: Expr) -> Array:
+def without_nan(array: Array, instead: ir.Expr) -> Array:
     """The array with another value for every NaN."""
     if array.dtype.kind not in "fc":
         return array
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         value = array.at(idx)
         return choose(operate("isnan", value), cast(instead, value.dtype), value)
 
@@ -394,7 +394,7 @@ def _python_extreme(call: Call, op: str, x: Operand, y: Operand) -> Operand:
     if (isinstance(x, Array) and x.ndim) or (isinstance(y, Array) and y.ndim):
         raise call.refuse("PRT902", f"`{op}` of arrays is ambiguous", f"use `np.{op}imum`")
 
-    def pick(u: Expr, v: Expr) -> Expr:
+    def pick(u: ir.Expr, v: ir.Expr) -> ir.Expr:
         if u.dtype.weak and v.dtype.weak and u.dtype.kind == v.dtype.kind == "i":
             return operate("maximum" if op == "max" else "minimum", u, v)
         taken = operate("gt" if op == "max" else "lt", v, u)

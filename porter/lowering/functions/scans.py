@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, DType, strengthen
-from porter.ir.nodes import Axis, Expr, Reduce
 from porter.ir.scalars import cast, cast_bool, choose, number, operate
 from porter.ir.walk import walk
 from porter.lowering.arrays.calculus import accumulator, normal_axis
@@ -19,19 +19,19 @@ from porter.lowering.state.builder import Builder
 from porter.resolve.values import NONE, Array, Value
 from porter.sizes.polynomial import Poly, sym
 
-Change = Callable[[Expr], Expr]
+Change = Callable[[ir.Expr], ir.Expr]
 
 
 def running(b: Builder, op: str, array: Array, axis: int, dtype: DType, change: Change) -> Array:
     """The fold of `change(element)` as `dtype` along the axis, stored: never computed again."""
     probe = array.at([sym(f"?{d}", True) for d in range(array.ndim)])
-    if any(isinstance(e, Reduce) for e in walk(probe)):
+    if any(isinstance(e, ir.Reduce) for e in walk(probe)):
         array = b.define("terms", array)
 
-    def at(idx: Sequence[Poly]) -> Expr:
-        k = Axis(b.fresh("k_"), idx[axis] + 1)
+    def at(idx: Sequence[Poly]) -> ir.Expr:
+        k = ir.Axis(b.fresh("k_"), idx[axis] + 1)
         place = [sym(k.name, True) if d == axis else i for d, i in enumerate(idx)]
-        return Reduce(op, (k,), change(array.at(place)), dtype)
+        return ir.Reduce(op, (k,), change(array.at(place)), dtype)
 
     return b.temporary("running", Array(array.shape, dtype, at))
 
@@ -65,7 +65,7 @@ def _nan_sums(name: str, op: str, neutral: float) -> None:
         array, axis = _along(call)
         dtype = call.dtype() or accumulator(array.dtype)
 
-        def change(e: Expr) -> Expr:
+        def change(e: ir.Expr) -> ir.Expr:
             if e.dtype.kind in "fc":
                 e = choose(operate("isnan", e), cast(number(neutral), e.dtype), e)
             return cast(e, dtype)
@@ -77,7 +77,7 @@ _nan_sums("numpy.nancumsum", "sum", 0.0)
 _nan_sums("numpy.nancumprod", "prod", 1.0)
 
 
-def _truth(e: Expr) -> Expr:
+def _truth(e: ir.Expr) -> ir.Expr:
     return cast(e if e.dtype.kind == "b" else cast_bool(e), BOOL)
 
 

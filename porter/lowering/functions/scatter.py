@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from porter import ir
 from porter.dtypes.dtype import RANK, DType, limits, promote, strengthen
-from porter.ir.nodes import Expr
 from porter.ir.scalars import constant_of, number, operate
 from porter.lowering.arrays.calculus import Operand, aligned, as_array, astype, elementwise
 from porter.lowering.arrays.stores import reads, store
@@ -78,7 +78,7 @@ def _spread_nan(call: Call, target: Array, value: Operand) -> None:
     """NumPy's extremes are NaN where any value is; the atomic ones leave a NaN out."""
     source = as_array(value)
 
-    def is_nan(idx: Sequence[Poly]) -> Expr:
+    def is_nan(idx: Sequence[Poly]) -> ir.Expr:
         return operate("isnan", source.at(aligned(source.shape, idx)))
 
     nan = Array(target.shape, target.dtype, target.at, target.view, is_nan)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, FLOAT64, INT64, DType, promote, strengthen
-from porter.ir.nodes import Axis, Check, Expr, If, Reduce
 from porter.ir.scalars import cast, choose, integer, operate
 from porter.lowering.arrays.calculus import ONE, Operand, as_array, map_arrays
 from porter.lowering.arrays.elements import by_statements, first_not, known_position, named
@@ -16,7 +16,7 @@ from porter.resolve.values import NONE, Array, Value
 from porter.sizes.polynomial import Poly, sym
 
 
-def _less(x: Expr, y: Expr) -> Expr:
+def _less(x: ir.Expr, y: ir.Expr) -> ir.Expr:
     """x before y in sorted order: NaN comes last."""
     less = operate("lt", x, y)
     if x.dtype.kind != "f":
@@ -48,12 +48,12 @@ def _searchsorted(call: Call) -> Value:
     values = as_array(call.operand("v"))
     dtype = _common(call, array, values)
 
-    def element(idx: Sequence[Poly]) -> Expr:
+    def element(idx: Sequence[Poly]) -> ir.Expr:
         v = cast(values.at(idx), dtype)
 
         v = named(call.b, "wanted", v)
 
-        def before(k: Poly) -> Expr:
+        def before(k: Poly) -> ir.Expr:
             x = cast(array.at([k]), dtype)
             return _less(x, v) if side == "left" else operate("not", _less(v, x))
 
@@ -69,7 +69,7 @@ def _digitize(call: Call) -> Value:
     closed = bool(call.constant("right"))
     dtype, n = _common(call, bins, values), call.b.resolve(bins.shape[0])
 
-    def element(idx: Sequence[Poly]) -> Expr:
+    def element(idx: Sequence[Poly]) -> ir.Expr:
         v = cast(values.at(idx), dtype)
         v = named(call.b, "wanted", v)
         ends = [cast(bins.at([k]), dtype) for k in (Poly(), n - 1)]
@@ -79,7 +79,7 @@ def _digitize(call: Call) -> Value:
             falls = operate("and", some, falls)
         falls = call.b.let(call.b.fresh("falls"), falls)
 
-        def before(k: Poly) -> Expr:
+        def before(k: Poly) -> ir.Expr:
             x = cast(bins.at([k]), dtype)
             rising = _less(x, v) if closed else operate("not", _less(v, x))
             return operate("ne", rising, falls)
@@ -103,13 +103,13 @@ def _interp(call: Call) -> Value:
         raise call.refuse("PRT907", "`interp` at complex coordinates is not supported")
     n = call.b.unify(xs.shape[0], fs.shape[0], "fp and xp are not of the same length")
     if not n.is_positive():
-        call.b.check(Check("index", ONE, n, "array of sample points is empty"))
+        call.b.check(ir.Check("index", ONE, n, "array of sample points is empty"))
     outside = [call.value(k) for k in ("left", "right")]
 
-    def element(idx: Sequence[Poly]) -> Expr:
+    def element(idx: Sequence[Poly]) -> ir.Expr:
         x = named(call.b, "at", cast(values.at(idx), FLOAT64))
 
-        def at(array: Array, k: Poly) -> Expr:
+        def at(array: Array, k: Poly) -> ir.Expr:
             return cast(array.at([k]), FLOAT64)
 
         k = first_not(call.b, n, lambda k: operate("not", _less(x, at(xs, k))))
@@ -130,7 +130,7 @@ def _interp(call: Call) -> Value:
 
 
 def _chain(
-    b: Builder, name: str, branches: list[tuple[Expr, Expr]], last: Callable[[], None]
+    b: Builder, name: str, branches: list[tuple[ir.Expr, ir.Expr]], last: Callable[[], None]
 ) -> None:
     """`if ...: name = value`, `elif` and so on; `last` writes the final `else`."""
     if not branches:
@@ -141,10 +141,10 @@ def _chain(
         b.let(name, value)
     with b.block() as other:
         _chain(b, name, rest, last)
-    b.emit(If(test, tuple(then), tuple(other), b.origin))
+    b.emit(ir.If(test, tuple(then), tuple(other), b.origin))
 
 
-def _between(b: Builder, name: str, x: Expr, points: list[Expr]) -> None:
+def _between(b: Builder, name: str, x: ir.Expr, points: list[ir.Expr]) -> None:
     """The line through two points; NumPy goes from the other one where that gives NaN."""
     with b.block() as inner:
         x0, x1, f0, f1 = (
@@ -157,12 +157,12 @@ def _between(b: Builder, name: str, x: Expr, points: list[Expr]) -> None:
             b.let(name, operate("add", operate("mul", slope, operate("sub", x, x1)), f1))
             flat_there = operate("and", operate("isnan", value), operate("eq", f0, f1))
             b.let(name, choose(flat_there, f0, value))
-        b.emit(If(operate("isnan", value), tuple(again), (), b.origin))
+        b.emit(ir.If(operate("isnan", value), tuple(again), (), b.origin))
         b.let(name, choose(operate("eq", x, x0), f0, value))
-    b.emit(If(operate("eq", x, x), tuple(inner), (), b.origin))
+    b.emit(ir.If(operate("eq", x, x), tuple(inner), (), b.origin))
 
 
-def _scalar(call: Call, value: Value) -> Expr:
+def _scalar(call: Call, value: Value) -> ir.Expr:
     found = call.ev.as_numeric(value, call.node)
     if isinstance(found, Array):
         if found.ndim:
@@ -179,11 +179,11 @@ def _isin(call: Call) -> Value:
     call.b.same_dtype(values.dtype, among.dtype)
     invert = bool(call.constant("invert"))
 
-    def member(e: Expr) -> Expr:
-        k = Axis(call.b.fresh("k_"), call.b.resolve(among.shape[0])) if among.ndim else None
+    def member(e: ir.Expr) -> ir.Expr:
+        k = ir.Axis(call.b.fresh("k_"), call.b.resolve(among.shape[0])) if among.ndim else None
         other = among.at([sym(k.name, True)] if k else [])
         equal = operate("eq", cast(e, strengthen(e.dtype)), other)
-        found: Expr = Reduce("any", (k,), cast(equal, BOOL), BOOL) if k else equal
+        found: ir.Expr = ir.Reduce("any", (k,), cast(equal, BOOL), BOOL) if k else equal
         return operate("not", found) if invert else found
 
     return map_arrays(call.b, member, [values], "`isin`")

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, INT64, promote, strengthen
-from porter.ir.nodes import Expr
-from porter.ir.nodes import Value as IndexValue
 from porter.ir.scalars import cast, choose, integer, operate
 from porter.lowering.arrays.calculus import (
     Operand,
@@ -72,7 +71,7 @@ def _take_along_axis(call: Call) -> Value:
         if k != d:
             call.b.unify(array.shape[k], positions.shape[k], "`take_along_axis`")
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         k = wrapped(as_index(positions.at(idx)), call.b.resolve(array.shape[d]))
         return array.at([*idx[:d], k, *idx[d + 1 :]])
 
@@ -113,10 +112,10 @@ def _choose(call: Call) -> Value:
     return result
 
 
-def _checked(e: Expr, count: Poly) -> Expr:
+def _checked(e: ir.Expr, count: Poly) -> ir.Expr:
     """A position that the kernel tests: unlike in a subscript, a negative one is an error."""
     known = choose(operate("lt", e, integer(0)), cast(integer(count), e.dtype), e)
-    return IndexValue(wrapped(Poly.atom(Data(known)), count), INT64)
+    return ir.Value(wrapped(Poly.atom(Data(known)), count), INT64)
 
 
 def _conditions(call: Call, name: str) -> list[Operand]:
@@ -240,7 +239,7 @@ def _put(call: Call, target: Array, mask: Operand, source: Operand) -> None:
     if isinstance(source, Array) and source.ndim:
         broadcast_shape(call.b, [shape, values.shape], f"`{call.name}`")
 
-        def at(idx: Sequence[Poly]) -> Expr:
+        def at(idx: Sequence[Poly]) -> ir.Expr:
             return values.at(aligned(values.shape, idx))
 
         picked = Array(shape, values.dtype, at, mask=spread.at)

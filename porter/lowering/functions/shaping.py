@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from porter.ir.nodes import Host
+from porter import ir
 from porter.lowering.arrays.calculus import (
     ONE,
     aligned,
@@ -136,7 +136,7 @@ def _longer(call: Call, sizes: Sequence[Poly]) -> None:
             )
         message = "squeeze was converted for an axis that is not 1 long: name the axis"
         text = f'if {n} == 1:\n    raise ValueError("{message}")'
-        call.b.emit(Host(text, call.b.origin))
+        call.b.emit(ir.Host(text, call.b.origin))
 
 
 @function("numpy.flip numpy.flipud numpy.fliplr", "a axis=None")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter import ir
 from porter.dtypes.dtype import FLOAT64, INT64, DType
-from porter.ir.nodes import Expr
 from porter.ir.scalars import on_host
 from porter.lowering.arrays.calculus import normal_axis
 from porter.lowering.arrays.stores import store
@@ -233,7 +233,7 @@ def _percentile(call: Call) -> Value:
 
 
 def _quantile(
-    call: Call, head: str, tail: str = "", scalars: Sequence[Expr] = (), several: bool = False
+    call: Call, head: str, tail: str = "", scalars: Sequence[ir.Expr] = (), several: bool = False
 ) -> Value:
     a = call.array("a")
     if a.dtype.kind == "c":

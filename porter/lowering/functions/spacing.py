@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from porter import ir
 from porter.dtypes.dtype import FLOAT64, INT64, DType, promote
-from porter.ir.nodes import Expr, Op
 from porter.ir.scalars import (
     cast,
     choose,
@@ -53,7 +53,7 @@ def _arange(call: Call) -> Value:
     return Array((length,), dtype, lambda idx: cast(index_value(first + idx[0] * k), dtype))
 
 
-def _whole(e: Expr) -> Poly | None:
+def _whole(e: ir.Expr) -> Poly | None:
     """An integer expression, a float literal without a fraction included."""
     known = constant_of(e)
     if isinstance(known, float) and known.is_integer():
@@ -92,7 +92,7 @@ def _of_floats(call: Call, parts: Sequence[Operand], dtype: DType) -> Array:
     second = operate("add", start, step)
     gap = operate("sub", cast(second, dtype), cast(start, dtype))
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         along = operate("mul", cast(index_value(idx[0]), dtype), gap)
         return operate("add", cast(start, dtype), along)
 
@@ -113,15 +113,15 @@ def _linspace(call: Call) -> Value:
     steps = integer(maximum(num - 1 if closed else num, ONE))
     step = operate("truediv", gap, cast(steps, dtype))
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         i = idx[0]
         value = operate(
             "add", operate("mul", cast(index_value(i), dtype), step), cast(start, dtype)
         )
         if closed:
-            last = Op("and", (
-                Op("eq", (index_value(i), index_value(num - 1)), DType("bool")),
-                Op("gt", (index_value(num), index_value(ONE)), DType("bool")),
+            last = ir.Op("and", (
+                ir.Op("eq", (index_value(i), index_value(num - 1)), DType("bool")),
+                ir.Op("gt", (index_value(num), index_value(ONE)), DType("bool")),
             ), DType("bool"))  # fmt: skip
             value = choose(last, cast(stop, dtype), value)
         return value
@@ -144,7 +144,7 @@ def _logspace(call: Call) -> Value:
     return astype(powers, wanted) if wanted else powers
 
 
-def _exponents(call: Call, changed: dict[str, Expr]) -> Array:
+def _exponents(call: Call, changed: dict[str, ir.Expr]) -> Array:
     arguments = call.arguments | changed | {"dtype": NONE}
     found = _linspace(Call(call.ev, call.name, arguments, call.node))
     assert isinstance(found, Array)
@@ -165,7 +165,7 @@ def _geomspace(call: Call) -> Value:
     inner = _exponents(call, logs)
     n, closed = inner.shape[0], bool(call.constant("endpoint"))
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         value = operate("mul", operate("pow", number(10.0), inner.at(idx)), sign)
         if closed:
             value = choose(below(idx[0], n - 1), value, stop)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from porter.ir.nodes import Check
+from porter import ir
 from porter.ir.scalars import constant_of
 from porter.lowering.arrays.calculus import normal_axis
 from porter.lowering.arrays.subscripts import index_array
@@ -39,7 +39,7 @@ def _split(call: Call, axis: int, equal: bool) -> Value:
     n = call.b.resolve(array.shape[axis])
     if equal:
         message = "array split does not result in an equal division"
-        call.b.check(Check("equal", n // count * count, n, message))
+        call.b.check(ir.Check("equal", n // count * count, n, message))
     # the first n % count pieces have one element more
     more = Poly() if equal else n % count
     starts = [n // count * k + minimum(more, k) for k in range(1, count)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, FLOAT64, DType, promote, strengthen
-from porter.ir.nodes import Check, Expr
 from porter.ir.scalars import cast, choose, integer, number, operate, part_of
 from porter.lowering.arrays.calculus import (
     ONE,
@@ -50,7 +50,7 @@ def squares_of(fold: Fold, mean: Operand) -> Array:
     """The squared distances from the mean, of the elements that are selected."""
     array, center = fold.array, as_array(mean)
 
-    def square(x: Expr, m: Expr) -> Expr:
+    def square(x: ir.Expr, m: ir.Expr) -> ir.Expr:
         gap = operate("sub", x, m)
         return operate("pow", operate("abs", gap) if gap.dtype.kind == "c" else gap, integer(2))
 
@@ -59,7 +59,7 @@ def squares_of(fold: Fold, mean: Operand) -> Array:
     return Array(found.shape, found.dtype, found.at, mask=array.mask)
 
 
-def _ddof(call: Call) -> Expr:
+def _ddof(call: Call) -> ir.Expr:
     name = "ddof" if call.value("correction") is NONE else "correction"
     return number(call.constant(name))
 
@@ -173,7 +173,7 @@ def numbers_of(fold: Fold) -> Fold:
     """The fold of what is not NaN: a NaN is left out as a mask leaves it out."""
     array, given = fold.array, fold.array.mask
 
-    def mask(idx: Sequence[Poly]) -> Expr:
+    def mask(idx: Sequence[Poly]) -> ir.Expr:
         there = operate("not", operate("isnan", array.at(idx)))
         return there if given is None else operate("and", given(idx), there)
 
@@ -236,7 +236,7 @@ def _variables(call: Call) -> Array:
     if count != ONE and not (count - 1).is_positive():
         # NumPy gives a number for a single variable: how many there are must be known
         message = f"`{call.name}` of one variable gives a number: pass it as a 1-D array"
-        call.b.check(Check("index", Poly.of(2), count, message))
+        call.b.check(ir.Check("index", Poly.of(2), count, message))
     return rows
 
 

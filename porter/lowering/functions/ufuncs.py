@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, RANK, DType, strengthen
-from porter.ir.nodes import Const, Expr, Local
-from porter.ir.nodes import Value as IndexValue
 from porter.ir.ops import OPS
 from porter.ir.scalars import cast, cast_bool, choose, constant_of, truth
 from porter.lowering.arrays.calculus import (
@@ -46,11 +45,11 @@ def ufunc_row(op: str) -> Handler:
     return Handler((*((n, MISSING) for n in names), *KEYWORDS), body, ufunc=True)
 
 
-def strong(e: Expr) -> Expr:
+def strong(e: ir.Expr) -> ir.Expr:
     """NumPy's functions give NumPy scalars, whose dtype counts in promotion (NEP 50)."""
-    if not e.dtype.weak or isinstance(e, Local):
+    if not e.dtype.weak or isinstance(e, ir.Local):
         return e
-    if isinstance(e, (Const, IndexValue)):
+    if isinstance(e, (ir.Const, ir.Value)):
         return cast(e, strengthen(e.dtype))
     return replace(e, dtype=strengthen(e.dtype))
 
@@ -115,7 +114,7 @@ def _fresh(call: Call, out: Array, result: Operand, where: Array | bool) -> Arra
             "allocate `out` with the shape of the result",
         )
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         value = cast(chosen.at(aligned(chosen.shape, idx)), out.dtype)
         if condition is None:
             return value
@@ -133,10 +132,10 @@ def _store_where(call: Call, out: Array, result: Array, where: Array) -> None:
         )
     broadcast_shape(call.b, [out.shape, result.shape, where.shape], f"`{call.name}`")
 
-    def mask(idx: Sequence[Poly]) -> Expr:
+    def mask(idx: Sequence[Poly]) -> ir.Expr:
         return truth(where.at(aligned(where.shape, idx)))
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         return result.at(aligned(result.shape, idx))
 
     source = Array(out.shape, result.dtype, at, mask=mask)
@@ -193,7 +192,7 @@ def _reduced(name: str, op: str) -> None:
         return fold.run(op, dtype or accumulator(fold.array.dtype))
 
 
-def _truth(e: Expr) -> Expr:
+def _truth(e: ir.Expr) -> ir.Expr:
     return cast(e if e.dtype.kind == "b" else cast_bool(e), BOOL)
 
 

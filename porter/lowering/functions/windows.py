@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter import ir
 from porter.dtypes.dtype import INT64, promote, strengthen
-from porter.ir.nodes import Axis, Check, Expr, Reduce
 from porter.ir.scalars import cast, integer, operate
 from porter.lowering.arrays.calculus import (
     ONE,
@@ -30,7 +30,7 @@ def _convolve(call: Call) -> Value:
     n, m = call.b.resolve(x.shape[0]), call.b.resolve(y.shape[0])
     for size in (n, m):
         if not size.is_positive():
-            call.b.check(Check("index", ONE, size, "an array cannot be empty"))
+            call.b.check(ir.Check("index", ONE, size, "an array cannot be empty"))
     slides = call.name == "numpy.correlate"
     mode = call.constant("mode") or ("valid" if slides else "full")
     if mode not in ("full", "same", "valid"):
@@ -40,7 +40,7 @@ def _convolve(call: Call) -> Value:
             message = (
                 "`correlate` in mode 'same' is converted for a second array that is not longer"
             )
-            call.b.check(Check("index", m, n, message))
+            call.b.check(ir.Check("index", m, n, message))
         y = as_array(elementwise(call.b, "conj", along(y, 0, m, lambda j: m - 1 - j)))
     dtype = promote(strengthen(x.dtype), strengthen(y.dtype))
     call.b.same_dtype(x.dtype, y.dtype)
@@ -49,12 +49,12 @@ def _convolve(call: Call) -> Value:
     length = {"full": n + m - 1, "same": most, "valid": most - least + 1}[mode]
     op = "any" if dtype.kind == "b" else "sum"
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         k = idx[0] + start
-        axis = Axis(call.b.fresh("j_"), minimum(m, k + 1), maximum(k - n + 1, 0))
+        axis = ir.Axis(call.b.fresh("j_"), minimum(m, k + 1), maximum(k - n + 1, 0))
         j = sym(axis.name, True)
         product = operate("mul", cast(x.at([k - j]), dtype), cast(y.at([j]), dtype))
-        return Reduce(op, (axis,), product, dtype)
+        return ir.Reduce(op, (axis,), product, dtype)
 
     return Array((length,), dtype, at)
 
@@ -88,7 +88,7 @@ def _vander(call: Call) -> Value:
     rising = bool(call.constant("increasing"))
     dtype = promote(x.dtype, INT64)
 
-    def at(idx: Sequence[Poly]) -> Expr:
+    def at(idx: Sequence[Poly]) -> ir.Expr:
         power = idx[1] if rising else n - 1 - idx[1]
         return operate("pow", cast(x.at(idx[:1]), dtype), cast(integer(power), dtype))
 
@@ -107,7 +107,7 @@ def _windows(call: Call) -> Value:
     shape = list(array.shape)
     for axis, width in zip(axes, widths, strict=True):
         message = "window shape cannot be larger than input array shape"
-        call.b.check(Check("index", width, shape[axis], message))
+        call.b.check(ir.Check("index", width, shape[axis], message))
         shape[axis] = shape[axis] - width + 1
 
     def back(idx: Sequence[Poly]) -> list[Poly]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from porter import ir
 from porter.diagnostics import Refusal
-from porter.ir.nodes import Alloc, Cast, Def, Expr, Host, Load, Local, Op
 from porter.ir.scalars import poly_of
 from porter.ir.walk import walk
 from porter.sizes.polynomial import Poly
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
     from porter.lowering.statements.statements import Body
 
 
-def is_first(body: Body, kept: Host) -> bool:
+def is_first(body: Body, kept: ir.Host) -> bool:
     """Whether a check of sizes and numbers can be made before all else.
 
     What is computed above it may be left undone where it raises, if nothing of that could raise
     itself or be seen by the caller.
     """
     b = body.b
-    above = all(isinstance(s, (Alloc, Def)) or (isinstance(s, Host) and s.first)
+    above = all(isinstance(s, (ir.Alloc, ir.Def)) or (isinstance(s, ir.Host) and s.first)
                 for s in b.statements)  # fmt: skip
     parts = [e for _, v in kept.values for e in walk(v)]
-    on_device = kept.arrays or any(isinstance(e, (Load, Local)) for e in parts)
+    on_device = kept.arrays or any(isinstance(e, (ir.Load, ir.Local)) for e in parts)
     late = any(set(p.names()) & b.fetched for e in parts if (p := poly_of(e)) is not None)
     nested = b.conditions or b.data_branches or b.in_while or b.depth
     text = kept.text.lstrip()
@@ -61,11 +61,11 @@ def learn(body: Body, node: cst.BaseStatement) -> None:
         b.same_size(one, other)
 
 
-def _equal(e: Expr, holds: bool) -> Iterator[tuple[Poly, Poly]]:
+def _equal(e: ir.Expr, holds: bool) -> Iterator[tuple[Poly, Poly]]:
     """The sizes that are equal where a condition holds, or where it does not."""
-    while isinstance(e, Cast):
+    while isinstance(e, ir.Cast):
         e = e.arg
-    if not isinstance(e, Op):
+    if not isinstance(e, ir.Op):
         return
     if e.op == "not":
         yield from _equal(e.args[0], not holds)

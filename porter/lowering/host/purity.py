@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from porter.ir.nodes import Object
+from porter import ir
 from porter.lowering.expressions.texts import is_text
 from porter.resolve.values import Array, Function, Module
 from porter.source.walk import children
@@ -73,7 +73,7 @@ def _is_object(body: Body, func: cst.BaseExpression) -> bool:
     """A method of an object of the host, such as `rows.append`."""
     while isinstance(func, (cst.Attribute, cst.Subscript)):
         func = func.value
-    return isinstance(func, cst.Name) and isinstance(body.env.get(func.value), Object)
+    return isinstance(func, cst.Name) and isinstance(body.env.get(func.value), ir.Object)
 
 
 def check_block(body: Body, node: cst.CSTNode) -> None:

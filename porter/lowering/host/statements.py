@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from porter import ir
 from porter.diagnostics import Refusal
-from porter.ir.nodes import Expr, Host, If, Load, Object, Stmt
 from porter.ir.scalars import on_host
 from porter.ir.walk import statements, walk
 from porter.lowering.expressions.evaluate import is_expr
@@ -46,16 +46,16 @@ def keep(body: Body, node: cst.BaseStatement) -> None:
         learn(body, node)
 
 
-def check_kept(body: Body, block: Sequence[Stmt], index: str) -> None:
+def check_kept(body: Body, block: Sequence[ir.Stmt], index: str) -> None:
     """Refuse what the host does once for each element: it would fetch them one by one."""
     for s in statements(tuple(block)):
-        if isinstance(s, If) and any(isinstance(x, Host) for x in statements((s,))):
-            read: Iterator[Expr] = iter((s.cond,))
-        elif isinstance(s, Host):
+        if isinstance(s, ir.If) and any(isinstance(x, ir.Host) for x in statements((s,))):
+            read: Iterator[ir.Expr] = iter((s.cond,))
+        elif isinstance(s, ir.Host):
             read = (value for _, value in s.values)
         else:
             continue
-        loads = (x for e in read for x in walk(e) if isinstance(x, Load))
+        loads = (x for e in read for x in walk(e) if isinstance(x, ir.Load))
         if any(index in p.names() for x in loads for p in x.index):
             raise body.b.refuse(
                 "PRT902",
@@ -127,8 +127,8 @@ def _assigned(body: Body, name: str, value: cst.BaseExpression) -> None:
     assert isinstance(new, cst.BaseExpression)
     freeze(body, host)
     known = body.env.get(name)
-    held = known.name if isinstance(known, Object) else body.b.fresh(name)
-    if known is not None and body.b.depth and not isinstance(known, Object):
+    held = known.name if isinstance(known, ir.Object) else body.b.fresh(name)
+    if known is not None and body.b.depth and not isinstance(known, ir.Object):
         raise body.b.refuse(
             "PRT908",
             f"`{name}` is a host value in only one of the branches",
@@ -136,7 +136,7 @@ def _assigned(body: Body, name: str, value: cst.BaseExpression) -> None:
         )
     text = f"{held} = {body.b.module.tree.code_for_node(new)}"
     body.b.emit(host.statement(text, (held,)))
-    body.env[name] = Object(held, not isinstance(value, _NO_ARRAY))
+    body.env[name] = ir.Object(held, not isinstance(value, _NO_ARRAY))
 
 
 _NO_ARRAY = (cst.Dict, cst.List, cst.SimpleString, cst.FormattedString, cst.ListComp, cst.DictComp)
@@ -173,7 +173,7 @@ def _plain(body: Body, node: cst.SimpleStatementLine) -> None:
     _make_lists(body, node)
     for target in _targets(part):
         root = _root(target)
-        if not isinstance(body.env.get(root), Object):
+        if not isinstance(body.env.get(root), ir.Object):
             raise body.b.refuse(
                 "PRT902",
                 f"`{root}` is not a host object",
@@ -194,7 +194,7 @@ def _compound(body: Body, node: cst.For | cst.While | cst.If) -> None:
     _make_lists(body, node)
     for name in names:
         known = body.env.get(name)
-        if known is not None and not isinstance(known, Object):
+        if known is not None and not isinstance(known, ir.Object):
             raise b.refuse(
                 "PRT902",
                 f"`{name}` is not a host object",
@@ -203,13 +203,13 @@ def _compound(body: Body, node: cst.For | cst.While | cst.If) -> None:
     host = HostText(body, set(names))
     for name in names:
         known = body.env.get(name)
-        host.renamed[name] = known.name if isinstance(known, Object) else b.fresh(name)
+        host.renamed[name] = known.name if isinstance(known, ir.Object) else b.fresh(name)
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
     freeze(body, host)
     held = tuple(host.renamed.values())
     b.emit(host.statement(textwrap.dedent(b.module.tree.code_for_node(new)), held))
-    body.env.update({name: Object(host.renamed[name]) for name in names})
+    body.env.update({name: ir.Object(host.renamed[name]) for name in names})
 
 
 def _make_lists(body: Body, node: cst.CSTNode) -> None:
@@ -223,7 +223,7 @@ def _make_lists(body: Body, node: cst.CSTNode) -> None:
         freeze(body, host)
         held = body.b.fresh(name)
         body.b.emit(host.statement(f"{held} = {f'list({text})' if value else '[]'}", (held,)))
-        body.env[name] = Object(held, array=False)
+        body.env[name] = ir.Object(held, array=False)
 
 
 def _changed(node: cst.CSTNode) -> set[str]:

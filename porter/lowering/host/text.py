@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from porter import ir
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import strengthen
-from porter.ir.nodes import Const, Expr, Host, Load, Local, Object
 from porter.ir.scalars import on_host
 from porter.lowering.constants import NOT_IN_MODULE, not_in_module, reading, text_of
 from porter.lowering.expressions.evaluate import REPLACED, is_expr
@@ -49,7 +49,7 @@ class HostText(cst.CSTTransformer):
         self.body = body
         self.b = body.b
         self.local = local
-        self.values: list[tuple[str, Expr]] = []
+        self.values: list[tuple[str, ir.Expr]] = []
         self.arrays: list[tuple[str, str]] = []
         self.itself: set[str] = set()
         self.imports: set[str] = set()
@@ -237,7 +237,7 @@ class HostText(cst.CSTTransformer):
         match value:
             case Array():
                 return self._array(value, node)
-            case Object(name=name):
+            case ir.Object(name=name):
                 return cst.Name(name)
             case Text(value=text):
                 return cst.parse_expression(repr(text))
@@ -279,22 +279,22 @@ class HostText(cst.CSTTransformer):
             )
         return self._scalar(value)
 
-    def _scalar(self, value: Expr) -> cst.BaseExpression:
-        if not on_host(value) and not isinstance(value, Local):
+    def _scalar(self, value: ir.Expr) -> cst.BaseExpression:
+        if not on_host(value) and not isinstance(value, ir.Local):
             value = self._held(value)
-        if isinstance(value, Const) and value.dtype.weak:
+        if isinstance(value, ir.Const) and value.dtype.weak:
             return cst.parse_expression(repr(value.value))
         placeholder = f"host_value_{len(self.values)}_"
         self.values.append((placeholder, value))
         return cst.Name(placeholder)
 
-    def _held(self, value: Expr) -> Expr:
+    def _held(self, value: ir.Expr) -> ir.Expr:
         """A number that the device computes, in an array of its own without dimensions."""
-        if isinstance(value, Load) and not value.index:
+        if isinstance(value, ir.Load) and not value.index:
             return value
         made = self.b.define("value", Array((), strengthen(value.dtype), lambda _: value))
         assert made.view is not None
-        return Load(made.view.buffer, (), value.dtype)
+        return ir.Load(made.view.buffer, (), value.dtype)
 
     def _array(self, value: Array, node: cst.BaseExpression) -> cst.BaseExpression:
         if value.mask is not None:
@@ -313,10 +313,10 @@ class HostText(cst.CSTTransformer):
             self.itself.add(placeholder)
         return cst.Name(placeholder)
 
-    def statement(self, text: str, objects: tuple[str, ...] = ()) -> Host:
+    def statement(self, text: str, objects: tuple[str, ...] = ()) -> ir.Host:
         """The statement of the IR with everything that was noted."""
         self.b.imports |= self.imports
-        return Host(text, self.b.origin, tuple(self.values), tuple(self.arrays),
+        return ir.Host(text, self.b.origin, tuple(self.values), tuple(self.arrays),
                     frozenset(self.itself), objects=objects)  # fmt: skip
 
 

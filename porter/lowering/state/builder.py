@@ -12,25 +12,9 @@ from typing import Any
 
 import libcst as cst
 
+from porter import ir
 from porter.diagnostics import Diagnostic, Note, Refusal, Severity, Span
 from porter.dtypes.dtype import WEAK_INT, DType, promote, strengthen
-from porter.ir.nodes import (
-    Alloc,
-    Axis,
-    Bind,
-    Buffer,
-    Check,
-    Def,
-    Expr,
-    Host,
-    Let,
-    Load,
-    Local,
-    Origin,
-    Stmt,
-    Write,
-)
-from porter.ir.nodes import Value as IndexValue
 from porter.ir.scalars import cast
 from porter.ir.walk import statements
 from porter.lowering.state import mixed
@@ -109,13 +93,13 @@ class Builder:
 
     module: SourceModule
     fixable: set[str] = field(default_factory=set)
-    buffers: dict[str, Buffer] = field(default_factory=dict)
-    checks: list[Check] = field(default_factory=list)
+    buffers: dict[str, ir.Buffer] = field(default_factory=dict)
+    checks: list[ir.Check] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
     shown: dict[str, str] = field(default_factory=dict)  # the user's name of one of ours
     local_types: dict[str, DType] = field(default_factory=dict)
-    local_arms: dict[str, frozenset[Expr]] = field(default_factory=dict)  # see `mixed`
-    arms: dict[Expr, frozenset[Expr]] = field(default_factory=dict)
+    local_arms: dict[str, frozenset[ir.Expr]] = field(default_factory=dict)  # see `mixed`
+    arms: dict[ir.Expr, frozenset[ir.Expr]] = field(default_factory=dict)
     retype: bool = False
     may_grow: bool = True
     grown: dict[str, Grown] = field(default_factory=dict)
@@ -131,15 +115,15 @@ class Builder:
     equal: dict[str, Poly] = field(default_factory=dict)
     dtype_groups: dict[str, str] = field(default_factory=dict)
     constants: dict[str, str] = field(default_factory=dict)
-    origin: Origin = field(default_factory=Origin)
+    origin: ir.Origin = field(default_factory=ir.Origin)
     node: cst.CSTNode | None = None
     depth: int = 0
     conditional: bool = False
     in_while: bool = False
-    conditions: list[Expr] = field(default_factory=list)
+    conditions: list[ir.Expr] = field(default_factory=list)
     loops: int = 0
     active: list[str] = field(default_factory=list)
-    ranges: list[Axis] = field(default_factory=list)
+    ranges: list[ir.Axis] = field(default_factory=list)
     temporaries: set[str] = field(default_factory=set)
     call_here: Span | None = None  # in the user's file, of a helper of another file
     partial: bool = False  # what cannot be converted may stay on the host
@@ -161,7 +145,7 @@ class Builder:
     selections: list[Any] = field(default_factory=list)
     held: list[Any] = field(default_factory=list)
     compacted: list[tuple[Array, Array]] = field(default_factory=list)
-    _blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
+    _blocks: list[list[ir.Stmt]] = field(default_factory=lambda: [[]])
 
     # -- diagnostics ---------------------------------------------------------------
 
@@ -179,7 +163,7 @@ class Builder:
 
     def must_be_known(self, value: object) -> None:
         """Raise Unspecialised where the value is an argument that its default can fix."""
-        name = value.poly.symbol if isinstance(value, IndexValue) else getattr(value, "name", None)
+        name = value.poly.symbol if isinstance(value, ir.Value) else getattr(value, "name", None)
         if name in self.fixable:
             raise Unspecialised(name)
 
@@ -227,12 +211,12 @@ class Builder:
 
     # -- statements ----------------------------------------------------------------
 
-    def emit(self, stmt: Stmt) -> None:
+    def emit(self, stmt: ir.Stmt) -> None:
         """Append a statement to the block being built."""
         self._blocks[-1].append(stmt)
 
     @contextmanager
-    def block(self) -> Iterator[list[Stmt]]:
+    def block(self) -> Iterator[list[ir.Stmt]]:
         """Collect the statements emitted inside into a list of their own."""
         self._blocks.append([])
         self.depth += 1
@@ -255,29 +239,29 @@ class Builder:
 
     def demand(self, text: str) -> None:
         """A check of the arguments that the host makes before anything else."""
-        if not any(isinstance(s, Host) and s.text == text for s in self._blocks[0]):
-            self._blocks[0].insert(0, Host(text, self.origin))
+        if not any(isinstance(s, ir.Host) and s.text == text for s in self._blocks[0]):
+            self._blocks[0].insert(0, ir.Host(text, self.origin))
 
     @property
-    def statements(self) -> tuple[Stmt, ...]:
+    def statements(self) -> tuple[ir.Stmt, ...]:
         """What has been emitted at the top level."""
         return tuple(self._blocks[0])
 
     def emitted_here(self, buffer: str) -> bool:
         """Whether a buffer was defined in the very block being built."""
         return any(
-            (isinstance(s, Def) and s.name == buffer)
-            or (isinstance(s, Alloc) and s.buffer.name == buffer)
-            or (isinstance(s, Host) and buffer in s.makes)
+            (isinstance(s, ir.Def) and s.name == buffer)
+            or (isinstance(s, ir.Alloc) and s.buffer.name == buffer)
+            or (isinstance(s, ir.Host) and buffer in s.makes)
             for s in self._blocks[-1]
         )
 
-    def definition(self, buffer: str) -> Def | None:
+    def definition(self, buffer: str) -> ir.Def | None:
         """How an array was defined, if nothing has been stored into it so far."""
         emitted = list(statements(tuple(s for block in self._blocks for s in block)))
-        if any(isinstance(s, Write) and s.buffer == buffer for s in emitted):
+        if any(isinstance(s, ir.Write) and s.buffer == buffer for s in emitted):
             return None
-        return next((s for s in emitted if isinstance(s, Def) and s.name == buffer), None)
+        return next((s for s in emitted if isinstance(s, ir.Def) and s.name == buffer), None)
 
     # -- names ---------------------------------------------------------------------
 
@@ -292,12 +276,12 @@ class Builder:
             self.shown[candidate] = name
         return candidate
 
-    def axes(self, shape: Sequence[Poly]) -> tuple[Axis, ...]:
+    def axes(self, shape: Sequence[Poly]) -> tuple[ir.Axis, ...]:
         """Fresh bound indices over a shape."""
         letters = "ijklmno"
         start = len(self.ranges)
         return tuple(
-            Axis(self.fresh(letters[(start + d) % 7] + "_"), self.resolve(n))
+            ir.Axis(self.fresh(letters[(start + d) % 7] + "_"), self.resolve(n))
             for d, n in enumerate(shape)
         )
 
@@ -308,11 +292,11 @@ class Builder:
         if array.mask is not None:
             raise self.refuse("PRT906", "a selection by a mask cannot be used in this place",
                               "assign the selection to a variable first")  # fmt: skip
-        buffer = Buffer(self.fresh(name), tuple(map(self.resolve, array.shape)), array.dtype)
+        buffer = ir.Buffer(self.fresh(name), tuple(map(self.resolve, array.shape)), array.dtype)
         self.buffers[buffer.name] = buffer
         axes = self.axes(array.shape)
         body = cast(array.at([sym(a.name, True) for a in axes]), array.dtype)
-        self.emit(Def(buffer.name, axes, array.dtype, body, self.origin))
+        self.emit(ir.Def(buffer.name, axes, array.dtype, body, self.origin))
         return self.stored(buffer)
 
     def temporary(self, name: str, array: Array) -> Array:
@@ -325,7 +309,7 @@ class Builder:
     def named(self, name: str, array: Array) -> Array:
         """The array; a temporary that was just made takes the name."""
         last = self._blocks[-1][-1] if self._blocks[-1] else None
-        if not isinstance(last, Def) or last.name not in self.temporaries:
+        if not isinstance(last, ir.Def) or last.name not in self.temporaries:
             return array
         if array.view is None or array.view.buffer != last.name or not whole_view(array):
             return array
@@ -338,21 +322,21 @@ class Builder:
 
     def allocate(self, name: str, array: Array) -> Array:
         """Name an array whose content is not defined."""
-        buffer = Buffer(self.fresh(name), tuple(map(self.resolve, array.shape)), array.dtype)
+        buffer = ir.Buffer(self.fresh(name), tuple(map(self.resolve, array.shape)), array.dtype)
         self.buffers[buffer.name] = buffer
-        self.emit(Alloc(buffer, self.origin))
+        self.emit(ir.Alloc(buffer, self.origin))
         return self.stored(buffer)
 
-    def variable(self, name: str, like: Buffer) -> Buffer:
+    def variable(self, name: str, like: ir.Buffer) -> ir.Buffer:
         """A host name that will mean one array after the other."""
-        buffer = Buffer(self.fresh(name), like.shape, like.dtype)
+        buffer = ir.Buffer(self.fresh(name), like.shape, like.dtype)
         self.buffers[buffer.name] = buffer
         return buffer
 
-    def bound(self, moves: Sequence[tuple[str, str]]) -> Bind:
+    def bound(self, moves: Sequence[tuple[str, str]]) -> ir.Bind:
         """The statement after which variables mean other arrays."""
         self.moves += moves
-        return Bind(tuple(v for v, _ in moves), tuple(s for _, s in moves), self.origin)
+        return ir.Bind(tuple(v for v, _ in moves), tuple(s for _, s in moves), self.origin)
 
     def may_be(self, buffer: str) -> set[str]:
         """The buffer, and all that variables may make one array with it."""
@@ -383,7 +367,7 @@ class Builder:
     def _stored_in_loops(self) -> set[str]:
         blocks = self._blocks[1:] if self.loops else []
         found = (s for block in blocks for s in statements(tuple(block)))
-        return {s.buffer for s in found if isinstance(s, Write)}
+        return {s.buffer for s in found if isinstance(s, ir.Write)}
 
     def keep_apart(self, written: str, kept: Iterable[str]) -> None:
         """A store into one argument must not be seen in what is kept of another: at the call
@@ -402,18 +386,18 @@ class Builder:
             f"make `{name}` a copy: `.copy()`",
         )  # fmt: skip
 
-    def stored(self, buffer: Buffer) -> Array:
+    def stored(self, buffer: ir.Buffer) -> Array:
         """A buffer as an array that reads and writes through."""
         name, dtype = buffer.name, buffer.dtype
 
-        def at(idx: Sequence[Poly]) -> Expr:
-            return Load(name, tuple(idx), dtype)
+        def at(idx: Sequence[Poly]) -> ir.Expr:
+            return ir.Load(name, tuple(idx), dtype)
 
         return Array(buffer.shape, dtype, at, View(name, tuple))
 
     # -- scalars -------------------------------------------------------------------
 
-    def let(self, name: str, value: Expr) -> Local:
+    def let(self, name: str, value: ir.Expr) -> ir.Local:
         """Assign a scalar variable; its dtype joins those of all assignments."""
         known = self.local_types.get(name)
         joined = value.dtype if known is None else promote(known, value.dtype)
@@ -422,9 +406,9 @@ class Builder:
             self.retype = self.retype or known is not None
         mixed.assigned(self, name, value)
         self.taken.add(name)
-        variable = Local(name, joined)
+        variable = ir.Local(name, joined)
         if value != variable:
-            self.emit(Let(name, cast(value, joined), self.origin))
+            self.emit(ir.Let(name, cast(value, joined), self.origin))
         return variable
 
     # -- dimensions and dtypes -----------------------------------------------------
@@ -481,12 +465,14 @@ class Builder:
         if (a.names() | b.names()) & {r.name for r in self.ranges}:
             # the loops' indices cancel out: what is left can be tested before the loops
             left, right = (_positive(difference), _positive(-difference))
-            self.check(Check("equal", left, right, what, error))
+            self.check(ir.Check("equal", left, right, what, error))
             return a
         if late:
-            self.check(Check("equal", a, b, what, error))  # the host learns these sizes on the way
+            self.check(
+                ir.Check("equal", a, b, what, error)
+            )  # the host learns these sizes on the way
         else:
-            self.checks.append(Check("equal", a, b, what, error))
+            self.checks.append(ir.Check("equal", a, b, what, error))
         return a
 
     def same_size(self, a: Poly, b: Poly) -> None:
@@ -516,7 +502,7 @@ class Builder:
             raise self.refuse("PRT903", f"{what}: sizes computed from array elements may differ")
         return self.resolve(a)
 
-    def check(self, check: Check) -> None:
+    def check(self, check: ir.Check) -> None:
         """Add a test of the arguments, made only where the statement would run."""
         if (self.in_while or self.data_branches) and not self.ranges:
             left, right = names = ("host_value_0_", "host_value_1_")
@@ -524,8 +510,8 @@ class Builder:
             if check.kind != "index":
                 test = f"{_length(check.left, left)} != {_length(check.right, right)}"
             text = f'if {test}:\n    raise {check.error}("{check.message}")'
-            sizes = (IndexValue(check.left, WEAK_INT), IndexValue(check.right, WEAK_INT))
-            self.emit(Host(text, self.origin, tuple(zip(names, sizes, strict=True))))
+            sizes = (ir.Value(check.left, WEAK_INT), ir.Value(check.right, WEAK_INT))
+            self.emit(ir.Host(text, self.origin, tuple(zip(names, sizes, strict=True))))
             return
         when = check.when or extents(self)
         self.checks.append(replace(check, when=when, conditions=tuple(self.conditions)))
@@ -542,7 +528,7 @@ class Builder:
         kind = "equal"
         if broadcast:
             kind = "broadcast" if broadcast is True and other.symbol else "store"
-        self.checks.append(Check(kind, sym(name, True), other, what, error))
+        self.checks.append(ir.Check(kind, sym(name, True), other, what, error))
         self.equal[name] = other
 
     def same_dtype(self, *dtypes: DType) -> None:

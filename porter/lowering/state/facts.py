@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from porter.ir.nodes import Axis, Check
+from porter import ir
 from porter.sizes.polynomial import Apply, Atom, Data, Poly, Sym, apply, sym
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def facts(b: Builder) -> Iterator[Poly]:
             yield b.resolve(c.right) - b.resolve(c.left)
 
 
-def _passed(b: Builder, c: Check, running: set[Poly]) -> bool:
+def _passed(b: Builder, c: ir.Check, running: set[Poly]) -> bool:
     """Whether the test was made: whatever it waits for holds here, too."""
     whens = (b.resolve(w) for w in c.when)
     return all(w in running or w.is_positive() for w in whens) and all(
@@ -141,9 +141,9 @@ def highest(b: Builder, poly: Poly) -> Poly:
     return _extreme(b, poly, low=False)
 
 
-def _running(b: Builder) -> list[Axis]:
+def _running(b: Builder) -> list[ir.Axis]:
     """The loops around, cut where an inner one would not run: `j` from i + 1 keeps i from n - 1."""
-    axes = [Axis(r.name, b.resolve(r.hi), b.resolve(r.lo)) for r in b.ranges]
+    axes = [ir.Axis(r.name, b.resolve(r.hi), b.resolve(r.lo)) for r in b.ranges]
     for inner in reversed(range(1, len(axes))):
         for k, axis in enumerate(axes[:inner]):
             last = axes[inner].extent - 1  # not negative here
@@ -154,9 +154,9 @@ def _running(b: Builder) -> list[Axis]:
             if rest.names() & {a.name for a in axes[k:]}:
                 continue
             if factor == -1 and (axis.hi - rest - 1).is_nonneg():
-                axes[k] = Axis(axis.name, rest + 1, axis.lo)
+                axes[k] = ir.Axis(axis.name, rest + 1, axis.lo)
             elif factor == 1 and (-rest - axis.lo).is_nonneg():
-                axes[k] = Axis(axis.name, axis.hi, -rest)
+                axes[k] = ir.Axis(axis.name, axis.hi, -rest)
     return axes
 
 
@@ -216,7 +216,7 @@ def _check_steps(b: Builder, bound: Poly) -> None:
         factor = _factor(bound, r.name)
         step = None if factor is None else factor.symbol
         if factor is not None and step and not _direction(b, factor, True):
-            b.check(Check("index", Poly(), factor, f"{step} must not be negative"))
+            b.check(ir.Check("index", Poly(), factor, f"{step} must not be negative"))
 
 
 def unclamp(b: Builder, a: Poly, other: Poly) -> tuple[Poly, Poly] | None:
@@ -234,9 +234,9 @@ def unclamp(b: Builder, a: Poly, other: Poly) -> tuple[Poly, Poly] | None:
     if (low.names() | top.names() | size.names()) & {r.name for r in b.ranges}:
         return None
     if clamped.op == "bound" and not never_negative(b, low):
-        b.check(Check("index", Poly(), low, "slices of different lengths meet"))
+        b.check(ir.Check("index", Poly(), low, "slices of different lengths meet"))
     if not never_negative(b, size - top):
-        b.check(Check("index", top, size, "slices of different lengths meet"))
+        b.check(ir.Check("index", top, size, "slices of different lengths meet"))
     sides = (_put(b.resolve(p), clamped, bound) for p in (a, other))
     first, second = (_without_zero(b, p) for p in sides)
     return first, second
@@ -270,7 +270,7 @@ def both_whole(b: Builder, a: Poly, other: Poly) -> Poly | None:
     inside = {n for p in highs for n in p.names()} & {r.name for r in b.ranges}
     if inside or not all((top - p).is_nonneg() for p in bounds):
         return None
-    b.check(Check("index", highs[0], highs[1], "slices of different lengths meet", "ValueError"))
+    b.check(ir.Check("index", highs[0], highs[1], "slices of different lengths meet", "ValueError"))
     return whole
 
 

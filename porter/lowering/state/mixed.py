@@ -14,16 +14,15 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from porter import ir
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import RANK, DType, limits
-from porter.ir.nodes import Const, Expr, Local, Op, Select
-from porter.ir.nodes import Value as IndexValue
 from porter.ir.scalars import constant_of, poly_of
 
 if TYPE_CHECKING:
     from porter.lowering.state.builder import Builder
 
-Arms = frozenset[Expr]
+Arms = frozenset[ir.Expr]
 #: the names of what stands for any number, and for any that is not below zero
 _SIGNED, _COUNT = "?-", "?"
 #: with more literals than this, only their dtype is kept
@@ -38,22 +37,22 @@ _FORMATS = {"float16": "e", "float32": "f"}
 _PYTHON = {"b": "bool", "i": "int", "f": "float", "c": "complex"}
 
 
-def arms_of(b: Builder, e: Expr) -> Arms:
+def arms_of(b: Builder, e: ir.Expr) -> Arms:
     """What a number may be."""
-    if isinstance(e, Local) and e.name in b.local_arms:
+    if isinstance(e, ir.Local) and e.name in b.local_arms:
         return b.local_arms[e.name]
     if e in b.arms:
         return b.arms[e]
-    literal = isinstance(e, (Const, IndexValue)) and constant_of(e) is not None
+    literal = isinstance(e, (ir.Const, ir.Value)) and constant_of(e) is not None
     return frozenset({e if literal and e.dtype.weak else _any(e)})
 
 
-def _any(e: Expr) -> Expr:
+def _any(e: ir.Expr) -> ir.Expr:
     """What stands for all numbers of the dtype, those below zero included or not."""
-    return Local(_SIGNED if _is_below(e) else _COUNT, e.dtype)
+    return ir.Local(_SIGNED if _is_below(e) else _COUNT, e.dtype)
 
 
-def _is_below(e: Expr) -> bool:
+def _is_below(e: ir.Expr) -> bool:
     """Whether a Python integer may be less than zero; the host tests an argument."""
     if not e.dtype.weak or e.dtype.kind != "i":
         return False
@@ -63,11 +62,11 @@ def _is_below(e: Expr) -> bool:
     if poly is not None:
         return not (poly.is_nonneg() or poly.symbol)
     match e:
-        case Local(name=name):
+        case ir.Local(name=name):
             return name != _COUNT
-        case Select(then=then, other=other):
+        case ir.Select(then=then, other=other):
             return _is_below(then) or _is_below(other)
-        case Op(op="add" | "mul", args=args):
+        case ir.Op(op="add" | "mul", args=args):
             return any(map(_is_below, args))
     return True
 
@@ -82,8 +81,8 @@ def joined(*parts: Arms, literals: bool = True) -> Arms:
     return frozenset(e for e in arms if e not in known or not {_any(e), _signed(e)} & others)
 
 
-def _signed(e: Expr) -> Expr:
-    return Local(_SIGNED, e.dtype)
+def _signed(e: ir.Expr) -> ir.Expr:
+    return ir.Local(_SIGNED, e.dtype)
 
 
 def is_mixed(arms: Arms) -> bool:
@@ -91,7 +90,7 @@ def is_mixed(arms: Arms) -> bool:
     return len({(e.dtype.name, e.dtype.weak) for e in arms}) > 1
 
 
-def meet(b: Builder, result: Expr, *parts: Expr) -> None:
+def meet(b: Builder, result: ir.Expr, *parts: ir.Expr) -> None:
     """Note that a number is one of these, as the data decides."""
     arms = joined(*(arms_of(b, e) for e in parts))
     if is_mixed(arms):
@@ -100,7 +99,7 @@ def meet(b: Builder, result: Expr, *parts: Expr) -> None:
         b.arms[result] = arms
 
 
-def assigned(b: Builder, name: str, value: Expr) -> None:
+def assigned(b: Builder, name: str, value: ir.Expr) -> None:
     """Note what a variable may be from here on, and in the next iteration."""
     known = b.local_arms.get(name, frozenset())
     arms = joined(arms_of(b, value), known)
@@ -113,7 +112,9 @@ def assigned(b: Builder, name: str, value: Expr) -> None:
         b.retype = b.retype or (bool(known) and is_mixed(arms))
 
 
-def decide(b: Builder, function: Callable[..., Expr], args: Sequence[Expr], result: Expr) -> None:
+def decide(
+    b: Builder, function: Callable[..., ir.Expr], args: Sequence[ir.Expr], result: ir.Expr
+) -> None:
     """Refuse an operation that gives one dtype or another, as the data decides."""
     choices = [arms_of(b, a) for a in args]
     if not any(map(is_mixed, choices)):
@@ -132,11 +133,11 @@ def decide(b: Builder, function: Callable[..., Expr], args: Sequence[Expr], resu
         b.arms[result] = arms
 
 
-def _folded(e: Expr) -> Expr:
+def _folded(e: ir.Expr) -> ir.Expr:
     """Python's arithmetic on literals."""
-    values = [constant_of(a) for a in e.args] if isinstance(e, Op) and e.dtype.weak else []
-    if isinstance(e, Op) and e.op in _PYTHON_OPS and values and None not in values:
-        return Const(_PYTHON_OPS[e.op](*values), e.dtype)
+    values = [constant_of(a) for a in e.args] if isinstance(e, ir.Op) and e.dtype.weak else []
+    if isinstance(e, ir.Op) and e.op in _PYTHON_OPS and values and None not in values:
+        return ir.Const(_PYTHON_OPS[e.op](*values), e.dtype)
     return e
 
 
@@ -162,7 +163,7 @@ def exact(b: Builder, arms: Arms, have: DType, want: DType) -> None:
             b.pin(have)
 
 
-def _is_lost(e: Expr, have: DType, want: DType) -> bool:
+def _is_lost(e: ir.Expr, have: DType, want: DType) -> bool:
     """Whether an integer is not the same as a float of some dtype first, or by way of one."""
     if e.dtype.kind not in "iu":
         return False
@@ -171,7 +172,7 @@ def _is_lost(e: Expr, have: DType, want: DType) -> bool:
     return not e.dtype.weak and 2 * e.dtype.itemsize > have.itemsize
 
 
-def _is_exact(e: Expr, dtype: DType) -> bool:
+def _is_exact(e: ir.Expr, dtype: DType) -> bool:
     value = constant_of(e)
     if not isinstance(value, (int, float)):
         return False
@@ -185,11 +186,11 @@ def _is_exact(e: Expr, dtype: DType) -> bool:
     return bool(rounded == value)
 
 
-def _fits(e: Expr, dtype: DType) -> bool:
+def _fits(e: ir.Expr, dtype: DType) -> bool:
     """Whether a number of this outcome is the same in the dtype of the kernel's result."""
     have = e.dtype
     if have.weak and dtype.weak and have.kind == "i" and dtype.kind == "f":
-        return not (isinstance(e, Op) and e.op in ("floordiv", "mod", "pow"))
+        return not (isinstance(e, ir.Op) and e.op in ("floordiv", "mod", "pow"))
     if not have.weak or dtype.weak:
         return have.name == dtype.name and have.weak <= dtype.weak
     if RANK[have.kind] > RANK[dtype.kind]:
@@ -204,9 +205,9 @@ def _fits(e: Expr, dtype: DType) -> bool:
     return dtype.itemsize >= 4 and not (dtype.kind == "u" and _is_below(e))
 
 
-def _exact_anyhow(e: Expr, combination: Sequence[Expr], dtype: DType) -> bool:
+def _exact_anyhow(e: ir.Expr, combination: Sequence[ir.Expr], dtype: DType) -> bool:
     """`0 + x`, `0 * x` and `1 * x` are the same in a wider dtype, and so are counts in floats."""
-    if not isinstance(e, Op) or RANK[e.dtype.kind] > RANK[dtype.kind]:
+    if not isinstance(e, ir.Op) or RANK[e.dtype.kind] > RANK[dtype.kind]:
         return False
     literals = [constant_of(a) for a in combination if a.dtype.weak]
     if (e.op == "add" and 0 in literals) or (e.op == "mul" and (0 in literals or 1 in literals)):
@@ -216,7 +217,7 @@ def _exact_anyhow(e: Expr, combination: Sequence[Expr], dtype: DType) -> bool:
         e.dtype.kind == "i" and e.dtype.itemsize == 8)  # fmt: skip
 
 
-def _check_literal(b: Builder, e: Expr, dtype: DType) -> None:
+def _check_literal(b: Builder, e: ir.Expr, dtype: DType) -> None:
     if e.dtype.weak and not _fits(e, dtype):
         raise _refused(b, e.dtype, dtype)
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from porter import ir
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import BOOL
-from porter.ir.nodes import Alloc, Axis, Check, Def, Expr, If, Jump, Local, Op, Return, Stmt
-from porter.ir.nodes import Value as IndexValue
 from porter.ir.scalars import constant_of, on_host, operate, truth
 from porter.ir.walk import statements
 from porter.lowering.arrays.compaction import whole
@@ -49,7 +48,7 @@ def orelse(node: cst.If) -> list[cst.BaseStatement]:
     return [node.orelse] if isinstance(node.orelse, cst.If) else suite(node.orelse.body)
 
 
-def condition(body: Body, node: cst.BaseExpression) -> Expr:
+def condition(body: Body, node: cst.BaseExpression) -> ir.Expr:
     """A scalar condition. Refuses the truth of an array."""
     value = body.ev.tested(node)
     if isinstance(value, Array):
@@ -77,7 +76,7 @@ def carry(body: Body, names: Sequence[str], block: Sequence[cst.CSTNode]) -> dic
         if isinstance(value, Array):
             if name in rebound or not _is_held(value):
                 arrays[name] = _array_variable(body, name, value)
-        elif is_expr(value) and not isinstance(value, Local):
+        elif is_expr(value) and not isinstance(value, ir.Local):
             body.env[name] = body.b.let(body.local(name), value)
     return arrays
 
@@ -190,7 +189,7 @@ def branch(body: Body, node: cst.If) -> None:
 
 def branch_on(
     body: Body,
-    cond: Expr,
+    cond: ir.Expr,
     then: Sequence[cst.BaseStatement],
     other: Sequence[cst.BaseStatement],
 ) -> None:
@@ -212,8 +211,8 @@ def branch_on(
     second = _block(body, other, cond, arrays, negated=True)
     after_branches(body, names, (middle, first), second)
     first, second = _join(body, cond, before, middle, first, second)
-    b.emit(If(cond, first, second, origin))
-    if on_host(cond) and any(isinstance(s, Return) for s in first[-1:]):
+    b.emit(ir.If(cond, first, second, origin))
+    if on_host(cond) and any(isinstance(s, ir.Return) for s in first[-1:]):
         b.conditions.append(operate("not", cond))
 
 
@@ -277,9 +276,9 @@ def _is_of_raise(part: cst.BaseSmallStatement) -> bool:
 
 
 def _block(
-    body: Body, statements: Sequence[cst.BaseStatement], cond: Expr, arrays: dict[str, str],
+    body: Body, statements: Sequence[cst.BaseStatement], cond: ir.Expr, arrays: dict[str, str],
     negated: bool,
-) -> tuple[Stmt, ...]:  # fmt: skip
+) -> tuple[ir.Stmt, ...]:  # fmt: skip
     b = body.b
     outer, ranges = b.conditional, list(b.ranges)
     kept = len(b.conditions)
@@ -291,7 +290,7 @@ def _block(
     b.data_branches += data
     with b.block() as collected:
         body.run(statements)
-        if not (collected and isinstance(collected[-1], (Jump, Return))):
+        if not (collected and isinstance(collected[-1], (ir.Jump, ir.Return))):
             rebind(body, arrays)
     b.data_branches -= data
     for name, variable in arrays.items():
@@ -302,9 +301,9 @@ def _block(
 
 
 def _join(
-    body: Body, cond: Expr, before: dict[str, Any], middle: dict[str, Any], first: tuple[Stmt, ...],
-    second: tuple[Stmt, ...],
-) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:  # fmt: skip
+    body: Body, cond: ir.Expr, before: dict[str, Any], middle: dict[str, Any],
+    first: tuple[ir.Stmt, ...], second: tuple[ir.Stmt, ...],
+) -> tuple[tuple[ir.Stmt, ...], tuple[ir.Stmt, ...]]:  # fmt: skip
     """Names bound in only one branch keep that branch's meaning, as in Python."""
     for name in [n for n in body.env if n not in middle]:
         second = _named_there(body, name, second)
@@ -320,7 +319,7 @@ def _join(
     return first, second
 
 
-def _named_there(body: Body, name: str, branch: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+def _named_there(body: Body, name: str, branch: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
     """An array of before that only this branch gives a name: the host's name is bound here, too.
 
     Where the branch was not taken, it is unbound, and Python says so.
@@ -354,17 +353,17 @@ def own_copy(body: Body, name: str, value: Array) -> None:
             b.snapshot(view.buffer, name)
 
 
-def made_in(block: Sequence[Stmt]) -> set[str]:
+def made_in(block: Sequence[ir.Stmt]) -> set[str]:
     """The arrays that statements make."""
     found = list(statements(tuple(block)))
-    defined = {s.name for s in found if isinstance(s, Def)}
-    return defined | {s.buffer.name for s in found if isinstance(s, Alloc)}
+    defined = {s.name for s in found if isinstance(s, ir.Def)}
+    return defined | {s.buffer.name for s in found if isinstance(s, ir.Alloc)}
 
 
 def _both(
-    body: Body, cond: Expr, name: str, value: Array, first: tuple[Stmt, ...],
-    second: tuple[Stmt, ...],
-) -> tuple[tuple[Stmt, ...], tuple[Stmt, ...]]:  # fmt: skip
+    body: Body, cond: ir.Expr, name: str, value: Array, first: tuple[ir.Stmt, ...],
+    second: tuple[ir.Stmt, ...],
+) -> tuple[tuple[ir.Stmt, ...], tuple[ir.Stmt, ...]]:  # fmt: skip
     """An array that each branch makes gets a host name that means either."""
     b, other = body.b, body.env[name]
     if not isinstance(other, Array) or value.view is None or other.view is None:
@@ -394,7 +393,7 @@ def _both(
     return (*first, binds[0]), (*second, binds[1])
 
 
-def _same_length(body: Body, cond: Expr, x: Poly, y: Poly, what: str) -> None:
+def _same_length(body: Body, cond: ir.Expr, x: Poly, y: Poly, what: str) -> None:
     """What the first branch makes has the second one's length: tested if the first one runs."""
     b = body.b
     if b.resolve(x) == b.resolve(y):
@@ -403,20 +402,20 @@ def _same_length(body: Body, cond: Expr, x: Poly, y: Poly, what: str) -> None:
         b.unify(x, y, what)
         return
     b.conditions.append(cond)
-    b.check(Check("equal", b.resolve(x), b.resolve(y), what))
+    b.check(ir.Check("equal", b.resolve(x), b.resolve(y), what))
     b.conditions.pop()
 
 
-def narrowed(axis: Axis, cond: Expr, negated: bool) -> Axis:
+def narrowed(axis: ir.Axis, cond: ir.Expr, negated: bool) -> ir.Axis:
     """The loop's interval where the condition holds: `if i > 0` cuts off 0."""
     match cond:
-        case Op(op="and", args=(a, c)) if not negated:
+        case ir.Op(op="and", args=(a, c)) if not negated:
             return narrowed(narrowed(axis, a, False), c, False)
-        case Op(op="or", args=(a, c)) if negated:
+        case ir.Op(op="or", args=(a, c)) if negated:
             return narrowed(narrowed(axis, a, True), c, True)
-        case Op(op="not", args=(a,)):
+        case ir.Op(op="not", args=(a,)):
             return narrowed(axis, a, not negated)
-        case Op(op=op, args=(IndexValue(poly=left), IndexValue(poly=right))):
+        case ir.Op(op=op, args=(ir.Value(poly=left), ir.Value(poly=right))):
             return _cut(axis, _NEGATED[op] if negated and op in _NEGATED else op, left - right)
     return axis
 
@@ -424,7 +423,7 @@ def narrowed(axis: Axis, cond: Expr, negated: bool) -> Axis:
 _NEGATED = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
 
 
-def _cut(axis: Axis, op: str, gap: Poly) -> Axis:
+def _cut(axis: ir.Axis, op: str, gap: Poly) -> ir.Axis:
     """Use `gap op 0`, where gap is `index - rest` or `rest - index`."""
     factor = gap.coefficient(axis.name)
     if factor not in (1, -1):
@@ -434,13 +433,13 @@ def _cut(axis: Axis, op: str, gap: Poly) -> Axis:
         op = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}.get(op, op)
     if op == "ne":
         if rest == axis.lo:
-            return Axis(axis.name, axis.hi, axis.lo + 1)
-        return Axis(axis.name, axis.hi - 1, axis.lo) if rest == axis.hi - 1 else axis
+            return ir.Axis(axis.name, axis.hi, axis.lo + 1)
+        return ir.Axis(axis.name, axis.hi - 1, axis.lo) if rest == axis.hi - 1 else axis
     lo, hi = {"lt": (None, rest), "le": (None, rest + 1), "gt": (rest + 1, None),
               "ge": (rest, None), "eq": (rest, rest + 1)}[op]  # fmt: skip
     new_lo = lo if lo is not None and _tighter(lo, axis.lo) else axis.lo
     new_hi = hi if hi is not None and _tighter(axis.hi, hi) else axis.hi
-    return Axis(axis.name, new_hi, new_lo)
+    return ir.Axis(axis.name, new_hi, new_lo)
 
 
 def _tighter(larger: Poly, smaller: Poly) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from porter.ir.nodes import Stmt
+from porter import ir
 from porter.lowering.state.builder import whole_view
 from porter.lowering.statements.control import made_in, own_copy
 from porter.resolve.values import Array, Value
@@ -22,7 +22,7 @@ def keep_own(
     body: Body,
     before: Collection[str],
     block: Sequence[cst.BaseStatement],
-    collected: list[Stmt],
+    collected: list[ir.Stmt],
 ) -> None:
     """At the end of an iteration: what is read behind the loop is an array of the iteration.
 

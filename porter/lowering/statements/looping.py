@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from porter import ir
 from porter.dtypes.dtype import BOOL, WEAK_INT
-from porter.ir.nodes import Axis, Check, Const, Expr, For, Host, Jump, Local, Select, Stmt, While
-from porter.ir.nodes import Value as IndexValue
 from porter.ir.scalars import choose, integer, number, on_host, operate
 from porter.lowering.expressions.calls import iterate, trips
 from porter.lowering.expressions.evaluate import is_expr
@@ -72,7 +71,7 @@ def jump(body: Body, kind: str) -> None:
     move(body, frame.arrays)
     if kind == "break" and frame.completed:
         b.let(frame.completed, number(False))
-    b.emit(Jump(kind, b.origin))
+    b.emit(ir.Jump(kind, b.origin))
 
 
 def for_loop(body: Body, node: cst.For) -> None:
@@ -113,7 +112,7 @@ def _with_else(body: Body, node: cst.For | cst.While, run: Callable[[Frame], Non
     b.origin = origin
     statements = suite(node.orelse.body)
     if breaks:
-        branch_on(body, Local(frame.completed, BOOL), statements, [])
+        branch_on(body, ir.Local(frame.completed, BOOL), statements, [])
     else:
         body.run(statements)
 
@@ -145,7 +144,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     settled = before_loop(body, names)
     variables = set(names) | reassigned | ({target} if kept else set())
 
-    def run(index: Poly, collected: list[Stmt]) -> None:
+    def run(index: Poly, collected: list[ir.Stmt]) -> None:
         _bind_target(body, node.target, loop.item(index), variables)
         body.run_again(statements)
         keep_own(body, {*before, *target_names(node.target)}, statements, collected)
@@ -155,7 +154,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     note(body, starts, node, loop)
     for name in dead:
         body.env.pop(name, None)
-    for name in [n for n in body.env if n not in before and isinstance(body.env[n], IndexValue)]:
+    for name in [n for n in body.env if n not in before and isinstance(body.env[n], ir.Value)]:
         del body.env[name]
     if not kept:
         body.env.pop(target, None)
@@ -167,7 +166,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
 
 
 def _emit(
-    body: Body, r: Range, target: str, frame: Frame, run: Callable[[Poly, list[Stmt]], None]
+    body: Body, r: Range, target: str, frame: Frame, run: Callable[[Poly, list[ir.Stmt]], None]
 ) -> None:
     """The `For` statement around what `run` emits into a list for one value of its index."""
     b, origin = body.b, body.b.origin
@@ -177,12 +176,14 @@ def _emit(
     with b.block() as collected, _inside(body, axis):
         run(index, collected)
         check_kept(body, collected, axis.name)
-        if not (collected and isinstance(collected[-1], Jump)):
+        if not (collected and isinstance(collected[-1], ir.Jump)):
             rebind(body, frame.arrays)
     body.frames.pop()
     for name, variable in frame.arrays.items():
         body.env[name] = b.stored(b.buffers[variable])
-    b.emit(For(axis.name, b.resolve(r.start), b.resolve(r.stop), r.step, tuple(collected), origin))
+    b.emit(
+        ir.For(axis.name, b.resolve(r.start), b.resolve(r.stop), r.step, tuple(collected), origin)
+    )
 
 
 def _over_grid(body: Body, node: cst.For, grid: Grid, outer: tuple[Poly, ...]) -> None:
@@ -220,7 +221,7 @@ def _first_value(body: Body, target: str, r: Range) -> None:
         body.env[target] = body.b.let(body.local(target), value)
         return
     _must_run(body, target, r)
-    body.env[target] = body.b.let(body.local(target), IndexValue(r.start, WEAK_INT))
+    body.env[target] = body.b.let(body.local(target), ir.Value(r.start, WEAK_INT))
 
 
 def _last_value(body: Body, target: str, loop: Iteration, given: Value | None) -> None:
@@ -247,7 +248,7 @@ def _must_run(body: Body, target: str, r: Range) -> None:
         raise b.refuse("PRT902", f"`{target}` is read after its loop, but the loop may not run",
                        f"give `{target}` a value before the loop")  # fmt: skip
     message = f"cannot access local variable {target!r} where it is not associated with a value"
-    b.check(Check("index", Poly.of(1), count, message, "UnboundLocalError"))
+    b.check(ir.Check("index", Poly.of(1), count, message, "UnboundLocalError"))
 
 
 # -- pieces ------------------------------------------------------------------------------
@@ -275,7 +276,7 @@ def _bind_target(
             )
         for element, v in zip(target.elements, value, strict=True):
             _bind_target(body, element.value, v, reassigned)
-    elif isinstance(target, cst.Name) and isinstance(value, IndexValue):
+    elif isinstance(target, cst.Name) and isinstance(value, ir.Value):
         name = target.value
         body.env[name] = body.b.let(body.local(name), value) if name in reassigned else value
     elif isinstance(target, cst.Name) and _stays(target.value, value, reassigned):
@@ -288,19 +289,19 @@ def _stays(name: str, value: Value, reassigned: set[str]) -> bool:
     """Whether a name just stands for its value: a tuple of indices, one of some constants."""
     if isinstance(value, tuple):
         return True
-    return isinstance(value, Select) and on_host(value) and name not in reassigned
+    return isinstance(value, ir.Select) and on_host(value) and name not in reassigned
 
 
-def _loop_axis(body: Body, name: str, r: Range) -> Axis:
+def _loop_axis(body: Body, name: str, r: Range) -> ir.Axis:
     """The values that the loop index takes, as an interval."""
     unique = body.b.fresh(name)
     if r.step > 0:
-        return Axis(unique, body.b.resolve(r.stop), body.b.resolve(r.start))
-    return Axis(unique, body.b.resolve(r.start + 1), body.b.resolve(r.stop + 1))
+        return ir.Axis(unique, body.b.resolve(r.stop), body.b.resolve(r.start))
+    return ir.Axis(unique, body.b.resolve(r.start + 1), body.b.resolve(r.stop + 1))
 
 
 @contextmanager
-def _inside(body: Body, axis: Axis) -> Iterator[None]:
+def _inside(body: Body, axis: ir.Axis) -> Iterator[None]:
     body.b.ranges.append(axis)
     body.b.loops += 1
     try:
@@ -365,15 +366,15 @@ def _chosen(body: Body, items: Sequence[Any], k: Poly) -> Value:
     """Item k of a tuple of numbers, or of tuples of numbers."""
     if items and all(isinstance(i, tuple) and len(i) == len(items[0]) for i in items):
         return tuple(_chosen(body, column, k) for column in zip(*items, strict=True))
-    if not all(is_expr(i) and isinstance(i, (Const, IndexValue, Local)) for i in items):
+    if not all(is_expr(i) and isinstance(i, (ir.Const, ir.Value, ir.Local)) for i in items):
         raise body.b.refuse(
             "PRT902",
             "`break` in a loop over a tuple is not supported",
             "loop over `range` and index the tuple",
         )
-    result: Expr = items[-1]
+    result: ir.Expr = items[-1]
     for d, item in reversed(list(enumerate(items[:-1]))):
-        here = operate("eq", IndexValue(k, WEAK_INT), IndexValue(Poly.of(d), WEAK_INT))
+        here = operate("eq", ir.Value(k, WEAK_INT), ir.Value(Poly.of(d), WEAK_INT))
         result = choose(here, item, result)
     return result
 
@@ -397,8 +398,8 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     b.loops += 1
     body.frames.append(frame)
     with b.block() as collected:
-        cond: Expr = condition(body, node.test)
-        if not all(isinstance(s, Host) for s in collected):
+        cond: ir.Expr = condition(body, node.test)
+        if not all(isinstance(s, ir.Host) for s in collected):
             raise b.refuse(
                 "PRT902",
                 "the condition of the `while` stores into an array",
@@ -408,7 +409,7 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
         collected.clear()
         body.run_again(statements)
         keep_own(body, before, statements, collected)
-        if not (collected and isinstance(collected[-1], Jump)):
+        if not (collected and isinstance(collected[-1], ir.Jump)):
             rebind(body, frame.arrays)
     body.frames.pop()
     for name, variable in frame.arrays.items():
@@ -420,6 +421,6 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     b.loops -= 1
     for s in tests:
         b.emit(s)
-    b.emit(While(cond, tuple(collected), origin))
+    b.emit(ir.While(cond, tuple(collected), origin))
     if contains(node.body, cst.Return):
         body.leave_if_returned()

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from porter import ir
 from porter.dtypes.dtype import strengthen
-from porter.ir.nodes import Expr, Load, Local, Object, Return
 from porter.ir.scalars import number, on_host
 from porter.lowering.arrays.compaction import whole
 from porter.lowering.expressions.evaluate import is_expr
@@ -44,7 +44,7 @@ def returned(
     results = [_result(body, v, name) for v, name in zip(values, names, strict=True)]
     if len(nodes) == len(results) and not listed:
         return_unless_run(body, nodes, results, single)
-    body.b.emit(Return(tuple(results), single, body.b.origin, listed))
+    body.b.emit(ir.Return(tuple(results), single, body.b.origin, listed))
     body.returned = body.b.depth == 0
 
 
@@ -65,7 +65,7 @@ def _return_early(body: Body, value: Value, node: cst.CSTNode) -> None:
     looping.jump(body, "break")
 
 
-def _result(body: Body, value: Value, name: str) -> str | Expr | None:
+def _result(body: Body, value: Value, name: str) -> str | ir.Expr | None:
     if value is NONE:
         return None
     if isinstance(value, Array):
@@ -81,7 +81,7 @@ def _result(body: Body, value: Value, name: str) -> str | Expr | None:
         if whole_view(value):
             return value.view.buffer
         return _returned_view(body, name, value)
-    if isinstance(value, Object):
+    if isinstance(value, ir.Object):
         return value
     if not is_expr(value):
         raise body.b.refuse(
@@ -89,18 +89,18 @@ def _result(body: Body, value: Value, name: str) -> str | Expr | None:
             "the returned value is not an array, a number or a tuple of them",
             "return arrays, numbers or a tuple of them",
         )
-    expr: Expr = value
+    expr: ir.Expr = value
     if on_host(expr):
         return expr
-    if isinstance(expr, Local) or (isinstance(expr, Load) and _is_own_scalar(body.b, expr)):
+    if isinstance(expr, ir.Local) or (isinstance(expr, ir.Load) and _is_own_scalar(body.b, expr)):
         return expr
     strong = Array((), strengthen(expr.dtype), lambda _: expr)
     array = body.b.define(name, strong)
     assert array.view is not None
-    return Load(array.view.buffer, (), expr.dtype)
+    return ir.Load(array.view.buffer, (), expr.dtype)
 
 
-def _is_own_scalar(b: Builder, e: Load) -> bool:
+def _is_own_scalar(b: Builder, e: ir.Load) -> bool:
     """Whether a scalar has a buffer of its own, and not that of an argument."""
     return e.index == () and not any(map(b.is_parameter, b.may_be(e.buffer)))
 

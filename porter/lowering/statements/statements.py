@@ -8,9 +8,8 @@ from typing import Any
 
 import libcst as cst
 
+from porter import ir
 from porter.diagnostics import Refusal
-from porter.ir.nodes import Const, Expr, If, Jump, Load, Local, Object, Origin, Scalar, Write
-from porter.ir.nodes import Value as IndexValue
 from porter.ir.ops import BINARY
 from porter.ir.scalars import constant_of, integer, number, on_host, poly_of, truth
 from porter.ir.walk import walk
@@ -136,7 +135,7 @@ class Body:
             self.env.clear()
             self.env.update(before)
             second = self._helper_rest(other)
-        if any(isinstance(s, Write) for s in self.b.statements[-2:]):
+        if any(isinstance(s, ir.Write) for s in self.b.statements[-2:]):
             raise self.b.refuse("PRT902", f"`{self.helper}` stores before a conditional `return`",
                                 "return at the end of it")  # fmt: skip
         return self._merge(cond, first, second, node)
@@ -155,18 +154,18 @@ class Body:
         for s in collected:
             self.b.emit(s)
         self.early = outer
-        done = Local(returned, self.b.local_types[returned])
-        found = Local(result, self.b.local_types[result])
+        done = ir.Local(returned, self.b.local_types[returned])
+        found = ir.Local(result, self.b.local_types[result])
         after = self._helper_rest(rest)
         return found if after is None else self._merge(done, found, after, node)
 
     def leave_if_returned(self) -> None:
         """After an inner loop of a helper: leave the outer one too."""
         if self.early is not None and self.b.loops > self.loops_before:
-            done = Local(self.early[1], self.b.local_types[self.early[1]])
-            self.b.emit(If(done, (Jump("break", self.b.origin),), (), self.b.origin))
+            done = ir.Local(self.early[1], self.b.local_types[self.early[1]])
+            self.b.emit(ir.If(done, (ir.Jump("break", self.b.origin),), (), self.b.origin))
 
-    def _merge(self, cond: Expr, first: Any, second: Any, node: cst.CSTNode) -> Value:
+    def _merge(self, cond: ir.Expr, first: Any, second: Any, node: cst.CSTNode) -> Value:
         if isinstance(first, tuple) and isinstance(second, tuple) and len(first) == len(second):
             return tuple(self._merge(cond, f, s, node) for f, s in zip(first, second, strict=True))
         values = [self.ev.as_numeric(v, node) for v in (first, second)]
@@ -188,7 +187,7 @@ class Body:
         text = " ".join(line.strip() for line in lines)
         for opening, closing in ("()", "[]", "{}"):
             text = text.replace(f"{opening} ", opening).replace(f" {closing}", closing)
-        self.b.origin = Origin(span, text, comments)
+        self.b.origin = ir.Origin(span, text, comments)
 
     def statement(self, node: cst.BaseStatement) -> None:
         """Evaluate one statement. Raises Refusal where it cannot be converted."""
@@ -235,7 +234,7 @@ class Body:
                 if len(targets) > 1 and any(isinstance(t.target, cst.Subscript) for t in targets):
                     result = self._held(result) if self._changes(result, set(), True) else result
                 shared = [t.target.value for t in targets if isinstance(t.target, cst.Name)]
-                if len(targets) > 1 and shared and not isinstance(result, Const):
+                if len(targets) > 1 and shared and not isinstance(result, ir.Const):
                     result = self.bound(shared[0], result)  # all names mean one array
                 for target in targets:
                     self.assign(target.target, result)
@@ -327,9 +326,9 @@ class Body:
         if not is_expr(value):
             return False
         parts = list(walk(value))
-        if stores and any(isinstance(e, Load) for e in parts):
+        if stores and any(isinstance(e, ir.Load) for e in parts):
             return True
-        return any(isinstance(e, Local) and e.name in assigned for e in parts)
+        return any(isinstance(e, ir.Local) and e.name in assigned for e in parts)
 
     def _held(self, value: Value) -> Value:
         """The value as it is now, under a name of its own."""
@@ -354,7 +353,7 @@ class Body:
     def _target(self, node: cst.Subscript) -> Array:
         owner = self.ev(node.value)
         if not isinstance(owner, Array):
-            code = "PRT902" if isinstance(owner, (Object, tuple)) else "PRT905"
+            code = "PRT902" if isinstance(owner, (ir.Object, tuple)) else "PRT905"
             raise self.b.refuse(code, "the target of the store is not an array")
         if owner.lead:
             owner = self.made_whole(owner)
@@ -418,23 +417,23 @@ class Body:
         stored = self.b.define(name, narrow)
         return reindex(stored, value.shape, lambda idx: [idx[d] for d in kept])
 
-    def _named_scalar(self, name: str, value: Expr) -> Expr:
+    def _named_scalar(self, name: str, value: ir.Expr) -> ir.Expr:
         whole = poly_of(value) is not None and value.dtype.weak
         if self.b.depth or (self.helper and not on_host(value)):
-            if isinstance(value, (Const, IndexValue)) and name in self.single and whole:
+            if isinstance(value, (ir.Const, ir.Value)) and name in self.single and whole:
                 return value
             return self.b.let(self.local(name), value)
-        if isinstance(value, (Const, Scalar, IndexValue)):
+        if isinstance(value, (ir.Const, ir.Scalar, ir.Value)):
             return value
         if on_host(value):
             unique = self.b.fresh(name)
             self.b.let(unique, value)
             if value.dtype.weak and value.dtype.kind == "i":
                 return subscripts.host_integer(unique)
-            return Scalar(unique, value.dtype)
+            return ir.Scalar(unique, value.dtype)
         array = self.b.define(name, Array((), _strong(value), lambda _: value))
         assert array.view is not None
-        element = Load(array.view.buffer, (), value.dtype)
+        element = ir.Load(array.view.buffer, (), value.dtype)
         mixed.meet(self.b, element, value)
         return element
 
@@ -492,7 +491,7 @@ class Body:
         return self.b.emitted_here(buffer) and not shared and not self.b.buffers[buffer].parameter
 
 
-def _strong(value: Expr) -> Any:
+def _strong(value: ir.Expr) -> Any:
     from porter.dtypes.dtype import strengthen
 
     return strengthen(value.dtype)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from porter import ir
 from porter.diagnostics import Refusal
-from porter.ir.nodes import Check, Host, Return, Stmt
 from porter.ir.scalars import constant_of
 from porter.lowering.arrays.calculus import full
 from porter.lowering.expressions.evaluate import is_expr
@@ -82,7 +82,7 @@ def grow(body: Body, names: Iterable[str], count: Poly) -> None:
         if found is None:
             continue
         message = f"{name} is a number where the loop does not run"
-        body.b.check(Check("index", Poly.of(1), count, message, "ValueError"))
+        body.b.check(ir.Check("index", Poly.of(1), count, message, "ValueError"))
         body.env[name] = body.b.define(name, full(found.shape, old, found.dtype))
 
 
@@ -98,7 +98,10 @@ def _unlike(body: Body, name: str, new: Value) -> Refusal:
 
 
 def after_branches(
-    body: Body, names: Iterable[str], first: tuple[Env, Sequence[Stmt]], second: Sequence[Stmt]
+    body: Body,
+    names: Iterable[str],
+    first: tuple[Env, Sequence[ir.Stmt]],
+    second: Sequence[ir.Stmt],
 ) -> None:
     """A name has the meaning of the branch that ran; a branch that ends the block has none."""
     env, statements = first
@@ -124,9 +127,9 @@ def _same(one: Value, other: Value) -> bool:
     return one is other or (not isinstance(one, Array) and one == other)
 
 
-def ends(statements: Sequence[Stmt]) -> bool:
+def ends(statements: Sequence[ir.Stmt]) -> bool:
     """Whether nothing after the branch runs once it ran."""
     last = statements[-1] if statements else None
-    return isinstance(last, Return) or (
-        isinstance(last, Host) and last.text.lstrip().startswith("raise")
+    return isinstance(last, ir.Return) or (
+        isinstance(last, ir.Host) and last.text.lstrip().startswith("raise")
     )

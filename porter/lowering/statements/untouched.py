@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
+from porter import ir
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_INT
-from porter.ir.nodes import Cast, Const, Expr, If, Op, Return
 from porter.ir.scalars import constant_of, integer, on_host, operate
 from porter.lowering.expressions.calls import trips
 from porter.lowering.expressions.evaluate import Evaluator, is_expr
@@ -27,7 +27,7 @@ from porter.syntax.names import assigned_names, used_names
 if TYPE_CHECKING:
     from porter.lowering.statements.statements import Body
 
-Result = str | Expr | None
+Result = str | ir.Expr | None
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,12 @@ class Start:
     `after` is what the name means behind the loop.
     """
 
-    number: Expr
+    number: ir.Expr
     counts: tuple[Poly, ...]
     after: Value | None
 
 
-def literal_starts(body: Body, names: Sequence[str]) -> dict[str, Const]:
+def literal_starts(body: Body, names: Sequence[str]) -> dict[str, ir.Const]:
     """The names that are Python's numbers before a loop of the function's own level."""
     if body.b.depth or body.helper or body.b.conditional:
         return {}
@@ -50,12 +50,12 @@ def literal_starts(body: Body, names: Sequence[str]) -> dict[str, Const]:
     return {n: v for n, v in values.items() if v is not None}
 
 
-def _literal(value: Value | None) -> Const | None:
+def _literal(value: Value | None) -> ir.Const | None:
     """Python's number that a value is, if it is one."""
     if value is None or not is_expr(value) or not value.dtype.weak:
         return None
     known = _folded(value)
-    return None if known is None else Const(known, value.dtype)
+    return None if known is None else ir.Const(known, value.dtype)
 
 
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
@@ -67,12 +67,12 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
 }
 
 
-def _folded(e: Expr) -> Any:
+def _folded(e: ir.Expr) -> Any:
     """The number that arithmetic of literals gives, None for anything else."""
-    if isinstance(e, Cast):
+    if isinstance(e, ir.Cast):
         inner = _folded(e.arg)
         return inner if inner is None or e.dtype.kind != "f" else float(inner)
-    if not isinstance(e, Op) or e.op not in _ARITHMETIC:
+    if not isinstance(e, ir.Op) or e.op not in _ARITHMETIC:
         return constant_of(e)
     args = [_folded(a) for a in e.args]
     if None in args or (e.op == "truediv" and not args[1]):
@@ -80,7 +80,7 @@ def _folded(e: Expr) -> Any:
     return _ARITHMETIC[e.op](*args)
 
 
-def note(body: Body, starts: dict[str, Const], node: cst.For, loop: Iteration) -> None:
+def note(body: Body, starts: dict[str, ir.Const], node: cst.For, loop: Iteration) -> None:
     """After the loop: what its names are if no iteration ran."""
     for name, number in starts.items():
         counts = (trips(loop.range), *_inner(body, node, name))
@@ -115,7 +115,7 @@ def return_unless_run(
     b = body.b
     if b.depth or body.helper:
         return
-    bare: dict[int, Expr] = {}
+    bare: dict[int, ir.Expr] = {}
     counts: tuple[Poly, ...] = ()
     for k, (node, result) in enumerate(zip(nodes, results, strict=True)):
         found = _bare(body, node) if is_expr(result) and not result.dtype.weak else None
@@ -123,14 +123,14 @@ def return_unless_run(
         if found is not None and (not counts or counts == found[1]):
             bare[k], counts = found
     conditions = [operate("lt", integer(n), integer(Poly.of(1))) for n in map(b.resolve, counts)]
-    if not bare or any(isinstance(c, Const) for c in conditions):
+    if not bare or any(isinstance(c, ir.Const) for c in conditions):
         return
     kept = tuple(bare.get(k, r) for k, r in enumerate(results))
     for test in conditions:
-        b.emit(If(test, (Return(kept, single, b.origin),), (), b.origin))
+        b.emit(ir.If(test, (ir.Return(kept, single, b.origin),), (), b.origin))
 
 
-def handed_on(body: Body, node: cst.Assign) -> tuple[str, Expr, tuple[Poly, ...]] | None:
+def handed_on(body: Body, node: cst.Assign) -> tuple[str, ir.Expr, tuple[Poly, ...]] | None:
     """What an assignment of the function's own level makes of such numbers."""
     if body.b.depth or body.helper or not body.untouched or len(node.targets) != 1:
         return None
@@ -139,11 +139,11 @@ def handed_on(body: Body, node: cst.Assign) -> tuple[str, Expr, tuple[Poly, ...]
     return None if found is None else (cst.ensure_type(target, cst.Name).value, *found)
 
 
-def _bare(body: Body, node: cst.BaseExpression) -> tuple[Expr, tuple[Poly, ...]] | None:
+def _bare(body: Body, node: cst.BaseExpression) -> tuple[ir.Expr, tuple[Poly, ...]] | None:
     """What an expression is where no iteration runs, if it is made of such numbers alone."""
     total = _summed(body, node)
     if total is not None:
-        return Const(0, WEAK_INT), (total,)
+        return ir.Const(0, WEAK_INT), (total,)
     names = sorted(n for n in used_names(node) if n in body.env)
     starts = [body.untouched.get(n) for n in names]
     if not starts or any(s is None or s.after is not body.env[n]

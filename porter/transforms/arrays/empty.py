@@ -5,11 +5,11 @@ A condition that is decided at conversion (`if (i - i) > 0:`) takes its statemen
 
 from __future__ import annotations
 
+from porter import ir
 from porter.ir.context import Context, map_blocks
-from porter.ir.nodes import For, If, Stage, Stmt
 
 
-def drop_empty(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def drop_empty(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: `For`, `If` and stages without a statement are gone, innermost first.
 
     An empty `while` stays: it ends by its condition, or never.
@@ -18,7 +18,7 @@ def drop_empty(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     return tuple(s for s in inner if not _is_empty(s))
 
 
-def _is_empty(s: Stmt) -> bool:
-    if isinstance(s, If):
+def _is_empty(s: ir.Stmt) -> bool:
+    if isinstance(s, ir.If):
         return not s.body and not s.orelse
-    return isinstance(s, (For, Stage)) and not s.body
+    return isinstance(s, (ir.For, ir.Stage)) and not s.body

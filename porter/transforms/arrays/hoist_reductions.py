@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from porter import ir
 from porter.analyses.accesses import reads, written_buffers
 from porter.analyses.aliases import Pairs, aliases, arguments, with_others
 from porter.ir.context import Context, map_blocks, symbols
-from porter.ir.nodes import Axis, Def, Expr, Load, Origin, Reduce, Stage, Stmt, Write
 from porter.ir.rebuild import map_expr
 from porter.ir.walk import children, free_names, rewrite, statements, substitute
 from porter.sizes.polynomial import Poly
@@ -23,19 +23,19 @@ _NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest"
           "any": "found", "all": "holds"}  # fmt: skip
 
 
-def extract(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def extract(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass, over one statement list and those inside it."""
     return _block(body, context, aliases(body) | arguments(context))
 
 
-def _block(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt, ...]:
-    result: list[Stmt] = []
-    known: dict[Expr, tuple[str, frozenset[str]]] = {}
+def _block(body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs) -> tuple[ir.Stmt, ...]:
+    result: list[ir.Stmt] = []
+    known: dict[ir.Expr, tuple[str, frozenset[str]]] = {}
     twice = _repeated(body)
     for s in body:
-        if isinstance(s, (Def, Write)):
+        if isinstance(s, (ir.Def, ir.Write)):
             s = _hoisted(s, result, known, twice, context)
-        elif not isinstance(s, Stage):
+        elif not isinstance(s, ir.Stage):
             s = map_blocks(s, lambda b: _block(b, context, pairs))
         result.append(s)
         changed = with_others(written_buffers((s,)), pairs)
@@ -44,17 +44,17 @@ def _block(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt
 
 
 def _hoisted(
-    s: Def | Write, before: list[Stmt], known: dict[Expr, tuple[str, frozenset[str]]],
-    twice: set[Expr], context: Context,
-) -> Stmt:  # fmt: skip
-    def hoist(expr: Expr, domain: Sequence[Axis]) -> Expr:
-        def change(e: Expr) -> Expr | None:
-            if not isinstance(e, Reduce):
+    s: ir.Def | ir.Write, before: list[ir.Stmt], known: dict[ir.Expr, tuple[str, frozenset[str]]],
+    twice: set[ir.Expr], context: Context,
+) -> ir.Stmt:  # fmt: skip
+    def hoist(expr: ir.Expr, domain: Sequence[ir.Axis]) -> ir.Expr:
+        def change(e: ir.Expr) -> ir.Expr | None:
+            if not isinstance(e, ir.Reduce):
                 return None
             used = free_names(e)
             kept = [a for a in domain if a.name in used or _bound_needs(a, e, domain)]
             inner = replace(e, body=hoist(e.body, [*domain, *e.axes]))
-            again = isinstance(s, Def) and e is not s.body and _canonical(e, kept) in twice
+            again = isinstance(s, ir.Def) and e is not s.body and _canonical(e, kept) in twice
             if len(kept) == len(domain) and not again:
                 return inner
             inner, kept = guarded(inner, kept, domain, context)
@@ -63,22 +63,22 @@ def _hoisted(
         return rewrite(expr, change)
 
     body = hoist(s.body, s.axes)
-    if isinstance(s, Write) and s.mask is not None:
+    if isinstance(s, ir.Write) and s.mask is not None:
         return replace(s, body=body, mask=hoist(s.mask, s.axes))
     return replace(s, body=body)
 
 
-def _repeated(body: Sequence[Stmt]) -> set[Expr]:
+def _repeated(body: Sequence[ir.Stmt]) -> set[ir.Expr]:
     """Reductions that occur more than once in a list, whatever their indices are called."""
-    seen: dict[Expr, int] = {}
+    seen: dict[ir.Expr, int] = {}
     for s in body:
-        if isinstance(s, Def):
+        if isinstance(s, ir.Def):
             _count(s.body, s.axes, seen)
     return {e for e, times in seen.items() if times > 1}
 
 
-def _count(expr: Expr, domain: Sequence[Axis], seen: dict[Expr, int]) -> None:
-    if isinstance(expr, Reduce):
+def _count(expr: ir.Expr, domain: Sequence[ir.Axis], seen: dict[ir.Expr, int]) -> None:
+    if isinstance(expr, ir.Reduce):
         used = free_names(expr)
         kept = [a for a in domain if a.name in used or _bound_needs(a, expr, domain)]
         key = _canonical(expr, kept)
@@ -88,38 +88,38 @@ def _count(expr: Expr, domain: Sequence[Axis], seen: dict[Expr, int]) -> None:
         _count(child, domain, seen)
 
 
-def _bound_needs(axis: Axis, e: Expr, domain: Sequence[Axis]) -> bool:
+def _bound_needs(axis: ir.Axis, e: ir.Expr, domain: Sequence[ir.Axis]) -> bool:
     """An axis that bounds another used axis must be kept with it."""
     del e
     return any(axis.name in (a.lo.names() | a.hi.names()) for a in domain)
 
 
 def _define(
-    e: Reduce, kept: Sequence[Axis], origin: Origin, before: list[Stmt],
-    known: dict[Expr, tuple[str, frozenset[str]]], context: Context,
-) -> Expr:  # fmt: skip
+    e: ir.Reduce, kept: Sequence[ir.Axis], origin: ir.Origin, before: list[ir.Stmt],
+    known: dict[ir.Expr, tuple[str, frozenset[str]]], context: Context,
+) -> ir.Expr:  # fmt: skip
     """A definition of the reduction over the kept axes, or the earlier one that equals it."""
     key = _canonical(replace(e), kept)
     index = tuple(p - a.lo for p, a in zip(symbols(kept), kept, strict=True))
     if key not in known:
         new, names = context.fresh_axes(kept)
         shifted = {a.name: names[a.name] + a.lo for a in kept}
-        axes = tuple(Axis(n.name, n.extent) for n in new)
+        axes = tuple(ir.Axis(n.name, n.extent) for n in new)
         buffer = context.buffer(_NAMES[e.op], axes, e.dtype)
         inner, _ = _fresh_bound(substitute(e, shifted), context)
-        before.append(Def(buffer.name, axes, e.dtype, inner, origin))
+        before.append(ir.Def(buffer.name, axes, e.dtype, inner, origin))
         sources = frozenset(a.buffer for a in reads(e, frozenset(), origin))
         known[key] = (buffer.name, sources)
-    return Load(known[key][0], index, e.dtype)
+    return ir.Load(known[key][0], index, e.dtype)
 
 
-def _fresh_bound(e: Expr, context: Context) -> tuple[Expr, None]:
-    assert isinstance(e, Reduce)
+def _fresh_bound(e: ir.Expr, context: Context) -> tuple[ir.Expr, None]:
+    assert isinstance(e, ir.Reduce)
     axes, names = context.fresh_axes(e.axes)
     return replace(e, axes=axes, body=substitute(e.body, names)), None
 
 
-def _canonical(e: Expr, kept: Sequence[Axis]) -> Expr:
+def _canonical(e: ir.Expr, kept: Sequence[ir.Axis]) -> ir.Expr:
     """The expression with its indices named by position, so that equal ones are equal."""
     names = {a.name: _numbered(k, "free") for k, a in enumerate(kept)}
     e = substitute(e, names)
@@ -133,8 +133,8 @@ def _canonical(e: Expr, kept: Sequence[Axis]) -> Expr:
 
     canonical = map_expr(e, poly, lambda d: d)
 
-    def rename(x: Expr) -> Expr | None:
-        if isinstance(x, Reduce):
+    def rename(x: ir.Expr) -> ir.Expr | None:
+        if isinstance(x, ir.Reduce):
             axes = tuple(replace(a, name=bound[a.name].symbol or a.name) for a in x.axes)
             return replace(x, axes=axes, body=rewrite(x.body, rename))
         return None
@@ -148,10 +148,10 @@ def _numbered(k: int, word: str) -> Poly:
     return sym(f"?{word}{k}", True)
 
 
-def _reductions(e: Expr) -> list[Reduce]:
+def _reductions(e: ir.Expr) -> list[ir.Reduce]:
     from porter.ir.walk import walk
 
-    return [x for x in walk(e) if isinstance(x, Reduce)]
+    return [x for x in walk(e) if isinstance(x, ir.Reduce)]
 
 
 __all__ = ["extract", "statements"]

@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from porter import ir
 from porter.analyses.accesses import plain
 from porter.analyses.aliases import Pairs, aliases
 from porter.dtypes.dtype import BOOL
 from porter.ir.context import Context, map_blocks, symbols
-from porter.ir.nodes import Alloc, Expr, Load, Stage, Stmt, Write
 from porter.ir.walk import substitute, walk
 from porter.sizes.polynomial import Poly
 
 
-def in_place(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def in_place(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass."""
     return _block(body, context, aliases(body))
 
 
-def _block(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt, ...]:
-    result: list[Stmt] = []
+def _block(body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs) -> tuple[ir.Stmt, ...]:
+    result: list[ir.Stmt] = []
     for s in body:
-        if isinstance(s, Write) and s.axes:
+        if isinstance(s, ir.Write) and s.axes:
             result += _write(s, context, pairs)
-        elif isinstance(s, Stage):
+        elif isinstance(s, ir.Stage):
             result.append(s)
         else:
             result.append(map_blocks(s, lambda b: _block(b, context, pairs)))
     return tuple(result)
 
 
-def _write(s: Write, context: Context, pairs: Pairs) -> list[Stmt]:
-    before: list[Stmt] = []
+def _write(s: ir.Write, context: Context, pairs: Pairs) -> list[ir.Stmt]:
+    before: list[ir.Stmt] = []
     if _collides(s, s.body, pairs):
         s = replace(s, body=_held(s, s.body, before, context, "new"))
     if s.mask is not None and _collides(s, s.mask, pairs):
@@ -40,22 +40,24 @@ def _write(s: Write, context: Context, pairs: Pairs) -> list[Stmt]:
     return [*before, s]
 
 
-def _held(s: Write, expr: Expr, before: list[Stmt], context: Context, name: str) -> Load:
+def _held(
+    s: ir.Write, expr: ir.Expr, before: list[ir.Stmt], context: Context, name: str
+) -> ir.Load:
     """The value of an expression over the statement's domain, stored first."""
     buffer = context.buffer(f"{s.buffer}_{name}", s.axes, expr.dtype)
     new, names = context.fresh_axes(s.axes)
     index = tuple(p - a.lo for p, a in zip(symbols(new), new, strict=True))
     before += [
-        Alloc(buffer, s.origin),
-        Write(buffer.name, new, index, substitute(expr, names), s.origin),
+        ir.Alloc(buffer, s.origin),
+        ir.Write(buffer.name, new, index, substitute(expr, names), s.origin),
     ]
     at = tuple(p - a.lo for p, a in zip(symbols(s.axes), s.axes, strict=True))
-    return Load(buffer.name, at, expr.dtype)
+    return ir.Load(buffer.name, at, expr.dtype)
 
 
-def _collides(s: Write, expr: Expr, pairs: Pairs) -> bool:
+def _collides(s: ir.Write, expr: ir.Expr, pairs: Pairs) -> bool:
     for e in walk(expr):
-        if not isinstance(e, Load):
+        if not isinstance(e, ir.Load):
             continue
         aliased = frozenset((e.buffer, s.buffer)) in pairs
         if aliased or (e.buffer == s.buffer and not safe(s, e.index)):
@@ -63,7 +65,7 @@ def _collides(s: Write, expr: Expr, pairs: Pairs) -> bool:
     return False
 
 
-def safe(s: Write, index: tuple[Poly, ...]) -> bool:
+def safe(s: ir.Write, index: tuple[Poly, ...]) -> bool:
     """Whether a read is at the written element itself, or never at any written one."""
     if index == s.index and s.combine == "once":
         return True
@@ -84,13 +86,13 @@ def safe(s: Write, index: tuple[Poly, ...]) -> bool:
     return False
 
 
-def _always_behind(s: Write, w: Poly, r: Poly) -> bool:
+def _always_behind(s: ir.Write, w: Poly, r: Poly) -> bool:
     """Whether every read is at a lower subscript than every store, of other threads too."""
     first, last = _extreme(s, w, low=True), _extreme(s, r, low=False)
     return first is not None and last is not None and (first - last).is_positive()
 
 
-def _extreme(s: Write, p: Poly, low: bool) -> Poly | None:
+def _extreme(s: ir.Write, p: Poly, low: bool) -> Poly | None:
     for a in s.axes:
         factor = p.coefficient(a.name)
         if factor is None:

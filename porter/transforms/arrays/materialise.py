@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from porter import ir
 from porter.analyses.accesses import expressions, read_buffers, reads, written_buffers
 from porter.analyses.aliases import Pairs, aliases, arguments, with_others
 from porter.analyses.reductions import has_data
@@ -21,24 +22,6 @@ from porter.ir.context import (
     symbols,
     weight,
 )
-from porter.ir.nodes import (
-    Alloc,
-    Bind,
-    Def,
-    Expr,
-    Fetch,
-    For,
-    Host,
-    If,
-    Let,
-    Load,
-    Reduce,
-    Return,
-    Stage,
-    Stmt,
-    While,
-    Write,
-)
 from porter.ir.walk import free_names, loaded, remembered, statements, substitute, walk
 from porter.sizes.polynomial import wrapped
 
@@ -48,54 +31,54 @@ BUDGET = 64
 REUSE_BUDGET = 4
 
 
-def store(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def store(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: definitions are inlined or stored."""
     mutable = _stored_for_good(body)
     return _block(body, context, mutable, set(), aliases(body))
 
 
-def _stored_for_good(body: tuple[Stmt, ...]) -> set[str]:
+def _stored_for_good(body: tuple[ir.Stmt, ...]) -> set[str]:
     """Arrays that the host handles by name, or that later statements store into."""
     found: set[str] = set()
     for s in statements(body):
         match s:
-            case Write(buffer=name) | Fetch(buffer=name):
+            case ir.Write(buffer=name) | ir.Fetch(buffer=name):
                 found.add(name)
-            case Return(values=values):
+            case ir.Return(values=values):
                 found |= {v for v in values if isinstance(v, str)}
                 found |= {e.buffer for v in values if v is not None and not isinstance(v, str)
-                          for e in walk(v) if isinstance(e, Load)}  # fmt: skip
-            case Bind(names=names, buffers=buffers):
+                          for e in walk(v) if isinstance(e, ir.Load)}  # fmt: skip
+            case ir.Bind(names=names, buffers=buffers):
                 found |= set(buffers) | set(names)
-            case Host(values=scalars, arrays=arrays, makes=makes):
+            case ir.Host(values=scalars, arrays=arrays, makes=makes):
                 found |= {*(a for _, a in arrays), *makes}
                 found |= loaded(*(e for _, e in scalars))
     for s in _host_level(body):
-        if isinstance(s, (While, If)):
-            found |= {e.buffer for e in walk(s.cond) if isinstance(e, Load)}
+        if isinstance(s, (ir.While, ir.If)):
+            found |= {e.buffer for e in walk(s.cond) if isinstance(e, ir.Load)}
     return found
 
 
-def _host_level(body: Sequence[Stmt]) -> list[Stmt]:
-    found: list[Stmt] = []
+def _host_level(body: Sequence[ir.Stmt]) -> list[ir.Stmt]:
+    found: list[ir.Stmt] = []
     for s in body:
         found.append(s)
-        if isinstance(s, (For, While)):
+        if isinstance(s, (ir.For, ir.While)):
             found += _host_level(s.body)
-        elif isinstance(s, If):
+        elif isinstance(s, ir.If):
             found += _host_level(s.body) + _host_level(s.orelse)
     return found
 
 
 def _block(
-    body: tuple[Stmt, ...], context: Context, mutable: set[str], later: set[str], pairs: Pairs
-) -> tuple[Stmt, ...]:
+    body: tuple[ir.Stmt, ...], context: Context, mutable: set[str], later: set[str], pairs: Pairs
+) -> tuple[ir.Stmt, ...]:
     work = list(body)
     k = 0
     known: dict[int, bool] = {}
     while k < len(work):
         s = work[k]
-        if isinstance(s, Def):
+        if isinstance(s, ir.Def):
             rest = work[k + 1 :]
             used = s.name in read_buffers(rest) or s.name in mutable or s.name in later
             if not used:
@@ -110,21 +93,21 @@ def _block(
             k += 2
             continue
         outer = later | read_buffers(work)
-        if not isinstance(s, Stage):
+        if not isinstance(s, ir.Stage):
             work[k] = map_blocks(s, lambda b, o=outer: _block(b, context, mutable, o, pairs))  # type: ignore[misc]
         k += 1
     return tuple(work)
 
 
-def _stored(s: Def, context: Context) -> list[Stmt]:
+def _stored(s: ir.Def, context: Context) -> list[ir.Stmt]:
     buffer = context.buffers[s.name]
-    write = Write(s.name, s.axes, symbols(s.axes), s.body, s.origin)
-    return [Alloc(buffer, s.origin), write]
+    write = ir.Write(s.name, s.axes, symbols(s.axes), s.body, s.origin)
+    return [ir.Alloc(buffer, s.origin), write]
 
 
 def _inlinable(
-    s: Def,
-    rest: Sequence[Stmt],
+    s: ir.Def,
+    rest: Sequence[ir.Stmt],
     mutable: set[str],
     pairs: Pairs,
     known: dict[int, bool] | None = None,
@@ -141,9 +124,9 @@ def _inlinable(
 
 
 def _is_inlinable(
-    s: Def, rest: Sequence[Stmt], mutable: set[str], pairs: Pairs, known: dict[int, bool]
+    s: ir.Def, rest: Sequence[ir.Stmt], mutable: set[str], pairs: Pairs, known: dict[int, bool]
 ) -> bool:
-    if any(isinstance(e, Reduce) for e in walk(s.body)):
+    if any(isinstance(e, ir.Reduce) for e in walk(s.body)):
         return _epilogue(s, rest)
     if is_trivial(s.body):
         return True
@@ -157,20 +140,22 @@ def _is_inlinable(
     for r in rest:
         uses = [a for x in _nested(r) for a in reads_of(x, s.name)]
         if uses:
-            nested = not isinstance(r, (Def, Write, Stage))
-            if isinstance(r, Write) and r.combine is not None and r.buffer in sources:
+            nested = not isinstance(r, (ir.Def, ir.Write, ir.Stage))
+            if isinstance(r, ir.Write) and r.combine is not None and r.buffer in sources:
                 return False  # threads that meet in an element would read what others have stored
             if changed & sources or nested or (written_buffers((r,)) & sources and not _alone(r)):
                 return False
             total += sum(_cost(s, r, u) for u in uses)
         changed |= written_buffers((r,))
-        changed |= {x.name for x in _nested(r) if isinstance(x, Let)} & scalars
-        if any(isinstance(x, Let) and x.name in scalars for x in [r]):
+        changed |= {x.name for x in _nested(r) if isinstance(x, ir.Let)} & scalars
+        if any(isinstance(x, ir.Let) and x.name in scalars for x in [r]):
             return False
     return total <= BUDGET
 
 
-def _late_reads(s: Def, rest: Sequence[Stmt], pairs: Pairs, given: Pairs) -> set[tuple[str, str]]:
+def _late_reads(
+    s: ir.Def, rest: Sequence[ir.Stmt], pairs: Pairs, given: Pairs
+) -> set[tuple[str, str]]:
     """(written, read) arguments that must not be one array, for the definition is read too late."""
     sources = with_others({a.buffer for a in reads(s.body, frozenset(), s.origin)}, pairs)
     changed: set[str] = set()
@@ -183,33 +168,38 @@ def _late_reads(s: Def, rest: Sequence[Stmt], pairs: Pairs, given: Pairs) -> set
     return found
 
 
-def _epilogue(s: Def, rest: Sequence[Stmt]) -> bool:
+def _epilogue(s: ir.Def, rest: Sequence[ir.Stmt]) -> bool:
     """Whether a reduction is read once, at the reader's own index, right behind it."""
     if sum(len(reads_of(x, s.name)) for r in rest for x in _nested(r)) != 1:
         return False
-    first = next((r for r in rest if not isinstance(r, Alloc)), None)
-    if not isinstance(first, (Def, Write)) or not s.axes or not same_extents(s.axes, first.axes):
+    first = next((r for r in rest if not isinstance(r, ir.Alloc)), None)
+    if (
+        not isinstance(first, (ir.Def, ir.Write))
+        or not s.axes
+        or not same_extents(s.axes, first.axes)
+    ):
         return False
     if runs_along(s.body, s.axes) and not _scannable(s, first):
         return False
     return any(
-        load.index == symbols(first.axes) and not any(isinstance(e, Reduce) for e in walk(inside))
+        load.index == symbols(first.axes)
+        and not any(isinstance(e, ir.Reduce) for e in walk(inside))
         for load, inside in reads_of(first, s.name)
     )
 
 
-def _scannable(s: Def, reader: Def | Write) -> bool:
+def _scannable(s: ir.Def, reader: ir.Def | ir.Write) -> bool:
     """Whether a running fold stays one in its reader: nothing else there needs a loop or a test."""
-    if any(isinstance(e, Reduce) for e in walk(reader.body)):
+    if any(isinstance(e, ir.Reduce) for e in walk(reader.body)):
         return False
-    if isinstance(reader, Def):
+    if isinstance(reader, ir.Def):
         return True
     plain = reader.index == symbols(reader.axes) or not has_data(reader.index)
     return plain and reader.mask is None and not reader.checked
 
 
 def _named_local(
-    s: Def, rest: Sequence[Stmt], mutable: set[str], pairs: Pairs, known: dict[int, bool]
+    s: ir.Def, rest: Sequence[ir.Stmt], mutable: set[str], pairs: Pairs, known: dict[int, bool]
 ) -> bool:
     """Whether all reads are at the reader's own index, close by: it will be a local scalar."""
     left = sum(len(reads_of(x, s.name)) for r in rest if s.name in _all_loads(r)
@@ -217,61 +207,66 @@ def _named_local(
     for k, r in enumerate(rest):
         if not left:
             return True
-        if isinstance(r, Alloc):
+        if isinstance(r, ir.Alloc):
             continue
-        if isinstance(r, Def) and r.name not in mutable:
+        if isinstance(r, ir.Def) and r.name not in mutable:
             if _inlinable(r, rest[k + 1 :], mutable, pairs, known):
                 return False
-        if not isinstance(r, (Def, Write)) or not same_extents(s.axes, r.axes):
+        if not isinstance(r, (ir.Def, ir.Write)) or not same_extents(s.axes, r.axes):
             return False
         for load, inside in reads_of(r, s.name):
-            if load.index != symbols(r.axes) or any(isinstance(e, Reduce) for e in walk(inside)):
+            if load.index != symbols(r.axes) or any(isinstance(e, ir.Reduce) for e in walk(inside)):
                 return False
             left -= 1
     return not left
 
 
-def _alone(s: Stmt) -> bool:
+def _alone(s: ir.Stmt) -> bool:
     """A single array statement reads before it writes: its own target may be a source."""
-    return isinstance(s, Write)
+    return isinstance(s, ir.Write)
 
 
 @remembered
-def _nested(s: Stmt) -> list[Stmt]:
+def _nested(s: ir.Stmt) -> list[ir.Stmt]:
     return list(statements((s,)))
 
 
-def reads_of(s: Stmt, name: str) -> list[tuple[Load, Expr]]:
+def reads_of(s: ir.Stmt, name: str) -> list[tuple[ir.Load, ir.Expr]]:
     """The loads of one array in a statement, with the expression they stand in."""
     return _loads(s).get(name, [])
 
 
 @remembered
-def _loads(s: Stmt) -> dict[str, list[tuple[Load, Expr]]]:
-    found: dict[str, list[tuple[Load, Expr]]] = {}
+def _loads(s: ir.Stmt) -> dict[str, list[tuple[ir.Load, ir.Expr]]]:
+    found: dict[str, list[tuple[ir.Load, ir.Expr]]] = {}
     for e in expressions(s):
         for x in walk(e):
-            if isinstance(x, Load):
+            if isinstance(x, ir.Load):
                 found.setdefault(x.buffer, []).append((x, e))
     return found
 
 
 @remembered
-def _all_loads(s: Stmt) -> frozenset[str]:
+def _all_loads(s: ir.Stmt) -> frozenset[str]:
     return frozenset(name for x in _nested(s) for name in _loads(x))
 
 
-def _cost(s: Def, consumer: Stmt, use: tuple[Load, Expr]) -> int:
+def _cost(s: ir.Def, consumer: ir.Stmt, use: tuple[ir.Load, ir.Expr]) -> int:
     """What recomputing at one read costs; out of the question where it would be repeated."""
     load, inside = use
     domain = {a.name for a in getattr(consumer, "axes", ())}
     bound = {
-        a.name for r in walk(inside) if isinstance(r, Reduce) and _contains(r, load) for a in r.axes
+        a.name
+        for r in walk(inside)
+        if isinstance(r, ir.Reduce) and _contains(r, load)
+        for a in r.axes
     }
     needed = free_names(load)
     heavy = weight(s.body)
     repeated = bool((domain | bound) - needed) and not _row_reuse(domain, bound, needed)
-    if isinstance(consumer, Stage) and any(isinstance(x, (For, While)) for x in consumer.body):
+    if isinstance(consumer, ir.Stage) and any(
+        isinstance(x, (ir.For, ir.While)) for x in consumer.body
+    ):
         repeated = True
     if repeated and heavy > REUSE_BUDGET:
         return BUDGET + 1
@@ -283,15 +278,15 @@ def _row_reuse(domain: set[str], bound: set[str], needed: set[str]) -> bool:
     return bool(bound) and (domain | bound) == needed
 
 
-def _contains(r: Reduce, load: Load) -> bool:
+def _contains(r: ir.Reduce, load: ir.Load) -> bool:
     return any(x is load for x in walk(r))
 
 
-def inlined(consumer: Stmt, s: Def) -> Stmt:
+def inlined(consumer: ir.Stmt, s: ir.Def) -> ir.Stmt:
     """A statement, with what a definition says in place of its reads."""
 
-    def change(e: Expr) -> Expr | None:
-        if isinstance(e, Load) and e.buffer == s.name:
+    def change(e: ir.Expr) -> ir.Expr | None:
+        if isinstance(e, ir.Load) and e.buffer == s.name:
             # without the array, nothing but the index itself can tell that it is out of bounds
             names = {a.name: wrapped(i, a.hi) for a, i in zip(s.axes, e.index, strict=True)}
             return substitute(s.body, names)

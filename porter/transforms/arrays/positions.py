@@ -10,71 +10,57 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from porter import ir
 from porter.analyses.accesses import expressions
 from porter.ir.context import Context, rename_axes
-from porter.ir.nodes import (
-    Axis,
-    Def,
-    Expr,
-    For,
-    If,
-    Let,
-    Load,
-    Reduce,
-    Stage,
-    Stmt,
-    Value,
-    While,
-    Write,
-)
 from porter.ir.walk import rewrite, statements, walk
 from porter.sizes.polynomial import BORDERS, Apply, Data, Poly, Sym, apply, multiples, sym
 
-Ranges = tuple[Axis, ...]
+Ranges = tuple[ir.Axis, ...]
 #: a grid has no more
 MOST_AXES = 3
 
 
-def simplify_positions(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def simplify_positions(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass, over one statement list and those inside it."""
     return tuple(_statement(_taken_apart(s, context), ()) for s in body)
 
 
-def _block(body: Sequence[Stmt], ranges: Ranges) -> tuple[Stmt, ...]:
+def _block(body: Sequence[ir.Stmt], ranges: Ranges) -> tuple[ir.Stmt, ...]:
     return tuple(_statement(s, ranges) for s in body)
 
 
-def _statement(s: Stmt, ranges: Ranges) -> Stmt:
+def _statement(s: ir.Stmt, ranges: Ranges) -> ir.Stmt:
     match s:
-        case Stage(axes=axes, body=body):
+        case ir.Stage(axes=axes, body=body):
             return replace(s, body=_block(body, (*ranges, *axes)))
-        case For(index=index, lo=lo, hi=hi, step=step, body=body):
-            inner = (*ranges, Axis(index, hi, lo)) if step > 0 else ranges
+        case ir.For(index=index, lo=lo, hi=hi, step=step, body=body):
+            inner = (*ranges, ir.Axis(index, hi, lo)) if step > 0 else ranges
             return replace(s, body=_block(body, inner))
-        case While(cond=cond, body=body):
+        case ir.While(cond=cond, body=body):
             return replace(s, cond=_expr(cond, ranges), body=_block(body, ranges))
-        case If(cond=cond, body=body, orelse=orelse):
+        case ir.If(cond=cond, body=body, orelse=orelse):
             return replace(s, cond=_expr(cond, ranges), body=_block(body, ranges),
                            orelse=_block(orelse, ranges))  # fmt: skip
-        case Let(value=value):
+        case ir.Let(value=value):
             return replace(s, value=_expr(value, ranges))
-        case Def(axes=axes, body=value):
+        case ir.Def(axes=axes, body=value):
             return replace(s, body=_expr(value, (*ranges, *axes)))
-        case Write(axes=axes, index=index, body=value, mask=mask):
+        case ir.Write(axes=axes, index=index, body=value, mask=mask):
             inner = (*ranges, *axes)
             return replace(s, index=tuple(_poly(p, inner) for p in index), body=_expr(value, inner),
                            mask=None if mask is None else _expr(mask, inner))  # fmt: skip
     return s
 
 
-def _expr(e: Expr, ranges: Ranges) -> Expr:
-    def change(x: Expr) -> Expr | None:
+def _expr(e: ir.Expr, ranges: Ranges) -> ir.Expr:
+    def change(x: ir.Expr) -> ir.Expr | None:
         match x:
-            case Load(index=index) if not any(_has_data(p) for p in index):
+            case ir.Load(index=index) if not any(_has_data(p) for p in index):
                 return replace(x, index=tuple(_poly(p, ranges) for p in index))
-            case Value(poly=p) if not _has_data(p):
+            case ir.Value(poly=p) if not _has_data(p):
                 return replace(x, poly=_poly(p, ranges))
-            case Reduce(axes=axes, body=body):
+            case ir.Reduce(axes=axes, body=body):
                 return replace(x, body=_expr(body, (*ranges, *axes)))
         return None
 
@@ -144,9 +130,9 @@ def _alone(name: str, monomial: tuple[object, ...]) -> bool:
 # -- a flat index that is taken apart --------------------------------------------------
 
 
-def _taken_apart(s: Stmt, context: Context) -> Stmt:
+def _taken_apart(s: ir.Stmt, context: Context) -> ir.Stmt:
     """A stage over n * m elements as one over n and m, if that is how its index is used."""
-    if not isinstance(s, Stage):
+    if not isinstance(s, ir.Stage):
         return s
     for place, axis in enumerate(s.axes):
         divisor = _divisor(s, axis.name) if len(s.axes) < MOST_AXES else None
@@ -155,15 +141,15 @@ def _taken_apart(s: Stmt, context: Context) -> Stmt:
             continue
         if not (count.is_nonneg() and divisor.is_nonneg()):
             continue
-        outer, inner = (Axis(context.fresh(n), hi) for n, hi in (("i_", count), ("j_", divisor)))
+        outer, inner = (ir.Axis(context.fresh(n), hi) for n, hi in (("i_", count), ("j_", divisor)))
         flat = sym(outer.name, True) * divisor + sym(inner.name, True)
         body = tuple(rename_axes(b, {axis.name: flat}) for b in s.body)
         axes = (*s.axes[:place], outer, inner, *s.axes[place + 1 :])
-        return _taken_apart(Stage(axes, body, s.origin), context)
+        return _taken_apart(ir.Stage(axes, body, s.origin), context)
     return s
 
 
-def _divisor(s: Stage, name: str) -> Poly | None:
+def _divisor(s: ir.Stage, name: str) -> Poly | None:
     """The one size by which the index is divided, if that happens to it in some subscript."""
     found: set[Poly] = set()
     for p in _polys(s):
@@ -176,15 +162,15 @@ def _divisor(s: Stage, name: str) -> Poly | None:
     return next(iter(found)) if len(found) == 1 else None
 
 
-def _polys(s: Stage) -> Iterator[Poly]:
+def _polys(s: ir.Stage) -> Iterator[Poly]:
     for b in statements(s.body):
         for e in expressions(b):
             for x in walk(e):
-                if isinstance(x, Load):
+                if isinstance(x, ir.Load):
                     yield from x.index
-                elif isinstance(x, Value):
+                elif isinstance(x, ir.Value):
                     yield x.poly
-                elif isinstance(x, Reduce):
+                elif isinstance(x, ir.Reduce):
                     yield from (p for a in x.axes for p in (a.lo, a.hi))
-        if isinstance(b, Write):
+        if isinstance(b, ir.Write):
             yield from b.index

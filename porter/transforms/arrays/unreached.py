@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from porter import ir
 from porter.ir.context import Context
-from porter.ir.nodes import Axis, Load, Reduce
 from porter.ir.walk import walk
 from porter.sizes.polynomial import Poly, minimum, product
 
 
 def guarded(
-    e: Reduce, kept: Sequence[Axis], domain: Sequence[Axis], context: Context
-) -> tuple[Reduce, list[Axis]]:
+    e: ir.Reduce, kept: Sequence[ir.Axis], domain: Sequence[ir.Axis], context: Context
+) -> tuple[ir.Reduce, list[ir.Axis]]:
     """The reduction and its axes, the first of them empty if the rest of the domain is."""
     names = {a.name for a in kept}
     rest = [a.extent for a in domain if a.name not in names and not a.extent.is_positive()]
-    inner = [a for x in walk(e) if isinstance(x, Reduce) for a in x.axes]
+    inner = [a for x in walk(e) if isinstance(x, ir.Reduce) for a in x.axes]
     if not rest or _sure(e, names | {a.name for a in inner}, context):
         return e, list(kept)
     if kept:
@@ -30,15 +30,15 @@ def guarded(
     return replace(e, axes=(_emptied(e.axes[0], rest), *e.axes[1:])), []
 
 
-def _emptied(axis: Axis, rest: Sequence[Poly]) -> Axis:
+def _emptied(axis: ir.Axis, rest: Sequence[Poly]) -> ir.Axis:
     none_or_more = product([axis.extent, *rest])
     return replace(axis, hi=axis.lo + minimum(axis.extent, none_or_more))
 
 
-def _sure(e: Reduce, running: set[str], context: Context) -> bool:
+def _sure(e: ir.Reduce, running: set[str], context: Context) -> bool:
     """Whether each element that is read exists, whatever the domain is."""
     for x in walk(e):
-        if isinstance(x, Load):
+        if isinstance(x, ir.Load):
             sizes = context.buffers[x.buffer].shape
             for p, size in zip(x.index, sizes, strict=True):
                 if not p.names() & running and not _inside(p, size, context):

@@ -5,52 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from porter import ir
 from porter.analyses.accesses import Access, accesses
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.context import Context, map_blocks, map_exprs, symbols
-from porter.ir.nodes import (
-    Axis,
-    Buffer,
-    Expr,
-    For,
-    If,
-    Jump,
-    Let,
-    Load,
-    Local,
-    Op,
-    Stage,
-    Stmt,
-    Value,
-    While,
-    Write,
-)
 from porter.ir.walk import blocks, statements, walk
 from porter.sizes.polynomial import Poly
 from porter.transforms.fusion.stages import _as_local, _picks, _surely_writes, _touches, own_level
 
 
-def registers(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def registers(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """An element that a thread updates in a loop is a local variable until the end."""
-    result: list[Stmt] = []
+    result: list[ir.Stmt] = []
     for s in body:
-        if isinstance(s, Stage):
+        if isinstance(s, ir.Stage):
             result.append(_in_registers(s, context))
         else:
             result.append(map_blocks(s, lambda b: registers(b, context)))
     return tuple(result)
 
 
-def _in_registers(stage: Stage, context: Context) -> Stage:
-    if any(isinstance(x, Jump) for x in own_level(stage.body)):
+def _in_registers(stage: ir.Stage, context: Context) -> ir.Stage:
+    if any(isinstance(x, ir.Jump) for x in own_level(stage.body)):
         return stage
     found = list(accesses(stage.body))
     for name in dict.fromkeys(a.buffer for a in found if a.write):
         places = {a.index for a in found if a.buffer == name}
         index = next(iter(places))
         fixed = {a.name for a in stage.axes}
-        looped = any(isinstance(s, (For, While)) and _touches(s, name) for s in stage.body)
+        looped = any(isinstance(s, (ir.For, ir.While)) and _touches(s, name) for s in stage.body)
         inner = {n for p in index for n in p.names()} & _bound_inside(stage.body)
         if len(places) != 1 or not looped or inner or has_data(index):
             continue
@@ -66,7 +50,9 @@ def _in_registers(stage: Stage, context: Context) -> Stage:
     return stage
 
 
-def _tests(stage: Stage, name: str, index: tuple[Poly, ...], buffer: Buffer) -> list[Expr] | None:
+def _tests(
+    stage: ir.Stage, name: str, index: tuple[Poly, ...], buffer: ir.Buffer
+) -> list[ir.Expr] | None:
     """What makes sure that the element is there, around the loop that updates it; None if unknown.
 
     A loop that does not run says nothing about the subscripts in it.
@@ -79,7 +65,7 @@ def _tests(stage: Stage, name: str, index: tuple[Poly, ...], buffer: Buffer) -> 
     return _runs(touching[0], name) if len(touching) == 1 else None
 
 
-def _inside(index: tuple[Poly, ...], axes: Sequence[Axis], buffer: Buffer) -> bool:
+def _inside(index: tuple[Poly, ...], axes: Sequence[ir.Axis], buffer: ir.Buffer) -> bool:
     """Whether the subscripts are positions of the array for all threads."""
     ranges = dict(zip([s.symbol for s in symbols(axes)], axes, strict=True))
     for p, size in zip(index, buffer.shape, strict=True):
@@ -92,21 +78,21 @@ def _inside(index: tuple[Poly, ...], axes: Sequence[Axis], buffer: Buffer) -> bo
     return True
 
 
-def _runs(s: Stmt, name: str) -> list[Expr] | None:
+def _runs(s: ir.Stmt, name: str) -> list[ir.Expr] | None:
     """The conditions under which the host has tested a store into the array; None if unknown.
 
     It tests for a branch that depends on data as if that were taken.
     """
-    if isinstance(s, Write):
+    if isinstance(s, ir.Write):
         return [] if s.buffer == name and s.mask is None else None
-    if not isinstance(s, For) and not (isinstance(s, If) and _of_data(s.cond)):
+    if not isinstance(s, ir.For) and not (isinstance(s, ir.If) and _of_data(s.cond)):
         return None
     inside = (x for block in blocks(s) for x in block)
     inner = [found for x in inside if (found := _runs(x, name)) is not None]
     if not inner:
         return None
     found = min(inner, key=len)
-    if isinstance(s, If):
+    if isinstance(s, ir.If):
         return None if has_data(_sides(found)) else found
     if s.step != 1 or has_data(_sides(found)):
         return None  # what the test needs has no value around this loop
@@ -114,18 +100,20 @@ def _runs(s: Stmt, name: str) -> list[Expr] | None:
         return None
     if (s.hi - s.lo).is_positive():
         return found
-    return [Op("gt", (Value(s.hi, INT64), Value(s.lo, INT64)), BOOL), *found]
+    return [ir.Op("gt", (ir.Value(s.hi, INT64), ir.Value(s.lo, INT64)), BOOL), *found]
 
 
-def _of_data(cond: Expr) -> bool:
+def _of_data(cond: ir.Expr) -> bool:
     """Whether a condition is one of data alone, which says nothing about an index."""
-    known = any(isinstance(e, Op) and e.args and all(isinstance(a, Value) for a in e.args)
+    known = any(isinstance(e, ir.Op) and e.args and all(isinstance(a, ir.Value) for a in e.args)
                 for e in walk(cond))  # fmt: skip
-    return not known and any(isinstance(e, Load) for e in walk(cond))
+    return not known and any(isinstance(e, ir.Load) for e in walk(cond))
 
 
-def _sides(tests: Sequence[Expr]) -> list[Poly]:
-    return [a.poly for e in tests if isinstance(e, Op) for a in e.args if isinstance(a, Value)]
+def _sides(tests: Sequence[ir.Expr]) -> list[Poly]:
+    return [
+        a.poly for e in tests if isinstance(e, ir.Op) for a in e.args if isinstance(a, ir.Value)
+    ]
 
 
 def _others_read(found: Sequence[Access], name: str, context: Context) -> bool:
@@ -136,38 +124,38 @@ def _others_read(found: Sequence[Access], name: str, context: Context) -> bool:
     )
 
 
-def _bound_inside(body: Sequence[Stmt]) -> set[str]:
-    return {s.index for s in statements(tuple(body)) if isinstance(s, For)}
+def _bound_inside(body: Sequence[ir.Stmt]) -> set[str]:
+    return {s.index for s in statements(tuple(body)) if isinstance(s, ir.For)}
 
 
 def _promoted(
-    stage: Stage, name: str, index: tuple[Poly, ...], tests: Sequence[Expr], context: Context
-) -> Stage:
+    stage: ir.Stage, name: str, index: tuple[Poly, ...], tests: Sequence[ir.Expr], context: Context
+) -> ir.Stage:
     buffer = context.buffers[name]
     local = context.fresh(f"{name}_here")
     origin = next(s.origin for s in stage.body if _touches(s, name))
     first = next((s for s in stage.body if _touches(s, name)), None)
-    load = Let(local, Load(name, index, buffer.dtype), origin)
+    load = ir.Let(local, ir.Load(name, index, buffer.dtype), origin)
     head = () if first is not None and _surely_writes(first, name) else (load,)
     last = replace(origin, looped=True, late=True)
-    store = Write(name, (), index, Local(local, buffer.dtype), last)
+    store = ir.Write(name, (), index, ir.Local(local, buffer.dtype), last)
     if not tests:
         body = _renamed_local(_as_local(stage.body, name), name, local)
-        return Stage(stage.axes, (*head, *body, store), stage.origin)
+        return ir.Stage(stage.axes, (*head, *body, store), stage.origin)
     at = next(k for k, s in enumerate(stage.body) if _touches(s, name))
     loop = _renamed_local(_as_local(stage.body[at : at + 1], name), name, local)
-    block: tuple[Stmt, ...] = (*head, *loop, store)
+    block: tuple[ir.Stmt, ...] = (*head, *loop, store)
     for test in reversed(tests):
-        block = (If(test, block, (), stage.body[at].origin),)
-    return Stage(stage.axes, (*stage.body[:at], *block, *stage.body[at + 1 :]), stage.origin)
+        block = (ir.If(test, block, (), stage.body[at].origin),)
+    return ir.Stage(stage.axes, (*stage.body[:at], *block, *stage.body[at + 1 :]), stage.origin)
 
 
-def _renamed_local(body: tuple[Stmt, ...], old: str, new: str) -> tuple[Stmt, ...]:
-    def change(e: Expr) -> Expr | None:
-        return Local(new, e.dtype) if isinstance(e, Local) and e.name == old else None
+def _renamed_local(body: tuple[ir.Stmt, ...], old: str, new: str) -> tuple[ir.Stmt, ...]:
+    def change(e: ir.Expr) -> ir.Expr | None:
+        return ir.Local(new, e.dtype) if isinstance(e, ir.Local) and e.name == old else None
 
-    def convert(s: Stmt) -> Stmt:
+    def convert(s: ir.Stmt) -> ir.Stmt:
         s = map_blocks(map_exprs(s, change), lambda b: tuple(convert(x) for x in b))
-        return replace(s, name=new) if isinstance(s, Let) and s.name == old else s
+        return replace(s, name=new) if isinstance(s, ir.Let) and s.name == old else s
 
     return tuple(convert(s) for s in body)

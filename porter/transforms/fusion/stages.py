@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
+from porter import ir
 from porter.analyses.accesses import Access, accesses, exposed_locals, used_locals
 from porter.analyses.aliases import Pairs, aliases, with_others
 from porter.analyses.reductions import cooperative
@@ -19,69 +20,50 @@ from porter.ir.context import (
     same_extents,
     symbols,
 )
-from porter.ir.nodes import (
-    Alloc,
-    Axis,
-    Bind,
-    Expr,
-    Fetch,
-    For,
-    Host,
-    If,
-    Jump,
-    Let,
-    Load,
-    Local,
-    Op,
-    Return,
-    Stage,
-    Stmt,
-    Value,
-    While,
-    Write,
-)
 from porter.ir.ops import UPDATES
 from porter.ir.walk import loaded, remembered, statements, walk
 from porter.sizes.polynomial import Poly
 
 
-def merge_fills(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def merge_fills(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """`out = zeros(...)` followed by `out[1:-1] = ...` is one stage with a branch."""
     return _merge_fills(body, context, aliases(body))
 
 
-def _merge_fills(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt, ...]:
-    result: list[Stmt] = []
+def _merge_fills(body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs) -> tuple[ir.Stmt, ...]:
+    result: list[ir.Stmt] = []
     for s in body:
         last = next((k for k in range(len(result) - 1, -1, -1)
-                     if not isinstance(result[k], Alloc)), None)  # fmt: skip
+                     if not isinstance(result[k], ir.Alloc)), None)  # fmt: skip
         fill = result[last] if last is not None else None
-        if isinstance(s, Stage) and isinstance(fill, Stage) and last is not None:
+        if isinstance(s, ir.Stage) and isinstance(fill, ir.Stage) and last is not None:
             merged = _filled(fill, s, context, pairs)
             if merged is not None:
                 del result[last]
                 s = merged
         result.append(
-            s if isinstance(s, Stage) else map_blocks(s, lambda b: _merge_fills(b, context, pairs))
+            s
+            if isinstance(s, ir.Stage)
+            else map_blocks(s, lambda b: _merge_fills(b, context, pairs))
         )
     return tuple(result)
 
 
-def _filled(fill: Stage, region: Stage, context: Context, pairs: Pairs) -> Stage | None:
+def _filled(fill: ir.Stage, region: ir.Stage, context: Context, pairs: Pairs) -> ir.Stage | None:
     """The fill's stage with the region's statements where the region is."""
     whole = fill.body[0] if len(fill.body) == 1 else None
-    if not isinstance(whole, Write) or whole.checked or whole.combine:
+    if not isinstance(whole, ir.Write) or whole.checked or whole.combine:
         return None
     if whole.index != symbols(fill.axes) or len(region.axes) != len(fill.axes):
         return None
-    if not is_trivial(whole.body) and not isinstance(whole.body, Load):
+    if not is_trivial(whole.body) and not isinstance(whole.body, ir.Load):
         return None
     found = list(accesses(region.body))
     places = {a.index for a in found if a.buffer == whole.buffer}
-    stored = any(isinstance(s, Write) and s.buffer == whole.buffer for s in region.body)
-    if not stored or any(isinstance(s, Jump) for s in own_level(region.body)):
+    stored = any(isinstance(s, ir.Write) and s.buffer == whole.buffer for s in region.body)
+    if not stored or any(isinstance(s, ir.Jump) for s in own_level(region.body)):
         return None  # where the region leaves an element out, the fill must stay
-    own = {e.buffer for e in walk(whole.body) if isinstance(e, Load)}
+    own = {e.buffer for e in walk(whole.body) if isinstance(e, ir.Load)}
     if len(places) != 1 or any(a.write and a.buffer in own for a in found):
         return None
     if any(a.buffer == whole.buffer and not a.write for a in found):
@@ -91,7 +73,7 @@ def _filled(fill: Stage, region: Stage, context: Context, pairs: Pairs) -> Stage
     if tuple(a.extent for a in fill.axes) != context.buffers[whole.buffer].shape:
         return None
     at: dict[str, Poly] = {}
-    tests: list[Expr] = []
+    tests: list[ir.Expr] = []
     for outer, axis, index in zip(fill.axes, region.axes, next(iter(places)), strict=True):
         shift = index - symbols([axis])[0]
         if shift.names() & {a.name for a in region.axes}:
@@ -107,33 +89,33 @@ def _filled(fill: Stage, region: Stage, context: Context, pairs: Pairs) -> Stage
         return None
     cond = tests[0]
     for t in tests[1:]:
-        cond = Op("and", (cond, t), BOOL)
-    branch = If(cond, inner, (whole,), region.origin)
-    return Stage(fill.axes, (branch,), region.origin)
+        cond = ir.Op("and", (cond, t), BOOL)
+    branch = ir.If(cond, inner, (whole,), region.origin)
+    return ir.Stage(fill.axes, (branch,), region.origin)
 
 
-def _inside(whole: Axis, lo: Poly, hi: Poly) -> list[Expr]:
-    i = Value(symbols([whole])[0], INT64)
-    tests: list[Expr] = []
+def _inside(whole: ir.Axis, lo: Poly, hi: Poly) -> list[ir.Expr]:
+    i = ir.Value(symbols([whole])[0], INT64)
+    tests: list[ir.Expr] = []
     if lo != whole.lo:
-        tests.append(Op("ge", (i, Value(lo, INT64)), BOOL))
+        tests.append(ir.Op("ge", (i, ir.Value(lo, INT64)), BOOL))
     if hi != whole.hi:
-        tests.append(Op("lt", (i, Value(hi, INT64)), BOOL))
+        tests.append(ir.Op("lt", (i, ir.Value(hi, INT64)), BOOL))
     if len(tests) == 2:
-        return [Op("and", (tests[0], tests[1]), BOOL)]
+        return [ir.Op("and", (tests[0], tests[1]), BOOL)]
     return tests
 
 
-def make_stages(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def make_stages(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """Every store that no group of threads has to work on together becomes a stage."""
-    result: list[Stmt] = []
+    result: list[ir.Stmt] = []
     for s in body:
-        if isinstance(s, Write) and not cooperative(s):
-            thread: Stmt = replace(s, axes=(), mask=None)
+        if isinstance(s, ir.Write) and not cooperative(s):
+            thread: ir.Stmt = replace(s, axes=(), mask=None)
             if s.mask is not None:
-                thread = If(s.mask, (thread,), (), s.origin)
-            result.append(Stage(s.axes, (thread,), s.origin))
-        elif isinstance(s, Stage):
+                thread = ir.If(s.mask, (thread,), (), s.origin)
+            result.append(ir.Stage(s.axes, (thread,), s.origin))
+        elif isinstance(s, ir.Stage):
             result.append(s)
         else:
             result.append(map_blocks(s, lambda b: make_stages(b, context)))
@@ -143,20 +125,20 @@ def make_stages(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
 # -- fusion ----------------------------------------------------------------------------------
 
 
-def fuse(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def fuse(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """Neighbours over one domain share a kernel when no element crosses threads."""
     return _fuse(body, context, aliases(body))
 
 
-def _fuse(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt, ...]:
-    result: list[Stmt] = []
+def _fuse(body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs) -> tuple[ir.Stmt, ...]:
+    result: list[ir.Stmt] = []
     for s in body:
-        if not isinstance(s, Stage):
+        if not isinstance(s, ir.Stage):
             s = map_blocks(s, lambda b: _fuse(b, context, pairs))
         last = next((k for k in range(len(result) - 1, -1, -1)
-                     if not isinstance(result[k], Alloc)), None)  # fmt: skip
+                     if not isinstance(result[k], ir.Alloc)), None)  # fmt: skip
         before = result[last] if last is not None else None
-        if isinstance(s, Stage) and isinstance(before, Stage) and last is not None:
+        if isinstance(s, ir.Stage) and isinstance(before, ir.Stage) and last is not None:
             joined = _joined(before, s, context, pairs)
             if joined is not None:
                 del result[last]
@@ -166,15 +148,15 @@ def _fuse(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt,
     return tuple(result)
 
 
-def aligned_to(first: Sequence[Axis], s: Stage) -> Stage:
+def aligned_to(first: Sequence[ir.Axis], s: ir.Stage) -> ir.Stage:
     """The stage over the other's indices (the extents are equal)."""
     moved = {b.name: symbols([a])[0] - a.lo + b.lo for a, b in zip(first, s.axes, strict=True)}
     body = tuple(rename_axes(x, moved) for x in s.body)
-    return Stage(tuple(first), body, s.origin)
+    return ir.Stage(tuple(first), body, s.origin)
 
 
-def _joined(a: Stage, b: Stage, context: Context, pairs: Pairs) -> Stage | None:
-    if any(isinstance(x, Jump) for x in own_level(a.body)):
+def _joined(a: ir.Stage, b: ir.Stage, context: Context, pairs: Pairs) -> ir.Stage | None:
+    if any(isinstance(x, ir.Jump) for x in own_level(a.body)):
         return None  # its `continue` would skip the second stage's statements
     if not a.axes and not b.axes:
         return _one_thread(a, b)
@@ -184,29 +166,29 @@ def _joined(a: Stage, b: Stage, context: Context, pairs: Pairs) -> Stage | None:
     mine, theirs = list(accesses(a.body)), list(accesses(b.body))
     if not _independent(a.axes, mine, theirs) or _may_meet(a.axes, mine, theirs, context, pairs):
         return None
-    if {x.name for x in statements(a.body) if isinstance(x, Let)} & exposed_locals(b.body):
+    if {x.name for x in statements(a.body) if isinstance(x, ir.Let)} & exposed_locals(b.body):
         return None
-    return Stage(a.axes, (*a.body, *b.body), a.origin)
+    return ir.Stage(a.axes, (*a.body, *b.body), a.origin)
 
 
-def _one_thread(a: Stage, b: Stage) -> Stage | None:
+def _one_thread(a: ir.Stage, b: ir.Stage) -> ir.Stage | None:
     """Two stages of one thread each: it runs them in turn."""
-    if {x.name for x in statements(a.body) if isinstance(x, Let)} & exposed_locals(b.body):
+    if {x.name for x in statements(a.body) if isinstance(x, ir.Let)} & exposed_locals(b.body):
         return None
-    return Stage((), (*a.body, *b.body), a.origin)
+    return ir.Stage((), (*a.body, *b.body), a.origin)
 
 
-def own_level(body: Sequence[Stmt]) -> list[Stmt]:
+def own_level(body: Sequence[ir.Stmt]) -> list[ir.Stmt]:
     """Statements of a body, those inside `if` included, not those of inner loops."""
-    found: list[Stmt] = []
+    found: list[ir.Stmt] = []
     for s in body:
         found.append(s)
-        if isinstance(s, If):
+        if isinstance(s, ir.If):
             found += own_level(s.body) + own_level(s.orelse)
     return found
 
 
-def _independent(axes: Sequence[Axis], first: list[Access], second: list[Access]) -> bool:
+def _independent(axes: Sequence[ir.Axis], first: list[Access], second: list[Access]) -> bool:
     """Whether what the second touches of the first's results is at the thread's own element."""
     known: dict[str, list[Access]] = {}
     for x in first:
@@ -221,13 +203,13 @@ def _independent(axes: Sequence[Axis], first: list[Access], second: list[Access]
     return True
 
 
-def _owns(axes: Sequence[Axis], access: Access) -> bool:
+def _owns(axes: Sequence[ir.Axis], access: Access) -> bool:
     """Whether the subscript differs between any two threads of the domain."""
     bare = {p.symbol for p in access.index}
     return all(a.name in bare or _unit(access, a) for a in axes)
 
 
-def _unit(access: Access, axis: Axis) -> bool:
+def _unit(access: Access, axis: ir.Axis) -> bool:
     others = access.variant
     return any(
         p.coefficient(axis.name) in (1, -1) and not ((p.names() - {axis.name}) & others)
@@ -235,13 +217,13 @@ def _unit(access: Access, axis: Axis) -> bool:
     )
 
 
-def _are_own(axes: Sequence[Axis], touched: Sequence[Access]) -> bool:
+def _are_own(axes: Sequence[ir.Axis], touched: Sequence[Access]) -> bool:
     """Whether every thread reads and stores one element, which no other thread does."""
     return len({a.index for a in touched}) == 1 and _owns(axes, touched[0])
 
 
 def _may_meet(
-    axes: Sequence[Axis],
+    axes: Sequence[ir.Axis],
     first: list[Access],
     second: list[Access],
     context: Context,
@@ -292,24 +274,24 @@ def _read_by_another_name(
 # -- loops around one stage ----------------------------------------------------------------------
 
 
-def sink_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def sink_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """A host loop around one stage moves into the thread when no data crosses threads."""
-    result: list[Stmt] = []
+    result: list[ir.Stmt] = []
     for k, s in enumerate(body):
-        if isinstance(s, Stage):
+        if isinstance(s, ir.Stage):
             result.append(s)
             continue
         s = map_blocks(s, lambda b: sink_loops(b, context))
-        if isinstance(s, For):
+        if isinstance(s, ir.For):
             after = used_locals(body[k + 1 :])
             s = _sunk(s, after) or s
         result.append(s)
     return tuple(result)
 
 
-def _sunk(loop: For, after: set[str]) -> Stage | None:
-    stages = [s for s in loop.body if isinstance(s, Stage)]
-    lets = [s for s in loop.body if isinstance(s, Let)]
+def _sunk(loop: ir.For, after: set[str]) -> ir.Stage | None:
+    stages = [s for s in loop.body if isinstance(s, ir.Stage)]
+    lets = [s for s in loop.body if isinstance(s, ir.Let)]
     if len(stages) != 1 or len(lets) + 1 != len(loop.body) or not stages[0].axes:
         return None
     stage = stages[0]
@@ -320,11 +302,11 @@ def _sunk(loop: For, after: set[str]) -> Stage | None:
         return None
     if loop.body[-1] is not stage or not _pinned(stage):
         return None
-    inner = For(loop.index, loop.lo, loop.hi, loop.step, (*lets, *stage.body), loop.origin)
-    return Stage(stage.axes, (inner,), loop.origin)
+    inner = ir.For(loop.index, loop.lo, loop.hi, loop.step, (*lets, *stage.body), loop.origin)
+    return ir.Stage(stage.axes, (inner,), loop.origin)
 
 
-def _pinned(stage: Stage) -> bool:
+def _pinned(stage: ir.Stage) -> bool:
     """Whether each array that is written is touched by each thread only in its own part."""
     found = list(accesses(stage.body))
     for name in {a.buffer for a in found if a.write}:
@@ -339,7 +321,7 @@ def _pinned(stage: Stage) -> bool:
 # -- scalars instead of arrays ---------------------------------------------------------------------
 
 
-def privatise(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def privatise(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """An array that one kernel writes and reads only at its own index is a local variable."""
     users: dict[str, int] = {}
     for s in _units(body):
@@ -348,43 +330,45 @@ def privatise(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     return _privatise(body, context, users)
 
 
-def _units(body: Sequence[Stmt]) -> list[Stmt]:
-    found: list[Stmt] = []
+def _units(body: Sequence[ir.Stmt]) -> list[ir.Stmt]:
+    found: list[ir.Stmt] = []
     for s in body:
         found.append(s)
-        if isinstance(s, (For, While)):
+        if isinstance(s, (ir.For, ir.While)):
             found += _units(s.body)
-        elif isinstance(s, If):
+        elif isinstance(s, ir.If):
             found += _units(s.body) + _units(s.orelse)
     return found
 
 
-def _touched(s: Stmt) -> set[str]:
-    if isinstance(s, Return):
+def _touched(s: ir.Stmt) -> set[str]:
+    if isinstance(s, ir.Return):
         inner = {e.buffer for v in s.values if v is not None and not isinstance(v, str)
-                 for e in walk(v) if isinstance(e, Load)}  # fmt: skip
+                 for e in walk(v) if isinstance(e, ir.Load)}  # fmt: skip
         return inner | {v for v in s.values if isinstance(v, str)}
-    if isinstance(s, Bind):
+    if isinstance(s, ir.Bind):
         return {*s.names, *s.buffers}
-    if isinstance(s, Host):
+    if isinstance(s, ir.Host):
         inner = loaded(*(e for _, e in s.values))
         return inner | {a for _, a in s.arrays} | set(s.makes)
-    if isinstance(s, Fetch):
+    if isinstance(s, ir.Fetch):
         return {s.buffer}
-    if isinstance(s, (For, While, If)):
+    if isinstance(s, (ir.For, ir.While, ir.If)):
         return (
-            {e.buffer for e in walk(s.cond) if isinstance(e, Load)}
-            if not isinstance(s, For)
+            {e.buffer for e in walk(s.cond) if isinstance(e, ir.Load)}
+            if not isinstance(s, ir.For)
             else set()
         )
     return {a.buffer for a in accesses((s,))}
 
 
-def _privatise(body: tuple[Stmt, ...], context: Context, users: dict[str, int]) -> tuple[Stmt, ...]:
-    result: list[Stmt] = []
+def _privatise(
+    body: tuple[ir.Stmt, ...], context: Context, users: dict[str, int]
+) -> tuple[ir.Stmt, ...]:
+    result: list[ir.Stmt] = []
     gone: set[str] = set()
     for s in body:
-        if isinstance(s, Stage):
+        if isinstance(s, ir.Stage):
             found: dict[str, list[Access]] = {}
             for a in accesses(s.body):
                 found.setdefault(a.buffer, []).append(a)
@@ -397,10 +381,10 @@ def _privatise(body: tuple[Stmt, ...], context: Context, users: dict[str, int]) 
             result.append(s)
         else:
             result.append(map_blocks(s, lambda b: _privatise(b, context, users)))
-    return tuple(s for s in result if not (isinstance(s, Alloc) and s.buffer.name in gone))
+    return tuple(s for s in result if not (isinstance(s, ir.Alloc) and s.buffer.name in gone))
 
 
-def _private(stage: Stage, name: str, found: list[Access]) -> bool:
+def _private(stage: ir.Stage, name: str, found: list[Access]) -> bool:
     places = {a.index for a in found if a.buffer == name}
     if len(places) != 1 or not any(a.buffer == name and a.write for a in found):
         return False
@@ -413,23 +397,23 @@ def _private(stage: Stage, name: str, found: list[Access]) -> bool:
     return _surely_writes(first, name)
 
 
-def _picks(index: tuple[Poly, ...], axis: Axis) -> bool:
+def _picks(index: tuple[Poly, ...], axis: ir.Axis) -> bool:
     return any(p.coefficient(axis.name) in (1, -1) for p in index)
 
 
-def _touches(s: Stmt, name: str) -> bool:
+def _touches(s: ir.Stmt, name: str) -> bool:
     return name in _names_of(s)
 
 
 @remembered
-def _names_of(s: Stmt) -> frozenset[str]:
+def _names_of(s: ir.Stmt) -> frozenset[str]:
     return frozenset(a.buffer for a in accesses((s,)))
 
 
-def _scope(body: Sequence[Stmt], name: str) -> Sequence[Stmt]:
+def _scope(body: Sequence[ir.Stmt], name: str) -> Sequence[ir.Stmt]:
     """The innermost branch that holds all accesses to an array."""
     touching = [s for s in body if _touches(s, name)]
-    if len(touching) == 1 and isinstance(touching[0], If):
+    if len(touching) == 1 and isinstance(touching[0], ir.If):
         branches = [touching[0].body, touching[0].orelse]
         used = [block for block in branches if any(_touches(s, name) for s in block)]
         if len(used) == 1:
@@ -437,39 +421,41 @@ def _scope(body: Sequence[Stmt], name: str) -> Sequence[Stmt]:
     return body
 
 
-def _surely_writes(s: Stmt, name: str) -> bool:
-    if isinstance(s, Write):
-        reads = any(isinstance(e, Load) and e.buffer == name for e in walk(s.body))
+def _surely_writes(s: ir.Stmt, name: str) -> bool:
+    if isinstance(s, ir.Write):
+        reads = any(isinstance(e, ir.Load) and e.buffer == name for e in walk(s.body))
         return s.buffer == name and not reads
-    if isinstance(s, If) and s.orelse:
+    if isinstance(s, ir.If) and s.orelse:
         return all(any(_surely_writes(x, name) for x in block[:1]) for block in (s.body, s.orelse))
     return False
 
 
-def _as_local(body: tuple[Stmt, ...], name: str) -> tuple[Stmt, ...]:
-    def change(e: Expr) -> Expr | None:
-        return Local(name, e.dtype) if isinstance(e, Load) and e.buffer == name else None
+def _as_local(body: tuple[ir.Stmt, ...], name: str) -> tuple[ir.Stmt, ...]:
+    def change(e: ir.Expr) -> ir.Expr | None:
+        return ir.Local(name, e.dtype) if isinstance(e, ir.Load) and e.buffer == name else None
 
-    def convert(s: Stmt) -> Stmt:
-        if isinstance(s, Write) and s.buffer == name:
+    def convert(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.Write) and s.buffer == name:
             changed = map_exprs(s, change)
-            assert isinstance(changed, Write)
-            return Let(name, changed.body, s.origin)
+            assert isinstance(changed, ir.Write)
+            return ir.Let(name, changed.body, s.origin)
         s = map_blocks(s, lambda b: tuple(convert(x) for x in b))
         return map_exprs(s, change)
 
     return tuple(convert(s) if _touches(s, name) else s for s in body)
 
 
-def drop_dead_stores(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def drop_dead_stores(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """A store that the same thread overwrites unread is dropped (`y = zeros(n)` before a loop)."""
     return _drop_dead_stores(body, context, aliases(body))
 
 
-def _drop_dead_stores(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt, ...]:
-    result: list[Stmt] = []
+def _drop_dead_stores(
+    body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs
+) -> tuple[ir.Stmt, ...]:
+    result: list[ir.Stmt] = []
     for s in body:
-        if isinstance(s, Stage):
+        if isinstance(s, ir.Stage):
             after = [s.body[k + 1 :] for k in range(len(s.body))]
             kept = (x for x, rest in zip(s.body, after, strict=True)
                     if not _overwritten(x, rest, context, pairs))  # fmt: skip
@@ -480,13 +466,13 @@ def _drop_dead_stores(body: tuple[Stmt, ...], context: Context, pairs: Pairs) ->
     return tuple(result)
 
 
-def _overwritten(s: Stmt, rest: Sequence[Stmt], context: Context, pairs: Pairs) -> bool:
-    if not isinstance(s, Write) or s.checked:
+def _overwritten(s: ir.Stmt, rest: Sequence[ir.Stmt], context: Context, pairs: Pairs) -> bool:
+    if not isinstance(s, ir.Write) or s.checked:
         return False
     may_be_other = context.buffers[s.buffer].parameter or any(s.buffer in p for p in pairs)
     for r in rest:
         # one inside of a loop only leaves that loop
-        if any(isinstance(x, Jump) for x in own_level((r,))):
+        if any(isinstance(x, ir.Jump) for x in own_level((r,))):
             return False
         found = list(accesses((r,)))
         if may_be_other and _read_by_another_name(found, s.buffer, context, pairs):
@@ -495,6 +481,9 @@ def _overwritten(s: Stmt, rest: Sequence[Stmt], context: Context, pairs: Pairs) 
         if not touching:
             continue
         return (
-            isinstance(r, Write) and touching[0].write and r.index == s.index and len(touching) == 1
+            isinstance(r, ir.Write)
+            and touching[0].write
+            and r.index == s.index
+            and len(touching) == 1
         )
     return False

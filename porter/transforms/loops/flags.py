@@ -9,25 +9,28 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from porter import ir
 from porter.analyses.accesses import accesses, used_locals, written_buffers
 from porter.analyses.obstacles import obstacle
 from porter.ir.context import Context, locals_of, map_blocks
-from porter.ir.nodes import Def, Expr, For, Let, Load, Local, Stmt, Write
 from porter.ir.scalars import cast
 from porter.ir.walk import free_names, statements, walk
 
 
 def flags(
-    loop: For, after: set[str], context: Context, place: Callable[[For, set[str]], list[Stmt]]
-) -> list[Stmt] | None:
+    loop: ir.For,
+    after: set[str],
+    context: Context,
+    place: Callable[[ir.For, set[str]], list[ir.Stmt]],
+) -> list[ir.Stmt] | None:
     """The loop with stores for such variables; None if it cannot run in parallel even so."""
-    lets = [s for s in statements(loop.body) if isinstance(s, Let)]
+    lets = [s for s in statements(loop.body) if isinstance(s, ir.Let)]
     names = {s.name for s in lets} & after
-    own = {s.index for s in statements((loop,)) if isinstance(s, For)} | {s.name for s in lets}
+    own = {s.index for s in statements((loop,)) if isinstance(s, ir.For)} | {s.name for s in lets}
     # a variable that nothing binds before the loop may be unbound behind it
     if not names or names & used_locals((loop,)) or not names <= context.surely:
         return None
-    values: dict[str, Expr] = {}
+    values: dict[str, ir.Expr] = {}
     for s in lets:
         if s.name in names and values.setdefault(s.name, s.value) != s.value:
             return None
@@ -36,14 +39,14 @@ def flags(
     known = dict(context.buffers)
     held = {n: context.buffer(f"{n}_set", (), values[n].dtype) for n in sorted(names)}
 
-    def stores(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
+    def stores(body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
         return tuple(map(store, body))
 
-    def store(s: Stmt) -> Stmt:
-        if not isinstance(s, Let) or s.name not in names:
+    def store(s: ir.Stmt) -> ir.Stmt:
+        if not isinstance(s, ir.Let) or s.name not in names:
             return map_blocks(s, stores)
         buffer = held[s.name]
-        return Write(buffer.name, (), (), cast(s.value, buffer.dtype), s.origin, combine="same")
+        return ir.Write(buffer.name, (), (), cast(s.value, buffer.dtype), s.origin, combine="same")
 
     new = replace(loop, body=stores(loop.body))
     if obstacle(new, after - names, context) is not None:
@@ -51,23 +54,25 @@ def flags(
         context.buffers.update(known)
         return None
     context.flags |= {b.name for b in held.values()}
-    first = [Def(b.name, (), b.dtype, Local(n, b.dtype), loop.origin) for n, b in held.items()]
-    last = [Let(n, Load(b.name, (), b.dtype), loop.origin) for n, b in held.items()]
+    first = [
+        ir.Def(b.name, (), b.dtype, ir.Local(n, b.dtype), loop.origin) for n, b in held.items()
+    ]
+    last = [ir.Let(n, ir.Load(b.name, (), b.dtype), loop.origin) for n, b in held.items()]
     return [*first, *place(new, after - names), *last]
 
 
-def _varies(value: Expr, own: set[str], loop: For) -> bool:
+def _varies(value: ir.Expr, own: set[str], loop: ir.For) -> bool:
     """Whether a value may differ from one iteration to another."""
-    reads = {e.buffer for e in walk(value) if isinstance(e, Load)}
+    reads = {e.buffer for e in walk(value) if isinstance(e, ir.Load)}
     return bool((free_names(value) | locals_of(value)) & own or reads & written_buffers(loop.body))
 
 
-def set_in_place(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def set_in_place(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: where the variable is on the device, it is stored into without a copy."""
     body = tuple(map_blocks(s, lambda b: set_in_place(b, context)) for s in body)
     for first, s in enumerate(body):
         match s:
-            case Def(name=held, axes=(), body=Load(buffer=name)) if held in context.flags:
+            case ir.Def(name=held, axes=(), body=ir.Load(buffer=name)) if held in context.flags:
                 back = [k for k, t in enumerate(body) if k > first and _copies(t, held, name)]
                 between = body[first + 1 : back[0]] if back else ()
                 if back and not any(a.buffer == name for a in accesses(between)):
@@ -77,13 +82,13 @@ def set_in_place(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
     return body
 
 
-def _copies(s: Stmt, held: str, name: str) -> bool:
+def _copies(s: ir.Stmt, held: str, name: str) -> bool:
     match s:
-        case Write(buffer=target, axes=(), body=Load(buffer=source)):
+        case ir.Write(buffer=target, axes=(), body=ir.Load(buffer=source)):
             return target == name and source == held
     return False
 
 
-def _renamed(s: Stmt, old: str, new: str) -> Stmt:
+def _renamed(s: ir.Stmt, old: str, new: str) -> ir.Stmt:
     s = map_blocks(s, lambda b: tuple(_renamed(t, old, new) for t in b))
-    return replace(s, buffer=new) if isinstance(s, Write) and s.buffer == old else s
+    return replace(s, buffer=new) if isinstance(s, ir.Write) and s.buffer == old else s

@@ -6,24 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+from porter import ir
 from porter.analyses.accesses import exposed_locals
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.context import locals_of, map_exprs
-from porter.ir.nodes import (
-    Axis,
-    Const,
-    Expr,
-    For,
-    If,
-    Jump,
-    Let,
-    Local,
-    Op,
-    Reduce,
-    Select,
-    Stmt,
-    Value,
-)
 from porter.ir.scalars import cast
 from porter.ir.walk import free_names, rewrite, statements
 from porter.sizes.polynomial import Poly, maximum, sym
@@ -39,7 +25,7 @@ _FOLDS = {
 }
 
 
-def fold_loop(loop: For, after: set[str]) -> list[Let] | None:
+def fold_loop(loop: ir.For, after: set[str]) -> list[ir.Let] | None:
     """`for i: s += f(i)` as `s = s + Reduce(f)`, if the loop does nothing else.
 
     `after` are the variables read when it is over: each must be one that is folded.
@@ -49,12 +35,12 @@ def fold_loop(loop: For, after: set[str]) -> list[Let] | None:
         return None
     body = _merged(body)
     lets = {s.name for s in body}
-    if {s.name for s in statements((loop,)) if isinstance(s, Let)} & after - lets:
+    if {s.name for s in statements((loop,)) if isinstance(s, ir.Let)} & after - lets:
         return None
     if not all(_one_kind([s for s in body if s.name == name]) for name in lets):
         return None
-    result: list[Let] = []
-    axis = Axis(loop.index, loop.hi, loop.lo)
+    result: list[ir.Let] = []
+    axis = ir.Axis(loop.index, loop.hi, loop.lo)
     for s in body:
         flag = _flag(s, axis, lets)
         if flag is not None:
@@ -64,27 +50,27 @@ def fold_loop(loop: For, after: set[str]) -> list[Let] | None:
         if parts is None or locals_of(parts[1]) & lets:
             return None
         op, term = parts
-        old = Local(s.name, s.value.dtype)
-        if op in ("maximum", "minimum") and isinstance(s.value, Select):
+        old = ir.Local(s.name, s.value.dtype)
+        if op in ("maximum", "minimum") and isinstance(s.value, ir.Select):
             result.append(_python_extreme(s, op, term, axis))
             continue
         if op in ("maximum", "minimum") and s.value.dtype.kind != "f":
-            result.append(Let(s.name, _with_old(op, term, old, axis), s.origin))
+            result.append(ir.Let(s.name, _with_old(op, term, old, axis), s.origin))
             continue
-        total = Reduce(_FOLDS[op], (axis,), cast(term, s.value.dtype), s.value.dtype)
-        result.append(Let(s.name, Op(op, (old, total), s.value.dtype), s.origin))
+        total = ir.Reduce(_FOLDS[op], (axis,), cast(term, s.value.dtype), s.value.dtype)
+        result.append(ir.Let(s.name, ir.Op(op, (old, total), s.value.dtype), s.origin))
     return result
 
 
-def _one_kind(body: list[Let]) -> bool:
+def _one_kind(body: list[ir.Let]) -> bool:
     """Whether the first statement may run in all iterations before the second does in one."""
     kinds = {None if parts is None else parts[0] for parts in map(_accumulation, body)}
     return len(body) == 1 or (len(kinds) == 1 and None not in kinds)
 
 
-def _merged(body: list[Let]) -> list[Let]:
+def _merged(body: list[ir.Let]) -> list[ir.Let]:
     """What several statements add to one variable is added up in one sum."""
-    result: list[Let] = []
+    result: list[ir.Let] = []
     for s in body:
         place = next((k for k, t in enumerate(result) if t.name == s.name), None)
         one = _accumulation(s)
@@ -94,46 +80,46 @@ def _merged(body: list[Let]) -> list[Let]:
             continue
         dtype = s.value.dtype
         op = "add" if one[0] == other[0] else "sub"
-        term = Op(op, (cast(other[1], dtype), cast(one[1], dtype)), dtype)
-        result[place] = replace(s, value=Op(other[0], (Local(s.name, dtype), term), dtype))
+        term = ir.Op(op, (cast(other[1], dtype), cast(one[1], dtype)), dtype)
+        result[place] = replace(s, value=ir.Op(other[0], (ir.Local(s.name, dtype), term), dtype))
     return result
 
 
-def _flag(s: Let, axis: Axis, lets: set[str]) -> Let | None:
+def _flag(s: ir.Let, axis: ir.Axis, lets: set[str]) -> ir.Let | None:
     """`if c: s = v` with one v for all iterations: `s = v if any(c) else s`."""
     match s.value:
-        case Select(cond=cond, then=then, other=Local(name=s.name)) if (
+        case ir.Select(cond=cond, then=then, other=ir.Local(name=s.name)) if (
             axis.name not in free_names(then) and not (locals_of(cond) | locals_of(then)) & lets
         ):
-            found = Reduce("any", (axis,), cast(cond, BOOL), BOOL)
-            return Let(s.name, replace(s.value, cond=found), s.origin)
+            found = ir.Reduce("any", (axis,), cast(cond, BOOL), BOOL)
+            return ir.Let(s.name, replace(s.value, cond=found), s.origin)
     return None
 
 
-def _with_old(op: str, term: Expr, old: Local, axis: Axis) -> Expr:
+def _with_old(op: str, term: ir.Expr, old: ir.Local, axis: ir.Axis) -> ir.Expr:
     """An extreme of integers that is never one of nothing: the old value comes last."""
     if axis.extent.is_positive():
-        total = Reduce(_FOLDS[op], (axis,), cast(term, old.dtype), old.dtype)
-        return Op(op, (old, total), old.dtype)
-    longer = Axis(axis.name, maximum(axis.hi, axis.lo) + 1, axis.lo)
-    i, end = Value(sym(axis.name, True), INT64), Value(axis.hi, INT64)
-    inside = Op("lt", (i, end), BOOL)
-    body = Select(inside, cast(term, old.dtype), old, old.dtype)
-    return Reduce(_FOLDS[op], (longer,), body, old.dtype)
+        total = ir.Reduce(_FOLDS[op], (axis,), cast(term, old.dtype), old.dtype)
+        return ir.Op(op, (old, total), old.dtype)
+    longer = ir.Axis(axis.name, maximum(axis.hi, axis.lo) + 1, axis.lo)
+    i, end = ir.Value(sym(axis.name, True), INT64), ir.Value(axis.hi, INT64)
+    inside = ir.Op("lt", (i, end), BOOL)
+    body = ir.Select(inside, cast(term, old.dtype), old, old.dtype)
+    return ir.Reduce(_FOLDS[op], (longer,), body, old.dtype)
 
 
-def _folded_body(body: Sequence[Stmt], after: set[str]) -> list[Let] | None:
+def _folded_body(body: Sequence[ir.Stmt], after: set[str]) -> list[ir.Let] | None:
     """The statements of a loop as accumulations; plain lets used once are put in place."""
-    flat: list[Let] = []
-    temporary: dict[str, Expr] = {}
+    flat: list[ir.Let] = []
+    temporary: dict[str, ir.Expr] = {}
 
-    def change(e: Expr) -> Expr | None:
-        return temporary.get(e.name) if isinstance(e, Local) else None
+    def change(e: ir.Expr) -> ir.Expr | None:
+        return temporary.get(e.name) if isinstance(e, ir.Local) else None
 
     exposed = exposed_locals(body) | after
     body = [x for s in _without_continue(body) for x in _alternatives(s)]
 
-    def take(s: Let) -> None:
+    def take(s: ir.Let) -> None:
         """An accumulation if the iteration before matters, else a value of this one."""
         s = replace(s, value=rewrite(s.value, change))
         if s.name in exposed:
@@ -142,13 +128,13 @@ def _folded_body(body: Sequence[Stmt], after: set[str]) -> list[Let] | None:
             temporary[s.name] = s.value
 
     for k, s in enumerate(body):
-        if isinstance(s, For):
+        if isinstance(s, ir.For):
             inner = fold_loop(s, exposed_locals(body[k + 1 :]) | after)
             if inner is None:
                 return None
             for x in inner:
                 take(x)
-        elif isinstance(s, If) and not s.orelse:
+        elif isinstance(s, ir.If) and not s.orelse:
             branch = _inlined(s, exposed | exposed_locals(body[k + 1 :]))
             if branch is None:
                 return None
@@ -158,43 +144,43 @@ def _folded_body(body: Sequence[Stmt], after: set[str]) -> list[Let] | None:
                 if g is None:
                     return None
                 take(g)
-        elif isinstance(s, Let):
+        elif isinstance(s, ir.Let):
             take(s)
         else:
             return None
     return flat
 
 
-def _without_continue(body: Sequence[Stmt]) -> list[Stmt]:
+def _without_continue(body: Sequence[ir.Stmt]) -> list[ir.Stmt]:
     """`if c: continue` as a branch around what follows."""
     for k, s in enumerate(body):
         match s:
-            case If(cond=cond, body=(Jump(kind="continue"),), orelse=()):
+            case ir.If(cond=cond, body=(ir.Jump(kind="continue"),), orelse=()):
                 rest = tuple(_without_continue(body[k + 1 :]))
-                return [*body[:k], If(_negated(cond), rest, (), s.origin)]
+                return [*body[:k], ir.If(_negated(cond), rest, (), s.origin)]
     return list(body)
 
 
-def _negated(cond: Expr) -> Expr:
-    if isinstance(cond, Op) and cond.op in ("eq", "ne"):
+def _negated(cond: ir.Expr) -> ir.Expr:
+    if isinstance(cond, ir.Op) and cond.op in ("eq", "ne"):
         return replace(cond, op="ne" if cond.op == "eq" else "eq")
-    return Op("not", (cond,), cond.dtype)
+    return ir.Op("not", (cond,), cond.dtype)
 
 
-def _inlined(s: If, needed: set[str]) -> If | None:
+def _inlined(s: ir.If, needed: set[str]) -> ir.If | None:
     """A branch whose values are those of the variables in front of it: each is assigned once.
 
     Plain variables that nothing outside reads are gone.  None if a value needs what another one
     was before the branch: they are assigned one after the other.
     """
-    now: dict[str, Expr] = {}
-    kept: dict[str, Let] = {}
+    now: dict[str, ir.Expr] = {}
+    kept: dict[str, ir.Let] = {}
 
-    def change(e: Expr) -> Expr | None:
-        return now.get(e.name) if isinstance(e, Local) else None
+    def change(e: ir.Expr) -> ir.Expr | None:
+        return now.get(e.name) if isinstance(e, ir.Local) else None
 
     for x in s.body:
-        if not isinstance(x, Let):
+        if not isinstance(x, ir.Let):
             return None
         x = replace(x, value=rewrite(x.value, change))
         now[x.name] = x.value
@@ -206,101 +192,101 @@ def _inlined(s: If, needed: set[str]) -> If | None:
     return replace(s, body=tuple(kept.values()))
 
 
-def _alternatives(s: Stmt) -> list[Stmt]:
+def _alternatives(s: ir.Stmt) -> list[ir.Stmt]:
     """`if c: A else: B` as `if c: A` and `if not c: B`, where A does not change c."""
-    if not isinstance(s, If) or not s.orelse:
+    if not isinstance(s, ir.If) or not s.orelse:
         return [s]
-    changed = {x.name for x in statements(s.body) if isinstance(x, Let)}
-    if locals_of(s.cond) & changed or not all(isinstance(x, (Let, If)) for x in s.orelse):
+    changed = {x.name for x in statements(s.body) if isinstance(x, ir.Let)}
+    if locals_of(s.cond) & changed or not all(isinstance(x, (ir.Let, ir.If)) for x in s.orelse):
         return [s]
     other = _negated(s.cond)
-    result: list[Stmt] = [replace(s, orelse=())]
+    result: list[ir.Stmt] = [replace(s, orelse=())]
     for x in s.orelse:
         for part in _alternatives(x):
-            if isinstance(part, If) and not part.orelse:
-                result.append(replace(part, cond=Op("and", (other, part.cond), BOOL)))
-            elif isinstance(part, Let):
-                result.append(If(other, (part,), (), x.origin))
+            if isinstance(part, ir.If) and not part.orelse:
+                result.append(replace(part, cond=ir.Op("and", (other, part.cond), BOOL)))
+            elif isinstance(part, ir.Let):
+                result.append(ir.If(other, (part,), (), x.origin))
             else:
                 return [s]
     return result
 
 
-def _guarded(s: Stmt, k: int) -> Let | None:
+def _guarded(s: ir.Stmt, k: int) -> ir.Let | None:
     """`if c: s += t` as `s += t if c else 0`; `if x > m: m = x` as a maximum."""
-    assert isinstance(s, If)
+    assert isinstance(s, ir.If)
     inner = s.body[k]
-    lets = {x.name for x in s.body if isinstance(x, Let)}
-    if not isinstance(inner, Let):
+    lets = {x.name for x in s.body if isinstance(x, ir.Let)}
+    if not isinstance(inner, ir.Let):
         return None
     if len(s.body) == 1 and _extreme(inner.name, s.cond, inner.value) is not None:
-        own = Local(inner.name, inner.value.dtype)
-        choice = Select(s.cond, inner.value, own, inner.value.dtype)
-        return Let(inner.name, choice, inner.origin)
+        own = ir.Local(inner.name, inner.value.dtype)
+        choice = ir.Select(s.cond, inner.value, own, inner.value.dtype)
+        return ir.Let(inner.name, choice, inner.origin)
     if locals_of(s.cond) & lets:
         return None
     parts = _accumulation(inner)
     if parts is not None and parts[0] in ("add", "sub", "mul"):
         neutral = cast(
-            Value(Poly.of(1 if parts[0] == "mul" else 0), inner.value.dtype), inner.value.dtype
+            ir.Value(Poly.of(1 if parts[0] == "mul" else 0), inner.value.dtype), inner.value.dtype
         )
-        term = Select(s.cond, cast(parts[1], inner.value.dtype), neutral, inner.value.dtype)
-        old = Local(inner.name, inner.value.dtype)
-        return Let(inner.name, Op(parts[0], (old, term), inner.value.dtype), inner.origin)
+        term = ir.Select(s.cond, cast(parts[1], inner.value.dtype), neutral, inner.value.dtype)
+        old = ir.Local(inner.name, inner.value.dtype)
+        return ir.Let(inner.name, ir.Op(parts[0], (old, term), inner.value.dtype), inner.origin)
     if locals_of(inner.value) & lets:
         return None
-    old = Local(inner.name, inner.value.dtype)
-    return Let(inner.name, Select(s.cond, inner.value, old, inner.value.dtype), inner.origin)
+    old = ir.Local(inner.name, inner.value.dtype)
+    return ir.Let(inner.name, ir.Select(s.cond, inner.value, old, inner.value.dtype), inner.origin)
 
 
-def _extreme(name: str, cond: Expr, value: Expr) -> str | None:
+def _extreme(name: str, cond: ir.Expr, value: ir.Expr) -> str | None:
     """`maximum` for the condition `value > name`, `minimum` for `value < name`."""
-    if not isinstance(cond, Op) or cond.op not in ("gt", "lt", "ge", "le"):
+    if not isinstance(cond, ir.Op) or cond.op not in ("gt", "lt", "ge", "le"):
         return None
     flipped = {"gt": "lt", "lt": "gt", "ge": "le", "le": "ge"}
     for op, (x, y) in ((cond.op, cond.args), (flipped[cond.op], cond.args[::-1])):
-        if isinstance(y, Local) and y.name == name and x == value:
+        if isinstance(y, ir.Local) and y.name == name and x == value:
             return "maximum" if op in ("gt", "ge") else "minimum"
     return None
 
 
-def _python_extreme(s: Let, op: str, term: Expr, axis: Axis) -> Let:
+def _python_extreme(s: ir.Let, op: str, term: ir.Expr, axis: ir.Axis) -> ir.Let:
     """`if x > m: m = x` over the axis: a NaN never compares greater, so it is left out."""
     dtype = s.value.dtype
     if dtype.kind == "f":
-        neutral = Const(-math.inf if op == "maximum" else math.inf, dtype)
-        term = Select(Op("eq", (term, term), BOOL), term, neutral, dtype)
+        neutral = ir.Const(-math.inf if op == "maximum" else math.inf, dtype)
+        term = ir.Select(ir.Op("eq", (term, term), BOOL), term, neutral, dtype)
     else:
-        return Let(s.name, _with_old(op, term, Local(s.name, dtype), axis), s.origin)
-    total = Reduce(_FOLDS[op], (axis,), term, dtype)
-    old = Local(s.name, dtype)
-    better = Op("gt" if op == "maximum" else "lt", (total, old), BOOL)
-    return Let(s.name, Select(better, total, old, dtype), s.origin)
+        return ir.Let(s.name, _with_old(op, term, ir.Local(s.name, dtype), axis), s.origin)
+    total = ir.Reduce(_FOLDS[op], (axis,), term, dtype)
+    old = ir.Local(s.name, dtype)
+    better = ir.Op("gt" if op == "maximum" else "lt", (total, old), BOOL)
+    return ir.Let(s.name, ir.Select(better, total, old, dtype), s.origin)
 
 
-def _accumulation(s: Let) -> tuple[str, Expr] | None:
+def _accumulation(s: ir.Let) -> tuple[str, ir.Expr] | None:
     """(op, term) of `s = s op term`."""
     value = s.value
-    if isinstance(value, Select) and isinstance(value.other, Local):
+    if isinstance(value, ir.Select) and isinstance(value.other, ir.Local):
         op = _extreme(s.name, value.cond, value.then) if value.other.name == s.name else None
         return None if op is None else (op, value.then)
-    if not isinstance(value, Op) or value.op not in _FOLDS or len(value.args) != 2:
+    if not isinstance(value, ir.Op) or value.op not in _FOLDS or len(value.args) != 2:
         return None
     left, right = value.args
     before = _earlier_term(s, left) if value.op in ("add", "sub") else None
     if before is not None and s.name not in locals_of(right):
         op, term = before
         same = "add" if value.op == op else "sub"
-        return op, Op(same, (cast(term, value.dtype), right), value.dtype)
+        return op, ir.Op(same, (cast(term, value.dtype), right), value.dtype)
     sides = (value.args,) if value.op == "sub" else (value.args, value.args[::-1])
     for own, term in sides:
-        if isinstance(own, Local) and own.name == s.name and s.name not in locals_of(term):
+        if isinstance(own, ir.Local) and own.name == s.name and s.name not in locals_of(term):
             return value.op, term
     return None
 
 
-def _earlier_term(s: Let, left: Expr) -> tuple[str, Expr] | None:
+def _earlier_term(s: ir.Let, left: ir.Expr) -> tuple[str, ir.Expr] | None:
     """(op, term) of the left side in `s = s + a - b`."""
-    if not isinstance(left, Op) or left.op not in ("add", "sub") or left.dtype != s.value.dtype:
+    if not isinstance(left, ir.Op) or left.op not in ("add", "sub") or left.dtype != s.value.dtype:
         return None
-    return _accumulation(Let(s.name, left, s.origin))
+    return _accumulation(ir.Let(s.name, left, s.origin))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar, cast
 
+from porter import ir
 from porter.analyses.accesses import expressions, reads, written_buffers
 from porter.analyses.aliases import Pairs, aliases, arguments, with_others
 from porter.ir.context import (
@@ -21,11 +22,10 @@ from porter.ir.context import (
     symbols,
     weight,
 )
-from porter.ir.nodes import Axis, Def, Expr, For, Let, Load, Local, Reduce, Stmt, Write
 from porter.ir.walk import blocks, free_names, rewrite_poly, statements, walk
 from porter.transforms.arrays.materialise import inlined
 
-Element = TypeVar("Element", Def, Write)
+Element = TypeVar("Element", ir.Def, ir.Write)
 
 #: additions that an element may cost at all its reads, and where an inner loop repeats it
 MOST, MOST_REPEATED = 64, 16
@@ -33,20 +33,20 @@ _NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest"
           "any": "found", "all": "holds"}  # fmt: skip
 
 
-def written_out(body: Sequence[Stmt], context: Context) -> tuple[Stmt, ...]:
+def written_out(body: Sequence[ir.Stmt], context: Context) -> tuple[ir.Stmt, ...]:
     """The body of a loop with its arrays put in place of their reads, where legal and cheap."""
-    if not any(isinstance(s, Def) for s in statements(tuple(body))):
+    if not any(isinstance(s, ir.Def) for s in statements(tuple(body))):
         return tuple(body)
     pairs = aliases(context.program.body) | arguments(context)
     return _block(tuple(body), context, pairs)
 
 
-def _block(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt, ...]:
+def _block(body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs) -> tuple[ir.Stmt, ...]:
     work = list(body)
     k = 0
     while k < len(work):
         s, rest = work[k], work[k + 1 :]
-        if isinstance(s, Def) and s.name not in context.used_later:
+        if isinstance(s, ir.Def) and s.name not in context.used_later:
             work[k + 1 :] = rest = _renewed(s, rest, context)
             before, s = sums_apart(s, context)
             if _legal(s, rest, pairs) and _cheap(s, rest):
@@ -59,73 +59,73 @@ def _block(body: tuple[Stmt, ...], context: Context, pairs: Pairs) -> tuple[Stmt
     return tuple(work)
 
 
-def _renewed(s: Def, rest: Sequence[Stmt], context: Context) -> list[Stmt]:
+def _renewed(s: ir.Def, rest: Sequence[ir.Stmt], context: Context) -> list[ir.Stmt]:
     """A store into all of the array, such as `d -= c`, as an array of its own."""
     for k, r in enumerate(rest):
         if s.name not in written_buffers((r,)):
             continue
-        if not isinstance(r, Write) or r.index != symbols(r.axes) or r.combine is not None:
+        if not isinstance(r, ir.Write) or r.index != symbols(r.axes) or r.combine is not None:
             break
         if not same_extents(s.axes, r.axes) or r.mask is not None:
             break
         buffer = context.buffer(s.name, r.axes, s.dtype)
-        made = Def(buffer.name, r.axes, s.dtype, r.body, r.origin)
+        made = ir.Def(buffer.name, r.axes, s.dtype, r.body, r.origin)
         return [*rest[:k], made, *(_read_from(x, s.name, buffer.name) for x in rest[k + 1 :])]
     return list(rest)
 
 
-def _read_from(s: Stmt, old: str, new: str) -> Stmt:
-    def change(e: Expr) -> Expr | None:
-        if isinstance(e, Load) and e.buffer == old:
+def _read_from(s: ir.Stmt, old: str, new: str) -> ir.Stmt:
+    def change(e: ir.Expr) -> ir.Expr | None:
+        if isinstance(e, ir.Load) and e.buffer == old:
             index = tuple(rewrite_poly(p, change) for p in e.index)
             return replace(e, buffer=new, index=index)
         return None
 
     s = map_blocks(map_exprs(s, change), lambda b: tuple(_read_from(x, old, new) for x in b))
-    return replace(s, buffer=new) if isinstance(s, Write) and s.buffer == old else s
+    return replace(s, buffer=new) if isinstance(s, ir.Write) and s.buffer == old else s
 
 
-def sums_apart(s: Element, context: Context) -> tuple[list[Let], Element]:
+def sums_apart(s: Element, context: Context) -> tuple[list[ir.Let], Element]:
     """The reductions that are the same for all elements as variables, and what is left."""
     own = {a.name for a in s.axes}
-    inside = [e for x in expressions(s) for e in walk(x) if isinstance(e, Reduce)]
+    inside = [e for x in expressions(s) for e in walk(x) if isinstance(e, ir.Reduce)]
     bound = own | {a.name for e in inside for a in e.axes}
-    before: list[Let] = []
-    known: dict[Expr, Local] = {}
+    before: list[ir.Let] = []
+    known: dict[ir.Expr, ir.Local] = {}
 
-    def change(e: Expr) -> Expr | None:
-        if not isinstance(e, Reduce) or free_names(e) & bound:
+    def change(e: ir.Expr) -> ir.Expr | None:
+        if not isinstance(e, ir.Reduce) or free_names(e) & bound:
             return None
         if e not in known:
-            known[e] = Local(context.fresh(_NAMES[e.op]), replace(e.dtype, weak=False))
-            before.append(Let(known[e].name, e, s.origin))
+            known[e] = ir.Local(context.fresh(_NAMES[e.op]), replace(e.dtype, weak=False))
+            before.append(ir.Let(known[e].name, e, s.origin))
         return known[e]
 
     new = map_exprs(s, change) if own else s
     return before, cast(Element, new)
 
 
-def _legal(s: Def, rest: Sequence[Stmt], pairs: Pairs) -> bool:
+def _legal(s: ir.Def, rest: Sequence[ir.Stmt], pairs: Pairs) -> bool:
     """Whether nothing that the definition reads changes before it is read for the last time."""
-    if any(isinstance(e, Reduce) for e in walk(s.body)) or s.name in written_buffers(rest):
+    if any(isinstance(e, ir.Reduce) for e in walk(s.body)) or s.name in written_buffers(rest):
         return False
     sources = with_others({a.buffer for a in reads(s.body, frozenset(), s.origin)}, pairs)
     scalars = locals_of(s.body)
     changed: set[str] = set()
     for r in rest:
         written = with_others(written_buffers((r,)), pairs)
-        written |= {x.name for x in statements((r,)) if isinstance(x, Let)}
+        written |= {x.name for x in statements((r,)) if isinstance(x, ir.Let)}
         if any(True for _ in _uses((r,), s.name, ())):
             # an array statement reads all before it stores; what has blocks goes back and forth,
             # and where threads meet in an element they would read what others have stored
-            at_once = isinstance(r, Write) and r.combine is None
+            at_once = isinstance(r, ir.Write) and r.combine is None
             if changed & (sources | scalars) or (not at_once and written & (sources | scalars)):
                 return False
         changed |= written
     return True
 
 
-def _cheap(s: Def, rest: Sequence[Stmt]) -> bool:
+def _cheap(s: ir.Def, rest: Sequence[ir.Stmt]) -> bool:
     """Whether computing the elements at each of their reads is worth it."""
     cost, total = weight(s.body), 0
     for load, around in _uses(rest, s.name, ()):
@@ -136,16 +136,16 @@ def _cheap(s: Def, rest: Sequence[Stmt]) -> bool:
 
 
 def _uses(
-    body: Sequence[Stmt], name: str, loops: tuple[str, ...]
-) -> Iterator[tuple[Load, set[str]]]:
+    body: Sequence[ir.Stmt], name: str, loops: tuple[str, ...]
+) -> Iterator[tuple[ir.Load, set[str]]]:
     """The loads of an array, with the indices that run in the loops around each."""
     for s in body:
-        axes: Sequence[Axis] = getattr(s, "axes", ())
+        axes: Sequence[ir.Axis] = getattr(s, "axes", ())
         own = {*loops, *(a.name for a in axes)}
         for e in expressions(s):
-            bound = {a.name for r in walk(e) if isinstance(r, Reduce) for a in r.axes}
+            bound = {a.name for r in walk(e) if isinstance(r, ir.Reduce) for a in r.axes}
             yield from ((x, own | bound) for x in walk(e)
-                        if isinstance(x, Load) and x.buffer == name)  # fmt: skip
-        inner = (*loops, s.index) if isinstance(s, For) else loops
+                        if isinstance(x, ir.Load) and x.buffer == name)  # fmt: skip
+        inner = (*loops, s.index) if isinstance(s, ir.For) else loops
         for block in blocks(s):
             yield from _uses(block, name, inner)

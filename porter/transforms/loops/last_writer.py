@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from porter import ir
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.context import Context, map_blocks, rename_axes, symbols
-from porter.ir.nodes import Alloc, Axis, Buffer, Const, Expr, Load, Op, Stage, Stmt, Value, Write
 from porter.ir.scalars import operate
 from porter.ir.walk import free_names, rewrite, walk
 from porter.sizes.polynomial import Atom, Data, Poly
@@ -23,21 +23,21 @@ from porter.transforms.loops.scatter import supported, uses, varies
 Index = tuple[Poly, ...]
 
 
-def winners(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def winners(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: stores that may meet say how, or are told apart."""
     supported(body, context.buffers)
-    result: list[Stmt] = []
+    result: list[ir.Stmt] = []
     for s in body:
-        if isinstance(s, Stage):
+        if isinstance(s, ir.Stage):
             result.append(s)
-        elif isinstance(s, Write):
+        elif isinstance(s, ir.Write):
             result += _told_apart(s, context)
         else:
             result.append(map_blocks(s, lambda b: winners(b, context)))
     return tuple(result)
 
 
-def _told_apart(s: Write, context: Context) -> list[Stmt]:
+def _told_apart(s: ir.Write, context: Context) -> list[ir.Stmt]:
     if s.combine is not None or not varies(s.index, s.axes):
         return [s]
     if all(_has_own_place(a, s.index, s.axes) for a in s.axes):
@@ -48,7 +48,7 @@ def _told_apart(s: Write, context: Context) -> list[Stmt]:
     return _by_position(s, dims, axes, context)
 
 
-def _has_own_place(axis: Axis, index: Sequence[Poly], axes: Sequence[Axis]) -> bool:
+def _has_own_place(axis: ir.Axis, index: Sequence[Poly], axes: Sequence[ir.Axis]) -> bool:
     """Whether a subscript moves by one with this axis and with no other."""
     others = {a.name for a in axes} - {axis.name}
     return any(
@@ -57,12 +57,12 @@ def _has_own_place(axis: Axis, index: Sequence[Poly], axes: Sequence[Axis]) -> b
     )
 
 
-def _is_one_value(s: Write) -> bool:
-    own = any(isinstance(e, Load) and e.buffer == s.buffer for e in walk(s.body))
+def _is_one_value(s: ir.Write) -> bool:
+    own = any(isinstance(e, ir.Load) and e.buffer == s.buffer for e in walk(s.body))
     return not own and not free_names(s.body) & {a.name for a in s.axes}
 
 
-def _keys(s: Write) -> tuple[list[int], tuple[Axis, ...]]:
+def _keys(s: ir.Write) -> tuple[list[int], tuple[ir.Axis, ...]]:
     """The dimensions subscripted by data, and the axes that decide which elements meet."""
     dims = [d for d, p in enumerate(s.index) if has_data((p,))]
     keys = [a for a in s.axes if any(uses(s.index[d], {a.name}) for d in dims)]
@@ -75,41 +75,43 @@ def _keys(s: Write) -> tuple[list[int], tuple[Axis, ...]]:
 
 
 def _by_position(
-    s: Write, dims: Sequence[int], axes: tuple[Axis, ...], context: Context
-) -> list[Stmt]:
+    s: ir.Write, dims: Sequence[int], axes: tuple[ir.Axis, ...], context: Context
+) -> list[ir.Stmt]:
     """The last position of each element by an atomic maximum, then the stores at these."""
     target = context.buffers[s.buffer]
-    last = Buffer(context.fresh(f"{s.buffer}_last"), tuple(target.shape[d] for d in dims), INT64)
+    last = ir.Buffer(context.fresh(f"{s.buffer}_last"), tuple(target.shape[d] for d in dims), INT64)
     context.buffers[last.name] = last
-    fill = tuple(Axis(context.fresh("i_"), n) for n in last.shape)
+    fill = tuple(ir.Axis(context.fresh("i_"), n) for n in last.shape)
     index = tuple(s.index[d] for d in dims)
-    position = Value(_position(axes), INT64)
+    position = ir.Value(_position(axes), INT64)
     new, names = context.fresh_axes(axes)
-    enter = rename_axes(Write(last.name, (), index, position, s.origin, s.mask, True, "max"), names)
-    assert isinstance(enter, Write)
-    found = Op("eq", (Load(last.name, _inside(index), INT64), position), BOOL)
+    enter = rename_axes(
+        ir.Write(last.name, (), index, position, s.origin, s.mask, True, "max"), names
+    )
+    assert isinstance(enter, ir.Write)
+    found = ir.Op("eq", (ir.Load(last.name, _inside(index), INT64), position), BOOL)
     return [
-        Alloc(last, s.origin),
-        Write(last.name, fill, symbols(fill), Const(-1, INT64), s.origin),
+        ir.Alloc(last, s.origin),
+        ir.Write(last.name, fill, symbols(fill), ir.Const(-1, INT64), s.origin),
         replace(enter, axes=new),
         _guarded(s, dims, found, target),
     ]
 
 
-def _guarded(s: Write, dims: Sequence[int], found: Expr, target: Buffer) -> Write:
+def _guarded(s: ir.Write, dims: Sequence[int], found: ir.Expr, target: ir.Buffer) -> ir.Write:
     """The store where the position is found: there, the subscripts are inside of the array."""
     tests = [] if s.mask is None else [s.mask]
     for d in dims:
         if has_data((s.index[d],)):
-            k, n = (Value(p, INT64) for p in (_inside((s.index[d],))[0], target.shape[d]))
-            tests.append(Op("ge", (k, Value(-n.poly, INT64)), BOOL))
-            tests.append(Op("lt", (k, n), BOOL))
+            k, n = (ir.Value(p, INT64) for p in (_inside((s.index[d],))[0], target.shape[d]))
+            tests.append(ir.Op("ge", (k, ir.Value(-n.poly, INT64)), BOOL))
+            tests.append(ir.Op("lt", (k, n), BOOL))
     mask = tests[0]
     for test in (*tests[1:], found):
         mask = operate("and", mask, test)
 
-    def change(e: Expr) -> Expr | None:
-        if isinstance(e, Load) and e.buffer == s.buffer and e.index == s.index:
+    def change(e: ir.Expr) -> ir.Expr | None:
+        if isinstance(e, ir.Load) and e.buffer == s.buffer and e.index == s.index:
             return replace(e, index=_inside(e.index))
         return None
 
@@ -126,7 +128,7 @@ def _inside(index: Index) -> Index:
     return tuple(p.map_atoms(atom) for p in index)
 
 
-def _position(axes: Sequence[Axis]) -> Poly:
+def _position(axes: Sequence[ir.Axis]) -> Poly:
     """How many elements come before in the order of NumPy's store."""
     total = Poly()
     for a, i in zip(axes, symbols(axes), strict=True):

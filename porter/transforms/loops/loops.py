@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from porter import ir
 from porter.analyses.accesses import (
     accesses,
     exposed_locals,
@@ -24,24 +25,6 @@ from porter.analyses.obstacles import obstacle
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import INT64
 from porter.ir.context import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
-from porter.ir.nodes import (
-    Alloc,
-    Axis,
-    Buffer,
-    Def,
-    Expr,
-    For,
-    If,
-    Let,
-    Load,
-    Local,
-    Reduce,
-    Stage,
-    Stmt,
-    Value,
-    While,
-    Write,
-)
 from porter.ir.walk import statements, substitute, walk
 from porter.lowering.state.builder import refusal
 from porter.sizes.polynomial import Poly, sym
@@ -57,42 +40,42 @@ from porter.transforms.loops.wavefronts import wavefront
 MAX_AXES = 3
 
 
-def place_loops(body: tuple[Stmt, ...], context: Context) -> tuple[Stmt, ...]:
+def place_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: every host-level loop becomes stages, reductions or a host loop."""
-    result: list[Stmt] = []
+    result: list[ir.Stmt] = []
     outer = context.used_later
     for k, stmt in enumerate(body):
-        if isinstance(stmt, (For, While, If)):
+        if isinstance(stmt, (ir.For, ir.While, ir.If)):
             after = exposed_locals(body[k + 1 :]) | context.outer_exposed
             context.used_later = outer | used_buffers(body[k + 1 :])
-            if isinstance(stmt, For):
+            if isinstance(stmt, ir.For):
                 result += _place(stmt, after, context)
-            elif isinstance(stmt, While):
+            elif isinstance(stmt, ir.While):
                 result += _while(stmt, after, context)
             else:
                 result.append(_inside(stmt, after, context))
         else:
             result.append(stmt)
-        context.bound |= {s.name for s in statements((stmt,)) if isinstance(s, Let)}
+        context.bound |= {s.name for s in statements((stmt,)) if isinstance(s, ir.Let)}
         context.surely |= surely_assigned((stmt,))
     context.used_later = outer
     return tuple(result)
 
 
-def _inside(stmt: Stmt, after: set[str], context: Context) -> Stmt:
+def _inside(stmt: ir.Stmt, after: set[str], context: Context) -> ir.Stmt:
     """The loops inside a host statement; what runs again may read its variables again."""
     outer, around, surely = context.outer_exposed, context.around, set(context.surely)
     context.outer_exposed = outer | after | exposed_locals((stmt,))
-    context.around = (*around, Range.of(stmt)) if isinstance(stmt, For) else around
+    context.around = (*around, Range.of(stmt)) if isinstance(stmt, ir.For) else around
     placed = map_blocks(stmt, lambda b: place_loops(b, context))
     context.outer_exposed, context.around, context.surely = outer, around, surely
     return placed
 
 
-def _while(loop: While, after: set[str], context: Context) -> list[Stmt]:
+def _while(loop: ir.While, after: set[str], context: Context) -> list[ir.Stmt]:
     known = len(context.notes)
     placed = _inside(loop, after, context)
-    assert isinstance(placed, While)
+    assert isinstance(placed, ir.While)
     touched = any(True for _ in accesses((loop,)))
     if context.allow_serial and touched and not _has_parallel_work((placed,)):
         del context.notes[known:]
@@ -100,7 +83,7 @@ def _while(loop: While, after: set[str], context: Context) -> list[Stmt]:
     return [placed]
 
 
-def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
+def _place(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt]:
     reason = obstacle(loop, after, context)
     if reason is None:
         met = obstacle(under_one_name(loop, context.program.body), after, context)
@@ -134,7 +117,7 @@ def _place(loop: For, after: set[str], context: Context) -> list[Stmt]:
         return alone
 
 
-def _folded(loop: For, after: set[str], context: Context) -> list[Stmt] | None:
+def _folded(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The loop as reductions, with the arrays of an iteration written out in them."""
     buffers, taken = dict(context.buffers), set(context.taken)
     found = fold_loop(replace(loop, body=written_out(loop.body, context)), after)
@@ -146,7 +129,7 @@ def _folded(loop: For, after: set[str], context: Context) -> list[Stmt] | None:
     return [*found]
 
 
-def _serial(loop: For, after: set[str], context: Context) -> list[Stmt] | None:
+def _serial(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The loop on one thread, if the user allows that and a thread can run it."""
     if not context.allow_serial:
         return None
@@ -157,7 +140,7 @@ def _serial(loop: For, after: set[str], context: Context) -> list[Stmt] | None:
         return None
 
 
-def _in_order(loop: For, after: set[str], context: Context, reason: Refusal) -> list[Stmt]:
+def _in_order(loop: ir.For, after: set[str], context: Context, reason: Refusal) -> list[ir.Stmt]:
     """A loop that depends on its own iterations: around launches, in waves, or in parts."""
     found = search(loop, after, context)
     if found is not None:
@@ -170,7 +153,7 @@ def _in_order(loop: For, after: set[str], context: Context, reason: Refusal) -> 
         return waves
     try:
         placed = _inside(loop, after, context)
-        assert isinstance(placed, For)
+        assert isinstance(placed, ir.For)
         if _has_parallel_work(placed.body):
             return [placed]
     except Refusal as inner:
@@ -189,10 +172,10 @@ def _in_order(loop: For, after: set[str], context: Context, reason: Refusal) -> 
     raise last
 
 
-def _slanted(loop: For, context: Context) -> bool:
+def _slanted(loop: ir.For, context: Context) -> bool:
     """Whether the loop holds just one other, sequential as well, that does scalar work."""
     inner = loop.body[-1] if loop.body else None
-    if not isinstance(inner, For) or isinstance(inner.body[0], For):
+    if not isinstance(inner, ir.For) or isinstance(inner.body[0], ir.For):
         return False
     around, context.around = context.around, (*context.around, Range.of(loop))
     sequential = obstacle(inner, set(), context) is not None
@@ -200,7 +183,7 @@ def _slanted(loop: For, context: Context) -> bool:
     return sequential
 
 
-def _threads_or_steps(loop: For, after: set[str], context: Context) -> list[Stmt]:
+def _threads_or_steps(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt]:
     """A parallel loop on the grid; where a thread cannot run its body, launches in a host loop."""
     buffers, known, taken = dict(context.buffers), len(context.notes), set(context.taken)
     try:
@@ -215,11 +198,11 @@ def _threads_or_steps(loop: For, after: set[str], context: Context) -> list[Stmt
         return [_inside(loop, after, context)]
 
 
-def _has_parallel_work(body: Sequence[Stmt]) -> bool:
+def _has_parallel_work(body: Sequence[ir.Stmt]) -> bool:
     for s in statements(tuple(body)):
-        if isinstance(s, (Stage, Def, Write)) and s.axes:
+        if isinstance(s, (ir.Stage, ir.Def, ir.Write)) and s.axes:
             return True
-        if any(isinstance(e, Reduce) for x in expressions(s) for e in walk(x)):
+        if any(isinstance(e, ir.Reduce) for x in expressions(s) for e in walk(x)):
             return True
     return False
 
@@ -227,88 +210,92 @@ def _has_parallel_work(body: Sequence[Stmt]) -> bool:
 # -- parallel loops ------------------------------------------------------------------------
 
 
-def _parallel(loop: For, context: Context) -> list[Stmt]:
+def _parallel(loop: ir.For, context: Context) -> list[ir.Stmt]:
     axis, change = loop_axis(loop)
     body = tuple(rename_axes(s, change) for s in loop.body) if change else loop.body
     body = tuple(map(_looped, body))
-    own = {loop.index} | {s.index for s in statements(body) if isinstance(s, For)}
+    own = {loop.index} | {s.index for s in statements(body) if isinstance(s, ir.For)}
     if _straight(body, own, context) and any(getattr(s, "axes", ()) for s in statements(body)):
         return _distribute((axis,), body, context)
     body = written_out(body, context)
     axes, body = _nest([axis], body, context)
     thread = tuple(x for s in body for x in _as_thread(s, context))
-    return [Stage(tuple(axes), thread, loop.origin)]
+    return [ir.Stage(tuple(axes), thread, loop.origin)]
 
 
-def _looped(s: Stmt) -> Stmt:
+def _looped(s: ir.Stmt) -> ir.Stmt:
     """The statement with its stores marked: an iteration may see what another one stores."""
     s = map_blocks(s, lambda b: tuple(map(_looped, b)))
-    return replace(s, origin=replace(s.origin, looped=True)) if isinstance(s, Write) else s
+    return replace(s, origin=replace(s.origin, looped=True)) if isinstance(s, ir.Write) else s
 
 
-def _straight(body: Sequence[Stmt], own: set[str], context: Context) -> bool:
+def _straight(body: Sequence[ir.Stmt], own: set[str], context: Context) -> bool:
     """Only definitions, stores, plain variables and parallel loops of the same."""
-    lets = [s.name for s in statements(tuple(body)) if isinstance(s, Let)]
+    lets = [s.name for s in statements(tuple(body)) if isinstance(s, ir.Let)]
     if len(lets) != len(set(lets)):
         return False
     for s in body:
         if any(ragged(a, own) for a in getattr(s, "axes", ())):
             return False
-        if isinstance(s, For):
-            if s.step != 1 or ragged(Axis(s.index, s.hi, s.lo), own):
+        if isinstance(s, ir.For):
+            if s.step != 1 or ragged(ir.Axis(s.index, s.hi, s.lo), own):
                 return False
             if obstacle(s, set(), context) is not None:
                 return False
             if not _straight(s.body, own, context):
                 return False
-        elif not isinstance(s, (Def, Write, Let, Alloc)):
+        elif not isinstance(s, (ir.Def, ir.Write, ir.Let, ir.Alloc)):
             return False
     return True
 
 
-def _distribute(outer: tuple[Axis, ...], body: Sequence[Stmt], context: Context) -> list[Stmt]:
+def _distribute(
+    outer: tuple[ir.Axis, ...], body: Sequence[ir.Stmt], context: Context
+) -> list[ir.Stmt]:
     """Each statement over the loop's index and its own: an array inside gets one more axis."""
-    result: list[Stmt] = []
+    result: list[ir.Stmt] = []
     lead = tuple(sym(a.name, True) for a in outer)
-    own = {s.name for s in body if isinstance(s, Def)}
-    own |= {s.buffer.name for s in body if isinstance(s, Alloc)}
-    lets = [s.name for s in body if isinstance(s, Let)]
+    own = {s.name for s in body if isinstance(s, ir.Def)}
+    own |= {s.buffer.name for s in body if isinstance(s, ir.Alloc)}
+    lets = [s.name for s in body if isinstance(s, ir.Let)]
     names_of = {n: n if n not in context.buffers else context.fresh(n) for n in lets}
     # an array made in an iteration counts from the loop's start
     at = tuple(i - a.lo for i, a in zip(lead, outer, strict=True))
 
-    def change(e: Expr) -> Expr | None:
-        if isinstance(e, Load) and e.buffer in own:
+    def change(e: ir.Expr) -> ir.Expr | None:
+        if isinstance(e, ir.Load) and e.buffer in own:
             index = tuple(p for p in e.index)
             return replace(e, index=(*at, *index))
-        if isinstance(e, Local) and e.name in names_of:
-            return Load(names_of[e.name], at, e.dtype)
+        if isinstance(e, ir.Local) and e.name in names_of:
+            return ir.Load(names_of[e.name], at, e.dtype)
         return None
 
     for s in body:
         s = map_exprs(s, change)
         new, names = context.fresh_axes(outer)
         match s:
-            case For():
+            case ir.For():
                 axis, moved = loop_axis(s)
                 inner = tuple(rename_axes(x, moved) for x in s.body)
                 result += _distribute((*outer, axis), inner, context)
-            case Alloc(buffer, origin):
+            case ir.Alloc(buffer, origin):
                 wide = replace(buffer, shape=(*(a.extent for a in outer), *buffer.shape))
                 context.buffers[buffer.name] = wide
-                result.append(Alloc(wide, origin))
-            case Let(name, value, origin):
+                result.append(ir.Alloc(wide, origin))
+            case ir.Let(name, value, origin):
                 dtype = replace(value.dtype, weak=False)
                 held = names_of[name]
                 shape = tuple(a.extent for a in outer)
-                context.buffers[held] = Buffer(held, shape, dtype)
-                result.append(_shifted(Def(held, outer, dtype, value, origin), outer, new, names))
-            case Def(name, axes, dtype, _, _):
+                context.buffers[held] = ir.Buffer(held, shape, dtype)
+                result.append(
+                    _shifted(ir.Def(held, outer, dtype, value, origin), outer, new, names)
+                )
+            case ir.Def(name, axes, dtype, _, _):
                 shape = (*(a.extent for a in outer), *(a.extent for a in axes))
                 context.buffers[name] = replace(context.buffers[name], shape=shape)
                 wide_def = replace(s, axes=(*outer, *axes))
                 result.append(_shifted(wide_def, outer, new, names))
-            case Write(buffer=name, axes=axes):
+            case ir.Write(buffer=name, axes=axes):
                 index = (*at, *s.index) if name in own else s.index
                 result.append(rename_axes(
                     replace(s, axes=(*new, *axes), index=index), names
@@ -316,21 +303,23 @@ def _distribute(outer: tuple[Axis, ...], body: Sequence[Stmt], context: Context)
     return result
 
 
-def _shifted(s: Def, outer: tuple[Axis, ...], new: tuple[Axis, ...], names: dict[str, Poly]) -> Def:
+def _shifted(
+    s: ir.Def, outer: tuple[ir.Axis, ...], new: tuple[ir.Axis, ...], names: dict[str, Poly]
+) -> ir.Def:
     """A definition over the loop's domain, counted from 0."""
-    axes = tuple(Axis(n.name, n.extent) for n in new)
+    axes = tuple(ir.Axis(n.name, n.extent) for n in new)
     moved = {a.name: names[a.name] + b.lo for a, b in zip(outer, outer, strict=True)}
     body = substitute(s.body, moved)
     rest = tuple(s.axes[len(outer) :])
-    return Def(s.name, (*axes, *rest), s.dtype, body, s.origin)
+    return ir.Def(s.name, (*axes, *rest), s.dtype, body, s.origin)
 
 
 def _nest(
-    axes: list[Axis], body: tuple[Stmt, ...], context: Context
-) -> tuple[list[Axis], tuple[Stmt, ...]]:
+    axes: list[ir.Axis], body: tuple[ir.Stmt, ...], context: Context
+) -> tuple[list[ir.Axis], tuple[ir.Stmt, ...]]:
     """Inner parallel loops of a perfect nest join the domain; plain variables sink into it."""
-    lets = [s for s in body if isinstance(s, Let)]
-    loops = [s for s in body if isinstance(s, For)]
+    lets = [s for s in body if isinstance(s, ir.Let)]
+    loops = [s for s in body if isinstance(s, ir.For)]
     if len(axes) >= MAX_AXES or len(loops) != 1 or len(lets) + 1 != len(body):
         return axes, body
     inner = loops[0]
@@ -346,35 +335,35 @@ def _nest(
     return _nest([*axes, axis], (*lets, *moved), context)
 
 
-def _uses_lets(loop: For, names: set[str]) -> bool:
-    return any(locals_of(Value(p, INT64)) & names for p in (loop.lo, loop.hi))
+def _uses_lets(loop: ir.For, names: set[str]) -> bool:
+    return any(locals_of(ir.Value(p, INT64)) & names for p in (loop.lo, loop.hi))
 
 
-def _heavy(s: Let) -> bool:
-    return any(isinstance(e, Reduce) for e in walk(s.value))
+def _heavy(s: ir.Let) -> bool:
+    return any(isinstance(e, ir.Reduce) for e in walk(s.value))
 
 
-def _as_thread(s: Stmt, context: Context) -> list[Stmt]:
+def _as_thread(s: ir.Stmt, context: Context) -> list[ir.Stmt]:
     """A statement of a loop body as scalar statements of one thread."""
     match s:
-        case Write(axes=axes) if axes:
+        case ir.Write(axes=axes) if axes:
             before, s = sums_apart(s, context)
-            inner: Stmt = replace(s, axes=())
+            inner: ir.Stmt = replace(s, axes=())
             reading = [a for a in accesses([s]) if not a.write and a.buffer == s.buffer]
             twice = s.combine is None and varies(s.index, axes)
             if any(a.index != s.index or twice for a in reading):
                 raise refusal("PRT902", "this statement reads other elements of its own target",
                               s.origin.span, "store the result into a second array")  # fmt: skip
             for a in reversed(axes):
-                inner = For(a.name, a.lo, a.hi, 1, (inner,), s.origin)
+                inner = ir.For(a.name, a.lo, a.hi, 1, (inner,), s.origin)
             return [*before, inner]
-        case Def() | Alloc():
+        case ir.Def() | ir.Alloc():
             raise refusal(
                 "PRT902",
                 "an array is allocated in a loop with branches or inner reductions",
                 s.origin.span,
                 "use scalars, or allocate the array before the loop",
             )
-        case For() | While() | If():
+        case ir.For() | ir.While() | ir.If():
             return [map_blocks(s, lambda b: tuple(x for t in b for x in _as_thread(t, context)))]
     return [s]

@@ -5,24 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from porter import ir
 from porter.analyses.accesses import exposed_locals, used_locals
 from porter.analyses.dependence import Nest, Range, Site, sites
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.context import Context, map_exprs, rename_axes
-from porter.ir.nodes import (
-    Axis,
-    Expr,
-    For,
-    If,
-    Jump,
-    Let,
-    Local,
-    Op,
-    Reduce,
-    Stmt,
-    Value,
-    Write,
-)
 from porter.ir.walk import statements, walk
 from porter.sizes.polynomial import Poly, maximum, minimum, sym
 from porter.transforms.fusion.stages import own_level
@@ -30,7 +17,7 @@ from porter.transforms.fusion.stages import own_level
 # -- at once -----------------------------------------------------------------------------
 
 
-def array_statement(loop: For, after: set[str], context: Context) -> Write | None:
+def array_statement(loop: ir.For, after: set[str], context: Context) -> ir.Write | None:
     """`for i: x[i] = f(x[i + 1])` as `x[:] = f(x[1:])`, if each read is of an old value.
 
     An array statement reads everything before it stores, so iterations may only read what
@@ -42,7 +29,7 @@ def array_statement(loop: For, after: set[str], context: Context) -> Write | Non
     store, lets = found
     if lets & (after | exposed_locals(loop.body)) or store.mask is not None:
         return None
-    if any(isinstance(e, Reduce) for e in walk(store.body)):
+    if any(isinstance(e, ir.Reduce) for e in walk(store.body)):
         return None
     nest = Nest((Range.of(loop),), context.around, context.buffers)
     mine = sites([store])
@@ -50,26 +37,26 @@ def array_statement(loop: For, after: set[str], context: Context) -> Write | Non
     touching = [s for s in mine if s.access.buffer == target.access.buffer]
     if any(nest.meet(target, s, 0) for s in touching):
         return None
-    return replace(store, axes=(Axis(loop.index, loop.hi, loop.lo),))
+    return replace(store, axes=(ir.Axis(loop.index, loop.hi, loop.lo),))
 
 
-def _single_store(body: Sequence[Stmt]) -> tuple[Write, set[str]] | None:
+def _single_store(body: Sequence[ir.Stmt]) -> tuple[ir.Write, set[str]] | None:
     """The only store of a straight body, with the variables before it put in their places."""
-    if not body or not isinstance(body[-1], Write) or body[-1].axes:
+    if not body or not isinstance(body[-1], ir.Write) or body[-1].axes:
         return None
-    values: dict[str, Expr] = {}
+    values: dict[str, ir.Expr] = {}
 
-    def change(e: Expr) -> Expr | None:
-        return values.get(e.name) if isinstance(e, Local) else None
+    def change(e: ir.Expr) -> ir.Expr | None:
+        return values.get(e.name) if isinstance(e, ir.Local) else None
 
     for s in body[:-1]:
-        if not isinstance(s, Let):
+        if not isinstance(s, ir.Let):
             return None
         changed = map_exprs(s, change)
-        assert isinstance(changed, Let)
+        assert isinstance(changed, ir.Let)
         values[s.name] = changed.value
     store = map_exprs(body[-1], change)
-    assert isinstance(store, Write)
+    assert isinstance(store, ir.Write)
     names = {n for p in store.index for n in p.names()}
     return None if names & values.keys() else (store, set(values))
 
@@ -77,17 +64,17 @@ def _single_store(body: Sequence[Stmt]) -> tuple[Write, set[str]] | None:
 # -- cut in parts ------------------------------------------------------------------------
 
 
-def cut(loop: For, after: set[str], context: Context) -> list[For]:
+def cut(loop: ir.For, after: set[str], context: Context) -> list[ir.For]:
     """The loop as loops over parts of its body, wherever no later iteration needs the rest.
 
     Legal between two statements if nothing before them, in a later iteration, touches what
     those after them touch, and no variable passes from one part to another.
     """
-    if any(isinstance(s, Jump) for s in own_level(loop.body)) or len(loop.body) < 2:
+    if any(isinstance(s, ir.Jump) for s in own_level(loop.body)) or len(loop.body) < 2:
         return [loop]
     nest = Nest((Range.of(loop),), context.around, context.buffers)
     found = sites(loop.body)
-    parts: list[list[Stmt]] = [[]]
+    parts: list[list[ir.Stmt]] = [[]]
     for k, s in enumerate(loop.body):
         if parts[-1] and _separable(loop, k, found, nest, after):
             parts.append([])
@@ -95,13 +82,13 @@ def cut(loop: For, after: set[str], context: Context) -> list[For]:
     return [replace(loop, body=tuple(part)) for part in parts]
 
 
-def _separable(loop: For, k: int, found: list[Site], nest: Nest, after: set[str]) -> bool:
+def _separable(loop: ir.For, k: int, found: list[Site], nest: Nest, after: set[str]) -> bool:
     first, second = loop.body[:k], loop.body[k:]
-    made = {s.name for s in statements(first) if isinstance(s, Let)}
-    also = {s.name for s in statements(second) if isinstance(s, Let)}
+    made = {s.name for s in statements(first) if isinstance(s, ir.Let)}
+    also = {s.name for s in statements(second) if isinstance(s, ir.Let)}
     if (made & (used_locals(second) | _index_names(second) | also)) or (also & used_locals(first)):
         return False
-    if not all(isinstance(s, (Let, Write, For, If)) for s in loop.body):
+    if not all(isinstance(s, (ir.Let, ir.Write, ir.For, ir.If)) for s in loop.body):
         return False
     before = [s for s in found if s.at < k]
     behind = [s for s in found if s.at >= k]
@@ -113,16 +100,16 @@ def _may_meet(nest: Nest, first: Site, second: Site) -> bool:
     return x.buffer == y.buffer and (x.write or y.write) and nest.meet(first, second, 0)
 
 
-def _index_names(body: Sequence[Stmt]) -> set[str]:
+def _index_names(body: Sequence[ir.Stmt]) -> set[str]:
     polys = [p for s in sites(body) for p in s.access.index]
-    polys += [p for s in statements(tuple(body)) if isinstance(s, For) for p in (s.lo, s.hi)]
+    polys += [p for s in statements(tuple(body)) if isinstance(s, ir.For) for p in (s.lo, s.hi)]
     return {n for p in polys for n in p.names()}
 
 
 # -- fused -------------------------------------------------------------------------------
 
 
-def fused_body(loop: For, context: Context) -> For | None:
+def fused_body(loop: ir.For, context: Context) -> ir.For | None:
     """The loop with all statements of its body in one inner loop, where order allows it.
 
     An array statement is a loop if it reads no element that it has stored already; two loops
@@ -139,13 +126,13 @@ def fused_body(loop: For, context: Context) -> For | None:
     return None if whole is None else replace(loop, body=(whole,))
 
 
-def _as_loop(s: Stmt, loop: For, context: Context) -> For | None:
-    if isinstance(s, For):
+def _as_loop(s: ir.Stmt, loop: ir.For, context: Context) -> ir.For | None:
+    if isinstance(s, ir.For):
         return s if s.step == 1 else None
-    if not isinstance(s, Write) or len(s.axes) != 1 or s.mask is not None:
+    if not isinstance(s, ir.Write) or len(s.axes) != 1 or s.mask is not None:
         return None
     (a,) = s.axes
-    single = For(a.name, a.lo, a.hi, 1, (replace(s, axes=()),), s.origin)
+    single = ir.For(a.name, a.lo, a.hi, 1, (replace(s, axes=()),), s.origin)
     nest = Nest((Range.of(loop), Range.of(single)), context.around, context.buffers)
     mine = sites(single.body)
     (target,) = [x for x in mine if x.access.write]
@@ -157,12 +144,12 @@ def _may_meet_at(nest: Nest, first: Site, second: Site, level: int) -> bool:
     return x.buffer == y.buffer and (x.write or y.write) and nest.meet(first, second, level)
 
 
-def _fused(first: For, second: For, loop: For, context: Context) -> For | None:
+def _fused(first: ir.For, second: ir.For, loop: ir.For, context: Context) -> ir.For | None:
     index = sym(first.index, True)
     shift = _shift(first, second)
     moved = {second.index: index + shift}
     body = tuple(rename_axes(s, moved) for s in second.body)
-    second = For(first.index, second.lo - shift, second.hi - shift, 1, body, second.origin)
+    second = ir.For(first.index, second.lo - shift, second.hi - shift, 1, body, second.origin)
     lo, hi = minimum(first.lo, second.lo), maximum(first.hi, second.hi)
     both = Range(first.index, lo, hi)
     nest = Nest((Range.of(loop), both), context.around, context.buffers)
@@ -170,12 +157,14 @@ def _fused(first: For, second: For, loop: For, context: Context) -> For | None:
     mine, theirs = sites(parts[0]), sites(parts[1])
     if any(_may_meet_at(nest, t, m, 1) for t in theirs for m in mine):
         return None
-    if {s.name for s in statements(first.body) if isinstance(s, Let)} & exposed_locals(second.body):
+    if {s.name for s in statements(first.body) if isinstance(s, ir.Let)} & exposed_locals(
+        second.body
+    ):
         return None
-    return For(first.index, lo, hi, 1, (*parts[0], *parts[1]), first.origin)
+    return ir.For(first.index, lo, hi, 1, (*parts[0], *parts[1]), first.origin)
 
 
-def _shift(first: For, second: For) -> Poly:
+def _shift(first: ir.For, second: ir.For) -> Poly:
     """What the second index is ahead: as much as aligns their first subscripts, else nothing."""
     places = []
     for loop in (first, second):
@@ -188,18 +177,18 @@ def _shift(first: For, second: For) -> Poly:
     return Poly()
 
 
-def _guarded(loop: For, lo: Poly, hi: Poly) -> tuple[Stmt, ...]:
+def _guarded(loop: ir.For, lo: Poly, hi: Poly) -> tuple[ir.Stmt, ...]:
     """The body where a wider range is still in the loop's own."""
-    tests: list[Expr] = []
-    i = Value(sym(loop.index, True), INT64)
+    tests: list[ir.Expr] = []
+    i = ir.Value(sym(loop.index, True), INT64)
     if loop.lo != lo:
-        tests.append(Op("ge", (i, Value(loop.lo, INT64)), BOOL))
+        tests.append(ir.Op("ge", (i, ir.Value(loop.lo, INT64)), BOOL))
     if loop.hi != hi:
-        tests.append(Op("lt", (i, Value(loop.hi, INT64)), BOOL))
+        tests.append(ir.Op("lt", (i, ir.Value(loop.hi, INT64)), BOOL))
     if not tests:
         return loop.body
-    cond = tests[0] if len(tests) == 1 else Op("and", (tests[0], tests[1]), BOOL)
-    return (If(cond, loop.body, (), loop.origin),)
+    cond = tests[0] if len(tests) == 1 else ir.Op("and", (tests[0], tests[1]), BOOL)
+    return (ir.If(cond, loop.body, (), loop.origin),)
 
 
 __all__ = ["array_statement", "cut", "fused_body"]

@@ -12,29 +12,12 @@ import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from porter import ir
 from porter.analyses.accesses import accesses, expressions
 from porter.analyses.dependence import carried
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import INT64, DType
 from porter.ir.context import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
-from porter.ir.nodes import (
-    Axis,
-    Buffer,
-    Cast,
-    Const,
-    Expr,
-    For,
-    If,
-    Let,
-    Load,
-    Local,
-    Op,
-    Reduce,
-    Select,
-    Stmt,
-    Value,
-    Write,
-)
 from porter.ir.ops import UPDATES
 from porter.ir.scalars import cast, operate
 from porter.ir.walk import free_names, rewrite, statements, walk
@@ -51,11 +34,11 @@ class _Update:
     """`buffer[index] = buffer[index] op term`, under a further condition or none."""
 
     op: str
-    term: Expr
-    cond: Expr | None = None
+    term: ir.Expr
+    cond: ir.Expr | None = None
 
 
-def combined(loop: For, context: Context) -> For | None:
+def combined(loop: ir.For, context: Context) -> ir.For | None:
     """The loop with its stores that meet as updates in any order; None if there are none."""
     names = [a.buffer for a in accesses(loop.body) if a.write]
     changed = loop
@@ -68,40 +51,40 @@ def combined(loop: For, context: Context) -> For | None:
     return None if changed is loop else changed
 
 
-def scatters(loop: For) -> bool:
+def scatters(loop: ir.For) -> bool:
     """Whether every update is at a place that the loop's own index has a say in."""
     tainted = _tainted(loop)
     return all(
         any(uses(p, tainted) for p in s.index)
         for s in statements(loop.body)
-        if isinstance(s, Write) and s.combine is not None
+        if isinstance(s, ir.Write) and s.combine is not None
     )
 
 
-def _tainted(loop: For) -> set[str]:
+def _tainted(loop: ir.For) -> set[str]:
     """The index and everything in the body that follows from it."""
     tainted, before = {loop.index}, 0
     while len(tainted) > before:
         before = len(tainted)
         for s in statements(loop.body):
             match s:
-                case Let(name, value, _) if (free_names(value) | locals_of(value)) & tainted:
+                case ir.Let(name, value, _) if (free_names(value) | locals_of(value)) & tainted:
                     tainted.add(name)
-                case For(index=index, lo=lo, hi=hi) if uses(lo, tainted) or uses(hi, tainted):
+                case ir.For(index=index, lo=lo, hi=hi) if uses(lo, tainted) or uses(hi, tainted):
                     tainted.add(index)
     return tainted
 
 
 def uses(poly: Poly, names: set[str]) -> bool:
     """Whether a subscript depends on one of these indices or variables, by data included."""
-    e = Value(poly, INT64)
+    e = ir.Value(poly, INT64)
     return bool((free_names(e) | locals_of(e)) & names)
 
 
-def _updates(body: tuple[Stmt, ...], name: str, loop: For) -> tuple[Stmt, ...] | None:
+def _updates(body: tuple[ir.Stmt, ...], name: str, loop: ir.For) -> tuple[ir.Stmt, ...] | None:
     """The statements with every store into one array as an update; None if one is not."""
     loads = [a for a in accesses(body) if not a.write and a.buffer == name]
-    stores = [s for s in statements(body) if isinstance(s, Write) and s.buffer == name]
+    stores = [s for s in statements(body) if isinstance(s, ir.Write) and s.buffer == name]
     if not loads and _one_value(stores, loop):
         return tuple(_same(s, name) for s in body) if all(s.index for s in stores) else None
     state = _Rewriting(name)
@@ -110,22 +93,22 @@ def _updates(body: tuple[Stmt, ...], name: str, loop: For) -> tuple[Stmt, ...] |
     return new if len(state.ops) == 1 and not left else None
 
 
-def _one_value(stores: Sequence[Write], loop: For) -> bool:
+def _one_value(stores: Sequence[ir.Write], loop: ir.For) -> bool:
     """Whether all stores are of one value that no iteration changes."""
     value = stores[0].body
-    fixed = not any(isinstance(e, (Load, Local, Reduce)) for e in walk(value))
+    fixed = not any(isinstance(e, (ir.Load, ir.Local, ir.Reduce)) for e in walk(value))
     fixed = fixed and not free_names(value) & _bound(loop)
     return fixed and all(s.body == value and s.combine is None for s in stores)
 
 
-def _bound(loop: For) -> set[str]:
-    inner = [s for s in statements(loop.body) if isinstance(s, (For, Write))]
-    names = {a.name for s in inner if isinstance(s, Write) for a in s.axes}
-    return names | {loop.index} | {s.index for s in inner if isinstance(s, For)}
+def _bound(loop: ir.For) -> set[str]:
+    inner = [s for s in statements(loop.body) if isinstance(s, (ir.For, ir.Write))]
+    names = {a.name for s in inner if isinstance(s, ir.Write) for a in s.axes}
+    return names | {loop.index} | {s.index for s in inner if isinstance(s, ir.For)}
 
 
-def _same(s: Stmt, name: str) -> Stmt:
-    if isinstance(s, Write) and s.buffer == name:
+def _same(s: ir.Stmt, name: str) -> ir.Stmt:
+    if isinstance(s, ir.Write) and s.buffer == name:
         return replace(s, combine="same")
     return map_blocks(s, lambda b: tuple(_same(x, name) for x in b))
 
@@ -137,51 +120,51 @@ class _Rewriting:
         self.name = name
         self.ops: set[str] = set()
 
-    def statement(self, s: Stmt) -> Stmt:
+    def statement(self, s: ir.Stmt) -> ir.Stmt:
         """One statement, those inside it included."""
-        if isinstance(s, If) and not s.orelse and len(s.body) == 1:
+        if isinstance(s, ir.If) and not s.orelse and len(s.body) == 1:
             inner = s.body[0]
-            if isinstance(inner, Write) and inner.buffer == self.name:
+            if isinstance(inner, ir.Write) and inner.buffer == self.name:
                 found = _guarded(s.cond, inner)
                 if found is not None:
                     return self.update(inner, found)
-        if isinstance(s, Write) and s.buffer == self.name and s.combine is None:
+        if isinstance(s, ir.Write) and s.buffer == self.name and s.combine is None:
             found = _update(s)
             return s if found is None else self.update(s, found)
         return map_blocks(s, lambda b: tuple(self.statement(x) for x in b))
 
-    def update(self, s: Write, found: _Update) -> Stmt:
+    def update(self, s: ir.Write, found: _Update) -> ir.Stmt:
         """The store as an update (in a branch, if it has a condition)."""
         self.ops.add(found.op)
         new = replace(s, body=found.term, combine=found.op)
-        return new if found.cond is None else If(found.cond, (new,), (), s.origin)
+        return new if found.cond is None else ir.If(found.cond, (new,), (), s.origin)
 
 
-def _core(s: Write) -> Expr:
+def _core(s: ir.Write) -> ir.Expr:
     """The stored value without the conversion to the target's dtype."""
-    return s.body.arg if isinstance(s.body, Cast) else s.body
+    return s.body.arg if isinstance(s.body, ir.Cast) else s.body
 
 
-def _own(e: Expr, s: Write) -> bool:
+def _own(e: ir.Expr, s: ir.Write) -> bool:
     """Whether an operand is the element that the statement stores into."""
     e = _bare(e)
-    if not isinstance(e, Load) or e.buffer != s.buffer:
+    if not isinstance(e, ir.Load) or e.buffer != s.buffer:
         return False
     return e.index == tuple(unmarked_poly(p) for p in s.index)
 
 
-def _update(s: Write) -> _Update | None:
+def _update(s: ir.Write) -> _Update | None:
     """The update that a store is, or None."""
     value, dtype = _core(s), s.body.dtype
     if value.dtype.kind != dtype.kind and {value.dtype.kind, dtype.kind} != {"i", "u"}:
         return None
-    if isinstance(value, Select):
+    if isinstance(value, ir.Select):
         return _choice(value, s)
-    if not isinstance(value, Op) or len(value.args) != 2:
+    if not isinstance(value, ir.Op) or len(value.args) != 2:
         return None
     left, right = value.args
     if value.op == "sub" and _own(left, s):
-        return _Update("add", cast(Op("neg", (right,), right.dtype), dtype))
+        return _Update("add", cast(ir.Op("neg", (right,), right.dtype), dtype))
     if _own(right, s) and not _own(left, s):
         left, right = right, left
     if not _own(left, s):
@@ -197,16 +180,16 @@ def _update(s: Write) -> _Update | None:
     return None
 
 
-def _flag(op: str, term: Expr) -> _Update:
+def _flag(op: str, term: ir.Expr) -> _Update:
     """`seen[k] |= c` stores True where c holds; `&=` stores False where it does not."""
-    test = term if op == "or" else Op("not", (term,), term.dtype)
-    return _Update("same", Const(op == "or", DType("bool")), test)
+    test = term if op == "or" else ir.Op("not", (term,), term.dtype)
+    return _Update("same", ir.Const(op == "or", DType("bool")), test)
 
 
-def _choice(value: Select, s: Write) -> _Update | None:
+def _choice(value: ir.Select, s: ir.Write) -> _Update | None:
     """`m[k] = max(m[k], x)` as Python has it: x where x > m[k], else m[k]."""
     cond, term, own = value.cond, value.then, value.other
-    if _own(term, s) and term.dtype.kind in "iu" and isinstance(cond, Op) and cond.op in _ELSE:
+    if _own(term, s) and term.dtype.kind in "iu" and isinstance(cond, ir.Op) and cond.op in _ELSE:
         cond, term, own = replace(cond, op=_ELSE[cond.op]), own, term
     op = _better(cond, term, s) if _own(own, s) else None
     return None if op is None else _Update(op, cast(term, s.body.dtype))
@@ -215,16 +198,16 @@ def _choice(value: Select, s: Write) -> _Update | None:
 _ELSE = {"gt": "le", "lt": "ge", "ge": "lt", "le": "gt"}
 
 
-def _guarded(cond: Expr, s: Write) -> _Update | None:
+def _guarded(cond: ir.Expr, s: ir.Write) -> _Update | None:
     """`if x > m[k]: m[k] = x`."""
     op = _better(cond, _core(s), s) if s.combine is None else None
     return None if op is None else _Update(op, s.body)
 
 
-def _better(cond: Expr, value: Expr, s: Write) -> str | None:
+def _better(cond: ir.Expr, value: ir.Expr, s: ir.Write) -> str | None:
     """`max` for the condition `value > element`, `min` for `value < element`."""
     kinds = {value.dtype.kind, s.body.dtype.kind}
-    if not isinstance(cond, Op) or len(kinds) > 1 or not kinds <= set("iuf"):
+    if not isinstance(cond, ir.Op) or len(kinds) > 1 or not kinds <= set("iuf"):
         return None
     if kinds != {"f"} and value.dtype.name != s.body.dtype.name and not value.dtype.weak:
         return None
@@ -237,16 +220,16 @@ def _better(cond: Expr, value: Expr, s: Write) -> str | None:
     return None
 
 
-def _bare(e: Expr) -> Expr:
+def _bare(e: ir.Expr) -> ir.Expr:
     """An operand without its conversion, and without the marks that ask for checks."""
-    return unmarked(e.arg if isinstance(e, Cast) else e)
+    return unmarked(e.arg if isinstance(e, ir.Cast) else e)
 
 
-def unmarked(e: Expr) -> Expr:
+def unmarked(e: ir.Expr) -> ir.Expr:
     """An expression whose subscripts do not say whether they have to be checked."""
 
-    def change(x: Expr) -> Expr | None:
-        if isinstance(x, Load):
+    def change(x: ir.Expr) -> ir.Expr | None:
+        if isinstance(x, ir.Load):
             return replace(x, index=tuple(unmarked_poly(p) for p in x.index))
         return None
 
@@ -259,7 +242,7 @@ def unmarked_poly(poly: Poly) -> Poly:
     def atom(a: Atom) -> Poly:
         if not isinstance(a, Data):
             return Poly.atom(a)
-        if isinstance(a.expr, Value):
+        if isinstance(a.expr, ir.Value):
             return unmarked_poly(a.expr.poly)
         return Poly.atom(replace(a, expr=unmarked(a.expr)))
 
@@ -269,12 +252,12 @@ def unmarked_poly(poly: Poly) -> Poly:
 # -- the last store counts ---------------------------------------------------------------
 
 
-def last_stores(loop: For, after: set[str]) -> list[Stmt] | None:
+def last_stores(loop: ir.For, after: set[str]) -> list[ir.Stmt] | None:
     """`for i: out[p[i]] = x[i]` as one array store, in which the last of equal places counts.
 
     Only where the body does nothing but store values that do not depend on the stores.
     """
-    variables = {s.name for s in statements(loop.body) if isinstance(s, Let)}
+    variables = {s.name for s in statements(loop.body) if isinstance(s, ir.Let)}
     if variables & after:
         return None
     found = list(_flat((loop,), (), None, {}))
@@ -294,37 +277,40 @@ def last_stores(loop: For, after: set[str]) -> list[Stmt] | None:
     return list(stores)
 
 
-def ragged(axis: Axis, own: set[str]) -> bool:
+def ragged(axis: ir.Axis, own: set[str]) -> bool:
     """Whether a size differs from iteration to iteration: no rectangle of threads fits it."""
     return has_data((axis.lo, axis.hi)) or bool((axis.lo.names() | axis.hi.names()) & own)
 
 
 def _flat(
-    body: Sequence[Stmt], axes: tuple[Axis, ...], mask: Expr | None, known: dict[str, Expr]
-) -> Iterator[Write | None]:
+    body: Sequence[ir.Stmt],
+    axes: tuple[ir.Axis, ...],
+    mask: ir.Expr | None,
+    known: dict[str, ir.Expr],
+) -> Iterator[ir.Write | None]:
     """The stores of nested loops over their whole domain; None for anything else."""
     known = dict(known)
 
-    def change(e: Expr) -> Expr | None:
-        return known.get(e.name) if isinstance(e, Local) else None
+    def change(e: ir.Expr) -> ir.Expr | None:
+        return known.get(e.name) if isinstance(e, ir.Local) else None
 
     for s in body:
         match s:
-            case Let(name=name, value=value):
-                if name in known or any(isinstance(e, Reduce) for e in walk(value)):
+            case ir.Let(name=name, value=value):
+                if name in known or any(isinstance(e, ir.Reduce) for e in walk(value)):
                     yield None
                 known[name] = rewrite(value, change)
-            case For():
+            case ir.For():
                 axis, moved = loop_axis(s)
                 inner = tuple(rename_axes(x, moved) for x in s.body)
                 yield from _flat(inner, (*axes, axis), mask, known)
-            case If(cond, then, (), _):
+            case ir.If(cond, then, (), _):
                 test = rewrite(cond, change)
                 both = test if mask is None else operate("and", mask, test)
                 yield from _flat(then, axes, both, known)
-            case Write():
+            case ir.Write():
                 new = map_exprs(s, change)
-                assert isinstance(new, Write)
+                assert isinstance(new, ir.Write)
                 if new.mask is not None and mask is not None:
                     yield None
                 origin = replace(new.origin, looped=True)
@@ -333,35 +319,35 @@ def _flat(
                 yield None
 
 
-def totals(updates: For) -> list[Stmt] | None:
+def totals(updates: ir.For) -> list[ir.Stmt] | None:
     """`for i: total[0] += f(i)`: updates of one element as its sum with a reduction."""
     found = list(_flat((updates,), (), None, {}))
-    result: list[Stmt] = []
+    result: list[ir.Stmt] = []
     for s in found:
         if s is None or s.combine != "add" or _uses_any(s.index, {a.name for a in s.axes}):
             return None
         dtype = s.body.dtype
-        zero = cast(Value(Poly(), dtype), dtype)
-        term = s.body if s.mask is None else Select(s.mask, s.body, zero, dtype)
-        total = Reduce("sum", s.axes, term, dtype)
-        new = Op("add", (Load(s.buffer, s.index, dtype), total), dtype)
+        zero = cast(ir.Value(Poly(), dtype), dtype)
+        term = s.body if s.mask is None else ir.Select(s.mask, s.body, zero, dtype)
+        total = ir.Reduce("sum", s.axes, term, dtype)
+        new = ir.Op("add", (ir.Load(s.buffer, s.index, dtype), total), dtype)
         origin = replace(s.origin, looped=True, late=True)
-        once: Stmt = replace(s, axes=(), body=new, mask=None, combine=None, origin=origin)
+        once: ir.Stmt = replace(s, axes=(), body=new, mask=None, combine=None, origin=origin)
         tests = [_some(a) for a in s.axes if not a.extent.is_positive()]
         if tests:
             # a loop that never runs does not touch the element
-            once = If(
+            once = ir.If(
                 functools.reduce(lambda x, y: operate("and", x, y), tests), (once,), (), s.origin
             )
         result.append(once)
     return result
 
 
-def _some(axis: Axis) -> Expr:
-    return Op("gt", (Value(axis.extent, INT64), Value(Poly(), INT64)), DType("bool"))
+def _some(axis: ir.Axis) -> ir.Expr:
+    return ir.Op("gt", (ir.Value(axis.extent, INT64), ir.Value(Poly(), INT64)), DType("bool"))
 
 
-def varies(index: Sequence[Poly], axes: Sequence[Axis]) -> bool:
+def varies(index: Sequence[Poly], axes: Sequence[ir.Axis]) -> bool:
     """Whether subscripts read from data change along the axes: two of them may be equal."""
     return any(has_data((p,)) and uses(p, {a.name for a in axes}) for p in index)
 
@@ -370,10 +356,10 @@ def _uses_any(index: Sequence[Poly], names: set[str]) -> bool:
     return any(uses(p, names) for p in index)
 
 
-def supported(body: tuple[Stmt, ...], buffers: dict[str, Buffer]) -> None:
+def supported(body: tuple[ir.Stmt, ...], buffers: dict[str, ir.Buffer]) -> None:
     """Raise Refusal for an update of a dtype that the hardware has no atomics for."""
     for s in statements(body):
-        if not isinstance(s, Write) or s.combine not in UPDATES:
+        if not isinstance(s, ir.Write) or s.combine not in UPDATES:
             continue
         target = buffers[s.buffer]
         if target.dtype.name not in ATOMIC or not target.shape:

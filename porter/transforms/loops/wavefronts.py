@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from porter import ir
 from porter.analyses.accesses import exposed_locals
 from porter.analyses.dependence import Nest, Pair, Range, Site, sites
 from porter.dtypes.dtype import WEAK_INT
 from porter.ir.context import Context
-from porter.ir.nodes import Axis, For, If, Jump, Let, Origin, Reduce, Stage, Stmt, Value, Write
-from porter.ir.nodes import While as WhileLoop
 from porter.ir.walk import statements, walk
 from porter.sizes.affine import combine
 from porter.sizes.polynomial import Poly, maximum, minimum, sym
@@ -41,13 +40,13 @@ class _Fronts:
     stops: Poly
 
 
-def wavefront(loop: For, after: set[str], context: Context) -> list[Stmt] | None:
+def wavefront(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """A nest of two sequential loops as a host loop over fronts, or None where that is wrong."""
     nested = _nested(loop)
     if nested is None:
         return None
     inner, body = nested
-    lets = {s.name for s in statements(body) if isinstance(s, Let)}
+    lets = {s.name for s in statements(body) if isinstance(s, ir.Let)}
     if lets & (after | exposed_locals(body)) or not _threadlike(body):
         return None
     ranges = (Range.of(loop), Range.of(inner))
@@ -65,34 +64,36 @@ def wavefront(loop: For, after: set[str], context: Context) -> list[Stmt] | None
     return None
 
 
-def _nested(loop: For) -> tuple[For, tuple[Stmt, ...]] | None:
+def _nested(loop: ir.For) -> tuple[ir.For, tuple[ir.Stmt, ...]] | None:
     """The inner loop and its body, variables of the outer one put into it."""
     *lets, inner = loop.body or (None,)
-    if not isinstance(inner, For) or not all(isinstance(s, Let) for s in lets):
+    if not isinstance(inner, ir.For) or not all(isinstance(s, ir.Let) for s in lets):
         return None
     if abs(loop.step) != 1 or abs(inner.step) != 1:
         return None
-    heads = tuple(s for s in lets if isinstance(s, Let))
+    heads = tuple(s for s in lets if isinstance(s, ir.Let))
     names = {s.name for s in heads}
-    written = {s.buffer for s in statements(inner.body) if isinstance(s, Write)}
+    written = {s.buffer for s in statements(inner.body) if isinstance(s, ir.Write)}
     for s in heads:
-        if any(isinstance(e, Reduce) or getattr(e, "buffer", "") in written for e in walk(s.value)):
+        if any(
+            isinstance(e, ir.Reduce) or getattr(e, "buffer", "") in written for e in walk(s.value)
+        ):
             return None
-    if names & {s.name for s in statements(inner.body) if isinstance(s, Let)}:
+    if names & {s.name for s in statements(inner.body) if isinstance(s, ir.Let)}:
         return None
     if names & (inner.lo.names() | inner.hi.names()):
         return None
     return inner, (*heads, *inner.body)
 
 
-def _threadlike(body: Sequence[Stmt]) -> bool:
+def _threadlike(body: Sequence[ir.Stmt]) -> bool:
     """Whether one thread can run the body, to its end."""
     for s in statements(tuple(body)):
-        if not isinstance(s, (Let, Write, If, For, WhileLoop, Jump)):
+        if not isinstance(s, (ir.Let, ir.Write, ir.If, ir.For, ir.While, ir.Jump)):
             return False
         if getattr(s, "axes", ()):
             return False
-    return not any(isinstance(s, Jump) for s in own_level(body))
+    return not any(isinstance(s, ir.Jump) for s in own_level(body))
 
 
 def _is_table(found: Sequence[Site], first: str, second: str) -> bool:
@@ -195,22 +196,22 @@ def _most(bounds: list[Poly], choose: object) -> Poly:
 
 
 def _launches(
-    loop: For, inner: For, body: tuple[Stmt, ...], f: _Fronts, context: Context
-) -> list[Stmt]:
+    loop: ir.For, inner: ir.For, body: tuple[ir.Stmt, ...], f: _Fronts, context: Context
+) -> list[ir.Stmt]:
     same = _sum(f, context)
     text = f"points with the same {same} do not need each other: a launch for each front"
     known = replace(loop.origin, comments=(), text=text)
-    host: list[Stmt] = []
+    host: list[ir.Stmt] = []
     ends: list[Poly] = []
     for word, bound in (("first", f.starts), ("stop", f.stops)):
         if bound.constant is None:
             name = context.fresh(word)
-            host.append(Let(name, Value(bound, WEAK_INT), known))
+            host.append(ir.Let(name, ir.Value(bound, WEAK_INT), known))
             bound = sym(name)
         ends.append(bound)
-    here = Let(f.other, Value(f.other_at, WEAK_INT), Origin(loop.origin.span))
-    stage = Stage((Axis(f.point, ends[1], ends[0]),), (here, *body), inner.origin)
-    return [For(f.name, f.lo, f.hi, 1, (*host, stage), loop.origin)]
+    here = ir.Let(f.other, ir.Value(f.other_at, WEAK_INT), ir.Origin(loop.origin.span))
+    stage = ir.Stage((ir.Axis(f.point, ends[1], ends[0]),), (here, *body), inner.origin)
+    return [ir.For(f.name, f.lo, f.hi, 1, (*host, stage), loop.origin)]
 
 
 def _sum(f: _Fronts, context: Context) -> str:

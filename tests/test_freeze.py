@@ -18,15 +18,16 @@ EXAMPLE = Path(__file__).parent.parent / "examples" / "threshold.py"
 
 
 def test_the_same_code_gives_the_same_hashes() -> None:
-    before = freeze.of_file(EXAMPLE) | freeze.of_programs(0, 5)
+    before = freeze.of_file(EXAMPLE, 1) | freeze.of_programs(0, 5, 1)
     assert before.keys() >= {"examples/threshold:threshold", "program:0"}
     assert (
-        list(freeze.differences(before, freeze.of_file(EXAMPLE) | freeze.of_programs(0, 5))) == []
+        list(freeze.differences(before, freeze.of_file(EXAMPLE, 1) | freeze.of_programs(0, 5, 1)))
+        == []
     )
 
 
 def test_another_text_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = freeze.of_file(EXAMPLE)
+    before = freeze.of_file(EXAMPLE, 1)
     made = porter.convert.function.function_text
 
     def other(*arguments: object) -> FunctionText:
@@ -35,7 +36,7 @@ def test_another_text_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         return text
 
     monkeypatch.setattr(porter.convert.function, "function_text", other)
-    found = list(freeze.differences(before, freeze.of_file(EXAMPLE)))
+    found = list(freeze.differences(before, freeze.of_file(EXAMPLE, 1)))
     assert "examples/threshold:threshold: text" in found
 
 
@@ -47,3 +48,8 @@ def test_what_is_refused_gone_or_new_is_said() -> None:
         "b: 1 2 -> PRT902 never",
         "d: new",
     ]
+
+
+def test_a_sample_holds_the_same_functions_each_time() -> None:
+    half = freeze.of_programs(0, 8, 2)
+    assert 0 < len(half) < 8 and half.keys() == freeze.of_programs(0, 8, 2).keys()

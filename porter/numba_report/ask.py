@@ -167,5 +167,5 @@ def _child(module: str, request: dict[str, Any], seconds: float) -> tuple[Ended,
         # then nothing can be said of it
         extra = _settings() if module == "run_child" else {}
         extra["NUMBA_CACHE_DIR"] = str(place / "cache")
-        ended = run(f"porter.numba_report.{module}", place / "request.json", seconds, extra)
+        ended = run(f"porter.numba_report.child.{module}", place / "request.json", seconds, extra)
         return ended, read_events(reply)

@@ -386,7 +386,9 @@ def doctor(output_format: OutputFormat = Format.full) -> None:
 
 
 def _check_target(target: str) -> None:
-    if target != "cuda":
+    from porter.target.registry import TARGETS
+
+    if target not in TARGETS:
         later = target in LATER_TARGETS
         where = "in this version of porter" if later else "something porter knows"
         raise UsageError(f"--target {target} is not {where}")

@@ -13,6 +13,7 @@ from names_child import convert
 from porter.codegen.module import inspect as inspection
 from porter.codegen.module.docstrings import literal
 from porter.codegen.module.header import body_of, is_edited, parse
+from porter.target.registry import CUDA
 
 GOLDEN = sorted((Path(__file__).parent / "golden").glob("*.py"))
 DOCSTRINGS = {
@@ -68,7 +69,7 @@ def test_a_docstring_is_the_same_string(name: str) -> None:
     outcome = convert(source)
     assert outcome.text is not None, outcome.diagnostics
     assert docstring_of(outcome.text) == wanted
-    assert list(inspection.top_level(ast.parse(outcome.text))) == []
+    assert list(inspection.top_level(ast.parse(outcome.text), CUDA.decorators)) == []
 
 
 def test_ordinary_docstrings_stay_as_they_are() -> None:
@@ -107,7 +108,7 @@ def test_a_path_is_no_line_and_no_encoding(path: str) -> None:
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda p: p.stem)
 def test_importing_a_module_runs_nothing(path: Path) -> None:
-    assert list(inspection.top_level(ast.parse(path.read_text("utf-8")))) == []
+    assert list(inspection.top_level(ast.parse(path.read_text("utf-8")), CUDA.decorators)) == []
 
 
 BAD = (
@@ -122,7 +123,7 @@ BAD = (
 @pytest.mark.parametrize("statement", BAD)
 def test_what_else_runs_is_found(statement: str) -> None:
     text = f'"""Doc."""\n\nimport numpy as np\nfrom numba import cuda\n\n{statement}\n'
-    assert list(inspection.top_level(ast.parse(text)))
+    assert list(inspection.top_level(ast.parse(text), CUDA.decorators))
 
 
 @pytest.mark.parametrize("end", ["\nprint(1)", "\x0c", '"""\nprint(1)\n"""'])

@@ -41,17 +41,6 @@ EXTRA = {"sign": 1.0, "rint": 0.5, "logaddexp": 0.0, "heaviside": 1.0}
 #: how stores of several threads into one element combine: functions of `cuda.atomic`
 ATOMICS = {"add": "add", "max": "max", "min": "min", "band": "and_", "bor": "or_", "bxor": "xor"}
 
-#: NumPy's functions that stand in for Python's math on the simulator
-SIMULATED: dict[str, str] = {
-    "sqrt": "sqrt", "exp": "exp", "expm1": "expm1", "log": "log", "log2": "log2",
-    "log10": "log10", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan",
-    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "sinh": "sinh", "cosh": "cosh",
-    "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
-    "atan2": "arctan2", "hypot": "hypot", "copysign": "copysign", "fmod": "fmod",
-    "floor": "floor", "ceil": "ceil", "trunc": "trunc", "isnan": "isnan", "isinf": "isinf",
-    "isfinite": "isfinite", "pow": "power",
-}  # fmt: skip
-
 
 def parenthesised(text: str, inner: int, outer: int) -> str:
     """The text in parentheses if its operator binds less tightly than its place needs."""

@@ -20,17 +20,16 @@ def template_folder() -> Path:
     return packaged if packaged.is_dir() else _PACKAGE.parent / "templates"
 
 
-# every environment compiles the templates anew
+# every environment compiles its templates
 @lru_cache(maxsize=8)
-def environment(override: Path | None = None) -> Environment:
-    """The environment for all templates; those in the folder `override` go before ours.
+def environment(first: tuple[Path, ...] = ()) -> Environment:
+    """The environment for all templates; those in the folders `first` go before ours.
 
     An undefined name in a template raises `jinja2.UndefinedError`, an unknown template
     `jinja2.TemplateNotFound`.
     """
-    folders = [template_folder()] if override is None else [override, template_folder()]
     return Environment(
-        loader=FileSystemLoader(folders),
+        loader=FileSystemLoader([*first, template_folder()]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -33,6 +33,8 @@ from porter.source.module import FunctionSource, SourceModule, place_of
 from porter.source.newer import CURE, TooNewSyntax
 from porter.source.scopes import normal
 from porter.support.reserved import given
+from porter.target.base import Target
+from porter.target.registry import TARGETS
 from porter.trace.lookup import traced_types
 from porter.verify.evidence import Evidence, FunctionEvidence
 
@@ -95,7 +97,6 @@ def convert_file(
     committed = Committed.at(target if options.check else None, file)
     if committed.records and not options.functions:
         chosen, notes = [*committed.chosen(module.functions, chosen)], []
-    templates = None if options.templates is None else Path(options.templates)
     scope = _scope(module, options, config)
     converted: list[Converted] = []
     outcomes: list[FunctionOutcome] = []
@@ -117,7 +118,7 @@ def convert_file(
     if converted:
         step("comparing" if options.check else "verifying")
         restored = committed.restored(converted)
-        proved, text = _proved(restored, file, options, target, templates, step)
+        proved, text = _proved(restored, file, options, target, step)
         outcomes += proved
     order = [f.name for f in module.functions]
     outcomes.sort(key=lambda o: order.index(o.name))
@@ -212,11 +213,11 @@ def _written(
     file: SourceFile, options: ConvertOptions,
 ) -> Converted:  # fmt: skip
     """A function converted, its text inspected. Refuses one that cannot stand in the module."""
-    templates = None if options.templates is None else Path(options.templates)
-    c = convert_function(function, signature, scope, templates)
+    spelt = target_of(options)
+    c = convert_function(function, signature, scope, spelt)
     try:
         join([*(e.text for e in earlier), c.text])
-        linked_module([c.text], Path(file.path).name, options.backend, templates)
+        linked_module([c.text], Path(file.path).name, spelt)
     except ModuleError as error:
         span = c.program.origin.span
         found = refusal(
@@ -234,13 +235,13 @@ def _written(
 
 def _proved(
     converted: Sequence[Converted], file: SourceFile, options: ConvertOptions,
-    target: Path | None, templates: Path | None, step: Step,
+    target: Path | None, step: Step,
 ) -> tuple[list[FunctionOutcome], str | None]:  # fmt: skip
     """Prove a module of all functions, then leave out those that failed."""
     place = target or Path(file.path).with_name("stdin_cuda.py")
 
     def module(parts: Sequence[Converted]) -> str:
-        return _module(parts, file, options, place, templates, {})
+        return _module(parts, file, options, place, {})
 
     sound, wrong = _writable(converted, module)
     if options.check or not options.verify:
@@ -259,7 +260,7 @@ def _proved(
         outcomes.append(_outcome(good.get(c.name, c), proved.found.get(c.name), left_out))
     if not good:
         return outcomes, None
-    return outcomes, _module(proved.good, file, options, place, templates, proved.found)
+    return outcomes, _module(proved.good, file, options, place, proved.found)
 
 
 def _writable(
@@ -382,14 +383,19 @@ def _verified(found: FunctionEvidence | None) -> tuple[str, ...]:
     return () if found is None else found.summary()
 
 
+def target_of(options: ConvertOptions) -> Target:
+    """What is generated: `--target` with its backend and the user's own templates."""
+    templates = None if options.templates is None else Path(options.templates)
+    return TARGETS[options.target].with_backend(options.backend).with_templates(templates)
+
+
 def _module(
     converted: Sequence[Converted], file: SourceFile, options: ConvertOptions, place: Path,
-    templates: Path | None, found: dict[str, FunctionEvidence],
+    found: dict[str, FunctionEvidence],
 ) -> str:  # fmt: skip
     source = os.path.relpath(Path(file.path).resolve(), place.resolve().parent)
-    body = linked_module(
-        [c.text for c in converted], Path(file.path).name, options.backend, templates
-    )
+    texts = [c.text for c in converted]
+    body = linked_module(texts, Path(file.path).name, target_of(options))
     records = tuple(
         FunctionRecord(
             c.name, c.signature, c.also, shapes_of(c),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from porter import ir
 from porter.codegen.module.marks import dtypes_of
@@ -20,6 +19,8 @@ from porter.resolve.globals import Globals
 from porter.schedule.nodes import Plan
 from porter.sizes.polynomial import Poly, Sym, sym
 from porter.source.module import FunctionSource
+from porter.target.base import Target
+from porter.target.registry import CUDA
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ def convert_function(
     function: FunctionSource,
     signature: str | None = None,
     scope: Globals | None = None,
-    templates: Path | None = None,
+    target: Target = CUDA,
     *,
     siblings: bool = True,
 ) -> Converted:
@@ -98,8 +99,8 @@ def convert_function(
     try:
         function, scope = method_apart(function, scope)
         types, program, planned = front_end(function, signature, scope)
-        text = function_text(planned, templates)
-        again = _Again(scope, templates, bool(program.kept)) if siblings else None
+        text = function_text(planned, target)
+        again = _Again(scope, target, bool(program.kept)) if siblings else None
         own, also = _siblings(function, types, planned, text, again)
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
@@ -131,7 +132,7 @@ class _Again:
     """How a function was converted, to convert it again for other types."""
 
     scope: Globals
-    templates: Path | None
+    target: Target
     partial: bool
 
     def text(
@@ -140,7 +141,7 @@ class _Again:
         """What identifies the text for these types; None where they are refused."""
         try:
             program = build(function, types, self.scope, self.partial)
-            return function_text(plan(program), self.templates).key()
+            return function_text(plan(program), self.target).key()
         except (Refusal, RecursionError):
             return None
         except Exception:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from porter import ir
 from porter.codegen.host.text import HostText
 from porter.codegen.kernel.kernels import KernelTexts, Written
@@ -12,63 +14,106 @@ from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
 from porter.schedule.overlap import Overlap, overlaps
 from porter.sizes.polynomial import Poly
+from porter.target.base import Target
 
 
-class HostBase:
-    """The state of one host function being written."""
+class Naming:
+    """The names that a host function uses: for dtypes of arguments, and for their device arrays."""
 
-    def __init__(self, plan: Plan, texts: KernelTexts, needs: Needs) -> None:
+    def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.texts = texts
-        self.needs = needs
-        self.arrays = [p for p in plan.parameters if p.ndim is not None]
-        self.names = {q.name for p in plan.parameters for q in (p, *p.items)}
+        self.used = {q.name for p in plan.parameters for q in (p, *p.items)}
         self.types: dict[str, str] = {}
-        self.device = {p.name: f"d_{p.name}" for p in self.arrays}
-        self.host = HostText(needs, self.type_of, {})
-        self.host.on_host = self.on_host
-        self.lines: list[str] = []
-        self.indent = 1
-        self.kernels: list[Written] = []
-        self.errors: set[int] = set()
-        self.launched: set[str] = set()
-        self.shown: set[tuple[int, str]] = set()
-        self.pending = list(plan.checks)
-        self.known: set[str] = set()
-        self.elementwise = is_elementwise(plan)
-        self.overlap: Overlap = overlaps(plan)
-        self.written = self.overlap.written
-
-    # -- small pieces ----------------------------------------------------------------
-
-    def emit(self, line: str) -> None:
-        """One line at the current indentation."""
-        self.lines.append("    " * self.indent + line)
+        self.device = {p.name: f"d_{p.name}" for p in plan.parameters if p.ndim is not None}
 
     def type_of(self, root: str) -> str:
         """The host's name of a parameter's dtype."""
         if root not in self.types:
             kind = self.plan.buffers[root].dtype.kind
-            self.types[root] = self._free("T" if kind == "f" else "I")
+            self.types[root] = self.free("T" if kind == "f" else "I")
         return self.types[root]
 
-    def _free(self, name: str) -> str:
+    def free(self, name: str) -> str:
         """A name that neither the user nor the host function has used."""
-        used = {*self.names, *self.plan.buffers, *self.plan.constants, *self.types.values()}
+        used = {*self.used, *self.plan.buffers, *self.plan.constants, *self.types.values()}
         candidate, k = name, 2
         while candidate in used:
             candidate, k = f"{name}{k}", k + 1
         return candidate
+
+
+class Lines:
+    """The lines of a host function so far, and the source lines that its comments quote."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.indent = 1
+        self.quoted: set[tuple[int, str]] = set()
+
+    def emit(self, line: str) -> None:
+        """One line at the current indentation."""
+        self.lines.append("    " * self.indent + line)
+
+    def comment(self, origin: ir.Origin) -> None:
+        """The source line, once."""
+        key = (origin.span.line, origin.text)
+        if origin.text and key not in self.quoted:
+            self.quoted.add(key)
+            for own in origin.comments:
+                self.emit(one_line(own))
+            self.emit(quoted(origin))
+
+
+class HostBase:
+    """The state of one host function being written."""
+
+    def __init__(self, plan: Plan, texts: KernelTexts, needs: Needs, target: Target) -> None:
+        self.plan = plan
+        self.texts = texts
+        self.needs = needs
+        self.target = target
+        self.naming = Naming(plan)
+        self.host = HostText(needs, self.naming.type_of, {})
+        self.host.on_host = self.on_host
+        self.out = Lines()
+        self.kernels: list[Written] = []
+        self.errors: set[int] = set()
+        self.pending = list(plan.checks)
+
+    @cached_property
+    def arrays(self) -> list[ir.Parameter]:
+        """The parameters that are arrays."""
+        return [p for p in self.plan.parameters if p.ndim is not None]
+
+    @cached_property
+    def elementwise(self) -> bool:
+        """Whether the arrays may have any number of dimensions."""
+        return is_elementwise(self.plan)
+
+    @cached_property
+    def overlap(self) -> Overlap:
+        """Which arguments may be one array, and where that matters."""
+        return overlaps(self.plan)
+
+    # -- small pieces ----------------------------------------------------------------
+
+    def emit(self, line: str) -> None:
+        """One line at the current indentation."""
+        self.out.emit(line)
+
+    def comment(self, origin: ir.Origin) -> None:
+        """The source line, once."""
+        self.out.comment(origin)
 
     def on_host(self, name: str) -> str:
         """An array where the host can read it: an argument that no kernel changes is there.
 
         One argument may be given for two: what the kernels store into the other is read then.
         """
-        if name in self.device and name not in self.written:
+        if name in self.naming.device and name not in self.overlap.written:
             self._needs("_host_copy", "_to_host", "_on_device")
             found = name
-            for w in sorted(w for w in self.written if self.overlap.possible(w, name)):
+            for w in sorted(w for w in self.overlap.written if self.overlap.possible(w, name)):
                 self._needs("_same_memory")
                 found = f"d_{w} if _same_memory({w}, {name}) else {found}"
             return f"_host_copy({found}, stream)"
@@ -77,16 +122,7 @@ class HostBase:
 
     def buffer(self, name: str) -> str:
         """The host's name of an array on the device."""
-        return self.device.get(name, name)
-
-    def comment(self, origin: ir.Origin) -> None:
-        """The source line, once."""
-        key = (origin.span.line, origin.text)
-        if origin.text and key not in self.shown:
-            self.shown.add(key)
-            for own in origin.comments:
-                self.emit(one_line(own))
-            self.emit(quoted(origin))
+        return self.naming.device.get(name, name)
 
     def _needs(self, *helpers: str) -> None:
         self.needs.helpers |= set(helpers)

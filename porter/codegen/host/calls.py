@@ -55,7 +55,7 @@ class HostCalls(HostBase):
 
     def _brought(self, text: str, placeholder: str, name: str, itself: bool) -> str:
         """An array where the host can read it; copied once if the text reads it more often."""
-        parameter = name in self.device
+        parameter = name in self.naming.device
         if itself and parameter:
             return name
         on = "on_device" if self.plan_has_arrays else "False"
@@ -66,6 +66,6 @@ class HostCalls(HostBase):
             found = self.on_host(name)
         if len(re.findall(rf"\b{placeholder}\b", text)) == 1:
             return found
-        copy = self._free(f"{name}_host")
+        copy = self.naming.free(f"{name}_host")
         self.emit(f"{copy} = {found}")
         return copy

@@ -26,15 +26,15 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
         self._body([i for i in self.plan.items if i not in asserted])
         assert not self.pending, "the plan has been tested for checks that never can be made"
         self.pending = early
-        body, self.lines = self.lines, []
+        body, self.out.lines = self.out.lines, []
         for statement in asserted:
             self.host_statement(statement)
-        tests, self.lines = self.lines, []
+        tests, self.out.lines = self.out.lines, []
         self._prologue(body, tests)
         head = self._head()
         if not any(isinstance(i, ir.Return) for i in self.plan.items):
             body += self._epilogue_lines()
-        return "\n".join([*head, *self.lines, *body])
+        return "\n".join([*head, *self.out.lines, *body])
 
     def _head(self) -> list[str]:
         positional, keywords = (
@@ -53,7 +53,7 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
     # -- statements ------------------------------------------------------------------
 
     def _body(self, items: Sequence[object]) -> None:
-        if not items and self.indent > 1:
+        if not items and self.out.indent > 1:
             self.emit("pass")
         for item in items:
             self._item(item)
@@ -63,7 +63,7 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
             case ir.Alloc(buffer, _):
                 text = self._shape(buffer.shape)
                 dtype = self._dtype_value(buffer.dtype)
-                self.emit(f"{buffer.name} = cuda.device_array({text}, {dtype}, stream=stream)")
+                self.emit(f"{buffer.name} = {self.target.empty(text, dtype)}")
             case ir.Let(name, value, origin):
                 self.comment(origin)
                 self.emit(f"{name} = {self.host.text(value)}")
@@ -91,7 +91,7 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
 
     def _known(self, name: str) -> None:
         """A name that the host has a value for by now: checks that waited for it follow."""
-        self.names.add(name)
+        self.naming.used.add(name)
         for c in [c for c in self.pending if self._ready(c)]:
             self._check(c)
             self.pending.remove(c)
@@ -107,11 +107,11 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
                 self.emit(f"while {self.host.text(cond)}:")
             case HostIf(cond, body, _, _):
                 self.emit(f"if {self.host.text(cond)}:")
-        self.indent += 1
+        self.out.indent += 1
         self._body(body)
-        self.indent -= 1
+        self.out.indent -= 1
         if isinstance(item, HostIf) and item.orelse:
             self.emit("else:")
-            self.indent += 1
+            self.out.indent += 1
             self._body(item.orelse)
-            self.indent -= 1
+            self.out.indent -= 1

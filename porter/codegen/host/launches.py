@@ -10,7 +10,7 @@ from porter.codegen.host.base import HostBase
 from porter.codegen.kernel.kernels import Written
 from porter.dtypes.dtype import DType
 from porter.schedule.nodes import Kernel
-from porter.sizes.polynomial import Poly
+from porter.sizes.polynomial import sym
 
 _BLOCKS = {"2d": ("BLOCK_X", "BLOCK_Y"), "3d": ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")}
 
@@ -24,13 +24,13 @@ class Launches(HostBase):
         sizes = [self.host.poly(n, 5) for n in written.grid]
         pairs = zip(sizes, written.grid, strict=True)
         guards = list(dict.fromkeys(f"{s} > 0" for s, n in pairs if not n.is_positive()))
-        depth = self.indent
+        depth = self.out.indent
         if guards and written.shape != "total":
             self.emit(f"if {' and '.join(guards)}:")
-            self.indent += 1
+            self.out.indent += 1
         self._overlap_checks(kernel)
         getattr(self, f"_launch_{written.shape}", self._launch_grid)(written, sizes)
-        self.indent = depth
+        self.out.indent = depth
 
     def _overlap_checks(self, kernel: Kernel) -> None:
         for w, r in self.overlap.sequential.get(kernel.name, ()):
@@ -51,7 +51,7 @@ class Launches(HostBase):
         outputs = [a for n, a in zip(written.arrays, args, strict=True)
                    if not (n not in written.stored or self.plan_parameter(n))]  # fmt: skip
         scalars = [self._scalar_argument(e, d) for e, d in written.scalars]
-        sizes = [self.host.poly(_symbol(n)) for n in written.sizes]
+        sizes = [self.host.poly(sym(n)) for n in written.sizes]
         tail = ["error"] if written.errors else []
         self.errors |= written.errors
         return [*inputs, *scalars, *sizes, *outputs, *tail]
@@ -67,7 +67,7 @@ class Launches(HostBase):
         if extra:
             at = len(args) - (1 if written.errors else 0)
             args[at:at] = extra
-        self.emit(f"{written.name}[{grid}, {block}, stream]({', '.join(args)})")
+        self.emit(self.target.launch(written.name, grid, block, args))
 
     def _launch_single(self, written: Written, sizes: list[str]) -> None:
         self._call(written, "1", "1")
@@ -131,20 +131,14 @@ class Launches(HostBase):
             name = "partial" if len(written.partials) == 1 else f"partial{k + 1}"
             shown = "np.int32" if dtype.name == "bool" else self._dtype_value(dtype)
             self.needs.numpy = self.needs.numpy or shown.startswith("np.")
-            self.emit(f"{name} = cuda.device_array(blocks, {shown}, stream=stream)")
+            self.emit(f"{name} = {self.target.empty('blocks', shown)}")
             names.append(name)
         return names
 
     def _finish_call(self, finish: Written, names: list[str], grid: str = "1") -> None:
         partials = iter(names)
         mapping = {n: next(partials) for n in finish.arrays if n not in self.plan.buffers}
-        self.device |= mapping
+        self.naming.device |= mapping
         self._call(finish, grid, "THREADS")
         for n in mapping:
-            del self.device[n]
-
-
-def _symbol(name: str) -> Poly:
-    from porter.sizes.polynomial import sym
-
-    return sym(name)
+            del self.naming.device[n]

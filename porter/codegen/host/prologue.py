@@ -34,9 +34,9 @@ class Prologue(HostBase):
         else:
             self._expand()
         self._same_dtypes()
-        for root, name in self.types.items():
+        for root, name in self.naming.types.items():
             self.emit(f"{name} = {root}.dtype.type")
-        self.lines += asserted
+        self.out.lines += asserted
         for k, c in enumerate(self.pending):
             if not any(_settles(d, c) for d in self.pending[:k]):
                 self._check(c)
@@ -57,10 +57,13 @@ class Prologue(HostBase):
         self._transfers([p for p in self.arrays if self._is_used(p.name, body)])
         if self.errors:
             slots = max(self.errors) + 1
-            self.emit(f"error = cuda.to_device(np.zeros({slots}, np.int32), stream=stream)")
+            zeros = f"np.zeros({slots}, np.int32)"
+            self.emit(f"error = {self.target.copied(zeros)}")
 
     def _is_used(self, name: str, body: Sequence[str]) -> bool:
-        return any(re.search(rf"\bd_{name}\b", line) for line in body) or name in self.written
+        if name in self.overlap.written:
+            return True
+        return any(re.search(rf"\bd_{name}\b", line) for line in body)
 
     def _check_parameter(self, p: ir.Parameter) -> None:
         name = p.name
@@ -82,7 +85,7 @@ class Prologue(HostBase):
                 self.emit(f"{name} = {name} if _on_device({name}) else {p.conversion}")
             ndim = None if self.elementwise else p.ndim
             self._needs("_array", "_on_device")
-            extra = ", written=True" if name in self.written else ""
+            extra = ", written=True" if name in self.overlap.written else ""
             self.emit(f'{name} = _array({name}, "{name}", {ndim}, "{dtypes_of(name)}"{extra})')
 
     def _scalar(self, p: ir.Parameter, shown: str) -> None:
@@ -118,7 +121,7 @@ class Prologue(HostBase):
 
         The array whose shape it is then, '' where they are broadcast.
         """
-        target = next((n for n in names if n in self.written), None)
+        target = next((n for n in names if n in self.overlap.written), None)
         if target is not None and not self.plan.strict:
             self.emit(f"shape = {target}.shape")
             return target
@@ -153,12 +156,12 @@ class Prologue(HostBase):
             v for i in items_of(self.plan.items) if isinstance(i, ir.Return) for v in i.values
         }
         for n in names:
-            if n in self.written and n != whole:
+            if n in self.overlap.written and n != whole:
                 self.emit(f"if {n}.shape != shape:")
                 self.emit(
                     f'    raise ValueError(f"cannot broadcast to the shape {{{n}.shape}} of {n}")'
                 )
-            if n in self.written or n in returned:
+            if n in self.overlap.written or n in returned:
                 self.emit(f"whole_{n} = {n}")
         for n in names:
             self.emit(f"{n} = _flat({n}, shape)")
@@ -177,7 +180,7 @@ class Prologue(HostBase):
                           f'{{{other}.dtype}}: give them one dtype")')  # fmt: skip
 
     def _ready(self, c: ir.Check) -> bool:
-        return needed(c) <= self.names
+        return needed(c) <= self.naming.used
 
     def _check(self, c: ir.Check) -> None:
         left, right = self.host.poly(c.left, 5), self.host.poly(c.right, 5)
@@ -204,8 +207,8 @@ class Prologue(HostBase):
     def _transfers(self, used: Sequence[ir.Parameter]) -> None:
         """Arguments to the device, those that are stored into first: an alias shares theirs."""
         done: list[str] = []
-        for p in sorted(used, key=lambda p: p.name not in self.written):
-            self._transfer(p.name, [w for w in done if w in self.written])
+        for p in sorted(used, key=lambda p: p.name not in self.overlap.written):
+            self._transfer(p.name, [w for w in done if w in self.overlap.written])
             done.append(p.name)
 
     def _transfer(self, name: str, before: Sequence[str]) -> None:

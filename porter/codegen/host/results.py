@@ -14,9 +14,9 @@ class Results(HostBase):
     """Writes the epilogue and the `return` statements."""
 
     def _epilogue_lines(self) -> list[str]:
-        outer, self.lines = self.lines, []
+        outer, self.out.lines = self.out.lines, []
         self._epilogue()
-        lines, self.lines = self.lines, outer
+        lines, self.out.lines = self.out.lines, outer
         return lines
 
     def _epilogue(self) -> None:
@@ -30,7 +30,7 @@ class Results(HostBase):
                 self.emit(f"if {errors}[{slot}]:")
                 self.emit(f"    raise {RAISED[slot]}")
         for p in self.plan.parameters:
-            if p.name in self.written:
+            if p.name in self.overlap.written:
                 self._needs("_copy_back", "_on_device")
                 target = f"whole_{p.name}" if self.elementwise else p.name
                 self.emit(f"_copy_back(d_{p.name}, {target}, stream)")
@@ -49,7 +49,7 @@ class Results(HostBase):
         if value is None:
             return "None"
         if isinstance(value, str):
-            if value in self.device:
+            if value in self.naming.device:
                 return f"whole_{value}" if self.elementwise else value
             made = self._array_result(value)
             for p in sorted(self._may_mean(value)):

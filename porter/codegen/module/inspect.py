@@ -47,6 +47,7 @@ class Expected:
     functions: Set[str]
     constants: Set[str]
     imports: Set[str]
+    decorators: Set[str]
     open: bool = False  # a team's own templates may define more
 
 
@@ -72,17 +73,18 @@ def inspect(text: str, meant: str, expected: Expected) -> None:
     _check_top(tree, expected)
 
 
-def top_level(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+def top_level(tree: ast.Module, decorators: Set[str]) -> Iterator[tuple[ast.stmt, str]]:
     """The statements of a module that are more than imports, constants and definitions."""
     body = tree.body
     for k, node in enumerate(body):
-        why = "" if k == 0 and _is_docstring(node) else _objection(node, _imported(tree))
+        first = k == 0 and _is_docstring(node)
+        why = "" if first else _objection(node, _imported(tree), decorators)
         if why:
             yield node, why
 
 
 def _check_top(tree: ast.Module, expected: Expected) -> None:
-    bad = next(top_level(tree), None)
+    bad = next(top_level(tree, expected.decorators), None)
     if bad is not None:
         raise ModuleError(f"line {bad[0].lineno} of it would {bad[1]}")
     names = [n.name for n in tree.body if isinstance(n, ast.FunctionDef)]
@@ -165,7 +167,7 @@ def _is_docstring(node: ast.stmt) -> bool:
     return is_text and isinstance(node.value.value, str)  # type: ignore[attr-defined]
 
 
-def _objection(node: ast.stmt, imports: Mapping[str, str]) -> str:
+def _objection(node: ast.stmt, imports: Mapping[str, str], decorators: Set[str]) -> str:
     """What a statement at the top does that it should not; empty if it may be there."""
     match node:
         case ast.Import():
@@ -175,25 +177,25 @@ def _objection(node: ast.stmt, imports: Mapping[str, str]) -> str:
         case ast.Assign(targets=[ast.Name()], value=value):
             return _evaluation(value, imports)
         case ast.FunctionDef():
-            return _definition(node, imports)
+            return _definition(node, imports, decorators)
         case ast.If(test=ast.Attribute(value=ast.Name(id=name), attr=attr), orelse=[]):
             if attr in _CHOICES and imports.get(name) in ("numba.config",):
-                inner = [_objection(s, imports) for s in node.body if isinstance(s, ast.Assign)]
+                inner = [
+                    _objection(s, imports, decorators)
+                    for s in node.body
+                    if isinstance(s, ast.Assign)
+                ]
                 if len(inner) == len(node.body):
                     return next(filter(None, inner), "")
     return "run something when it is imported"
 
 
-def _definition(node: ast.FunctionDef, imports: Mapping[str, str]) -> str:
+def _definition(node: ast.FunctionDef, imports: Mapping[str, str], decorators: Set[str]) -> str:
     for d in node.decorator_list:
         call = d.func if isinstance(d, ast.Call) else d
-        if not (
-            isinstance(call, ast.Attribute)
-            and isinstance(call.value, ast.Name)
-            and call.attr == "jit"
-            and imports.get(call.value.id, "").endswith(".cuda")
-        ):
-            return "be decorated with something other than cuda.jit"  # fmt: skip
+        if _dotted(call, imports) not in decorators:
+            meant = sorted({".".join(n.split(".")[-2:]) for n in decorators})
+            return f"be decorated with something other than {' or '.join(meant)}"
         arguments = d.keywords if isinstance(d, ast.Call) else []
         if isinstance(d, ast.Call) and d.args:
             return "compile a kernel when it is imported"
@@ -202,6 +204,14 @@ def _definition(node: ast.FunctionDef, imports: Mapping[str, str]) -> str:
                 return why
     defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
     return next(filter(None, (_evaluation(d, imports) for d in defaults)), "")
+
+
+def _dotted(node: ast.expr, imports: Mapping[str, str]) -> str:
+    """The full name of what an expression names through an import; empty for anything else."""
+    if isinstance(node, ast.Attribute):
+        outer = _dotted(node.value, imports)
+        return f"{outer}.{node.attr}" if outer else ""
+    return imports.get(node.id, "") if isinstance(node, ast.Name) else ""
 
 
 def _evaluation(value: ast.expr, imports: Mapping[str, str]) -> str:

@@ -6,7 +6,6 @@ import ast
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from porter.codegen.host.function import HostFunction
 from porter.codegen.host.text import HOST_MATH
@@ -17,22 +16,13 @@ from porter.codegen.module.format import format_lines
 from porter.codegen.module.inspect import Expected, ModuleError, inspect
 from porter.codegen.module.marks import without_marks
 from porter.codegen.module.names import free_names, settle
-from porter.codegen.spell import SIMULATED
 from porter.codegen.templates import environment
 from porter.schedule.nodes import Plan
 from porter.source.scopes import normal
 from porter.support.reserved import given
+from porter.target.base import Target
+from porter.target.registry import CUDA
 
-_SIZES = {
-    "THREADS": ("256", "threads of a block; a power of two"),
-    "BLOCK_X": ("32", "threads of a block along the fast axis"),
-    "BLOCK_Y": ("8", ""),
-    "BLOCK_Z": ("1", ""),
-    "TILE": ("16", "edge of the tiles in shared memory"),
-    "PADDED": ("17", "row length of a tile: one more avoids bank conflicts"),
-    "MAX_BLOCKS": ("65535", "blocks of a grid along one axis: kernels loop over the rest"),
-    "MOST_PARTIALS": ("1024", "most blocks of a grid-wide reduction"),
-}
 _FOLDS = (
     ("sum", "sum", "scratch[thread] + scratch[thread + width]"),
     ("prod", "product", "scratch[thread] * scratch[thread + width]"),
@@ -71,13 +61,13 @@ class FunctionText:
         return (self.parts, sorted(self.needs.helpers), sorted(self.needs.math), self.constants)
 
 
-def function_text(plan: Plan, templates: Path | None = None) -> FunctionText:
+def function_text(plan: Plan, target: Target = CUDA) -> FunctionText:
     """The kernels and the host function of one plan."""
     needs = Needs(imports=set(plan.imports))
-    jinja = environment(templates)
+    jinja = environment(target.folders)
     order = [q.name for p in plan.parameters for q in (p.items or (p,))]
     texts = KernelTexts(jinja, plan.buffers, order, list(plan.constants), needs)
-    host = HostFunction(plan, texts, needs)
+    host = HostFunction(plan, texts, needs, target)
     body = host.write()
     parts = [_trim(k.text) for k in host.kernels]
     used = _used_constants(plan.constants, free_names("\n\n".join([*parts, _trim(body)])))
@@ -113,20 +103,16 @@ class ModuleText:
     streams: Mapping[str, str] = field(default_factory=dict)  # the argument, where not `stream`
 
 
-def module_text(
-    functions: Sequence[FunctionText], source: str, backend: str = "numba",
-    templates: Path | None = None,
-) -> str:  # fmt: skip
+def module_text(functions: Sequence[FunctionText], source: str, target: Target = CUDA) -> str:
     """The body of a module, as text alone."""
-    return linked_module(functions, source, backend, templates).text
+    return linked_module(functions, source, target).text
 
 
 def linked_module(
-    functions: Sequence[FunctionText], source: str, backend: str = "numba",
-    templates: Path | None = None,
-) -> ModuleText:  # fmt: skip
+    functions: Sequence[FunctionText], source: str, target: Target = CUDA
+) -> ModuleText:
     """The body of a module. Raises ModuleError where it would not be what the plans say."""
-    jinja = environment(templates)
+    jinja = environment(target.folders)
     needs = _joined([f.needs for f in functions])
     device = jinja.get_template("helpers_device.py.j2").render(
         needs=needs.helpers, block_folds=_FOLDS, block_scans=_SCANS
@@ -137,11 +123,10 @@ def linked_module(
     own = join(functions)
     tree = ast.parse("\n\n".join(parts))
     used = free_names("\n\n".join([*parts, *own.values()]))
-    # numba-cuda-mlir has no simulator, and no `config` to ask
-    simulated = "" if backend == "numba-cuda-mlir" else _simulated(tree)
-    constants = [(n, v, note) for n, (v, note) in _SIZES.items() if n in used]
+    simulated = target.simulated_math(tree)
+    constants = [(n, v, note) for n, (v, note) in target.sizes.items() if n in used]
     constants += [(n, v, "") for n, v in own.items()]
-    imports = _imports(used, simulated, needs, backend)
+    imports = _imports(used, simulated, needs, target)
     module = jinja.get_template("module.py.j2").render(
         doc=placeholder(),
         imports=imports,
@@ -156,7 +141,7 @@ def linked_module(
     )
     lines = _layout(format_lines(named.text.rstrip("\n").split("\n")))
     docstrings = {f.shown: f.docstring for f in functions if f.docstring is not None}
-    docstrings[""] = f"CUDA kernels for the NumPy functions of {source}."
+    docstrings[""] = f"{target.title} {source}."
     text, quoted = without_marks("\n".join(lines) + "\n")
     text, quoted = with_docstrings(text, docstrings, quoted)
     final = named.globals
@@ -167,7 +152,8 @@ def linked_module(
         {normal(final.get(n, n)) for n in _defined("\n\n".join(parts))},
         {final.get(n, n) for n, _, _ in constants},
         {final.get(n, n) for n in _bound(imports)} | named.builtins,
-        templates is not None,
+        target.decorators,
+        target.overridden,
     )
     inspect(text, named.text, expected)
     return ModuleText(text, quoted, named.streams)
@@ -214,7 +200,7 @@ def _joined(all_needs: Sequence[Needs]) -> Needs:
     return needs
 
 
-def _imports(used: set[str], simulated: str, needs: Needs, backend: str) -> list[str]:
+def _imports(used: set[str], simulated: str, needs: Needs, target: Target) -> list[str]:
     lines = [f"import {m}" for m in ("cmath", "math", "operator") if m in used]
     if HOST_MATH in used:
         lines.append(f"import math as {HOST_MATH}" if simulated else "import math")
@@ -230,40 +216,13 @@ def _imports(used: set[str], simulated: str, needs: Needs, backend: str) -> list
     lines += sorted(others, key=_import_order)
     if "np" in used or "np." in simulated:
         lines.append("import numpy as np")
-    names = ["cuda", *sorted(needs.numba_types)]
-    names += ["config"] if simulated else []
-    if backend == "numba-cuda-mlir":
-        lines.append("from numba_cuda_mlir import cuda")
-        rest = sorted(n for n in names if n not in ("cuda", "config"))
-        lines += [f"from numba_cuda_mlir.types import {', '.join(rest)}"] if rest else []
-    else:
-        lines.append(f"from numba import {', '.join(sorted(names))}")
+    lines += target.imports(needs.numba_types, bool(simulated))
     return lines
 
 
 def _import_order(line: str) -> tuple[bool, str]:
     """Plain imports first, each kind by name, as ruff sorts them."""
     return line.startswith("from"), line
-
-
-def _simulated(tree: ast.Module) -> str:
-    used = sorted({
-        n.attr
-        for n in ast.walk(tree)
-        if isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name) and n.value.id == "math"
-    })  # fmt: skip
-    special = [m for m in used if m in SIMULATED]
-    if not any(m in _RAISING for m in special):
-        return ""
-    constants = {"pi": "math.pi", "e": "math.e", "inf": "math.inf", "nan": "math.nan"}
-    items = [f"{m}=np.{SIMULATED[m]}" if m in SIMULATED else f"{m}={constants.get(m, 'math.' + m)}"
-             for m in used]  # fmt: skip
-    return ", ".join(items)
-
-
-_RAISING = {"sqrt", "log", "log2", "log10", "log1p", "exp", "expm1", "pow", "acos", "asin",
-            "acosh", "atanh", "cosh", "sinh", "fmod", "floor", "ceil", "trunc", "sin", "cos",
-            "tan"}  # fmt: skip
 
 
 def _layout(lines: Sequence[str]) -> list[str]:

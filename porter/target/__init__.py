@@ -1,0 +1,1 @@
+"""What is spelt differently for another kind of module: one class for each kind."""

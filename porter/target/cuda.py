@@ -1,0 +1,91 @@
+"""CUDA kernels of Numba: `numba.cuda` with numba-cuda, or numba-cuda-mlir."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from porter.target.base import Target
+
+#: NumPy's functions that stand in for Python's math on the simulator
+_STAND_INS: dict[str, str] = {
+    "sqrt": "sqrt", "exp": "exp", "expm1": "expm1", "log": "log", "log2": "log2",
+    "log10": "log10", "log1p": "log1p", "sin": "sin", "cos": "cos", "tan": "tan",
+    "asin": "arcsin", "acos": "arccos", "atan": "arctan", "sinh": "sinh", "cosh": "cosh",
+    "tanh": "tanh", "asinh": "arcsinh", "acosh": "arccosh", "atanh": "arctanh",
+    "atan2": "arctan2", "hypot": "hypot", "copysign": "copysign", "fmod": "fmod",
+    "floor": "floor", "ceil": "ceil", "trunc": "trunc", "isnan": "isnan", "isinf": "isinf",
+    "isfinite": "isfinite", "pow": "power",
+}  # fmt: skip
+#: of these, the ones that raise where a GPU gives NaN or infinity
+_RAISING = _STAND_INS.keys() - {
+    "asinh", "atan", "atan2", "copysign", "hypot", "isfinite", "isinf", "isnan", "tanh",
+}  # fmt: skip
+_CONSTANTS = {"pi": "math.pi", "e": "math.e", "inf": "math.inf", "nan": "math.nan"}
+
+
+@dataclass(frozen=True)
+class Cuda(Target):
+    """`backend` is the package that a module imports `cuda` from."""
+
+    backend: str = "numba"
+
+    name = "cuda"
+    title = "CUDA kernels for the NumPy functions of"
+    sizes: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "THREADS": ("256", "threads of a block; a power of two"),
+        "BLOCK_X": ("32", "threads of a block along the fast axis"),
+        "BLOCK_Y": ("8", ""),
+        "BLOCK_Z": ("1", ""),
+        "TILE": ("16", "edge of the tiles in shared memory"),
+        "PADDED": ("17", "row length of a tile: one more avoids bank conflicts"),
+        "MAX_BLOCKS": ("65535", "blocks of a grid along one axis: kernels loop over the rest"),
+        "MOST_PARTIALS": ("1024", "most blocks of a grid-wide reduction"),
+    }
+    decorators = frozenset({"numba.cuda.jit", "numba_cuda_mlir.cuda.jit"})
+
+    def with_backend(self, backend: str) -> Self:
+        """The same with `numba` or `numba-cuda-mlir`."""
+        return replace(self, backend=backend)
+
+    def imports(self, types: Collection[str], on_simulator: bool) -> list[str]:
+        """`from numba import cuda`, with the types and the configuration that are used."""
+        if self.backend == "numba":
+            names = ["cuda", *types, *(["config"] if on_simulator else [])]
+            return [f"from numba import {', '.join(sorted(names))}"]
+        lines = ["from numba_cuda_mlir import cuda"]
+        if types:
+            lines.append(f"from numba_cuda_mlir.types import {', '.join(sorted(types))}")
+        return lines
+
+    def simulated_math(self, tree: ast.Module) -> str:
+        """The `math` of the simulator, whose functions raise where those of a GPU do not."""
+        if self.backend != "numba":
+            return ""  # numba-cuda-mlir has no simulator, and no `config` to ask
+        used = sorted({
+            n.attr
+            for n in ast.walk(tree)
+            if isinstance(n, ast.Attribute)
+            and isinstance(n.value, ast.Name)
+            and n.value.id == "math"
+        })  # fmt: skip
+        if not _RAISING & set(used):
+            return ""
+        plain = {m: _CONSTANTS.get(m, f"math.{m}") for m in used}
+        return ", ".join(
+            f"{m}=np.{_STAND_INS[m]}" if m in _STAND_INS else f"{m}={plain[m]}" for m in used
+        )
+
+    def empty(self, shape: str, dtype: str) -> str:
+        """`cuda.device_array`."""
+        return f"cuda.device_array({shape}, {dtype}, stream=stream)"
+
+    def copied(self, array: str) -> str:
+        """`cuda.to_device`."""
+        return f"cuda.to_device({array}, stream=stream)"
+
+    def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
+        """Numba's launch on the stream that the host function was given."""
+        return f"{kernel}[{grid}, {block}, stream]({', '.join(arguments)})"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from porter import ir
-from porter.analyses.scans import running_fold
 from porter.ir.walk import children, free_names, walk
 from porter.sizes.polynomial import Data, Poly
 
@@ -24,7 +23,7 @@ def cooperative(s: ir.Write) -> str | None:
     found = reductions(s.body)
     if not found or s.mask is not None or s.combine is not None or has_data(s.index):
         return None
-    if running_fold(s) is not None:
+    if any(isinstance(r, ir.Scan) for r in found):
         return "scan"
     if not s.axes:
         return "total" if all(known_bounds(r) for r in found) else None

@@ -1,4 +1,4 @@
-"""Running folds: a store whose one reduction takes in everything up to the element's own index.
+"""Scans: a store whose one reduction takes in everything up to the element's own index.
 
 `c[i, j] = sum of x[i, k] over k < j + 1` costs one pass if each element continues from the
 one before it.  Along the fast axis the threads of a block do that together
@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter import ir
+from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64, DType
 from porter.ir.context import Context, map_blocks
 from porter.ir.walk import free_names, rewrite, substitute, walk
@@ -23,7 +24,7 @@ NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
          "any": "found", "all": "holds"}  # fmt: skip
 
 
-def running_fold(s: ir.Write) -> tuple[ir.Axis, ir.Reduce] | None:
+def _running_fold(s: ir.Write) -> tuple[ir.Axis, ir.Reduce] | None:
     """The axis along which a store accumulates, and its only fold; None if it does not."""
     found = [e for e in walk(s.body) if isinstance(e, ir.Reduce)]
     if not found or s.mask is not None or s.checked:
@@ -51,7 +52,7 @@ def _rectangular(axes: tuple[ir.Axis, ...]) -> bool:
     return not any(p.names() & own or any(isinstance(x, Data) for x in p.atoms()) for p in bounds)
 
 
-def in_thread(s: ir.Write, axis: ir.Axis) -> bool:
+def _in_thread(s: ir.Write, axis: ir.Axis) -> bool:
     """Whether each line is left to one thread."""
     if len(s.axes) == 1:
         return False
@@ -61,18 +62,28 @@ def in_thread(s: ir.Write, axis: ir.Axis) -> bool:
 
 
 def scan_lines(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
-    """The pass: a running fold with a thread for each line becomes a loop of that thread."""
-    result: list[ir.Stmt] = []
-    for s in body:
-        if isinstance(s, ir.Write):
-            found = running_fold(s)
-            line = found is not None and in_thread(s, found[0])
-            result.append(_line(s, *found, context) if line and found else s)
-        elif isinstance(s, ir.Stage):
-            result.append(s)
-        else:
-            result.append(map_blocks(s, lambda b: scan_lines(b, context)))
-    return tuple(result)
+    """The pass: a running fold becomes a `Scan`, or with a thread for each line that one's loop."""
+    return tuple(
+        _scanned(s, context)
+        if isinstance(s, ir.Write)
+        else s
+        if isinstance(s, ir.Stage)
+        else map_blocks(s, lambda b: scan_lines(b, context))
+        for s in body
+    )
+
+
+def _scanned(s: ir.Write, context: Context) -> ir.Stmt:
+    found = _running_fold(s)
+    if found is None:
+        return s
+    axis, r = found
+    if _in_thread(s, axis):
+        return _line(s, axis, r, context)
+    if s.combine is not None or has_data(s.index):
+        return s
+    scan = ir.Scan(r.op, r.axes, r.body, r.dtype)
+    return replace(s, body=rewrite(s.body, lambda e: scan if e == r else None))
 
 
 def _line(s: ir.Write, axis: ir.Axis, r: ir.Reduce, context: Context) -> ir.Stage:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from porter import ir
 from porter.analyses.accesses import expressions
-from porter.analyses.scans import running_fold
 from porter.cost.amounts import Amount
 from porter.cost.scopes import Scope, data_lengths
 from porter.ir.context import op_weight
@@ -45,9 +44,7 @@ def kernel_work(kernel: Kernel, buffers: dict[str, ir.Buffer], around: Scope) ->
     scope = Scope({}, around.means, lengths)
     counter = _Counter(buffers)
     line = kernel.kind == "scan" and len(kernel.axes) == 1
-    if kernel.kind == "scan":
-        counter.scan(kernel, scope)
-    elif kernel.kind == "rows" or kernel.steps:
+    if kernel.kind == "rows" or kernel.steps:
         counter.steps(kernel.steps, scope, scope.within(kernel.axes))
     else:
         counter.block(kernel.body, scope.within(kernel.axes))
@@ -143,24 +140,15 @@ class _Counter:
                 case ir.Stage(axes, body, _):
                     self.block(body, outer.within(axes))
 
-    def scan(self, kernel: Kernel, scope: Scope) -> None:
-        """A running fold: each element continues from the one before it."""
-        fold = kernel.steps[0]
-        assert isinstance(fold, Fold) and fold.store is not None
-        found = running_fold(fold.store)
-        assert found is not None
-        axis, r = found
-        inside = scope.within(kernel.axes)
-        self.expression(substitute(r.body, {r.axes[0].name: sym(axis.name, True)}), inside)
-        self.operations(1, r.dtype.name, inside)
-        self.expression(fold.value, inside)
-        self.store(fold.store.buffer, fold.store.index, inside)
-
     # -- what is counted ---------------------------------------------------------------
 
     def expression(self, e: ir.Expr, scope: Scope) -> None:
         """Operations and reads of one evaluation for each point of the domain."""
         match e:
+            case ir.Scan(_, (axis,), body, dtype):
+                self.expression(substitute(body, {axis.name: sym(e.along, True)}), scope)
+                self.operations(1, dtype.name, scope)
+                return
             case ir.Reduce(_, axes, body, dtype):
                 inner = scope.within(axes)
                 self.expression(body, inner)

@@ -32,6 +32,7 @@ from porter.ir.nodes import (
     Reduce,
     Return,
     Scalar,
+    Scan,
     Select,
     Stage,
     Stmt,
@@ -291,6 +292,8 @@ class _Checker:
                     self.alike(choice, dtype, "choice")
             case Reduce(op, axes, body, dtype):
                 self.rule(op in REDUCTIONS and bool(axes), f"the reduction `{op}`")
+                if isinstance(e, Scan):
+                    self.rule(len(axes) == 1 and (axes[0].hi - 1).symbol is not None, "a scan")
                 self.expr(body, self.axes(axes, names))
                 self.alike(body, dtype, op)
 

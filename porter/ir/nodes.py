@@ -119,6 +119,20 @@ class Reduce:
 
 @hashed_once
 @dataclass(frozen=True)
+class Scan(Reduce):
+    """A fold of everything up to one index of its store: each element continues from the last."""
+
+    @property
+    def along(self) -> str:
+        """The index of the store that it runs along; its only axis ends behind that index."""
+        (axis,) = self.axes
+        name = (axis.hi - 1).symbol
+        assert name is not None
+        return name
+
+
+@hashed_once
+@dataclass(frozen=True)
 class Object:
     """A value that only the host knows: statements of the host pass it on.
 

@@ -63,9 +63,9 @@ def map_expr(expr: Expr, poly: PolyMap, dtype: DTypeMap) -> Expr:
             return inner if inner.dtype == wanted else Cast(inner, wanted)
         case Select(cond, then, other, d):
             return Select(again(cond), again(then), again(other), dtype(d))
-        case Reduce(op, axes, body, d):
+        case Reduce(axes=axes, body=body, dtype=d):
             bounds = tuple(Axis(a.name, size(a.hi), size(a.lo)) for a in axes)
-            return Reduce(op, bounds, again(body), dtype(d))
+            return replace(expr, axes=bounds, body=again(body), dtype=dtype(d))
         case Object():
             return expr
 

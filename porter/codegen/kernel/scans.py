@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from porter import ir
-from porter.analyses.scans import neutral, running_fold
+from porter.analyses.scans import neutral
 from porter.codegen.kernel.domains import product, unflatten
 from porter.codegen.kernel.writer import Writer
 from porter.schedule.nodes import Fold, Kernel
@@ -28,11 +28,11 @@ class Scan:
     def __init__(self, texts: KernelTexts, kernel: Kernel) -> None:
         fold = kernel.steps[0]
         assert isinstance(fold, Fold) and isinstance(fold.store, ir.Write)
-        found = running_fold(fold.store)
-        assert found is not None
         self.texts, self.kernel, self.fold, self.store = texts, kernel, fold, fold.store
-        self.axis, _ = found
-        self.name, self.r = fold.reductions[0]
+        self.name, r = fold.reductions[0]
+        assert isinstance(r, ir.Scan)
+        self.r = r
+        self.axis = next(a for a in kernel.axes if a.name == r.along)
         self.lines = tuple(a for a in kernel.axes if a.name != self.axis.name)
 
     def write(self) -> Written:

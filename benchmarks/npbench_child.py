@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-TESTS = Path(__file__).resolve().parent.parent / "tests"
+ROOT = Path(__file__).resolve().parent.parent
 Arguments = tuple[Any, ...]
 Function = Callable[..., Any]
 
@@ -136,7 +136,7 @@ def sizes(request: dict[str, Any], original: Function) -> dict[int, Arguments]:
 
 def variants(request: dict[str, Any], original: Function) -> Iterator[tuple[str, Arguments]]:
     """Named argument lists: the initializer's values, random ones, sizes, layouts."""
-    from corpus_check import _each_array, _strided
+    from tests.corpus.check import _each_array, _strided
 
     suited = sizes(request, original)
     yield "initialize", next(iter(suited.values()))
@@ -153,7 +153,7 @@ def variants(request: dict[str, Any], original: Function) -> Iterator[tuple[str,
 
 def problem(original: Function, converted: Function, made: Arguments) -> str:
     """What differs between two calls; values may differ as far as rounding errors explain."""
-    from corpus_check import compare
+    from tests.corpus.check import compare
 
     found = compare(original, converted, made)
     if "differ, at" not in found:
@@ -198,7 +198,7 @@ def distance(exact: list[Any], others: list[Any]) -> float:
 
 def outputs(function: Function, made: Arguments) -> list[Any]:
     """All that a call leaves: its results and its array arguments, as arrays."""
-    from corpus_check import _copied
+    from tests.corpus.check import _copied
 
     copies = _copied(made)
     with np.errstate(all="ignore"):
@@ -221,8 +221,9 @@ def changes_anything(original: Function, made: Arguments) -> bool:
 
 def count_launches() -> list[str]:
     """Make the simulator keep the name of each kernel that is launched in the list returned."""
-    from corpus_simulator import install
     from numba.cuda.simulator import kernel as simulator
+
+    from tests.corpus.simulator import install
 
     install()
     launch, names = simulator.FakeCUDAKernel.__call__, []
@@ -278,7 +279,7 @@ def types(request: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Answer one request on the last line of the output."""
-    sys.path.insert(0, str(TESTS))
+    sys.path.insert(0, str(ROOT))
     warnings.simplefilter("ignore")
     step, path = sys.argv[1:]
     request = json.loads(Path(path).read_text())

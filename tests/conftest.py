@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import tempfile
-from functools import cache
 from pathlib import Path
 
 import pytest
-from convert_shell import Shell
 from hypothesis import settings
+
+from tests.support.gpu import has_gpu
+from tests.support.shell import Shell
 
 # a failure on a build machine must be the same failure on the next run
 settings.register_profile("ci", derandomize=True, deadline=None)
@@ -22,17 +22,6 @@ settings.load_profile("ci" if os.environ.get("CI") else "dev")
 if "PORTER_CACHE_DIR" not in os.environ:
     _folder = tempfile.TemporaryDirectory(prefix="porter-cache-")
     os.environ["PORTER_CACHE_DIR"] = _folder.name
-
-
-@cache
-def has_gpu() -> bool:
-    """Whether the driver finds a device: asked of the driver, so that Numba is not imported."""
-    try:
-        driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
-    except OSError:
-        return False
-    count = ctypes.c_int(0)
-    return driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 < count.value
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,4 +1,4 @@
-"""np.result_type for every pair of dtypes: made by `python -m tests.make_promotion`."""
+"""np.result_type for every pair of dtypes, by `python -m tests.tools.make_promotion`."""
 
 _ROWS = {
     "bool": "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128",

@@ -1,5 +1,5 @@
 """Reads what Numba and numba-cuda support, one JSON file per target and version, written by
-`python -m tests.make_support` from the registries and compilers of the installed ones."""
+`python -m tests.tools.make_support` from the registries and compilers of the installed ones."""
 
 from __future__ import annotations
 

@@ -21,16 +21,15 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(TESTS), str(TESTS.parent)]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from corpus_inputs import CASES  # noqa: E402
-from programs_run import generate  # noqa: E402
-
-from porter.convert.function import convert_function  # noqa: E402
-from porter.diagnostics import Refusal, UsageError  # noqa: E402
-from porter.schedule.printer import plan_text  # noqa: E402
-from porter.source.module import FunctionSource, SourceModule  # noqa: E402
+from porter.convert.function import convert_function
+from porter.diagnostics import Refusal, UsageError
+from porter.schedule.printer import plan_text
+from porter.source.module import FunctionSource, SourceModule
+from tests.corpus.inputs import CASES
+from tests.programs.run import generate
+from tests.support.paths import CORPUS, EXAMPLES
 
 #: random programs that one process works on
 CHUNK = 50
@@ -60,10 +59,11 @@ def sampled(name: str, every: int) -> bool:
 def of_file(path: Path, every: int) -> Hashes:
     """Each function of a file of the corpus with its signature, or of the examples without."""
     module = SourceModule(path.read_text("utf-8"), path.name)
+    folder = "corpus" if path.parent == CORPUS else path.parent.name
     found: Hashes = {}
     for f in module.functions:
         case = CASES.get(f"{path.stem}:{f.name}")
-        name = f"{path.parent.name}/{path.stem}:{f.name}"
+        name = f"{folder}/{path.stem}:{f.name}"
         if sampled(name, every):
             found[name] = frozen(f, None if case is None else case.signature)
     return found
@@ -88,7 +88,7 @@ def work(item: Path | tuple[int, int], every: int) -> Hashes:
 
 def everything(programs: int, jobs: int, every: int) -> Hashes:
     """The hashes by function, of all of them or of a sample."""
-    sources = [p for d in ("tests/corpus", "examples") for p in (TESTS.parent / d).glob("*.py")]
+    sources = [p for folder in (CORPUS, EXAMPLES) for p in folder.glob("*.py")]
     items: list[Path | tuple[int, int]] = [
         p for p in sorted(sources) if not p.stem.endswith("_cuda")
     ]

@@ -1,8 +1,8 @@
 """How many warps of a kernel one multiprocessor can hold, by the rules of NVIDIA's headers.
 
 The limits are those of CCCL's `cuda/__device/arch_traits.h` (nvidia-cuda-cccl 13.3), the rules
-of rounding those of `cuda_occupancy.h` (nvidia-cuda-runtime 13.5); `tests/test_occupancy.py`
-compares this file with that header.
+of rounding those of `cuda_occupancy.h` (nvidia-cuda-runtime 13.5);
+`tests/verify/compile/test_occupancy.py` compares this file with that header.
 """
 
 from __future__ import annotations

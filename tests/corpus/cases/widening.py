@@ -1,0 +1,20 @@
+"""Arguments for `corpus/widening.py`; the comparison shortens each axis to 1 in turn."""
+
+from tests.corpus.case import Case
+
+CASES = {
+    name: Case("float64[:], float64[:]", "n n")
+    for name in (
+        "scaled_total",
+        "bias_in_place",
+        "own_mean",
+        "asks_length",
+        "like_bias",
+        "doubled_bias",
+    )
+} | {
+    "column_of_masses": Case("float64[:, :], float64[:, :]", "n,1 n,2"),
+    "either_array": Case("float64[:], float64[:], int64, int64", "n m =n =m"),
+    "add_bias_then_sum": Case("float64[:, :], float64[:]", "n,m m"),
+    "shifted_bias": Case("float64[:], float64[:]", "n+1 n"),
+}

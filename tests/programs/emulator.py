@@ -1,0 +1,40 @@
+"""One random program as a generated module on the emulator, against NumPy.
+
+Needs NUMBA_ENABLE_CUDASIM=1 before Numba is imported.  Every launch is watched for races;
+a program with a kernel that the emulator does not take counts as `unsupported`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from porter.emulate import program as programs
+from porter.verify.engines.emulation import Emulation
+from tests.programs.check import Outcome
+from tests.programs.excused import passes_int64
+from tests.programs.simulator import attempted, compared
+from tests.programs.strategy import Program
+
+
+@cache
+def _installed() -> Emulation:
+    from porter.verify.engines.simulator import EMULATED, install
+
+    install()
+    emulation = Emulation()
+    EMULATED.append(emulation.run)
+    return emulation
+
+
+def on_emulator(program: Program) -> Outcome:
+    """What the generated module does on the emulator."""
+    emulation = _installed()
+    emulation.clear()
+    programs.forget()
+    made = attempted(program, siblings=False)
+    if isinstance(made, Outcome):
+        return made
+    emulation.watched = [made.__globals__]
+    outcome = compared(program, made, excused=passes_int64)
+    left = emulation.reason()
+    return Outcome("unsupported", left) if outcome.word == "ok" and left else outcome

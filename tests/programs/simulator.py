@@ -1,0 +1,102 @@
+"""One random program as a generated module on Numba's simulator, against NumPy.
+
+Needs NUMBA_ENABLE_CUDASIM=1 before Numba is imported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from porter.codegen.module.module import module_text
+from porter.convert.function import convert_function
+from porter.diagnostics import Refusal
+from porter.emulate.source.scope import TEXT
+from porter.resolve.globals import Globals
+from porter.source.module import SourceModule
+from tests.programs.check import Outcome
+from tests.programs.excused import verdict
+from tests.programs.strategy import Program
+
+SMALL = {"THREADS": 32, "TILE": 4, "BLOCK_X": 4, "BLOCK_Y": 4, "BLOCK_Z": 2}
+
+
+@cache
+def _installed() -> bool:
+    from tests.corpus.simulator import install
+
+    install()
+    return True
+
+
+def converted(program: Program, *, siblings: bool = True) -> Callable[..., Any]:
+    """The generated function `f`, with small blocks so that small arrays fill several."""
+    module = SourceModule(program.source, "f.py")
+    function = next(f for f in module.functions if f.name == "f")
+    made = convert_function(function, program.signature, Globals(module), None, siblings=siblings)
+    text = module_text([made.text], "")
+    for name, size in SMALL.items():
+        text = re.sub(rf"^{name} = \d+", f"{name} = {size}", text, flags=re.M)
+    scope: dict[str, Any] = {"__name__": "generated", TEXT: text}
+    exec(compile(text, "<generated>", "exec"), scope)
+    found: Callable[..., Any] = scope["f"]
+    return found
+
+
+def layouts(arguments: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """The arguments as they are, every second element of larger arrays, one array for two."""
+    yield arguments
+    yield tuple(_strided(a) if isinstance(a, np.ndarray) else a for a in arguments)
+    for i, a in enumerate(arguments):
+        for j, b in enumerate(arguments[:i]):
+            if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.size:
+                if (a.shape, a.dtype) == (b.shape, b.dtype):
+                    yield (*arguments[:i], arguments[j], *arguments[i + 1 :])
+                    return
+
+
+def _strided(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    if not a.ndim:
+        return a
+    wide = np.zeros([2 * n for n in a.shape], a.dtype)
+    view = wide[(slice(None, None, 2),) * a.ndim]
+    view[...] = a
+    return view
+
+
+def on_simulator(program: Program) -> Outcome:
+    """What the generated module does on the simulator."""
+    _installed()
+    made = attempted(program)
+    return made if isinstance(made, Outcome) else compared(program, made)
+
+
+def attempted(program: Program, *, siblings: bool = True) -> Callable[..., Any] | Outcome:
+    """The generated function, or why there is none."""
+    try:
+        return converted(program, siblings=siblings)
+    except Refusal as refusal:
+        return Outcome("refused", f"{refusal.diagnostic.code} {refusal.diagnostic.message}")
+    except Exception as error:
+        return Outcome("crashed", f"{type(error).__name__}: {error}")
+
+
+def compared(
+    program: Program, function: Callable[..., Any], excused: Callable[..., bool] | None = None
+) -> Outcome:
+    """Whether a generated function does what the program does, however arrays are laid out.
+
+    `excused(program, function, arguments)` is asked about what is wrong.
+    """
+    for arguments in program.calls:
+        for number, given in enumerate(layouts(arguments)):
+            word, wrong = verdict(program, function, given)
+            if word == "wrong" and excused is not None and excused(program, function, given):
+                continue
+            if word != "ok":
+                return Outcome(word, f"layout {number}: {wrong}" if word == "wrong" else wrong)
+    return Outcome("ok")

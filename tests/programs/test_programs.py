@@ -1,0 +1,63 @@
+"""Random programs in CI: NumPy and the reference interpreter agree, before and after all passes."""
+
+from __future__ import annotations
+
+import collections
+import inspect
+import os
+import subprocess
+import sys
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from tests.programs import loops, statements
+from tests.programs.check import check
+from tests.programs.strategy import Program, programs
+from tests.support.paths import ROOT
+
+OUTCOMES: collections.Counter[str] = collections.Counter()
+
+
+@settings(max_examples=300, derandomize=True, deadline=None, database=None,
+          phases=[Phase.generate], suppress_health_check=list(HealthCheck))  # fmt: skip
+@given(programs())
+def test_random_programs_do_what_numpy_does(program: Program) -> None:
+    """A refusal is no failure, nor is a plain error where arrays of size 1 would broadcast."""
+    outcome = check(program)
+    OUTCOMES[outcome.word] += 1
+    assert outcome.word in ("ok", "refused", "stricter", "unraised"), outcome.detail
+
+
+def test_most_random_programs_convert() -> None:
+    """A strategy that porter mostly refuses would prove nothing."""
+    if OUTCOMES:
+        assert OUTCOMES["ok"] >= 0.6 * OUTCOMES.total(), OUTCOMES
+
+
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.long)])
+def test_what_only_the_emulator_showed(every: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.programs.emulated_child", str(every)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_OPT": "0"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_kind_of_statement_is_drawn() -> None:
+    """A kind that nobody lists would prove nothing, quietly."""
+    for module, listed in (
+        (statements, statements.STATEMENTS),
+        (loops, loops.LOOPS),
+    ):
+        kinds = {
+            name
+            for name, f in inspect.getmembers(module, inspect.isfunction)
+            if str(inspect.signature(f)) == "(w: 'Writer') -> 'None'"
+        }
+        assert kinds == {f.__name__ for f, _ in listed}

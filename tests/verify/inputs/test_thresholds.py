@@ -1,0 +1,114 @@
+"""Sizes that a module's own text names: read from it, and tried on both sides."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from porter.verify.inputs.cases import FIRST
+from porter.verify.inputs.thresholds import MOST, Threshold, further_specs, size_specs, thresholds
+from tests.support.hand_edited import assert_all, edited, found
+
+#: an expression in a kernel, and the numbers that it hangs on
+TEXTS = [
+    ("i < 300", [300]),
+    ("x.shape[0] >= 1 << 12", [4096]),
+    ("i % 512 == 7", [7, 512]),
+    ("i // 1000 > 0", [1000]),
+    ("x.size > 2 ** 16", [65536]),
+    ("n * 4 <= 64 * 1024", [4, 65536]),
+    ("i >= LIMIT", [777]),
+    ("i >= TABLE[1]", [40, 900]),
+    ("helper(i)", [555]),
+    ("x.flags.f_contiguous and n >= 40", [40]),
+    ("i < np.int64(2048)", [2048]),
+    ("n >> 9", [9, 512]),
+    ("n > 1e4", [10000]),
+    ("min(n, 333) > i", [333]),
+    ("i < 0 or n == 1 or i != -2", []),
+    ("x[i] > 0.5 and i < MAX_BLOCKS", []),
+    (f"i < {MOST + 1}", []),
+]
+
+
+@pytest.mark.parametrize(("expression", "numbers"), TEXTS, ids=[t for t, _ in TEXTS])
+def test_numbers_are_read(expression: str, numbers: list[int]) -> None:
+    text = (
+        "LIMIT = 700 + 77\nTABLE = (40, 900)\nMAX_BLOCKS = 65535\n\n\n"
+        "def helper(i):\n    return i > 555\n\n\ndef unused(i):\n    return i > 123\n\n\n"
+        f"@cuda.jit\ndef k(x, out, n):\n    i = cuda.grid(1)\n    if {expression}:\n"
+        "        out[i] = x[i]\n\n\ndef f(x):\n    k[1, 1](x, x, 1)\n"
+    )
+    assert sorted({t.size for t in thresholds(text, "f")}) == numbers
+
+
+@pytest.mark.parametrize(
+    "condition", ["cuda.blockIdx.x > 70", "cuda.gridDim.y < 70", "b == 70", "blocks <= 70"]
+)
+def test_a_number_of_blocks_is_a_size_in_blocks_too(condition: str) -> None:
+    text = f"def f(x, blocks):\n    b = cuda.blockIdx.x\n    if {condition}:\n        pass\n"
+    assert thresholds(text, "f") == [Threshold(70), Threshold(70, True)]
+    rows = size_specs([Threshold(70, True)], 1, 1, 32)
+    assert [row.sizes for row in rows] == [("2240",), ("2241",)]
+
+
+def test_a_number_is_tried_on_both_sides_along_each_axis() -> None:
+    rows = size_specs([Threshold(300)], 2, 2, 256)
+    for axis in range(2):
+        lengths = {int(r.sizes[axis]) for r in rows}
+        assert {299, 300, 301, 601} <= lengths
+        above = [r for r in rows if r.sizes[axis] == "301" and r.sizes[1 - axis] == "5"]
+        assert {r.variant for r in above} == {0, 1}
+        assert {("F", "device"), ("strided", "host")} <= {(r.layout, r.form) for r in above}
+    assert all(r.own and r.exact for r in rows)
+
+
+def test_the_largest_come_last_and_each_has_a_number_of_its_own() -> None:
+    numbers = [Threshold(n) for n in (40, 300, 65536, 2_000_000)]
+    rows = further_specs(numbers, 2, 2, 256)
+    assert [r.number for r in rows] == list(range(FIRST, FIRST + len(rows)))
+    own = size_specs(numbers, 2, 2, 256)
+    longest = [max(int(n) for n in r.sizes) for r in own]
+    assert max(longest[:20]) < 1000 and max(longest[-5:]) > 1_000_000
+    assert len(set(own)) == len(own)
+
+
+STORE = "out[i, j] = x[i, j] * T(2.0) + x[i, 0]"
+#: each is right up to some size
+WRONG = [
+    "out[i, j] = x[i, j] * T(2.0) + x[i, 0 if i < 300 else 1]",
+    "out[i, j] = x[i, j] * T(2.0) + x[i, 0 if x.shape[1] <= 512 else 1]",
+    "if j < 1024:\n                out[i, j] = x[i, j] * T(2.0) + x[i, 0]",
+    "if i < 1 << 12:\n                out[i, j] = x[i, j] * T(2.0) + x[i, 0]",
+    "if x.shape[0] <= 65536:\n                out[i, j] = x[i, j] * T(2.0) + x[i, 0]",
+    "out[i, j] = x[i, j] * T(2.0) + x[i, j % 700 // 699]",
+    "out[i, j] = x[i, j] * T(2.0) + x[i, min(j // 900, 1)]",
+    "out[i, j] = x[i, j] * T(2.0) + x[i, 0 if x.size < 5000 else 1]",
+    "out[i, j] = x[i, j] * T(2.0) + x[i, 0 if cuda.blockIdx.y < 33 else 1]",
+    "out[i, j] = x[i, j] * T(2.0) + x[i, 0 if x.itemsize == 8 or i < 150 else 1]",
+    "out[i, j] = x[i, j] * T(2.0) + x[i, 0 if x.strides[0] >= 8 * 40 or i < 40 else 1]",
+]
+#: each has a path of its own for larger arrays, which is right
+RIGHT = [
+    "out[i, j] = x[i, 0] + x[i, j] * T(2.0) if x.shape[0] > 1000 else x[i, j] * T(2.0) + x[i, 0]",
+    "if j < 512:\n                out[i, j] = x[i, j] * T(2.0) + x[i, 0]\n            else:\n"
+    "                out[i, j] = x[i, 0] + T(2.0) * x[i, j]",
+    "out[i, j] = x[i, j] * T(2.0) + x[i, j // 4096 * 0]",
+]
+MATRIX = '(x: "float64[:, :]"):\n    return x * 2.0 + x[:, :1]'
+
+
+@pytest.mark.long
+def test_what_is_right_up_to_a_size_is_caught(tmp_path: Path) -> None:
+    path = edited(tmp_path, MATRIX, [[(STORE, new)] for new in WRONG])
+    assert_all(found(path, "emulator"), WRONG, caught=True)
+
+
+@pytest.mark.long
+def test_a_right_path_of_its_own_is_not(tmp_path: Path) -> None:
+    path = edited(tmp_path, MATRIX, [[(STORE, new)] for new in RIGHT])
+    proofs = found(path, "emulator")
+    assert_all(proofs, RIGHT, caught=False)
+    for proof in proofs:
+        assert proof.evidence[0].detail["sizes"]["largest"] > 1000

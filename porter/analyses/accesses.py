@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from porter import ir
 from porter.dtypes.dtype import INT64
 from porter.ir.ops import UPDATES
-from porter.ir.walk import blocks, data_of, remembered, statements, walk
+from porter.ir.walk import blocks, data_of, loaded, remembered, statements, walk
 from porter.sizes.polynomial import Data, Poly
 
 
@@ -107,6 +107,25 @@ def reads(expr: ir.Expr, variant: frozenset[str], origin: ir.Origin) -> Iterator
     for e in parts:
         if isinstance(e, ir.Load):
             yield Access(e.buffer, e.index, False, bound, origin)
+
+
+def touched(s: ir.Stmt) -> set[str]:
+    """The arrays that one statement of the host names, those of statements inside left out."""
+    match s:
+        case ir.For():
+            return set()
+        case ir.While(cond=cond) | ir.If(cond=cond):
+            return loaded(cond)
+        case ir.Fetch(buffer=name):
+            return {name}
+        case ir.Bind(names=names, buffers=buffers):
+            return {*names, *buffers}
+        case ir.Host(values=values, arrays=arrays, makes=makes):
+            return loaded(*(e for _, e in values)) | {a for _, a in arrays} | set(makes)
+        case ir.Return(values=values):
+            named = {v for v in values if isinstance(v, str)}
+            return named | loaded(*expressions(s))
+    return {a.buffer for a in accesses((s,))}
 
 
 def read_buffers(body: Sequence[ir.Stmt]) -> set[str]:

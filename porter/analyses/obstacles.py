@@ -11,10 +11,9 @@ from porter.analyses.escapes import escaping
 from porter.diagnostics import Note, Refusal
 from porter.ir.context import Context
 from porter.ir.printer import show
-from porter.ir.walk import rewrite, statements, walk
+from porter.ir.walk import own_level, rewrite, statements, walk
 from porter.lowering.state.builder import refusal
 from porter.sizes.polynomial import Atom, Data, Poly, Sym, sym
-from porter.transforms.fusion.stages import own_level
 
 _IN_ORDER = "keep the loop on the CPU, or run it on one slow thread with `--allow-serial`"
 

@@ -14,14 +14,13 @@ from porter import ir
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64, DType
 from porter.ir.context import Context, map_blocks
+from porter.ir.ops import RESULT_NAMES
 from porter.ir.walk import free_names, rewrite, substitute, walk
 from porter.sizes.polynomial import Data, sym
 
 #: a line so short is left to one thread
 SHORT = 32
 OPS = {"sum": "add", "prod": "mul", "max": "maximum", "min": "minimum", "any": "or", "all": "and"}
-NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
-         "any": "found", "all": "holds"}  # fmt: skip
 
 
 def _running_fold(s: ir.Write) -> tuple[ir.Axis, ir.Reduce] | None:
@@ -89,7 +88,7 @@ def _scanned(s: ir.Write, context: Context) -> ir.Stmt:
 def _line(s: ir.Write, axis: ir.Axis, r: ir.Reduce, context: Context) -> ir.Stage:
     """One thread for each line: it carries the fold along the axis."""
     dtype = replace(r.dtype, weak=False)
-    total = ir.Local(context.fresh(NAMES[r.op]), dtype)
+    total = ir.Local(context.fresh(RESULT_NAMES[r.op]), dtype)
     here = sym(axis.name, True)
     term = substitute(r.body, {r.axes[0].name: here})
     folded: ir.Expr = ir.Op(OPS[r.op], (total, term), dtype)

@@ -105,11 +105,11 @@ class _Counter:
                     work += Work(kernels=((scope.domain, done),))
                 case HostLoop(index, lo, hi, step, body, _):
                     work += self.items(body, scope.loop(index, lo, hi, step))
-                case HostWhile(before, _, body, _):
+                case HostWhile(_, body, _):
                     name = f"{_WHILE} of the loop at line {item.origin.span.line}"
                     inner = scope.loop(name, Poly(), sym(name, True), 1)
                     work += self._read_back(item, inner)
-                    work += self.items((*before, *body), inner)
+                    work += self.items(body, inner)
                 case HostIf(_, body, orelse, _):
                     work += self._read_back(item, scope)
                     branches = [self.items(b, scope) for b in (body, orelse)]

@@ -53,12 +53,11 @@ class Local:
 @hashed_once
 @dataclass(frozen=True)
 class Load:
-    """One element of an array; `checked` when the subscript comes from data."""
+    """One element of an array."""
 
     buffer: str
     index: tuple[Poly, ...]
     dtype: DType
-    checked: bool = False
 
 
 @hashed_once

@@ -68,8 +68,10 @@ COMBINES = {"add", "max", "min", "band", "bor", "bxor", "same", "once"}
 #: those of them that read the element
 UPDATES = COMBINES - {"same", "once"}
 
-#: reductions: NumPy's name of the fold, and the dtype rule of the result
-REDUCTIONS = {"sum", "prod", "max", "min", "any", "all"}
+#: reductions by NumPy's names, and what a result of one is called where it has no name
+RESULT_NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
+                "any": "found", "all": "holds"}  # fmt: skip
+REDUCTIONS = set(RESULT_NAMES)
 
 #: how Python writes the operations that have a sign
 _SIGNS = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import TypeVar
@@ -198,3 +198,21 @@ def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
         if isinstance(stmt, (For, While, Stage, If)):
             for block in blocks(stmt):
                 yield from statements(block)
+
+
+def host_level(body: Sequence[Stmt]) -> Iterator[Stmt]:
+    """The statements that the host runs, outer ones first: those inside of stages left out."""
+    for stmt in body:
+        yield stmt
+        if isinstance(stmt, (For, While, If)):
+            for block in blocks(stmt):
+                yield from host_level(block)
+
+
+def own_level(body: Sequence[Stmt]) -> Iterator[Stmt]:
+    """The statements of a body, those inside `if` included, not those of inner loops."""
+    for stmt in body:
+        yield stmt
+        if isinstance(stmt, If):
+            yield from own_level(stmt.body)
+            yield from own_level(stmt.orelse)

@@ -6,21 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses
+from porter.analyses.accesses import Access, accesses, touched
 from porter.analyses.escapes import escaping
 from porter.analyses.reductions import cooperative, reductions
 from porter.ir.context import Context, map_exprs, rename_axes, same_extents, symbols
+from porter.ir.ops import RESULT_NAMES
 from porter.ir.rebuild import map_parts
-from porter.ir.walk import rewrite, statements
+from porter.ir.walk import host_level, rewrite, statements
 from porter.lowering.state.builder import refusal
 from porter.schedule.blocks import in_blocks
 from porter.schedule.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch
 from porter.schedule.private import private_targets
 from porter.sizes.polynomial import Data
-from porter.transforms.fusion.stages import _touched, _units
-
-_LOCALS = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
-           "any": "found", "all": "holds"}  # fmt: skip
 
 
 class Grouping:
@@ -29,8 +26,8 @@ class Grouping:
     def __init__(self, body: tuple[ir.Stmt, ...], context: Context) -> None:
         self.context = context
         self.users: dict[str, int] = {}
-        for s in _units(body):
-            for name in _touched(s):
+        for s in host_level(body):
+            for name in touched(s):
                 self.users[name] = self.users.get(name, 0) + 1
         self.dropped: set[str] = set()
         binds = [s for s in statements(body) if isinstance(s, ir.Bind)]
@@ -75,7 +72,7 @@ class Grouping:
             case ir.For():
                 return HostLoop(s.index, s.lo, s.hi, s.step, self.block(s.body), s.origin)
             case ir.While(cond, body, origin):
-                return HostWhile((), cond, self.block(body), origin)
+                return HostWhile(cond, self.block(body), origin)
             case ir.If(cond, body, orelse, origin):
                 return HostIf(cond, self.block(body), self.block(orelse), origin)
         return s
@@ -119,7 +116,7 @@ class Grouping:
             for name, known in found:
                 if known == e:
                     return ir.Local(name, e.dtype)
-            name = self.context.fresh(_LOCALS[e.op])
+            name = self.context.fresh(RESULT_NAMES[e.op])
             found.append((name, e))
             return ir.Local(name, e.dtype)
 

@@ -80,15 +80,6 @@ class Launch:
 
 
 @dataclass(frozen=True)
-class ReadBack:
-    """The host needs the value of a 0-d array of the device: `name = buffer[0]`."""
-
-    name: str
-    buffer: str
-    origin: ir.Origin
-
-
-@dataclass(frozen=True)
 class HostLoop:
     """A `for` that stays on the host around launches."""
 
@@ -102,9 +93,8 @@ class HostLoop:
 
 @dataclass(frozen=True)
 class HostWhile:
-    """A `while` that stays on the host; `before` is what its condition needs each time."""
+    """A `while` that stays on the host."""
 
-    before: tuple[object, ...]
     cond: ir.Expr
     body: tuple[object, ...]
     origin: ir.Origin

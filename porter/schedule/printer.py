@@ -44,7 +44,7 @@ def _items(items: Sequence[object], indent: int) -> Iterator[str]:
                 by = f" by {step}" if step != 1 else ""
                 yield f"{pad}host for {index} in {lo} .. {hi}{by}:"
                 yield from _items(body, indent + 1)
-            case HostWhile(_, cond, body, _):
+            case HostWhile(cond, body, _):
                 yield f"{pad}host while {show(cond)}:"
                 yield from _items(body, indent + 1)
             case HostIf(cond, body, orelse, _):

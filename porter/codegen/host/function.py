@@ -103,7 +103,7 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
                 parts = [stop] if start == "0" and step == 1 else [start, stop]
                 parts += [str(step)] if step != 1 else []
                 self.emit(f"for {index} in range({', '.join(parts)}):")
-            case HostWhile(_, cond, body, _):
+            case HostWhile(cond, body, _):
                 self.emit(f"while {self.host.text(cond)}:")
             case HostIf(cond, body, _, _):
                 self.emit(f"if {self.host.text(cond)}:")

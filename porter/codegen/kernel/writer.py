@@ -13,14 +13,13 @@ from porter.codegen.kernel.expressions import ExpressionWriter, Needs
 from porter.codegen.module.marks import one_line, quoted
 from porter.codegen.spell import ATOMICS, COMPARE, INFIX, UNARY
 from porter.ir.context import locals_of
+from porter.ir.ops import RESULT_NAMES
 from porter.ir.walk import free_names, substitute, walk
 from porter.sizes.polynomial import Poly, unchecked
 
 _FOLD = {"sum": "{a} += {v}", "prod": "{a} *= {v}", "max": "{a} = maximum({a}, {v})",
          "min": "{a} = minimum({a}, {v})", "any": "{a} = {a} or {v}",
          "all": "{a} = {a} and {v}"}  # fmt: skip
-_RESULT = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
-           "any": "found", "all": "holds"}  # fmt: skip
 
 
 class Writer(ExpressionWriter):
@@ -65,7 +64,7 @@ class Writer(ExpressionWriter):
         known = self._results.get(r)
         if known is not None:
             return known
-        name = self.fresh(_RESULT[r.op])
+        name = self.fresh(RESULT_NAMES[r.op])
         self.accumulate(name, r)
         if self._keeps:
             self._results[r] = name

@@ -14,13 +14,11 @@ from porter import ir
 from porter.analyses.accesses import reads, written_buffers
 from porter.analyses.aliases import Pairs, aliases, arguments, with_others
 from porter.ir.context import Context, map_blocks, symbols
+from porter.ir.ops import RESULT_NAMES
 from porter.ir.rebuild import map_expr
 from porter.ir.walk import children, free_names, rewrite, statements, substitute
 from porter.sizes.polynomial import Poly
 from porter.transforms.arrays.unreached import guarded
-
-_NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
-          "any": "found", "all": "holds"}  # fmt: skip
 
 
 def extract(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
@@ -105,7 +103,7 @@ def _define(
         new, names = context.fresh_axes(kept)
         shifted = {a.name: names[a.name] + a.lo for a in kept}
         axes = tuple(ir.Axis(n.name, n.extent) for n in new)
-        buffer = context.buffer(_NAMES[e.op], axes, e.dtype)
+        buffer = context.buffer(RESULT_NAMES[e.op], axes, e.dtype)
         inner, _ = _fresh_bound(substitute(e, shifted), context)
         before.append(ir.Def(buffer.name, axes, e.dtype, inner, origin))
         sources = frozenset(a.buffer for a in reads(e, frozenset(), origin))

@@ -22,7 +22,7 @@ from porter.ir.context import (
     symbols,
     weight,
 )
-from porter.ir.walk import free_names, loaded, remembered, statements, substitute, walk
+from porter.ir.walk import free_names, host_level, loaded, remembered, statements, substitute, walk
 from porter.sizes.polynomial import wrapped
 
 #: recomputing at several places is worth this many additions in all
@@ -53,20 +53,9 @@ def _stored_for_good(body: tuple[ir.Stmt, ...]) -> set[str]:
             case ir.Host(values=scalars, arrays=arrays, makes=makes):
                 found |= {*(a for _, a in arrays), *makes}
                 found |= loaded(*(e for _, e in scalars))
-    for s in _host_level(body):
+    for s in host_level(body):
         if isinstance(s, (ir.While, ir.If)):
             found |= {e.buffer for e in walk(s.cond) if isinstance(e, ir.Load)}
-    return found
-
-
-def _host_level(body: Sequence[ir.Stmt]) -> list[ir.Stmt]:
-    found: list[ir.Stmt] = []
-    for s in body:
-        found.append(s)
-        if isinstance(s, (ir.For, ir.While)):
-            found += _host_level(s.body)
-        elif isinstance(s, ir.If):
-            found += _host_level(s.body) + _host_level(s.orelse)
     return found
 
 

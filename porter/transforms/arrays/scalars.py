@@ -5,7 +5,6 @@ The host reads one back only where its own control flow needs the value.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from porter import ir
@@ -13,7 +12,7 @@ from porter.analyses.accesses import exposed_locals
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import DType
 from porter.ir.context import Context, locals_of, map_blocks, map_exprs
-from porter.ir.walk import blocks, statements, walk
+from porter.ir.walk import host_level, statements, walk
 from porter.lowering.state.builder import refusal
 
 
@@ -32,17 +31,9 @@ def device_scalars(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt
     return (*allocated, *body)
 
 
-def _host_statements(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Stmt]:
-    for s in body:
-        yield s
-        if not isinstance(s, ir.Stage):
-            for block in blocks(s):
-                yield from _host_statements(block)
-
-
 def _device_names(body: tuple[ir.Stmt, ...]) -> dict[str, tuple[DType, ir.Origin]]:
     found: dict[str, tuple[DType, ir.Origin]] = {}
-    lets = [s for s in _host_statements(body) if isinstance(s, ir.Let)]
+    lets = [s for s in host_level(body) if isinstance(s, ir.Let)]
     changed = True
     while changed:
         changed = False

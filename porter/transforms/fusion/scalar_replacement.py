@@ -10,9 +10,9 @@ from porter.analyses.accesses import Access, accesses
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.context import Context, map_blocks, map_exprs, symbols
-from porter.ir.walk import blocks, statements, walk
+from porter.ir.walk import blocks, own_level, statements, walk
 from porter.sizes.polynomial import Poly
-from porter.transforms.fusion.stages import _as_local, _picks, _surely_writes, _touches, own_level
+from porter.transforms.fusion.stages import _as_local, _picks, _surely_writes, _touches
 
 
 def registers(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:

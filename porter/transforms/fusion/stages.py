@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses, exposed_locals, used_locals
+from porter.analyses.accesses import Access, accesses, exposed_locals, touched, used_locals
 from porter.analyses.aliases import Pairs, aliases, with_others
 from porter.analyses.reductions import cooperative
 from porter.dtypes.dtype import BOOL, INT64
@@ -21,7 +21,7 @@ from porter.ir.context import (
     symbols,
 )
 from porter.ir.ops import UPDATES
-from porter.ir.walk import loaded, remembered, statements, walk
+from porter.ir.walk import host_level, own_level, remembered, statements, walk
 from porter.sizes.polynomial import Poly
 
 
@@ -178,16 +178,6 @@ def _one_thread(a: ir.Stage, b: ir.Stage) -> ir.Stage | None:
     return ir.Stage((), (*a.body, *b.body), a.origin)
 
 
-def own_level(body: Sequence[ir.Stmt]) -> list[ir.Stmt]:
-    """Statements of a body, those inside `if` included, not those of inner loops."""
-    found: list[ir.Stmt] = []
-    for s in body:
-        found.append(s)
-        if isinstance(s, ir.If):
-            found += own_level(s.body) + own_level(s.orelse)
-    return found
-
-
 def _independent(axes: Sequence[ir.Axis], first: list[Access], second: list[Access]) -> bool:
     """Whether what the second touches of the first's results is at the thread's own element."""
     known: dict[str, list[Access]] = {}
@@ -324,42 +314,10 @@ def _pinned(stage: ir.Stage) -> bool:
 def privatise(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """An array that one kernel writes and reads only at its own index is a local variable."""
     users: dict[str, int] = {}
-    for s in _units(body):
-        for name in _touched(s):
+    for s in host_level(body):
+        for name in touched(s):
             users[name] = users.get(name, 0) + 1
     return _privatise(body, context, users)
-
-
-def _units(body: Sequence[ir.Stmt]) -> list[ir.Stmt]:
-    found: list[ir.Stmt] = []
-    for s in body:
-        found.append(s)
-        if isinstance(s, (ir.For, ir.While)):
-            found += _units(s.body)
-        elif isinstance(s, ir.If):
-            found += _units(s.body) + _units(s.orelse)
-    return found
-
-
-def _touched(s: ir.Stmt) -> set[str]:
-    if isinstance(s, ir.Return):
-        inner = {e.buffer for v in s.values if v is not None and not isinstance(v, str)
-                 for e in walk(v) if isinstance(e, ir.Load)}  # fmt: skip
-        return inner | {v for v in s.values if isinstance(v, str)}
-    if isinstance(s, ir.Bind):
-        return {*s.names, *s.buffers}
-    if isinstance(s, ir.Host):
-        inner = loaded(*(e for _, e in s.values))
-        return inner | {a for _, a in s.arrays} | set(s.makes)
-    if isinstance(s, ir.Fetch):
-        return {s.buffer}
-    if isinstance(s, (ir.For, ir.While, ir.If)):
-        return (
-            {e.buffer for e in walk(s.cond) if isinstance(e, ir.Load)}
-            if not isinstance(s, ir.For)
-            else set()
-        )
-    return {a.buffer for a in accesses((s,))}
 
 
 def _privatise(

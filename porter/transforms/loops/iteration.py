@@ -22,6 +22,7 @@ from porter.ir.context import (
     symbols,
     weight,
 )
+from porter.ir.ops import RESULT_NAMES
 from porter.ir.walk import blocks, free_names, rewrite_poly, statements, walk
 from porter.transforms.arrays.materialise import inlined
 
@@ -29,8 +30,6 @@ Element = TypeVar("Element", ir.Def, ir.Write)
 
 #: additions that an element may cost at all its reads, and where an inner loop repeats it
 MOST, MOST_REPEATED = 64, 16
-_NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest",
-          "any": "found", "all": "holds"}  # fmt: skip
 
 
 def written_out(body: Sequence[ir.Stmt], context: Context) -> tuple[ir.Stmt, ...]:
@@ -97,7 +96,7 @@ def sums_apart(s: Element, context: Context) -> tuple[list[ir.Let], Element]:
         if not isinstance(e, ir.Reduce) or free_names(e) & bound:
             return None
         if e not in known:
-            known[e] = ir.Local(context.fresh(_NAMES[e.op]), replace(e.dtype, weak=False))
+            known[e] = ir.Local(context.fresh(RESULT_NAMES[e.op]), replace(e.dtype, weak=False))
             before.append(ir.Let(known[e].name, e, s.origin))
         return known[e]
 

@@ -10,9 +10,8 @@ from porter.analyses.accesses import exposed_locals, used_locals
 from porter.analyses.dependence import Nest, Range, Site, sites
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.context import Context, map_exprs, rename_axes
-from porter.ir.walk import statements, walk
+from porter.ir.walk import own_level, statements, walk
 from porter.sizes.polynomial import Poly, maximum, minimum, sym
-from porter.transforms.fusion.stages import own_level
 
 # -- at once -----------------------------------------------------------------------------
 

@@ -17,10 +17,9 @@ from porter.analyses.accesses import exposed_locals
 from porter.analyses.dependence import Nest, Pair, Range, Site, sites
 from porter.dtypes.dtype import WEAK_INT
 from porter.ir.context import Context
-from porter.ir.walk import statements, walk
+from porter.ir.walk import own_level, statements, walk
 from porter.sizes.affine import combine
 from porter.sizes.polynomial import Poly, maximum, minimum, sym
-from porter.transforms.fusion.stages import own_level
 
 #: factors of the two loops' steps, the least slanted first
 SLOPES = ((0, 1), (1, 1), (2, 1), (1, 2), (3, 1), (1, 3))

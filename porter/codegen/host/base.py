@@ -25,6 +25,13 @@ class Naming:
         self.used = {q.name for p in plan.parameters for q in (p, *p.items)}
         self.types: dict[str, str] = {}
         self.device = {p.name: f"d_{p.name}" for p in plan.parameters if p.ndim is not None}
+        self.mentioned: set[str] = set()  # the arguments whose device array is used
+        self.asks_device = False  # whether results depend on where the arguments are
+
+    def buffer(self, name: str) -> str:
+        """The host's name of an array on the device."""
+        self.mentioned.add(name)
+        return self.device.get(name, name)
 
     def type_of(self, root: str) -> str:
         """The host's name of a parameter's dtype."""
@@ -115,14 +122,14 @@ class HostBase:
             found = name
             for w in sorted(w for w in self.overlap.written if self.overlap.possible(w, name)):
                 self._needs("_same_memory")
-                found = f"d_{w} if _same_memory({w}, {name}) else {found}"
+                found = f"{self.buffer(w)} if _same_memory({w}, {name}) else {found}"
             return f"_host_copy({found}, stream)"
         self._needs("_to_host")
         return f"_to_host({self.buffer(name)}, stream)"
 
     def buffer(self, name: str) -> str:
         """The host's name of an array on the device."""
-        return self.naming.device.get(name, name)
+        return self.naming.buffer(name)
 
     def _needs(self, *helpers: str) -> None:
         self.needs.helpers |= set(helpers)
@@ -161,7 +168,7 @@ class HostBase:
         buffer = self.plan.buffers.get(name)
         return buffer is not None and buffer.parameter
 
-    @property
-    def plan_has_arrays(self) -> bool:
-        """Whether any argument is an array."""
-        return any(p.ndim is not None for p in self.plan.parameters)
+    def on_device(self) -> str:
+        """Whether results stay on the device: where an argument is there already."""
+        self.naming.asks_device |= bool(self.arrays)
+        return "on_device" if self.arrays else "False"

@@ -58,10 +58,9 @@ class HostCalls(HostBase):
         parameter = name in self.naming.device
         if itself and parameter:
             return name
-        on = "on_device" if self.plan_has_arrays else "False"
         if itself:
             self._needs("_result", "_on_device")
-            found = f"_result({name}, {on}, stream)"
+            found = f"_result({name}, {self.on_device()}, stream)"
         else:
             found = self.on_host(name)
         if len(re.findall(rf"\b{placeholder}\b", text)) == 1:

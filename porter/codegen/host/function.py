@@ -30,7 +30,7 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
         for statement in asserted:
             self.host_statement(statement)
         tests, self.out.lines = self.out.lines, []
-        self._prologue(body, tests)
+        self._prologue(tests)
         head = self._head()
         if not any(isinstance(i, ir.Return) for i in self.plan.items):
             body += self._epilogue_lines()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from porter import ir
@@ -19,7 +18,7 @@ from porter.schedule.nodes import Launch
 class Prologue(HostBase):
     """Writes what stands before the first statement."""
 
-    def _prologue(self, body: Sequence[str], asserted: Sequence[str]) -> None:
+    def _prologue(self, asserted: Sequence[str]) -> None:
         for p in self.plan.parameters:
             if p.attribute:
                 self.emit(f"{p.name} = self.{p.attribute}")
@@ -51,19 +50,17 @@ class Prologue(HostBase):
                 if len(names) == 1
                 else " or ".join(f"_on_device({n})" for n in names)
             )
-            if any("on_device" in line for line in body):
+            if self.naming.asks_device:
                 self.emit(f"on_device = {inside}")
         self.emit("stream = 0 if stream is None else stream")
-        self._transfers([p for p in self.arrays if self._is_used(p.name, body)])
+        self._transfers([p for p in self.arrays if self._is_used(p.name)])
         if self.errors:
             slots = max(self.errors) + 1
             zeros = f"np.zeros({slots}, np.int32)"
             self.emit(f"error = {self.target.copied(zeros)}")
 
-    def _is_used(self, name: str, body: Sequence[str]) -> bool:
-        if name in self.overlap.written:
-            return True
-        return any(re.search(rf"\bd_{name}\b", line) for line in body)
+    def _is_used(self, name: str) -> bool:
+        return name in self.naming.mentioned or name in self.overlap.written
 
     def _check_parameter(self, p: ir.Parameter) -> None:
         name = p.name

@@ -53,11 +53,11 @@ class Results(HostBase):
                 return f"whole_{value}" if self.elementwise else value
             made = self._array_result(value)
             for p in sorted(self._may_mean(value)):
-                made = f"{p} if {value} is d_{p} else {made}"
+                made = f"{p} if {value} is {self.buffer(p)} else {made}"
             return made
-        if isinstance(value, ir.Object) and value.array and self.plan_has_arrays:
+        if isinstance(value, ir.Object) and value.array and self.arrays:
             self._needs("_as_given", "_to_device", "_on_device")
-            return f"_as_given({value.name}, on_device, stream)"
+            return f"_as_given({value.name}, {self.on_device()}, stream)"
         if isinstance(value, ir.Load) and not value.index:
             return self._scalar_result(value)
         return self.host.text(value)
@@ -72,8 +72,7 @@ class Results(HostBase):
         shape += ", True" if shape and self._is_choice(name) else ""
         # a scalar is returned as the element of its buffer, this is an array of no dimensions
         shape += ", keep=True" if not (shape or self.plan.buffers[name].shape) else ""
-        on = "on_device" if self.plan_has_arrays else "False"
-        return f"_result({name}, {on}, stream{shape})"
+        return f"_result({name}, {self.on_device()}, stream{shape})"
 
     def _is_choice(self, name: str) -> bool:
         """Whether an array comes from `np.where`, which keeps 0-d arrays where ufuncs do not."""
@@ -87,5 +86,4 @@ class Results(HostBase):
         if value.dtype.weak:
             self._needs("_to_host")
             return f"_to_host({value.buffer}, stream)[()].item()"
-        on = "on_device" if self.plan_has_arrays else "False"
-        return f"_result({value.buffer}, {on}, stream)"
+        return f"_result({value.buffer}, {self.on_device()}, stream)"

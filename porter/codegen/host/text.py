@@ -22,7 +22,7 @@ from porter.codegen.spell import (
 )
 from porter.dtypes.dtype import DType
 from porter.ir.ops import OPS
-from porter.sizes.polynomial import Data, Poly
+from porter.sizes.polynomial import Apply, Data, Poly
 
 #: Python's own math, apart from the `math` that kernels see on the simulator
 HOST_MATH = "_math"
@@ -35,7 +35,6 @@ class HostText:
         self.needs = needs
         self.types = types
         self.names = names
-        self.used: set[str] = set()
         self.on_host: Callable[[str], str] = self._from_device
         self._spell = host_atom(self._name, lambda d: self.text(d.expr))
 
@@ -45,7 +44,6 @@ class HostText:
         return f"_to_host({name}, stream)"
 
     def _name(self, name: str) -> str:
-        self.used.add("_slice_bound" if name == "_slice_bound" else name)
         return self.names.get(name, name)
 
     def poly(self, p: Poly, outer: int = 0) -> str:
@@ -53,10 +51,9 @@ class HostText:
         return parenthesised(*self._poly(p), outer)
 
     def _poly(self, p: Poly) -> tuple[str, int]:
-        text, binds = poly_parts(p, self._spell)
-        if "_slice_bound(" in text:
+        if any(isinstance(a, Apply) and a.op == "bound" for a in p.atoms()):
             self.needs.helpers.add("_slice_bound")
-        return text, binds
+        return poly_parts(p, self._spell)
 
     def text(self, e: ir.Expr, outer: int = 0) -> str:
         """An expression."""

@@ -15,21 +15,20 @@ from tests.support.paths import CORPUS, EXAMPLES
 RUNNABLE = [key for key, case in CASES.items() if case.shapes or case.custom]
 
 
-@pytest.mark.parametrize("size", [1, 2, 9, 33])
 @pytest.mark.parametrize("key", RUNNABLE)
-def test_runs_under_numpy(key: str, size: int) -> None:
-    """No exception, and the argument types are those of the signature."""
+def test_runs_under_numpy(key: str) -> None:
+    """No exception at any size, and the argument types are those of the signature."""
     case = CASES[key]
-    arguments = case.make(np.random.default_rng(size), size)
-    assert len(arguments) == len(case.types)
-    for value, type_ in zip(arguments, case.types, strict=True):
-        if "[" in type_:
-            assert value.dtype == np.dtype(type_.partition("[")[0])
-            assert value.ndim == type_.count(":")
-        else:
-            assert isinstance(value, {"int64": int, "float64": float}.get(type_, object))
-    with np.errstate(all="ignore"):
-        original(key)(*arguments)
+    for size in (1, 2, 9, 33):
+        arguments = case.make(np.random.default_rng(size), size)
+        for value, type_ in zip(arguments, case.types, strict=True):
+            if "[" in type_:
+                assert value.dtype == np.dtype(type_.partition("[")[0])
+                assert value.ndim == type_.count(":")
+            else:
+                assert isinstance(value, {"int64": int, "float64": float}.get(type_, object))
+        with np.errstate(all="ignore"):
+            original(key)(*arguments)
 
 
 def test_every_function_has_a_case() -> None:

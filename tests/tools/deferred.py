@@ -1,0 +1,113 @@
+"""The imports inside functions: each saves time at start-up, or belongs to what may be missing.
+
+A line is `importer -> imported`; a name with a star stands for what starts with it.
+"""
+
+from __future__ import annotations
+
+DEFERRED = {
+    "a command loads what it runs, not what another command runs": """
+        porter.cli -> porter
+        porter.cli -> porter.commands.*
+        porter.cli -> porter.options
+        porter.cli -> porter.target.registry
+        porter.commands.analyze -> porter.commands.baseline
+        porter.commands.analyze -> porter.commands.fixing
+        porter.commands.analyze -> porter.config
+        porter.commands.analyze -> porter.numba_report.command
+        porter.commands.analyze -> porter.output.numba
+        porter.commands.analyze -> porter.output.records
+        porter.commands.analyze -> porter.output.settings
+        porter.commands.analyze -> porter.rules.registry
+        porter.commands.convert -> porter.codegen.module.header
+        porter.analysis.tree -> porter.analysis.workers
+    """,
+    "one output format is written": """
+        porter.output.formats -> porter.output.*
+        porter.output.numba -> porter.numba_report.model
+        porter.output.numba -> porter.output.report.numba
+    """,
+    "the converter is half of porter: files without array code do without it": """
+        porter.output.report.generated -> porter.*
+        porter.rules.domains -> porter.verify.inputs.domains
+        porter.rules.verdicts -> porter.*
+        porter.rules.verdicts -> libcst
+    """,
+    "an option of convert that most runs do not use": """
+        porter.convert.files -> porter.convert.module_values
+        porter.convert.files -> porter.convert.passes
+        porter.convert.files -> porter.ir.printer
+        porter.convert.files -> porter.rules.engine
+        porter.convert.files -> porter.schedule.printer
+        porter.convert.files -> porter.verify.run
+    """,
+    "few files are notebooks, newer than this Python, or have a trace": """
+        porter.source.files -> porter.source.newer
+        porter.source.files -> porter.source.notebook
+        porter.source.newer -> libcst
+        porter.source.newer -> porter.source.lowering
+        porter.trace.lookup -> porter.trace.record
+    """,
+    "settings that most projects do not have": """
+        porter.config -> pathspec
+        porter.config -> tomllib
+        porter.source.files -> pathspec
+    """,
+    "a child process loads the engine that it runs": """
+        porter.verify.compile.ptx_child -> porter.verify.*
+        porter.verify.probe_child -> porter.*
+        porter.verify.sim_child -> porter.verify.engines.*
+        porter.verify.run -> porter.source.files
+    """,
+    "Numba, NumPy and CUDA are loaded where they are used, or may be missing": """
+        porter.emulate.device.context -> llvmlite
+        porter.emulate.source.* -> numba*
+        porter.guarded -> ctypes
+        porter.numba_report.child.compile_child -> numba
+        porter.trace.samples -> numpy
+        porter.verify.compile.* -> numba*
+        porter.verify.compile.* -> numpy
+        porter.verify.compile.* -> cuda.bindings
+        porter.verify.engines.* -> numba*
+        porter.verify.inputs.strategies -> hypothesis
+        porter.verify.probe_child -> numba.cuda
+        porter.verify.probe_child -> numpy
+    """,
+}
+#: imports inside functions for another reason: they are to go, and the list shrinks
+OPEN = """
+        porter.config -> porter.cost.machine
+        porter.convert.attempt -> porter.schedule.elementwise
+        porter.emulate.blocks -> porter.emulate.launch
+        porter.inference.usage -> porter.inference.signature
+        porter.lowering.* -> porter.*
+        porter.resolve.globals -> porter.resolve.definitions
+        porter.sizes.polynomial -> porter.ir.printer
+        porter.source.module -> porter.resolve.globals
+        porter.transforms.arrays.hoist_reductions -> porter.*
+        porter.transforms.loops.scan_loops -> porter.*
+"""
+#: modules that import each other in a circle; none is meant to stay
+CIRCLES = """
+    lowering.arrays.calculus lowering.arrays.compaction lowering.arrays.picking
+    lowering.arrays.rearrange lowering.arrays.stores lowering.arrays.subscripts
+    lowering.expressions.calls lowering.expressions.comprehension lowering.expressions.equality
+    lowering.expressions.evaluate lowering.expressions.inline lowering.expressions.methods
+    lowering.functions lowering.functions.creation lowering.functions.grids
+    lowering.functions.joining lowering.functions.registry lowering.functions.subscripted
+    lowering.host.preconditions lowering.host.purity lowering.host.statements lowering.host.text
+    lowering.statements.control lowering.statements.live_out lowering.statements.looping
+    lowering.statements.results lowering.statements.statements lowering.statements.statics
+    lowering.statements.untouched
+
+    lowering.state.builder lowering.state.facts lowering.state.mixed resolve.definitions
+    resolve.globals source.module
+
+    codegen.kernel.blocks codegen.kernel.kernels codegen.kernel.private codegen.kernel.scans
+
+    emulate.blocks emulate.device.warps emulate.launch
+
+    ir.nodes ir.printer sizes.polynomial
+
+    inference.signature inference.usage
+"""

@@ -9,6 +9,7 @@ from porter.analyses.accesses import accesses
 from porter.analyses.broadcast import expandable, fixed_shapes
 from porter.analyses.runtime_broadcast import widenable
 from porter.analyses.scans import scan_lines
+from porter.ir.aliasing import Aliases
 from porter.ir.check import check
 from porter.ir.context import Context
 from porter.ir.walk import statements
@@ -92,6 +93,7 @@ def plan(program: ir.Program) -> Plan:
         widenable(program, [m for g in groups for m in g]),
         program.imports,
         tuple(context.notes),
+        Aliases.of(body, context.buffers),
         tuple(sorted(context.apart)),
     )
 

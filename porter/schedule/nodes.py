@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from porter import ir
 from porter.diagnostics import Diagnostic
+from porter.ir.aliasing import Aliases
 from porter.sizes.polynomial import Poly
 
 
@@ -128,4 +129,5 @@ class Plan:
     widened: tuple[tuple[str, int, Poly], ...] = ()
     imports: tuple[str, ...] = ()
     notes: tuple[Diagnostic, ...] = ()  # loops that run on one thread
+    aliases: Aliases = field(default_factory=Aliases)
     apart: tuple[tuple[str, str], ...] = ()  # (written, read) arguments that must not be one array

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from porter import ir
 from porter.analyses.accesses import accesses
 from porter.analyses.reductions import has_data
+from porter.ir.aliasing import Aliases
 from porter.ir.walk import loaded, statements, walk
 from porter.schedule.elementwise import items_of
 from porter.schedule.nodes import Fold, Kernel, Launch, Plan
@@ -24,34 +25,20 @@ from porter.sizes.polynomial import Poly
 class Overlap:
     """`crossing`: kernel -> [(read argument, [written ones])]; `sequential`: kernel -> pairs."""
 
+    aliases: Aliases
     written: set[str] = field(default_factory=set)
-    buffers: dict[str, ir.Buffer] = field(default_factory=dict)
     crossing: dict[str, list[tuple[str, list[str]]]] = field(default_factory=dict)
     sequential: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
-    moves: list[tuple[str, str]] = field(default_factory=list)
-
-    def may_mean(self, name: str) -> set[str]:
-        """The arguments that a name of the host may be: itself, or what it was bound to."""
-        reached = {name}
-        while more := {b for n, b in self.moves if n in reached} - reached:
-            reached |= more
-        return {n for n in reached if n in self.buffers and self.buffers[n].parameter}
-
-    def possible(self, a: str, b: str) -> bool:
-        """Whether two arguments can be the same array."""
-        return self.buffers[a].is_like(self.buffers[b])
 
 
 def overlaps(plan: Plan) -> Overlap:
     """What the kernels of a plan do to arguments."""
-    result = Overlap(buffers=plan.buffers)
-    result.moves = [pair for i in items_of(plan.items) if isinstance(i, ir.Bind)
-                    for pair in zip(i.names, i.buffers, strict=True)]  # fmt: skip
+    result = Overlap(plan.aliases)
     kernels = [item.kernel for item in items_of(plan.items) if isinstance(item, Launch)]
     for kernel in kernels:
         _kernel(kernel, result)
     for number, first in enumerate(kernels):
-        if not any(result.may_mean(n) for n in _touched(first, True)):
+        if not any(result.aliases.arguments(n) for n in _touched(first, True)):
             users = [k for k in kernels[number + 1 :] if k.origin == first.origin]
             _before(first, [k for k in users if _in_loop(k)], result)
     return result
@@ -67,10 +54,10 @@ def _before(first: Kernel, users: Sequence[Kernel], result: Overlap) -> None:
     """What is computed before the user's loop, of an argument that its iterations may change."""
     loads = _touched(first, False)
     for kernel in users:
-        for w in sorted(n for n in _touched(kernel, True) if result.may_mean(n)):
-            for r in sorted(n for n in loads - {w} if result.may_mean(n)):
+        for w in sorted(n for n in _touched(kernel, True) if result.aliases.arguments(n)):
+            for r in sorted(n for n in loads - {w} if result.aliases.arguments(n)):
                 pairs = result.sequential.setdefault(kernel.name, [])
-                if result.possible(w, r) and (w, r) not in pairs:
+                if result.aliases.alike(w, r) and (w, r) not in pairs:
                     pairs.append((w, r))
 
 
@@ -131,7 +118,7 @@ def _step(
     stores += [s.store for s in parts if isinstance(s, Fold) and s.store is not None]
     looped = {s.buffer for s in stores if s.origin.looped}
     late = {s.buffer for s in stores if s.origin.late}
-    meaning = {n: result.may_mean(n) for n in {*reads, *writes}}
+    meaning = {n: result.aliases.arguments(n) for n in {*reads, *writes}}
     parameters = {n for n, m in meaning.items() if m}
     written = sorted(set(writes) & parameters)
     for w in written:
@@ -140,7 +127,7 @@ def _step(
     for w in written:
         for r in sorted(set(reads) & parameters - {w}):
             own_element = w not in late and _same_element(reads[r], writes[w])
-            if own_element or not result.possible(w, r):
+            if own_element or not result.aliases.alike(w, r):
                 continue
             if meets == "sequential" or (meets and w in looped):
                 result.sequential.setdefault(name, []).append((w, r))

@@ -120,7 +120,7 @@ class HostBase:
         if name in self.naming.device and name not in self.overlap.written:
             self._needs("_host_copy", "_to_host", "_on_device")
             found = name
-            for w in sorted(w for w in self.overlap.written if self.overlap.possible(w, name)):
+            for w in sorted(w for w in self.overlap.written if self.plan.aliases.alike(w, name)):
                 self._needs("_same_memory")
                 found = f"{self.buffer(w)} if _same_memory({w}, {name}) else {found}"
             return f"_host_copy({found}, stream)"
@@ -152,7 +152,7 @@ class HostBase:
         self._needs("_same_memory")
         one, other = (self.buffer(n) if device else n for n in (written, read))
         self.emit(f"if _same_memory({one}, {other}):")
-        a, b = (min(self.overlap.may_mean(n)) for n in (written, read))
+        a, b = (min(self.plan.aliases.arguments(n)) for n in (written, read))
         text = f"{a} and {b} are one array: pass a copy of {b}"
         if a == b:
             text = f"{a} is read by another name where it is stored into: make a copy first"

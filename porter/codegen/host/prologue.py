@@ -212,7 +212,7 @@ class Prologue(HostBase):
         self._needs("_to_device", "_on_device")
         word = "if"
         for w in before:
-            if self.overlap.possible(w, name) and (w, name) not in self.plan.apart:
+            if self.plan.aliases.alike(w, name) and (w, name) not in self.plan.apart:
                 self._needs("_same_memory")
                 self.emit(f"{word} _same_memory({w}, {name}):")
                 self.emit(f"    d_{name} = d_{w}")

@@ -52,7 +52,7 @@ class Results(HostBase):
             if value in self.naming.device:
                 return f"whole_{value}" if self.elementwise else value
             made = self._array_result(value)
-            for p in sorted(self._may_mean(value)):
+            for p in sorted(self.plan.aliases.arguments(value)):
                 made = f"{p} if {value} is {self.buffer(p)} else {made}"
             return made
         if isinstance(value, ir.Object) and value.array and self.arrays:
@@ -61,10 +61,6 @@ class Results(HostBase):
         if isinstance(value, ir.Load) and not value.index:
             return self._scalar_result(value)
         return self.host.text(value)
-
-    def _may_mean(self, name: str) -> set[str]:
-        """The arguments that a variable of the host may still be when it is returned."""
-        return self.overlap.may_mean(name)
 
     def _array_result(self, name: str) -> str:
         self._needs("_result")

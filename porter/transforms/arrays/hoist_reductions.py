@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import reads, written_buffers
-from porter.analyses.aliases import Pairs, aliases, arguments, with_others
+from porter.ir.aliasing import Aliases
 from porter.ir.context import Context, map_blocks, symbols
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.rebuild import map_expr
@@ -23,10 +23,10 @@ from porter.transforms.arrays.unreached import guarded
 
 def extract(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass, over one statement list and those inside it."""
-    return _block(body, context, aliases(body) | arguments(context))
+    return _block(body, context, Aliases.of(body, context.buffers))
 
 
-def _block(body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs) -> tuple[ir.Stmt, ...]:
+def _block(body: tuple[ir.Stmt, ...], context: Context, aliases: Aliases) -> tuple[ir.Stmt, ...]:
     result: list[ir.Stmt] = []
     known: dict[ir.Expr, tuple[str, frozenset[str]]] = {}
     twice = _repeated(body)
@@ -34,9 +34,9 @@ def _block(body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs) -> tuple[i
         if isinstance(s, (ir.Def, ir.Write)):
             s = _hoisted(s, result, known, twice, context)
         elif not isinstance(s, ir.Stage):
-            s = map_blocks(s, lambda b: _block(b, context, pairs))
+            s = map_blocks(s, lambda b: _block(b, context, aliases))
         result.append(s)
-        changed = with_others(written_buffers((s,)), pairs)
+        changed = aliases.with_others(written_buffers((s,)), arguments=True)
         known = {k: v for k, v in known.items() if not (v[1] & changed)}
     return tuple(result)
 

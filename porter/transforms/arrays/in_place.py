@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import plain
-from porter.analyses.aliases import Pairs, aliases
 from porter.dtypes.dtype import BOOL
+from porter.ir.aliasing import Aliases
 from porter.ir.context import Context, map_blocks, symbols
 from porter.ir.walk import substitute, walk
 from porter.sizes.polynomial import Poly
@@ -15,26 +15,26 @@ from porter.sizes.polynomial import Poly
 
 def in_place(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass."""
-    return _block(body, context, aliases(body))
+    return _block(body, context, Aliases.of(body, context.buffers))
 
 
-def _block(body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs) -> tuple[ir.Stmt, ...]:
+def _block(body: tuple[ir.Stmt, ...], context: Context, aliases: Aliases) -> tuple[ir.Stmt, ...]:
     result: list[ir.Stmt] = []
     for s in body:
         if isinstance(s, ir.Write) and s.axes:
-            result += _write(s, context, pairs)
+            result += _write(s, context, aliases)
         elif isinstance(s, ir.Stage):
             result.append(s)
         else:
-            result.append(map_blocks(s, lambda b: _block(b, context, pairs)))
+            result.append(map_blocks(s, lambda b: _block(b, context, aliases)))
     return tuple(result)
 
 
-def _write(s: ir.Write, context: Context, pairs: Pairs) -> list[ir.Stmt]:
+def _write(s: ir.Write, context: Context, aliases: Aliases) -> list[ir.Stmt]:
     before: list[ir.Stmt] = []
-    if _collides(s, s.body, pairs):
+    if _collides(s, s.body, aliases):
         s = replace(s, body=_held(s, s.body, before, context, "new"))
-    if s.mask is not None and _collides(s, s.mask, pairs):
+    if s.mask is not None and _collides(s, s.mask, aliases):
         mask = _held(s, s.mask, before, context, "mask")
         s = replace(s, mask=replace(mask, dtype=BOOL))
     return [*before, s]
@@ -55,12 +55,11 @@ def _held(
     return ir.Load(buffer.name, at, expr.dtype)
 
 
-def _collides(s: ir.Write, expr: ir.Expr, pairs: Pairs) -> bool:
+def _collides(s: ir.Write, expr: ir.Expr, aliases: Aliases) -> bool:
     for e in walk(expr):
         if not isinstance(e, ir.Load):
             continue
-        aliased = frozenset((e.buffer, s.buffer)) in pairs
-        if aliased or (e.buffer == s.buffer and not safe(s, e.index)):
+        if aliases.meet(e.buffer, s.buffer) or (e.buffer == s.buffer and not safe(s, e.index)):
             return True
     return False
 

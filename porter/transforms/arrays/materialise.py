@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter import ir
-from porter.analyses.accesses import expressions, read_buffers, reads, written_buffers
-from porter.analyses.aliases import Pairs, aliases, arguments, with_others
+from porter.analyses.accesses import expressions, read_buffers, written_buffers
 from porter.analyses.reductions import has_data
 from porter.analyses.scans import runs_along
+from porter.ir.aliasing import Aliases
 from porter.ir.context import (
     Context,
     is_trivial,
@@ -34,7 +34,7 @@ REUSE_BUDGET = 4
 def store(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: definitions are inlined or stored."""
     mutable = _stored_for_good(body)
-    return _block(body, context, mutable, set(), aliases(body))
+    return _block(body, context, mutable, set(), Aliases.of(body, context.buffers))
 
 
 def _stored_for_good(body: tuple[ir.Stmt, ...]) -> set[str]:
@@ -60,7 +60,11 @@ def _stored_for_good(body: tuple[ir.Stmt, ...]) -> set[str]:
 
 
 def _block(
-    body: tuple[ir.Stmt, ...], context: Context, mutable: set[str], later: set[str], pairs: Pairs
+    body: tuple[ir.Stmt, ...],
+    context: Context,
+    mutable: set[str],
+    later: set[str],
+    aliases: Aliases,
 ) -> tuple[ir.Stmt, ...]:
     work = list(body)
     k = 0
@@ -73,9 +77,11 @@ def _block(
             if not used:
                 del work[k]
                 continue
-            if s.name not in mutable | later and _inlinable(s, rest, mutable | later, pairs, known):
+            if s.name not in mutable | later and _inlinable(
+                s, rest, mutable | later, aliases, known
+            ):
                 known = {}
-                context.apart |= _late_reads(s, rest, pairs, arguments(context))
+                context.apart |= _late_reads(s, rest, aliases)
                 work[k:] = [inlined(r, s) if s.name in _all_loads(r) else r for r in rest]
                 continue
             work[k : k + 1] = _stored(s, context)
@@ -83,7 +89,7 @@ def _block(
             continue
         outer = later | read_buffers(work)
         if not isinstance(s, ir.Stage):
-            work[k] = map_blocks(s, lambda b, o=outer: _block(b, context, mutable, o, pairs))  # type: ignore[misc]
+            work[k] = map_blocks(s, lambda b, o=outer: _block(b, context, mutable, o, aliases))  # type: ignore[misc]
         k += 1
     return tuple(work)
 
@@ -98,7 +104,7 @@ def _inlinable(
     s: ir.Def,
     rest: Sequence[ir.Stmt],
     mutable: set[str],
-    pairs: Pairs,
+    aliases: Aliases,
     known: dict[int, bool] | None = None,
 ) -> bool:
     """Whether a definition may be written out where it is read.
@@ -108,21 +114,21 @@ def _inlinable(
     """
     known = {} if known is None else known
     if len(rest) not in known:
-        known[len(rest)] = _is_inlinable(s, rest, mutable, pairs, known)
+        known[len(rest)] = _is_inlinable(s, rest, mutable, aliases, known)
     return known[len(rest)]
 
 
 def _is_inlinable(
-    s: ir.Def, rest: Sequence[ir.Stmt], mutable: set[str], pairs: Pairs, known: dict[int, bool]
+    s: ir.Def, rest: Sequence[ir.Stmt], mutable: set[str], aliases: Aliases, known: dict[int, bool]
 ) -> bool:
     if any(isinstance(e, ir.Reduce) for e in walk(s.body)):
         return _epilogue(s, rest)
     if is_trivial(s.body):
         return True
-    if _named_local(s, rest, mutable, pairs, known):
+    if _named_local(s, rest, mutable, aliases, known):
         return False
     # what the sources are made of changes too where another name for them is stored into
-    sources = with_others({a.buffer for a in reads(s.body, frozenset(), s.origin)}, pairs)
+    sources = aliases.with_others(loaded(s.body))
     scalars = {e.name for e in walk(s.body) if hasattr(e, "name")}
     changed: set[str] = set()
     total = 0
@@ -142,18 +148,16 @@ def _is_inlinable(
     return total <= BUDGET
 
 
-def _late_reads(
-    s: ir.Def, rest: Sequence[ir.Stmt], pairs: Pairs, given: Pairs
-) -> set[tuple[str, str]]:
+def _late_reads(s: ir.Def, rest: Sequence[ir.Stmt], aliases: Aliases) -> set[tuple[str, str]]:
     """(written, read) arguments that must not be one array, for the definition is read too late."""
-    sources = with_others({a.buffer for a in reads(s.body, frozenset(), s.origin)}, pairs)
+    sources = aliases.with_others(loaded(s.body))
     changed: set[str] = set()
     found: set[tuple[str, str]] = set()
     for r in rest:
         if any(reads_of(x, s.name) for x in _nested(r)):
             written = changed if _alone(r) else changed | written_buffers((r,))
-            found |= {(w, q) for w in written for q in sources if frozenset((w, q)) in given}
-        changed |= with_others(written_buffers((r,)), pairs)
+            found |= {(w, q) for w in written for q in sources if aliases.given_twice(w, q)}
+        changed |= aliases.with_others(written_buffers((r,)))
     return found
 
 
@@ -188,7 +192,7 @@ def _scannable(s: ir.Def, reader: ir.Def | ir.Write) -> bool:
 
 
 def _named_local(
-    s: ir.Def, rest: Sequence[ir.Stmt], mutable: set[str], pairs: Pairs, known: dict[int, bool]
+    s: ir.Def, rest: Sequence[ir.Stmt], mutable: set[str], aliases: Aliases, known: dict[int, bool]
 ) -> bool:
     """Whether all reads are at the reader's own index, close by: it will be a local scalar."""
     left = sum(len(reads_of(x, s.name)) for r in rest if s.name in _all_loads(r)
@@ -199,7 +203,7 @@ def _named_local(
         if isinstance(r, ir.Alloc):
             continue
         if isinstance(r, ir.Def) and r.name not in mutable:
-            if _inlinable(r, rest[k + 1 :], mutable, pairs, known):
+            if _inlinable(r, rest[k + 1 :], mutable, aliases, known):
                 return False
         if not isinstance(r, (ir.Def, ir.Write)) or not same_extents(s.axes, r.axes):
             return False

@@ -8,9 +8,9 @@ from itertools import product
 
 from porter import ir
 from porter.analyses.accesses import Access, accesses, exposed_locals, touched, used_locals
-from porter.analyses.aliases import Pairs, aliases, with_others
 from porter.analyses.reductions import cooperative
 from porter.dtypes.dtype import BOOL, INT64
+from porter.ir.aliasing import Aliases
 from porter.ir.context import (
     Context,
     is_trivial,
@@ -27,29 +27,33 @@ from porter.sizes.polynomial import Poly
 
 def merge_fills(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """`out = zeros(...)` followed by `out[1:-1] = ...` is one stage with a branch."""
-    return _merge_fills(body, context, aliases(body))
+    return _merge_fills(body, context, Aliases.of(body, context.buffers))
 
 
-def _merge_fills(body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs) -> tuple[ir.Stmt, ...]:
+def _merge_fills(
+    body: tuple[ir.Stmt, ...], context: Context, aliases: Aliases
+) -> tuple[ir.Stmt, ...]:
     result: list[ir.Stmt] = []
     for s in body:
         last = next((k for k in range(len(result) - 1, -1, -1)
                      if not isinstance(result[k], ir.Alloc)), None)  # fmt: skip
         fill = result[last] if last is not None else None
         if isinstance(s, ir.Stage) and isinstance(fill, ir.Stage) and last is not None:
-            merged = _filled(fill, s, context, pairs)
+            merged = _filled(fill, s, context, aliases)
             if merged is not None:
                 del result[last]
                 s = merged
         result.append(
             s
             if isinstance(s, ir.Stage)
-            else map_blocks(s, lambda b: _merge_fills(b, context, pairs))
+            else map_blocks(s, lambda b: _merge_fills(b, context, aliases))
         )
     return tuple(result)
 
 
-def _filled(fill: ir.Stage, region: ir.Stage, context: Context, pairs: Pairs) -> ir.Stage | None:
+def _filled(
+    fill: ir.Stage, region: ir.Stage, context: Context, aliases: Aliases
+) -> ir.Stage | None:
     """The fill's stage with the region's statements where the region is."""
     whole = fill.body[0] if len(fill.body) == 1 else None
     if not isinstance(whole, ir.Write) or whole.checked or whole.combine:
@@ -68,7 +72,7 @@ def _filled(fill: ir.Stage, region: ir.Stage, context: Context, pairs: Pairs) ->
         return None
     if any(a.buffer == whole.buffer and not a.write for a in found):
         return None
-    if _read_by_another_name(found, whole.buffer, context, pairs):
+    if _read_by_another_name(found, whole.buffer, context, aliases):
         return None
     if tuple(a.extent for a in fill.axes) != context.buffers[whole.buffer].shape:
         return None
@@ -127,19 +131,19 @@ def make_stages(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, .
 
 def fuse(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """Neighbours over one domain share a kernel when no element crosses threads."""
-    return _fuse(body, context, aliases(body))
+    return _fuse(body, context, Aliases.of(body, context.buffers))
 
 
-def _fuse(body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs) -> tuple[ir.Stmt, ...]:
+def _fuse(body: tuple[ir.Stmt, ...], context: Context, aliases: Aliases) -> tuple[ir.Stmt, ...]:
     result: list[ir.Stmt] = []
     for s in body:
         if not isinstance(s, ir.Stage):
-            s = map_blocks(s, lambda b: _fuse(b, context, pairs))
+            s = map_blocks(s, lambda b: _fuse(b, context, aliases))
         last = next((k for k in range(len(result) - 1, -1, -1)
                      if not isinstance(result[k], ir.Alloc)), None)  # fmt: skip
         before = result[last] if last is not None else None
         if isinstance(s, ir.Stage) and isinstance(before, ir.Stage) and last is not None:
-            joined = _joined(before, s, context, pairs)
+            joined = _joined(before, s, context, aliases)
             if joined is not None:
                 del result[last]
                 result.append(joined)
@@ -155,7 +159,7 @@ def aligned_to(first: Sequence[ir.Axis], s: ir.Stage) -> ir.Stage:
     return ir.Stage(tuple(first), body, s.origin)
 
 
-def _joined(a: ir.Stage, b: ir.Stage, context: Context, pairs: Pairs) -> ir.Stage | None:
+def _joined(a: ir.Stage, b: ir.Stage, context: Context, aliases: Aliases) -> ir.Stage | None:
     if any(isinstance(x, ir.Jump) for x in own_level(a.body)):
         return None  # its `continue` would skip the second stage's statements
     if not a.axes and not b.axes:
@@ -164,7 +168,7 @@ def _joined(a: ir.Stage, b: ir.Stage, context: Context, pairs: Pairs) -> ir.Stag
         return None
     b = aligned_to(a.axes, b)
     mine, theirs = list(accesses(a.body)), list(accesses(b.body))
-    if not _independent(a.axes, mine, theirs) or _may_meet(a.axes, mine, theirs, context, pairs):
+    if not _independent(a.axes, mine, theirs) or _may_meet(a.axes, mine, theirs, context, aliases):
         return None
     if {x.name for x in statements(a.body) if isinstance(x, ir.Let)} & exposed_locals(b.body):
         return None
@@ -217,17 +221,17 @@ def _may_meet(
     first: list[Access],
     second: list[Access],
     context: Context,
-    pairs: Pairs,
+    aliases: Aliases,
 ) -> bool:
     """Arrays by two names: variables of the host, or two arguments that may be one array."""
-    paired = set().union(*pairs)
+    paired = set().union(*aliases.pairs)
     for x, y in product(
         [x for x in first if x.buffer in paired or context.buffers[x.buffer].parameter],
         [y for y in second if y.buffer in paired or context.buffers[y.buffer].parameter],
     ):
         if x.buffer == y.buffer or not (x.write or y.write):
             continue
-        if frozenset((x.buffer, y.buffer)) in pairs:
+        if aliases.meet(x.buffer, y.buffer):
             return True
         if context.buffers[x.buffer].parameter and context.buffers[y.buffer].parameter:
             both = [a for a in (*first, *second) if a.buffer in (x.buffer, y.buffer)]
@@ -238,26 +242,19 @@ def _may_meet(
         touched = [a for a in first if a.buffer == y.buffer]
         if not x.write or all(a.index == x.index for a in (y, *touched)):
             continue
-        if _are_arguments(x.buffer, y.buffer, context, pairs):
+        if aliases.arguments(x.buffer) and aliases.arguments(y.buffer):
             return True
     return False
 
 
-def _are_arguments(x: str, y: str, context: Context, pairs: Pairs) -> bool:
-    """Whether both names may mean arguments of the function."""
-    return all(
-        any(context.buffers[n].parameter for n in with_others({name}, pairs)) for name in (x, y)
-    )
-
-
 def _read_by_another_name(
-    found: Sequence[Access], name: str, context: Context, pairs: Pairs
+    found: Sequence[Access], name: str, context: Context, aliases: Aliases
 ) -> bool:
     """Whether an array is read as what may be the same: two arguments may be one array."""
     ndim = len(context.buffers[name].shape)
     others = {a.buffer for a in found if not a.write and len(a.index) == ndim} - {name}
     return any(
-        frozenset((n, name)) in pairs or _are_arguments(n, name, context, pairs) for n in others
+        aliases.meet(n, name) or (aliases.arguments(n) and aliases.arguments(name)) for n in others
     )
 
 
@@ -405,35 +402,35 @@ def _as_local(body: tuple[ir.Stmt, ...], name: str) -> tuple[ir.Stmt, ...]:
 
 def drop_dead_stores(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """A store that the same thread overwrites unread is dropped (`y = zeros(n)` before a loop)."""
-    return _drop_dead_stores(body, context, aliases(body))
+    return _drop_dead_stores(body, context, Aliases.of(body, context.buffers))
 
 
 def _drop_dead_stores(
-    body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs
+    body: tuple[ir.Stmt, ...], context: Context, aliases: Aliases
 ) -> tuple[ir.Stmt, ...]:
     result: list[ir.Stmt] = []
     for s in body:
         if isinstance(s, ir.Stage):
             after = [s.body[k + 1 :] for k in range(len(s.body))]
             kept = (x for x, rest in zip(s.body, after, strict=True)
-                    if not _overwritten(x, rest, context, pairs))  # fmt: skip
+                    if not _overwritten(x, rest, context, aliases))  # fmt: skip
             s = replace(s, body=tuple(kept))
         else:
-            s = map_blocks(s, lambda b: _drop_dead_stores(b, context, pairs))
+            s = map_blocks(s, lambda b: _drop_dead_stores(b, context, aliases))
         result.append(s)
     return tuple(result)
 
 
-def _overwritten(s: ir.Stmt, rest: Sequence[ir.Stmt], context: Context, pairs: Pairs) -> bool:
+def _overwritten(s: ir.Stmt, rest: Sequence[ir.Stmt], context: Context, aliases: Aliases) -> bool:
     if not isinstance(s, ir.Write) or s.checked:
         return False
-    may_be_other = context.buffers[s.buffer].parameter or any(s.buffer in p for p in pairs)
+    may_be_other = context.buffers[s.buffer].parameter or any(s.buffer in p for p in aliases.pairs)
     for r in rest:
         # one inside of a loop only leaves that loop
         if any(isinstance(x, ir.Jump) for x in own_level((r,))):
             return False
         found = list(accesses((r,)))
-        if may_be_other and _read_by_another_name(found, s.buffer, context, pairs):
+        if may_be_other and _read_by_another_name(found, s.buffer, context, aliases):
             return False
         touching = [a for a in found if a.buffer == s.buffer]
         if not touching:

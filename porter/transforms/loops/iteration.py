@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import TypeVar, cast
 
 from porter import ir
-from porter.analyses.accesses import expressions, reads, written_buffers
-from porter.analyses.aliases import Pairs, aliases, arguments, with_others
+from porter.analyses.accesses import expressions, written_buffers
+from porter.ir.aliasing import Aliases
 from porter.ir.context import (
     Context,
     locals_of,
@@ -23,7 +23,7 @@ from porter.ir.context import (
     weight,
 )
 from porter.ir.ops import RESULT_NAMES
-from porter.ir.walk import blocks, free_names, rewrite_poly, statements, walk
+from porter.ir.walk import blocks, free_names, loaded, rewrite_poly, statements, walk
 from porter.transforms.arrays.materialise import inlined
 
 Element = TypeVar("Element", ir.Def, ir.Write)
@@ -36,11 +36,10 @@ def written_out(body: Sequence[ir.Stmt], context: Context) -> tuple[ir.Stmt, ...
     """The body of a loop with its arrays put in place of their reads, where legal and cheap."""
     if not any(isinstance(s, ir.Def) for s in statements(tuple(body))):
         return tuple(body)
-    pairs = aliases(context.program.body) | arguments(context)
-    return _block(tuple(body), context, pairs)
+    return _block(tuple(body), context, Aliases.of(context.program.body, context.buffers))
 
 
-def _block(body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs) -> tuple[ir.Stmt, ...]:
+def _block(body: tuple[ir.Stmt, ...], context: Context, aliases: Aliases) -> tuple[ir.Stmt, ...]:
     work = list(body)
     k = 0
     while k < len(work):
@@ -48,12 +47,12 @@ def _block(body: tuple[ir.Stmt, ...], context: Context, pairs: Pairs) -> tuple[i
         if isinstance(s, ir.Def) and s.name not in context.used_later:
             work[k + 1 :] = rest = _renewed(s, rest, context)
             before, s = sums_apart(s, context)
-            if _legal(s, rest, pairs) and _cheap(s, rest):
+            if _legal(s, rest, aliases) and _cheap(s, rest):
                 work[k:] = [*before, *(inlined(r, s) for r in rest)]
                 k += len(before)
                 continue
         else:
-            work[k] = map_blocks(s, lambda b: _block(b, context, pairs))
+            work[k] = map_blocks(s, lambda b: _block(b, context, aliases))
         k += 1
     return tuple(work)
 
@@ -104,15 +103,15 @@ def sums_apart(s: Element, context: Context) -> tuple[list[ir.Let], Element]:
     return before, cast(Element, new)
 
 
-def _legal(s: ir.Def, rest: Sequence[ir.Stmt], pairs: Pairs) -> bool:
+def _legal(s: ir.Def, rest: Sequence[ir.Stmt], aliases: Aliases) -> bool:
     """Whether nothing that the definition reads changes before it is read for the last time."""
     if any(isinstance(e, ir.Reduce) for e in walk(s.body)) or s.name in written_buffers(rest):
         return False
-    sources = with_others({a.buffer for a in reads(s.body, frozenset(), s.origin)}, pairs)
+    sources = aliases.with_others(loaded(s.body), arguments=True)
     scalars = locals_of(s.body)
     changed: set[str] = set()
     for r in rest:
-        written = with_others(written_buffers((r,)), pairs)
+        written = aliases.with_others(written_buffers((r,)), arguments=True)
         written |= {x.name for x in statements((r,)) if isinstance(x, ir.Let)}
         if any(True for _ in _uses((r,), s.name, ())):
             # an array statement reads all before it stores; what has blocks goes back and forth,

@@ -86,7 +86,7 @@ def _while(loop: ir.While, after: set[str], context: Context) -> list[ir.Stmt]:
 def _place(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt]:
     reason = obstacle(loop, after, context)
     if reason is None:
-        met = obstacle(under_one_name(loop, context.program.body), after, context)
+        met = obstacle(under_one_name(loop, context.program), after, context)
         if met is not None:
             raise met
         return _threads_or_steps(loop, after, context)

@@ -19,7 +19,7 @@ from porter.transforms.arrays.empty import drop_empty
 from porter.transforms.arrays.hoist_reductions import extract
 from porter.transforms.arrays.in_place import in_place
 from porter.transforms.arrays.materialise import store
-from porter.transforms.arrays.positions import simplify_positions
+from porter.transforms.arrays.positions import simplify_positions, split_flat_domains
 from porter.transforms.arrays.scalars import device_scalars
 from porter.transforms.fusion.scalar_replacement import registers
 from porter.transforms.fusion.stages import (
@@ -47,6 +47,7 @@ PASSES: tuple[Pass, ...] = (
     set_in_place,
     extract,
     store,
+    simplify_positions,
     in_place,
     scan_lines,
     make_stages,
@@ -58,7 +59,7 @@ PASSES: tuple[Pass, ...] = (
     drop_empty,
     privatise,
     registers,
-    simplify_positions,
+    split_flat_domains,
 )
 
 

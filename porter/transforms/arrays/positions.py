@@ -22,8 +22,13 @@ MOST_AXES = 3
 
 
 def simplify_positions(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
-    """The pass, over one statement list and those inside it."""
-    return tuple(_statement(_taken_apart(s, context), ()) for s in body)
+    """The pass: what divisions, remainders and bounds come to within the ranges."""
+    return _block(body, ())
+
+
+def split_flat_domains(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
+    """The pass: a stage whose one index is taken apart into two runs over these."""
+    return tuple(_split(s, context) if isinstance(s, ir.Stage) else s for s in body)
 
 
 def _block(body: Sequence[ir.Stmt], ranges: Ranges) -> tuple[ir.Stmt, ...]:
@@ -130,10 +135,8 @@ def _alone(name: str, monomial: tuple[object, ...]) -> bool:
 # -- a flat index that is taken apart --------------------------------------------------
 
 
-def _taken_apart(s: ir.Stmt, context: Context) -> ir.Stmt:
+def _split(s: ir.Stage, context: Context) -> ir.Stage:
     """A stage over n * m elements as one over n and m, if that is how its index is used."""
-    if not isinstance(s, ir.Stage):
-        return s
     for place, axis in enumerate(s.axes):
         divisor = _divisor(s, axis.name) if len(s.axes) < MOST_AXES else None
         count, rest = (Poly(), axis.hi) if divisor is None else multiples(axis.hi, divisor)
@@ -143,9 +146,9 @@ def _taken_apart(s: ir.Stmt, context: Context) -> ir.Stmt:
             continue
         outer, inner = (ir.Axis(context.fresh(n), hi) for n, hi in (("i_", count), ("j_", divisor)))
         flat = sym(outer.name, True) * divisor + sym(inner.name, True)
-        body = tuple(rename_axes(b, {axis.name: flat}) for b in s.body)
         axes = (*s.axes[:place], outer, inner, *s.axes[place + 1 :])
-        return _taken_apart(ir.Stage(axes, body, s.origin), context)
+        body = _block([rename_axes(b, {axis.name: flat}) for b in s.body], axes)
+        return _split(replace(s, axes=axes, body=body), context)
     return s
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 
 from porter.emulate.device import context as ctx
@@ -12,19 +10,13 @@ from porter.emulate.errors import BarrierError
 from porter.emulate.source.entries import enter
 from porter.emulate.source.sites import BARRIER, GRID, SITES, WARP
 from porter.emulate.source.threads import ENDED, advance
-
-if TYPE_CHECKING:
-    from porter.emulate.launch import _Launch
-
-Ints = np.ndarray[Any, np.dtype[np.int64]]
+from porter.emulate.work import MOST_SHARED, Ints, Work
 
 
 class Block:
     """The memory of one block: its threads' states, their exchange, and shared arrays."""
 
-    def __init__(self, work: _Launch, threads: Ints) -> None:
-        from porter.emulate.launch import MOST_SHARED
-
+    def __init__(self, work: Work, threads: Ints) -> None:
         self.work = work
         count = len(threads)
         arena = MOST_SHARED + work.dynamic if work.kernel.shared else 16
@@ -39,7 +31,7 @@ class Block:
         self.slots = np.zeros((count, ctx.CELLS), np.int64)
         self.slots[:, ctx.THREAD : ctx.NUMBER + 1] = threads
         self.slots[:, ctx.BLOCK_DIM : ctx.HEAD + 1] = [
-            *work.block_dim, *work.grid_dim,
+            *work.order.block_dim, *work.order.grid_dim,
             work.report.ctypes.data, work.arguments.ctypes.data, self.table.ctypes.data,
         ]  # fmt: skip
         self.where = np.full(count, ENDED, np.int64)
@@ -76,10 +68,8 @@ class Block:
     def _advance(self, order: Ints) -> None:
         """Run these threads to their next wait, and all of them on from one barrier to another."""
         work = self.work
-        if work.random is not None:
-            order = work.random.permutation(order)
         advance(
-            work.runner.step, self.memory, work.runner.size, order, work.orders,
+            work.runner.step, self.memory, work.runner.size, work.order.shuffled(order), work.order.rounds,
             self.where, work.barriers, self.table,
         )  # fmt: skip
 
@@ -94,7 +84,7 @@ class Block:
             return waiting
         kinds = {int(s): SITES[int(s)].kind for s in np.unique(where[waiting])}
         if WARP in kinds.values():
-            return warps.release(self.where, self.slots, self)
+            return warps.release(where, self.slots, self.place)
         if len(kinds) > 1:
             self._diverged(sorted(kinds, key=lambda s: SITES[s].line))
         site = next(iter(kinds))
@@ -102,7 +92,7 @@ class Block:
         raise BarrierError(
             f"{ended} of {len(where)} threads of a block end before the barrier"
             f" `{SITES[site].what}` at line {SITES[site].line} of `{SITES[site].function}`"
-            f" that the others wait at ({self.said()})"
+            f" that the others wait at (block {self.place})"
         )
 
     def _together(self, site: int) -> Ints:
@@ -111,7 +101,7 @@ class Block:
         if kind == GRID:
             return np.arange(0)
         if kind == WARP:
-            return warps.release(self.where, self.slots, self)
+            return warps.release(self.where, self.slots, self.place)
         assert kind == BARRIER
         self._count(SITES[site].what)
         self.table[ctx.PHASE] += 1
@@ -132,12 +122,8 @@ class Block:
         raise BarrierError(
             f"divergent barrier: {counts[0]} threads of a block wait at `{one.what}` at line"
             f" {one.line} of `{one.function}`, {counts[1]} at `{other.what}` at line"
-            f" {other.line} of `{other.function}` ({self.said()})"
+            f" {other.line} of `{other.function}` (block {self.place})"
         )
-
-    def said(self) -> str:
-        """The block, for messages."""
-        return f"block {self.place}"
 
     @property
     def at_grid(self) -> int:
@@ -145,18 +131,26 @@ class Block:
         return int(self.where[0])
 
 
-def run_blocks(work: _Launch) -> None:
+def run_straight(work: Work) -> None:
+    """Run a kernel whose threads wait for nothing."""
+    memory = Block(work, work.order.shuffled(work.order.threads))
+    work.watch([memory.arena])
+    memory.enter(work.order.blocks)
+
+
+def run_blocks(work: Work) -> None:
     """Run all blocks of a launch, one after another unless they wait for each other."""
+    order = work.order
     if not work.kernel.cooperative:
-        block = Block(work, work.threads)
-        work.watch([block])
-        for place in work.blocks:
+        block = Block(work, order.threads)
+        work.watch([block.arena])
+        for place in order.blocks:
             block.begin(place)
             block.run()
         return
-    blocks = [Block(work, work.threads) for _ in work.blocks]
-    work.watch(blocks)
-    for block, place in zip(blocks, work.blocks, strict=True):
+    blocks = [Block(work, order.threads) for _ in order.blocks]
+    work.watch([b.arena for b in blocks])
+    for block, place in zip(blocks, order.blocks, strict=True):
         block.begin(place)
     while blocks:
         for block in blocks:
@@ -167,7 +161,7 @@ def run_blocks(work: _Launch) -> None:
         if len(sites) > 1:
             _parted(blocks, sites)
         for block in blocks:
-            block.ready = np.arange(len(work.threads))
+            block.ready = np.arange(len(order.threads))
             block.table[[ctx.PHASE, ctx.GRID_PHASE]] += 1
 
 

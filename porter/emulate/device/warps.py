@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,9 +10,6 @@ from porter.emulate.device import context as ctx
 from porter.emulate.errors import BarrierError
 from porter.emulate.source.sites import SITES, WARP
 from porter.emulate.source.threads import ENDED
-
-if TYPE_CHECKING:
-    from porter.emulate.blocks import Block
 
 Ints = np.ndarray[Any, np.dtype[np.int64]]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
@@ -24,8 +21,8 @@ _LANE = np.arange(LANES)
 _BIT = 1 << _LANE
 
 
-def release(where: Ints, slots: Ints, block: Block) -> Ints:
-    """Complete the exchanges that are complete; the threads that can go on."""
+def release(where: Ints, slots: Ints, place: tuple[int, int, int]) -> Ints:
+    """Complete the exchanges that are complete; the threads of this block that can go on."""
     if _whole(where, slots):
         return np.arange(len(where))
     free: list[int] = []
@@ -38,7 +35,7 @@ def release(where: Ints, slots: Ints, block: Block) -> Ints:
         if waiting and not done:
             stuck = waiting[0]
     if not free:
-        raise _stuck(where, slots, stuck, block)
+        raise _stuck(where, slots, stuck, place)
     return np.array(free, np.int64)
 
 
@@ -133,7 +130,7 @@ def _shuffled(what: str, values: Ints, operands: Ints) -> Ints:
     return taken
 
 
-def _stuck(where: Ints, slots: Ints, thread: int, block: Block) -> BarrierError:
+def _stuck(where: Ints, slots: Ints, thread: int, place: tuple[int, int, int]) -> BarrierError:
     site = SITES[int(where[thread])]
     mask = int(slots[thread, ctx.MASK]) & _ALL
     first = thread // LANES * LANES
@@ -148,4 +145,4 @@ def _stuck(where: Ints, slots: Ints, thread: int, block: Block) -> BarrierError:
         text += f" waits for lanes that are at `{other.what}` at line {other.line}"
     else:
         text += " is reached with different masks"
-    return BarrierError(f"{text} (thread {thread} of {block.said()})")
+    return BarrierError(f"{text} (thread {thread} of block {place})")

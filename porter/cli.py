@@ -16,43 +16,17 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
-from porter.commands.parameters import (
-    AddIgnore,
-    All,
-    AllowSerial,
-    AnalysisFormat,
-    AnalysisOutput,
-    Backend,
-    Baseline,
-    Compile,
-    Compiler,
-    ConvertTimeout,
-    Emit,
-    Evidence,
-    Format,
-    Functions,
-    Ignore,
-    Library,
-    Output,
-    OutputFile,
-    OutputFormat,
-    Paths,
-    Raw,
-    RefuseHost,
-    RunModule,
-    RunScript,
-    Seconds,
-    Select,
-    Signature,
-    StdinFilename,
-    Strict,
-    Timeout,
-    Types,
-    Verbose,
-    VerifyTimeout,
-)
+from porter import __version__
+from porter.commands import parameters as p
 from porter.commands.plain import PlainCommand, PlainGroup
 from porter.diagnostics import UsageError
+from porter.options import (
+    AnalyzeOptions,
+    ConvertOptions,
+    DoctorOptions,
+    TraceOptions,
+    VerifyOptions,
+)
 
 app = typer.Typer(
     name="porter",
@@ -71,8 +45,6 @@ LATER_TARGETS = ("cupy", "gufunc", "loops", "ufunc")
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from porter import __version__
-
         typer.echo(f"porter {__version__}")
         raise typer.Exit(0)
 
@@ -106,12 +78,12 @@ class _WithScriptArguments(PlainCommand):
 @app.command(cls=_WithScriptArguments)
 def analyze(
     context: typer.Context,
-    paths: Paths,
-    functions: Functions = None,
-    output_format: AnalysisOutput = AnalysisFormat.full,
-    output_file: OutputFile = None,
-    select: Select = None,
-    ignore: Ignore = None,
+    paths: p.Paths,
+    functions: p.Functions = None,
+    output_format: p.AnalysisOutput = p.AnalysisFormat.full,
+    output_file: p.OutputFile = None,
+    select: p.Select = None,
+    ignore: p.Ignore = None,
     fix: Annotated[bool, typer.Option("--fix", help="Apply the safe fixes.")] = False,
     unsafe_fixes: Annotated[
         bool, typer.Option("--unsafe-fixes", help="Include unsafe fixes in --fix and --diff.")
@@ -123,22 +95,22 @@ def analyze(
     exit_zero: Annotated[
         bool, typer.Option("--exit-zero", help="Exit 0 despite findings.")
     ] = False,
-    everything: All = False,
-    strict: Strict = False,
+    everything: p.All = False,
+    strict: p.Strict = False,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Neither read nor write the cache.")
     ] = False,
-    baseline: Baseline = None,
-    add_ignore: AddIgnore = False,
+    baseline: p.Baseline = None,
+    add_ignore: p.AddIgnore = False,
     show_settings: Annotated[
         bool, typer.Option("--show-settings", help="Print the settings in effect and exit.")
     ] = False,
-    stdin_filename: StdinFilename = None,
-    compile_: Compile = False,
-    run_: RunScript = False,
-    types: Types = False,
-    raw: Raw = False,
-    timeout: Timeout = None,
+    stdin_filename: p.StdinFilename = None,
+    compile_: p.Compile = False,
+    run_: p.RunScript = False,
+    types: p.Types = False,
+    raw: p.Raw = False,
+    timeout: p.Timeout = None,
 ) -> None:
     """Report what stands between your code and a GPU. Only --compile and --run execute it.
 
@@ -147,7 +119,6 @@ def analyze(
     CUDA (a kernel), data movement (its launches use device arrays), asynchronous (on streams).
     """
     from porter.commands.analyze import run
-    from porter.options import AnalyzeOptions
 
     options = AnalyzeOptions(
         paths=tuple(paths),
@@ -180,13 +151,13 @@ def analyze(
 
 @app.command(cls=PlainCommand)
 def convert(
-    paths: Paths,
-    functions: Functions = None,
-    signature: Signature = None,
+    paths: p.Paths,
+    functions: p.Functions = None,
+    signature: p.Signature = None,
     target: Annotated[
         str, typer.Option("--target", help="What to generate (only cuda so far).")
     ] = "cuda",
-    output: Output = None,
+    output: p.Output = None,
     diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Exit 1 if a module is missing or stale.")
@@ -198,9 +169,9 @@ def convert(
         bool, typer.Option("--no-verify", help="Write the module without verifying it.")
     ] = False,
     emit: Annotated[
-        Emit | None, typer.Option("--emit", help="Print an intermediate representation and exit.")
+        p.Emit | None, typer.Option("--emit", help="Print an intermediate representation and exit.")
     ] = None,
-    output_format: OutputFormat = Format.full,
+    output_format: p.OutputFormat = p.Format.full,
     templates: Annotated[
         str | None,
         typer.Option(
@@ -209,25 +180,24 @@ def convert(
             help="Directory of templates that override the built-in ones.",
         ),
     ] = None,
-    stdin_filename: StdinFilename = None,
+    stdin_filename: p.StdinFilename = None,
     backend: Annotated[
-        Backend, typer.Option("--backend", help="The package that the module imports cuda from.")
-    ] = Backend.numba,
+        p.Backend, typer.Option("--backend", help="The package that the module imports cuda from.")
+    ] = p.Backend.numba,
     library: Annotated[
-        Library | None,
+        p.Library | None,
         typer.Option("--library", help="Library for linear algebra, FFTs and sorts on the device."),
     ] = None,
-    timeout: ConvertTimeout = None,
-    refuse_host: RefuseHost = False,
-    allow_serial: AllowSerial = False,
-    run_module: RunModule = False,
-    seconds: Seconds = None,
-    verbose: Verbose = False,
+    timeout: p.ConvertTimeout = None,
+    refuse_host: p.RefuseHost = False,
+    allow_serial: p.AllowSerial = False,
+    run_module: p.RunModule = False,
+    seconds: p.Seconds = None,
+    verbose: p.Verbose = False,
 ) -> None:
     """Write a CUDA module for each file and verify it."""
     _check_target(target)
     from porter.commands.convert import run
-    from porter.options import ConvertOptions
 
     options = ConvertOptions(
         paths=tuple(paths),
@@ -259,7 +229,7 @@ def convert(
 def verify(
     paths: Annotated[list[str], typer.Argument(metavar="MODULE", help="Generated modules.")],
     on: Annotated[
-        list[Evidence] | None,
+        list[p.Evidence] | None,
         typer.Option("--on", help="The engine to verify on (repeatable; default: all but gpu)."),
     ] = None,
     seed: Annotated[
@@ -268,10 +238,10 @@ def verify(
     cases: Annotated[
         int | None, typer.Option("--cases", min=1, help="Cases for each function (24).")
     ] = None,
-    functions: Functions = None,
-    output_format: OutputFormat = Format.full,
-    timeout: VerifyTimeout = None,
-    seconds: Seconds = None,
+    functions: p.Functions = None,
+    output_format: p.OutputFormat = p.Format.full,
+    timeout: p.VerifyTimeout = None,
+    seconds: p.Seconds = None,
     case: Annotated[
         int | None, typer.Option("--case", min=0, help="Run only the case with this number.")
     ] = None,
@@ -294,7 +264,7 @@ def verify(
         ),
     ] = None,
     backends: Annotated[
-        list[Compiler] | None,
+        list[p.Compiler] | None,
         typer.Option("--backend", help="Compiler to use, or all that are installed (repeatable)."),
     ] = None,
     trace_values: Annotated[
@@ -304,12 +274,11 @@ def verify(
         bool,
         typer.Option("--sanitize", help="With --on gpu: repeat the run under compute-sanitizer."),
     ] = False,
-    run_module: RunModule = False,
-    verbose: Verbose = False,
+    run_module: p.RunModule = False,
+    verbose: p.Verbose = False,
 ) -> None:
     """Verify generated modules against the original functions."""
     from porter.commands.verify import run
-    from porter.options import VerifyOptions
 
     options = VerifyOptions(
         paths=tuple(paths),
@@ -343,7 +312,7 @@ def trace(
     timeout: Annotated[
         float, typer.Option("--timeout", min=0.1, help="Seconds after which the script is stopped.")
     ] = 600.0,
-    output_format: OutputFormat = Format.full,
+    output_format: p.OutputFormat = p.Format.full,
     record_inputs: Annotated[
         bool,
         typer.Option("--record-inputs", help="Record argument values too, up to 1 MiB per call."),
@@ -351,7 +320,6 @@ def trace(
 ) -> None:
     """Run a script and record its functions: types, sizes and time."""
     from porter.commands.trace import run
-    from porter.options import TraceOptions
 
     options = TraceOptions(script, tuple(args or ()), timeout, output_format.value, record_inputs)
     raise typer.Exit(run(options))
@@ -360,7 +328,7 @@ def trace(
 @app.command(cls=PlainCommand)
 def explain(
     code: Annotated[str, typer.Argument(metavar="CODE", help="A code such as PRT401.")],
-    output_format: OutputFormat = Format.full,
+    output_format: p.OutputFormat = p.Format.full,
 ) -> None:
     """Print the page of a rule."""
     from porter.commands.explain import run
@@ -369,7 +337,7 @@ def explain(
 
 
 @app.command(cls=PlainCommand)
-def rules(output_format: OutputFormat = Format.full) -> None:
+def rules(output_format: p.OutputFormat = p.Format.full) -> None:
     """List every rule."""
     from porter.commands.rules import run
 
@@ -377,10 +345,9 @@ def rules(output_format: OutputFormat = Format.full) -> None:
 
 
 @app.command(cls=PlainCommand)
-def doctor(output_format: OutputFormat = Format.full) -> None:
+def doctor(output_format: p.OutputFormat = p.Format.full) -> None:
     """Report what is installed and where modules can be verified."""
     from porter.commands.doctor import run
-    from porter.options import DoctorOptions
 
     raise typer.Exit(run(DoctorOptions(output_format=output_format.value)))
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from porter.cost.machine import setting_names
 from porter.diagnostics import UsageError
 from porter.source.regular import read_regular_text
 
 if TYPE_CHECKING:
+    # start-up: most projects exclude nothing
     from pathspec import GitIgnoreSpec
 
 
@@ -103,8 +105,6 @@ def _is_rates(value: Any) -> bool:
 
 def _check_cost(file: Path, names: Iterable[str]) -> None:
     """Raise UsageError for a constant that the model of cost does not have."""
-    from porter.cost.machine import setting_names
-
     for name in names:
         if name not in setting_names():
             known = ", ".join(setting_names())

@@ -145,6 +145,7 @@ def _leave() -> None:
 
 def _stop(thread: threading.Thread, work: _Work[T]) -> None:
     """Make the thread raise OutOfTime at its next step; one that hears nothing is left behind."""
+    # start-up: only what takes too long is stopped
     import ctypes
 
     end = time.monotonic() + _GRACE

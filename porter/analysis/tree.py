@@ -80,6 +80,7 @@ def _prepare() -> None:
 def _shared_out(
     work: _Work, pending: Sequence[int], processes: int
 ) -> Iterator[tuple[int, Answer]]:
+    # start-up: few files are analysed without other processes
     from porter.analysis.workers import shared_out
 
     try:

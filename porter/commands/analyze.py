@@ -10,13 +10,18 @@ from typing import TextIO
 from porter.analysis.cache import Cache, default_folder
 from porter.analysis.question import Question
 from porter.analysis.tree import analyze_files
-from porter.config import Config, load_config
+from porter.commands.baseline import against
+from porter.config import Config, load_config, settings
 from porter.diagnostics import Severity, UsageError
 from porter.options import AnalyzeOptions
 from porter.output.analysis import as_concise, as_full, as_json, statistics
 from porter.output.color import wants_color
 from porter.output.formats import FORMATS
+from porter.output.numba import as_raw, as_types
+from porter.output.records import to_json
+from porter.output.settings import as_record, as_text
 from porter.rules.engine import Analysis, Selection, selected
+from porter.rules.registry import all_rules
 from porter.source.files import SourceFile, load
 from porter.support.nearest import suggestion
 
@@ -42,10 +47,9 @@ def run(options: AnalyzeOptions) -> int:
     if options.asks_numba and not options.changes_files:
         analyses = work.with_numba(analyses)
     if options.baseline:
-        from porter.commands.baseline import against
-
         analyses = against(analyses, Path(options.baseline))
     if options.changes_files:
+        # start-up: only --fix and --diff change files
         from porter.commands.fixing import change
 
         analyses, done = change(analyses, options, work.again)
@@ -97,6 +101,7 @@ class _Work:
 
     def with_numba(self, analyses: Sequence[Analysis]) -> list[Analysis]:
         """The analyses with Numba's own word."""
+        # start-up: most runs do not ask Numba
         from porter.numba_report.command import ask_numba
 
         return ask_numba(analyses, self.options, self.config.signatures, self._selection)
@@ -117,7 +122,6 @@ def _check_codes(options: AnalyzeOptions, config: Config) -> None:
     prefixes = [*options.select, *options.ignore, *config.select, *config.ignore, *listed]
     if not prefixes:
         return
-    from porter.rules.registry import all_rules
 
     for prefix in prefixes:
         if not any(code.startswith(prefix) for code in all_rules()):
@@ -126,10 +130,6 @@ def _check_codes(options: AnalyzeOptions, config: Config) -> None:
 
 
 def _show(options: AnalyzeOptions, config: Config) -> int:
-    from porter.config import settings
-    from porter.output.records import to_json
-    from porter.output.settings import as_record, as_text
-
     rows = settings(config, {"select": options.select, "ignore": options.ignore})
     if options.no_cache:
         cache = ("cache-folder", "", "command line")
@@ -163,8 +163,6 @@ def _text(
     color = not options.output_file and wants_color(out)
     more = ""
     if options.types or options.raw:
-        from porter.output.numba import as_raw, as_types
-
         more = as_types(analyses, color) if options.types else ""
         more += as_raw(analyses) if options.raw else ""
     if options.output_format == "concise":

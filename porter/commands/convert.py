@@ -11,6 +11,7 @@ import libcst as cst
 from jinja2 import TemplateError
 
 from porter.bounded import end_all
+from porter.codegen.module.header import parse
 from porter.commands.ahead import in_order
 from porter.commands.writing import Output, choose_output, is_stale, print_diff, write_module
 from porter.config import Config, load_config
@@ -81,8 +82,6 @@ def _place(error: TemplateError) -> str:
 
 
 def _is_generated(file: SourceFile) -> bool:
-    from porter.codegen.module.header import parse
-
     return parse(file.text) is not None
 
 

@@ -19,15 +19,20 @@ from porter.codegen.module.module import join, linked_module
 from porter.config import Config
 from porter.convert.committed import Committed
 from porter.convert.function import Converted, convert_function, front_end, shapes_of
+from porter.convert.module_values import ModuleValues
+from porter.convert.passes import lower
 from porter.convert.verification import LeftOut, Proved, prove
 from porter.cost.advice import little_work
 from porter.cost.work import work_of
 from porter.diagnostics import Diagnostic, Refusal, Severity, Span
 from porter.guarded import Place, guarded
 from porter.inference.signature import setting
+from porter.ir.printer import lines, program_text
 from porter.lowering.state.builder import refusal
 from porter.options import ConvertOptions
 from porter.resolve.globals import Globals
+from porter.rules.engine import Selection, analyze
+from porter.schedule.printer import plan_text
 from porter.source.files import SourceFile
 from porter.source.module import FunctionSource, SourceModule, place_of
 from porter.source.newer import CURE, TooNewSyntax
@@ -37,6 +42,7 @@ from porter.target.base import Target
 from porter.target.registry import TARGETS
 from porter.trace.lookup import traced_types
 from porter.verify.evidence import Evidence, FunctionEvidence
+from porter.verify.run import verify_module
 
 T = TypeVar("T")
 Step = Callable[[str], None]
@@ -172,8 +178,6 @@ def _scope(module: SourceModule, options: ConvertOptions, config: Config) -> Glo
     scope.allow_serial = options.allow_serial or config.allow_serial
     scope.run_module = options.run_module
     if options.verify or options.run_module or options.emit is not None:
-        from porter.convert.module_values import ModuleValues
-
         scope.values = ModuleValues(options.run_module)
     return scope
 
@@ -199,8 +203,6 @@ def _chosen(
 
 def _refused(function: FunctionSource, found: Diagnostic, file: SourceFile) -> FunctionOutcome:
     """A refusal, with the loops that could be taken out of the function, if there are any."""
-    from porter.rules.engine import Selection, analyze
-
     own = [found]
     if found.code in ("PRT901", "PRT902"):
         analysis = analyze(file, Selection(("PRT201",), ()), (function.name,))
@@ -313,8 +315,6 @@ def _without(c: Converted, found: Diagnostic) -> FunctionOutcome:
 
 
 def _verify(place: Path, text: str, options: ConvertOptions, step: Step) -> list[FunctionEvidence]:
-    from porter.verify.run import verify_module
-
     return verify_module(
         place, text=text, run_module=options.run_module, timeout=options.seconds,
         seconds=options.budget, step=step,
@@ -379,7 +379,6 @@ def _cure(c: Converted) -> str:
 
 
 def _verified(found: FunctionEvidence | None) -> tuple[str, ...]:
-
     return () if found is None else found.summary()
 
 
@@ -443,10 +442,6 @@ def emit_stage(
 
 
 def _stage(function: FunctionSource, signature: str | None, scope: Globals, stage: str) -> str:
-    from porter.convert.passes import lower
-    from porter.ir.printer import lines, program_text
-    from porter.schedule.printer import plan_text
-
     _, program, planned = front_end(function, signature, scope)
     if stage == "array":
         return given(program_text(program))

@@ -68,8 +68,9 @@ class Block:
     def _advance(self, order: Ints) -> None:
         """Run these threads to their next wait, and all of them on from one barrier to another."""
         work = self.work
+        rows = work.order.shuffled(order)
         advance(
-            work.runner.step, self.memory, work.runner.size, work.order.shuffled(order), work.order.rounds,
+            work.runner.step, self.memory, work.runner.size, rows, work.order.rounds,
             self.where, work.barriers, self.table,
         )  # fmt: skip
 

@@ -107,6 +107,7 @@ def as_types(analyses: Sequence[Analysis], color: bool) -> str:
 
 
 def _typed(analysis: Analysis, compiled: Compiled, used: dict[str, None], color: bool) -> str:
+    # start-up: most runs do not ask Numba
     from porter.output.report.numba import letter
 
     source = analysis.source

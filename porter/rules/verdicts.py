@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from porter.config import Config
+from porter.cost.machine import machine
 from porter.cost.result import Cost, Timed
 from porter.diagnostics import Diagnostic, Severity, Span
 from porter.guarded import OWN, Place, guarded
@@ -24,6 +25,7 @@ from porter.rules.candidates import (
 from porter.rules.effort import effort_of
 from porter.rules.launches.sites import launches
 from porter.rules.model import FUNCTIONS, Function, Kind, PyFile
+from porter.rules.precision.too_light import TooLight
 from porter.rules.transfers.scopes import device_arrays
 from porter.source.files import SourceFile
 from porter.trace.lookup import trace_for, traced_in, traced_types
@@ -211,6 +213,7 @@ def _functions(
     source: SourceFile, file: PyFile, convertible: Mapping[int, Function]
 ) -> list[tuple[Function, FunctionSource]] | Diagnostic:
     """The libcst form of each function that is asked about, found by its line."""
+    # start-up: libcst is for files with array code
     from libcst import ParserSyntaxError
 
     from porter.source.module import SourceModule
@@ -265,8 +268,8 @@ def _ask(
     traced = traced_in(file.path).get(function.name)
     cost = None
     if answer.plan is not None:
+        # start-up: only functions that convert have a cost
         from porter.cost.advice import cost_of
-        from porter.cost.machine import machine
 
         cost = cost_of(answer.plan, traced, machine(config.cost))
     verdict = Verdict(
@@ -292,7 +295,6 @@ def _too_light(file: PyFile, verdict: Verdict, span: Span) -> list[Diagnostic]:
     found = trace_for(file.path)
     if found is None or verdict.cost is None or verdict.cost.run is None:
         return []
-    from porter.rules.precision.too_light import TooLight
 
     finding = TooLight.of(verdict.cost.run, found[1].seconds, verdict.name, span)
     return [] if finding is None else [finding.at(file.path, verdict.name)]

@@ -72,6 +72,7 @@ def _find(folder: Path) -> Path | None:
 @cache
 def _read(file: Path) -> Trace | None:
     """The trace; a warning and None if it is none: what a command was asked for needs no trace."""
+    # start-up: most projects have no trace
     from porter.trace.record import read_trace
 
     try:

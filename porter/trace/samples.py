@@ -44,6 +44,7 @@ class Samples:
         for old in folder.glob("[0-9]*.npz"):
             old.unlink()
         for number, values in enumerate(self.kept, start=1):
+            # start-up: a script without arrays is traced without it
             import numpy
 
             # Python's own numbers have no dtype: the letter tells them apart

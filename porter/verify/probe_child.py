@@ -32,6 +32,7 @@ def _simulator() -> dict[str, Any]:
 
 
 def _emulator() -> dict[str, Any]:
+    # what is probed may not be importable
     import numba.cuda
     import numpy as np
 
@@ -51,10 +52,12 @@ def _kernel(counts: Any) -> None:
 
 
 def _ptx() -> dict[str, Any]:
+    # what is probed may not be importable
     from porter.verify.compile.occupancy import USUAL
     from porter.verify.compile.ptx_child import prepare
 
     reason = prepare()
+    # the compiler decides which of them is imported
     import numba.cuda as target
 
     origin = getattr(target, "implementation", "Built-in")
@@ -62,6 +65,7 @@ def _ptx() -> dict[str, Any]:
 
 
 def _gpu() -> dict[str, Any]:
+    # what is probed may not be importable
     import numba.cuda as target
 
     from porter.verify.compile.cuda_facts import facts

@@ -18,6 +18,7 @@ from typing import Any
 from porter.codegen.module.header import FunctionRecord, Header, is_edited, parse, text_hash
 from porter.diagnostics import UsageError
 from porter.source import newer
+from porter.source.files import read
 from porter.source.regular import MOST_DATA, read_regular_text
 from porter.support.nearest import suggestion
 from porter.trace.record import read_trace
@@ -196,8 +197,6 @@ def _check_syntax(path: Path, text: str) -> None:
 
 
 def _source_text(path: Path, header: Header) -> str:
-    from porter.source.files import read
-
     return read(os.path.normpath(path.parent / header.source)).text
 
 

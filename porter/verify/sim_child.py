@@ -370,6 +370,7 @@ class _Simulator:
 
 def _emulation() -> Any:
     """The emulator in the place of the simulator."""
+    # start-up: the simulator needs no emulator
     from porter.verify.engines.emulation import Emulation
 
     install()
@@ -379,6 +380,7 @@ def _emulation() -> Any:
 
 
 def _gpu() -> Any:
+    # start-up: the simulator needs no GPU
     from porter.verify.engines.gpu import Gpu
 
     return Gpu()

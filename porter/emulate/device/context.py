@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
+from llvmlite import ir
+
 Dim3 = namedtuple("Dim3", "x y z")
 
 #: the thread's cells: its exchange with its warp, whose clock counts the warp's operations; the
@@ -34,8 +36,6 @@ def field(builder: Any, context: Any, number: int) -> Any:
 
 def cell(builder: Any, address: Any, number: Any) -> Any:
     """A pointer to an int64 in compiled code, `number` cells after an address."""
-    from llvmlite import ir
-
     base = builder.inttoptr(address, ir.IntType(64).as_pointer())
     if isinstance(number, int):
         number = ir.Constant(ir.IntType(64), number)

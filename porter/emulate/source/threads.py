@@ -15,9 +15,11 @@ from typing import Any
 from llvmlite import ir as llvm
 from numba import njit, types
 from numba.core import cgutils, config, ir, postproc
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags, compile_extra
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.lowering import Lower
+from numba.core.registry import cpu_target
 from numba.core.typed_passes import (
     AnnotateTypes,
     NativeLowering,
@@ -139,9 +141,6 @@ def compiled(function: Any, kinds: tuple[Any, ...], *, pausing: bool, memory: bo
     Without the wrappers that Python would call it by, which take half of a compilation, and
     without `memory` of Numba's own, counts of references that nothing needs.
     """
-    from numba.core.compiler import Flags, compile_extra
-    from numba.core.registry import cpu_target
-
     flags = Flags()
     cpu_target.options.parse_as_flags(flags, {"error_model": "numpy", "nopython": True})
     flags.no_cpython_wrapper = flags.no_cfunc_wrapper = flags.no_compile = True
@@ -168,16 +167,12 @@ def optimised(fully: bool) -> Iterator[None]:
 
 def machine_code(kernel: Any, name: str) -> int:
     """The address of a function in a compiled kernel's library."""
-    from numba.core.compiler_lock import global_compiler_lock
-
     with global_compiler_lock:
         return int(kernel.library.get_pointer_to_function(name))
 
 
 def state_size(kind: Any) -> int:
     """Bytes of a thread's state, a multiple of 16."""
-    from numba.core.registry import cpu_target
-
     context = cpu_target.target_context
     size = int(context.get_abi_sizeof(context.get_data_type(kind)))
     return -(-size // 16) * 16
@@ -185,8 +180,6 @@ def state_size(kind: Any) -> int:
 
 def code_address(kernel: Any) -> int:
     """Where the machine code of a kernel is; finishes its library."""
-    from numba.core.registry import cpu_target
-
     address = machine_code(kernel, kernel.fndesc.llvm_func_name)
     context = cpu_target.target_context
     kernel.library.codegen.set_env(context.get_env_name(kernel.fndesc), kernel.environment)
@@ -195,8 +188,6 @@ def code_address(kernel: Any) -> int:
 
 def step_address(kernel: Any) -> int:
     """Where the machine code is that runs a thread of a kernel to its next pause."""
-    from numba.core.registry import cpu_target
-
     found = cpu_target.target_context.get_generator_desc(kernel.signature.return_type)
     return machine_code(kernel, found.llvm_func_name)
 

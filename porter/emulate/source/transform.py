@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from numba import types
+
 from porter.emulate.device.atomics import UPDATES
 from porter.emulate.errors import Unsupported
 from porter.emulate.source import cuda_names
@@ -311,6 +313,4 @@ def _is_field(node: ast.Subscript) -> bool:
 
 
 def _is_type(name: str) -> bool:
-    from numba import types
-
     return isinstance(getattr(types, name, None), types.Type)

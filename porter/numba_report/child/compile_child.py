@@ -96,6 +96,7 @@ class Child:
 
     def _jitted(self, function: python_types.FunctionType) -> Any:
         """A plain function as it would be with @njit, and so the plain ones that it calls."""
+        # start-up: a file without Numba is answered without it
         from numba import njit
 
         namespace = dict(self.original.namespace)
@@ -163,6 +164,7 @@ class Child:
             self._compile_cuda(asked, function, python, args)
             return
         if not hasattr(function, "compile"):
+            # start-up: as above
             from numba import njit
 
             function = njit(python)
@@ -171,6 +173,7 @@ class Child:
             _compile_loops(result, args, python)
 
     def _compile_cuda(self, asked: dict[str, Any], function: Any, python: Any, args: Any) -> None:
+        # start-up: most functions are for the CPU
         from numba import cuda, types
 
         options = dict(getattr(function, "targetoptions", {}))

@@ -53,6 +53,7 @@ class Numba:
     """`numba.cuda` as it is imported: NVIDIA's if numba-cuda is installed."""
 
     def __init__(self) -> None:
+        # the parent's process asks only which of them is installed
         import numba.cuda.dispatcher as dispatcher
         from numba import cuda, types
         from numba.np.numpy_support import from_dtype
@@ -101,6 +102,7 @@ class Numba:
 
     def type(self, description: dict[str, Any]) -> Any:
         """The type of a launch argument."""
+        # start-up: only the child compiles
         from numpy import dtype
 
         if "array" in description:

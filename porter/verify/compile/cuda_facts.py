@@ -51,6 +51,7 @@ def _problem(cuda: Any) -> str | None:
 
 
 def _driver_cuda() -> str:
+    # fails where there is no driver or toolkit
     from numba.cuda.cudadrv.driver import driver
 
     return ".".join(str(n) for n in driver.get_version())
@@ -66,18 +67,21 @@ def _compiler() -> dict[str, Any]:
 
 
 def _toolkit() -> str:
+    # fails where there is no driver or toolkit
     from numba.cuda.cudadrv.runtime import runtime
 
     return ".".join(str(n) for n in runtime.get_version())
 
 
 def _nvvm() -> str:
+    # fails where there is no driver or toolkit
     from numba.cuda.cudadrv.nvvm import NVVM
 
     return ".".join(str(n) for n in NVVM().get_ir_version()[:2])
 
 
 def _place() -> str | None:
+    # fails where there is no driver or toolkit
     from numba.cuda.cuda_paths import get_cuda_paths
 
     found = get_cuda_paths()["nvvm"].info

@@ -40,6 +40,7 @@ def _prepared(name: str) -> tuple[Numba | None, str]:
 
 
 def _reason(name: str, error: Exception) -> str:
+    # start-up: only a compiler that cannot be used needs its version
     import numpy
 
     said = " ".join(f"{type(error).__name__}: {error}".split())[:200]

@@ -21,6 +21,7 @@ def needed(text: str) -> bool:
 
 def install() -> None:
     """Let `from numba_cuda_mlir import cuda` give `numba.cuda`, be it installed or not."""
+    # start-up: few modules import numba-cuda-mlir
     import numba
     from numba import cuda
 

@@ -150,6 +150,7 @@ class Block:
 
     def run(self, grid_point: tuple[int, ...], *args: Any) -> None:
         """Run all threads of one block; what a thread raises is raised, with its place."""
+        # on a GPU there is no simulator
         from numba.cuda.simulator import kernel as simulator
         from numba.cuda.simulator.kernelapi import Dim3
 

@@ -16,6 +16,7 @@ from numba import cuda
 from numba.cuda.simulator import kernel as sim_kernel
 from numba.cuda.simulator import kernelapi
 from numba.cuda.simulator.cudadrv import devicearray
+from numba.np import numpy_support
 
 from porter.verify.engines import streams, strict_arrays, writes
 from porter.verify.engines.device_math import DEVICE_MATH
@@ -48,8 +49,6 @@ class _Shared:
 
 
 def _dtype(dtype: Any) -> np.dtype[Any]:
-    from numba.np import numpy_support
-
     if isinstance(dtype, (type, np.dtype, str)):
         return np.dtype(dtype)
     return np.dtype(numpy_support.as_dtype(dtype))

@@ -48,6 +48,7 @@ STREAMS = Streams()
 
 def install() -> None:
     """Let Numba's simulator note the streams of what it does."""
+    # on a GPU there is no simulator
     from numba import cuda
     from numba.cuda.simulator import api, kernel
     from numba.cuda.simulator.cudadrv import devicearray

@@ -56,6 +56,7 @@ def explore(
     What `check` raises about a difference comes for the smallest input that hypothesis
     finds. Raises BadInputs for what is no strategy, or gives no arguments.
     """
+    # may not be installed: only files of strategies need it
     import hypothesis as h
 
     if not isinstance(strategy, h.strategies.SearchStrategy):

@@ -7,19 +7,10 @@ from __future__ import annotations
 
 DEFERRED = {
     "a command loads what it runs, not what another command runs": """
-        porter.cli -> porter
         porter.cli -> porter.commands.*
-        porter.cli -> porter.options
         porter.cli -> porter.target.registry
-        porter.commands.analyze -> porter.commands.baseline
         porter.commands.analyze -> porter.commands.fixing
-        porter.commands.analyze -> porter.config
         porter.commands.analyze -> porter.numba_report.command
-        porter.commands.analyze -> porter.output.numba
-        porter.commands.analyze -> porter.output.records
-        porter.commands.analyze -> porter.output.settings
-        porter.commands.analyze -> porter.rules.registry
-        porter.commands.convert -> porter.codegen.module.header
         porter.analysis.tree -> porter.analysis.workers
     """,
     "one output format is written": """
@@ -32,14 +23,6 @@ DEFERRED = {
         porter.rules.domains -> porter.verify.inputs.domains
         porter.rules.verdicts -> porter.*
         porter.rules.verdicts -> libcst
-    """,
-    "an option of convert that most runs do not use": """
-        porter.convert.files -> porter.convert.module_values
-        porter.convert.files -> porter.convert.passes
-        porter.convert.files -> porter.ir.printer
-        porter.convert.files -> porter.rules.engine
-        porter.convert.files -> porter.schedule.printer
-        porter.convert.files -> porter.verify.run
     """,
     "few files are notebooks, newer than this Python, or have a trace": """
         porter.source.files -> porter.source.newer
@@ -57,11 +40,8 @@ DEFERRED = {
         porter.verify.compile.ptx_child -> porter.verify.*
         porter.verify.probe_child -> porter.*
         porter.verify.sim_child -> porter.verify.engines.*
-        porter.verify.run -> porter.source.files
     """,
     "Numba, NumPy and CUDA are loaded where they are used, or may be missing": """
-        porter.emulate.device.context -> llvmlite
-        porter.emulate.source.* -> numba*
         porter.guarded -> ctypes
         porter.numba_report.child.compile_child -> numba
         porter.trace.samples -> numpy
@@ -76,9 +56,7 @@ DEFERRED = {
 }
 #: imports inside functions for another reason: they are to go, and the list shrinks
 OPEN = """
-        porter.config -> porter.cost.machine
         porter.convert.attempt -> porter.schedule.elementwise
-        porter.emulate.blocks -> porter.emulate.launch
         porter.inference.usage -> porter.inference.signature
         porter.lowering.* -> porter.*
         porter.resolve.globals -> porter.resolve.definitions
@@ -104,8 +82,6 @@ CIRCLES = """
     resolve.globals source.module
 
     codegen.kernel.blocks codegen.kernel.kernels codegen.kernel.private codegen.kernel.scans
-
-    emulate.blocks emulate.device.warps emulate.launch
 
     ir.nodes ir.printer sizes.polynomial
 

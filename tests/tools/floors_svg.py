@@ -14,14 +14,18 @@ from tests.tools.imports import Graph, floors, graph, rooms
 #: the bands from the top: title, what they hold, the rooms in the order of the contract
 BANDS = [
     ("Command line", "what is asked,\nwhat is printed", "__main__ cli commands output"),
-    ("Files and rules", "many files, one module,\nfindings", "analysis rules numba_report convert"),
+    (
+        "Files and rules",
+        "many files, one module,\nfindings",
+        "analysis rules numba_report convert config",
+    ),
     ("Engines", "modules are run\nand compared", "verify emulate"),
     ("Text", "plan to CUDA,\nfor a target", "codegen target cost"),
     ("Schedules", "loops to launches", "schedule"),
     ("Loops", "array program to loops", "transforms analyses"),
     ("Array program", "Python and types\nto the IR", "lowering inference resolve syntax"),
     ("IR", "nodes, checker,\ninterpreter", "ir"),
-    ("Ground", "what everybody\nneeds", "sizes config trace dtypes source"),
+    ("Ground", "what everybody\nneeds", "sizes trace dtypes source"),
     ("", "", "guarded options bounded diagnostics support"),
 ]
 WIDTH, LEFT, BAND, BOX, GAP = 1000, 205, 82, 30, 44

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from porter.source.walk import children
-from porter.support.reserved import IMPORTED, MARK, is_reserved, marked
+from porter.support.reserved import IMPORTED, is_reserved, marked
 
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 
@@ -53,9 +53,6 @@ class Scope:
                 return scope
             scope = scope.parent
         return None
-
-
-Visit = Callable[[cst.CSTNode, Scope], None]
 
 
 class _Names:
@@ -284,8 +281,3 @@ def _dotted(node: cst.CSTNode | None) -> str:
     if isinstance(node, cst.Attribute):
         return f"{_dotted(node.value)}.{node.attr.value}"
     return node.value if isinstance(node, cst.Name) else ""
-
-
-def uses_mark(text: str) -> bool:
-    """Whether a file has the mark itself: nothing could be told apart in it."""
-    return MARK in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import ClassVar, Self
 
 
 @dataclass(frozen=True)
-class Target:
+class Target(ABC):
     """One kind of module; a subclass overrides what it spells in another way.
 
     `folders` are searched for templates before porter's own, the first one first; with
@@ -39,12 +40,12 @@ class Target:
         """The same target importing from another package, where it knows more than one."""
         return self
 
+    @abstractmethod
     def imports(self, types: Collection[str], on_simulator: bool) -> list[str]:
         """Import lines of the packages that kernels need; `types` are dtypes used by name.
 
         With `on_simulator` the module has a part for the simulator (see `simulated_math`).
         """
-        raise NotImplementedError
 
     def simulated_math(self, tree: ast.Module) -> str:
         """The functions that stand in for Python's `math` on a simulator; empty for none."""
@@ -52,14 +53,14 @@ class Target:
 
     # -- statements of the host function ---------------------------------------------------
 
+    @abstractmethod
     def empty(self, shape: str, dtype: str) -> str:
         """A new array on the device."""
-        raise NotImplementedError
 
+    @abstractmethod
     def copied(self, array: str) -> str:
         """A copy on the device of an array of the host."""
-        raise NotImplementedError
 
+    @abstractmethod
     def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
         """The statement that runs a kernel on a grid of blocks."""
-        raise NotImplementedError

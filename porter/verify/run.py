@@ -78,7 +78,7 @@ def verify_module(
     joined: bool = False,
     step: Step | None = None,
 ) -> list[FunctionEvidence]:
-    """Prove the functions of a generated module against its source file.
+    """Verify the functions of a generated module against its source file.
 
     `on` holds some of `KINDS` (by default the simulator and ptx; the emulator joins for `seconds`
     of each function with cases of its own, and with all cases for functions of narrow integers,
@@ -89,15 +89,12 @@ def verify_module(
     Nothing of the module or its source is imported into this process.  Raises `UsageError` when
     the module or its source cannot be read, or has no header.
 
-    `case` runs only the case of that number.  `inputs` is a file of hypothesis strategies, run
-    in the child; `trace` one that `porter trace` wrote: both give further cases.  `archs` are
-    the architectures of ptx, such as sm_120; none for the usual ones.  `backends` are names of
-    `backends.BACKENDS`, or `all` that are installed; none for the one that the module gets when
-    it is imported.  With `values`, a mismatch tells the first source line whose value differs.
-
-    With `run_module` the whole top level of the source runs, not only what the functions need.
-
-    With `text`, that text is proved as if it stood in the file, which need not exist.  With
+    `case` runs only the case of that number.  `inputs` (hypothesis strategies, run in the child)
+    and `trace` (a file of `porter trace`) give further cases.  `archs` are the architectures of
+    ptx, such as sm_120; none for the usual ones.  `backends` are names of `backends.BACKENDS`, or
+    `all`; none for the one that the module gets when it is imported.  With `values`, a mismatch
+    tells the first source line whose value differs; with `run_module`, the whole top level of the
+    source runs.  `text` is verified as if it stood in the file, which need not exist.  With
     `joined`, the emulator runs the cases that join by default.  `step` is told what is being done.
     """
     if "gpu" in on:
@@ -115,28 +112,36 @@ def verify_module(
         job.budget, job.joined = budget(text, len(names), seconds), joined
         job.watch = Watch(step)
         job.module.write_text(text, "utf-8")
-        wanted = chosen(backends, text) if "ptx" in on else ()
-        compilers = [compiler(name) for name in wanted]
-        beside = Beside(lambda: job.beside(header, text) if on == DEFAULT else {})
-        try:
-            # the compiler's child warms up while the simulator works
-            ran = {kind: job.simulate(kind) for kind in on if kind != "ptx"}
-            if on == DEFAULT:
-                job.watch.says("more cases on the emulator")
-                ran |= job.emulated(ran, header, beside.result())
-            tools = TOOLS if sanitize and "gpu" in on else ()
-            checked = {tool: job.sanitized(tool) for tool in tools}
-            # ptx needs the argument types of real launches: a few cases tell them
-            observed = next(iter(ran.values()), None) or job.simulate("simulator", observe=True)
-            if compilers:
-                job.watch.says("compiling to PTX")
-            found = [job.compile(each, observed) for each in compilers]
-        finally:
-            for each in compilers:
-                each.release(again=not is_edited(text))
-    compiled = _compiled(names, found, {} if ran else observed)
+        ran, compiled = _run(job, header, text, on, chosen(backends, text) if "ptx" in on else ())
+        ran |= {tool: job.sanitized(tool) for tool in TOOLS if sanitize and "gpu" in on}
     stale = text_hash(_source_text(path, header)) != header.source_hash
-    return [_function(job, name, ran | checked, compiled, stale) for name in names]
+    return [_function(job, name, ran, compiled, stale) for name in names]
+
+
+Ran = dict[str, dict[str, dict[str, Any]]]
+
+
+def _run(
+    job: _Job, header: Header, text: str, on: tuple[str, ...], backends: tuple[str, ...]
+) -> tuple[Ran, dict[str, list[Evidence]]]:
+    """What the engines and the compilers found of each function."""
+    compilers = [compiler(name) for name in backends]
+    beside = Beside(lambda: job.beside(header, text) if on == DEFAULT else {})
+    try:
+        # the compiler's child warms up while the simulator works
+        ran = {kind: job.simulate(kind) for kind in on if kind != "ptx"}
+        if on == DEFAULT:
+            job.watch.says("more cases on the emulator")
+            ran |= job.emulated(ran, header, beside.result())
+        # ptx needs the argument types of real launches: a few cases tell them
+        observed = next(iter(ran.values()), None) or job.simulate("simulator", observe=True)
+        if compilers:
+            job.watch.says("compiling to PTX")
+        found = [job.compile(each, observed) for each in compilers]
+    finally:
+        for each in compilers:
+            each.release(again=not is_edited(text))
+    return ran, _compiled(job.names, found, {} if ran else observed)
 
 
 def _compiled(

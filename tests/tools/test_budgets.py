@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator
-from pathlib import Path
-from statistics import median
+from collections.abc import Set
 
-from tests.support.paths import ROOT
+from tests.tools.measures import (
+    FILES,
+    Function,
+    branchy,
+    folders,
+    functions,
+    length,
+    lines,
+    named,
+    states,
+)
+from tests.tools.reviewed import BRANCHES, LARGE_STATES, LONG_FILES, LONG_FUNCTIONS
 
-FILES = sorted((ROOT / "porter").rglob("*.py"))
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|NotImplementedError|xfail)\b")
+#: folders with one thing a file: as many as there are
+ONE_THING_A_FILE = re.compile(r"lowering/functions|rules/\w+")
 
 
-def lines(path: Path) -> int:
-    return len(path.read_text(encoding="utf-8").splitlines())
-
-
-def functions(path: Path) -> Iterator[Function]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, Function):
-            yield node
-
-
-def length(node: Function) -> int:
-    """From `def` to the last line of the body, docstring included."""
-    assert node.end_lineno is not None
-    return node.end_lineno - node.lineno + 1
+def no_more_than(found: Set[str], listed: Set[str]) -> None:
+    """Nothing new is over the limit, and what is not any more leaves the list."""
+    assert found - listed == set()
+    assert listed - found == set(), "within the limit now: take it off the list"
 
 
 def unannotated(node: Function) -> list[str]:
@@ -43,34 +41,38 @@ def unannotated(node: Function) -> list[str]:
 
 
 def test_files_are_short() -> None:
-    sizes = {str(path.relative_to(ROOT)): lines(path) for path in FILES}
-    # empty __init__ files would pull the median down without making anything shorter
-    assert median(size for size in sizes.values() if size > 1) <= 150
-    assert {name: size for name, size in sizes.items() if size > 600} == {}
+    no_more_than({named(path) for path in FILES if lines(path) > 500}, LONG_FILES)
 
 
 def test_functions_are_short() -> None:
-    sizes = {
-        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}": length(node)
-        for path in FILES
-        for node in functions(path)
-    }
-    assert median(sizes.values()) <= 15
-    assert {name: size for name, size in sizes.items() if size > 80} == {}
+    """Those that declare the options of the command line apart."""
+    found = {named(path, f.name) for path, f in functions() if length(f) > 60}
+    found = {name for name in found if not name.startswith(("cli.py", "commands/"))}
+    no_more_than(found, LONG_FUNCTIONS)
+
+
+def test_few_functions_have_many_branches() -> None:
+    no_more_than(branchy(15), BRANCHES.keys())
+    assert len(BRANCHES) <= 10 and all(BRANCHES.values())
+
+
+def test_folders_are_small() -> None:
+    found = {name: count for name, count in folders().items() if count > 15}
+    assert [name for name in found if not ONE_THING_A_FILE.fullmatch(name)] == []
+
+
+def test_states_are_small() -> None:
+    no_more_than({name for name, count in states().items() if count > 10}, LARGE_STATES)
 
 
 def test_functions_are_annotated() -> None:
-    missing = {
-        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}": unannotated(node)
-        for path in FILES
-        for node in functions(path)
-    }
+    missing = {f"{named(path, f.name)}:{f.lineno}": unannotated(f) for path, f in functions()}
     assert {name: names for name, names in missing.items() if names} == {}
 
 
 def test_nothing_is_left_unfinished() -> None:
     found = [
-        f"{path.relative_to(ROOT)}: {line.strip()}"
+        f"{named(path)}: {line.strip()}"
         for path in FILES
         for line in path.read_text(encoding="utf-8").splitlines()
         if UNFINISHED.search(line)

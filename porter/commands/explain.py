@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.output.records import to_json
-from porter.rules.base import Rule, source
+from porter.rules.base import Rule
 from porter.rules.registry import find
 
 
@@ -17,13 +17,13 @@ def run(code: str, output_format: str) -> int:
 def page(rule: type[Rule]) -> str:
     """The rule's page, with what it reports and what it leaves alone."""
     text = rule.page()
-    if rule.INVALID:
-        text += "\n## Reported\n" + "".join(_block(bad.code) for bad in rule.INVALID)
-    return text + "\n## Not reported\n" + "".join(_block(case) for case in rule.VALID if case)
+    if invalid := rule.invalid():
+        text += "\n## Reported\n" + "".join(_block(bad.code) for bad in invalid)
+    return text + "\n## Not reported\n" + "".join(_block(case) for case in rule.valid() if case)
 
 
 def _block(case: str) -> str:
-    return f"\n```python\n{source(case).strip()}\n```\n"
+    return f"\n```python\n{case.strip()}\n```\n"
 
 
 def record(rule: type[Rule]) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -46,8 +47,26 @@ class Rule:
     name: ClassVar[str] = ""
     severity: ClassVar[Severity] = Severity.WARNING
     since: ClassVar[str] = "0.1.0"
-    VALID: ClassVar[Sequence[str]] = ()
-    INVALID: ClassVar[Sequence[Bad]] = ()
+    #: code that is left alone, case after case, with a line `---` between them
+    VALID: ClassVar[str] = ""
+    #: code that is reported: each case under a line `--- line:column`, or `---` for anywhere, and
+    #: under `+++` the same code after the fix
+    INVALID: ClassVar[str] = ""
+
+    @classmethod
+    def valid(cls) -> list[str]:
+        """The cases that are left alone."""
+        return re.split(r"^---\n", _dedented(cls.VALID), flags=re.M) if cls.VALID else []
+
+    @classmethod
+    def invalid(cls) -> list[Bad]:
+        """The cases that are reported."""
+        _, *parts = re.split(r"^---(?: (\d+:\d+))?\n", _dedented(cls.INVALID), flags=re.M)
+        cases = [text.partition("+++\n") for text in parts[1::2]]
+        return [
+            Bad(code, at or "", fixed if mark else None)
+            for at, (code, mark, fixed) in zip(parts[::2], cases, strict=True)
+        ]
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every finding in a file; by default those of its functions, one by one."""
@@ -114,25 +133,22 @@ class NumbaRule(ConverterRule):
     Without them nothing is said, whatever the code: those are its cases.
     """
 
-    VALID = (
-        """
+    VALID = """
         from numba import njit
 
         @njit
         def f(x):
             return x + 1
-        """,
-        """
+        ---
         from numba import jit
 
         @jit(forceobj=True)
         def f(x):
             return [x]
-        """,
-        "raise SystemExit(7)\n",
-    )
+        ---
+        raise SystemExit(7)
+        """
 
 
-def source(case: str) -> str:
-    """The code of a VALID or INVALID case, without the indentation that it has in the rule."""
-    return textwrap.dedent(case.removeprefix("\n"))
+def _dedented(cases: str) -> str:
+    return textwrap.dedent(cases.removeprefix("\n"))

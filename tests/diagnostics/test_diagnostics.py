@@ -9,7 +9,7 @@ import pytest
 
 from porter.convert.check import check_function
 from porter.diagnostics import Diagnostic
-from porter.rules.base import ConverterRule, source
+from porter.rules.base import ConverterRule
 from porter.rules.engine import Selection, analyze
 from porter.rules.registry import all_rules
 from porter.source.files import SourceFile
@@ -176,7 +176,7 @@ def test_every_diagnostic_of_the_examples_is_short_placed_and_has_a_cure() -> No
 
 def cases() -> list[str]:
     rules = [r for r in all_rules().values() if issubclass(r, ConverterRule)]
-    return [source(bad.code) for r in rules for bad in r.INVALID]
+    return [bad.code for r in rules for bad in r.invalid()]
 
 
 def test_the_rules_own_cases_are_reported_so() -> None:

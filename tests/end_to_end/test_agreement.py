@@ -11,7 +11,6 @@ from porter.codegen.module.inspect import top_level
 from porter.config import Config
 from porter.convert.files import convert_file
 from porter.options import ConvertOptions
-from porter.rules.base import source
 from porter.rules.candidates import may_work
 from porter.rules.engine import Analysis, Selection, analyze
 from porter.rules.model import PyFile
@@ -29,9 +28,9 @@ FILES = [f for f in FILES if not f.name.endswith("_cuda.py")]
 PASSED_OVER = ("kernel", "ufunc", "device function", "nothing to convert")
 UNKNOWN = "unknown"
 CASES = {
-    f"{rule.code}-{n}": source(text)
+    f"{rule.code}-{n}": text
     for rule in all_rules().values()
-    for n, text in enumerate([*rule.VALID, *(b.code for b in rule.INVALID)])
+    for n, text in enumerate([*rule.valid(), *(b.code for b in rule.invalid())])
     if rule.code[3] in "19"
 }
 

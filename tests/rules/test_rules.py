@@ -6,7 +6,7 @@ import pytest
 
 from porter.commands.rules import pages
 from porter.diagnostics import Diagnostic, UsageError
-from porter.rules.base import Bad, ConverterRule, Rule, source
+from porter.rules.base import Bad, ConverterRule, Rule
 from porter.rules.engine import Selection, analyze
 from porter.rules.fixes import apply_fixes
 from porter.rules.model import PyFile
@@ -15,18 +15,18 @@ from porter.source.files import SourceFile
 from tests.support.paths import ROOT
 
 RULES = list(all_rules().values())
-VALID = [pytest.param(r, c, id=f"{r.code}-{n}") for r in RULES for n, c in enumerate(r.VALID)]
-INVALID = [pytest.param(r, c, id=f"{r.code}-{n}") for r in RULES for n, c in enumerate(r.INVALID)]
+VALID = [pytest.param(r, c, id=f"{r.code}-{n}") for r in RULES for n, c in enumerate(r.valid())]
+INVALID = [pytest.param(r, c, id=f"{r.code}-{n}") for r in RULES for n, c in enumerate(r.invalid())]
 
 
 def findings(rule: type[Rule], case: str) -> list[Diagnostic]:
-    file = SourceFile("case.py", source(case))
+    file = SourceFile("case.py", case)
     return [d for d in analyze(file, Selection((rule.code,))).diagnostics]
 
 
 def asked_for(rule: type[Rule], case: str) -> list[Diagnostic]:
     """What the converter says to someone who asks for the functions by their names."""
-    file = SourceFile("case.py", source(case))
+    file = SourceFile("case.py", case)
     names = tuple(f.name for f in PyFile(file.text, file.path).functions)
     asked = issubclass(rule, ConverterRule) and names
     return list(analyze(file, Selection((rule.code,)), names=names).diagnostics) if asked else []
@@ -47,12 +47,12 @@ def test_invalid_code_is_found_where_it_stands(rule: type[Rule], case: Bad) -> N
     assert found[0].help or issubclass(rule, ConverterRule)
 
 
-@pytest.mark.parametrize("bad", [b for r in RULES for b in r.INVALID if b.fixed is not None])
+@pytest.mark.parametrize("bad", [b for r in RULES for b in r.invalid() if b.fixed is not None])
 def test_fix_gives_the_code_that_the_rule_promises(bad: Bad) -> None:
-    file = SourceFile("case.py", source(bad.code))
+    file = SourceFile("case.py", bad.code)
     text, count = apply_fixes(file, analyze(file).diagnostics, unsafe=True)
     assert count == 1
-    assert text == source(bad.fixed or "")
+    assert text == bad.fixed
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: r.code)
@@ -61,8 +61,8 @@ def test_rule_is_complete(rule: type[Rule]) -> None:
     for heading in ("What it does", "Why is this bad?", "Example", "Fix safety"):
         assert f"\n## {heading}\n" in page
     assert rule.code in page.split("## Example")[1], "the example marks the line it speaks of"
-    assert len(rule.VALID) >= 3
-    assert len(rule.INVALID) >= 2 or issubclass(rule, ConverterRule)
+    assert len(rule.valid()) >= 3
+    assert len(rule.invalid()) >= 2 or issubclass(rule, ConverterRule)
     assert rule.summary().endswith(".")
 
 

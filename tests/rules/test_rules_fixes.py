@@ -10,7 +10,7 @@ import tokenize
 
 import pytest
 
-from porter.rules.base import Bad, ConverterRule, Rule, source
+from porter.rules.base import Bad, ConverterRule, Rule
 from porter.rules.engine import Selection, analyze
 from porter.rules.fixes import apply_fixes
 from porter.rules.registry import all_rules
@@ -22,14 +22,14 @@ def fixable(rule: type[Rule], bad: Bad) -> bool:
 
 
 def case(bad: Bad) -> SourceFile:
-    return SourceFile("case.py", source(bad.code))
+    return SourceFile("case.py", bad.code)
 
 
 CASES = [
     pytest.param(rule, bad, id=f"{rule.code}-{n}")
     for rule in all_rules().values()
     if not issubclass(rule, ConverterRule)
-    for n, bad in enumerate(rule.INVALID)
+    for n, bad in enumerate(rule.invalid())
     if fixable(rule, bad)
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.rules.base import Bad, ConverterRule
+from porter.rules.base import ConverterRule
 
 
 class ChangesType(ConverterRule):
@@ -35,8 +35,7 @@ class ChangesType(ConverterRule):
     code = "PRT908"
     name = "changes-type"
     effort = "small"
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
@@ -44,34 +43,28 @@ class ChangesType(ConverterRule):
             if x.shape[0] > 0:
                 r = np.sum(x)
             return r
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             y = np.sin(x)
             y = y * 2
             return y
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             a = np.sum(x)
             b = x / a
             return b
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import numpy as np
+        """
+    INVALID = """
+        ---
+        import numpy as np
 
-            def f(x, total):
-                result = np.sin(x)
-                if total > 0:
-                    result = np.sum(x)
-                return result
-            """,
-        ),
-    )
+        def f(x, total):
+            result = np.sin(x)
+            if total > 0:
+                result = np.sum(x)
+            return result
+        """

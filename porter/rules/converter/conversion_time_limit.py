@@ -33,4 +33,4 @@ class ConversionTimeLimit(ConverterRule):
     code = "PRT918"
     name = "conversion-time-limit"
     VALID = VerificationFailed.VALID
-    INVALID = ()
+    INVALID = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.rules.base import Bad, ConverterRule
+from porter.rules.base import ConverterRule
 
 
 class DataDependentShape(ConverterRule):
@@ -39,48 +39,38 @@ class DataDependentShape(ConverterRule):
 
     code = "PRT906"
     name = "data-dependent-shape"
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
             return np.where(x > 0, x, 0)
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             return np.sum(x > 0)
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             x[x > 1] = 1
             return np.sin(x)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import numpy as np
+        """
+    INVALID = """
+        ---
+        import numpy as np
 
-            def f(x):
-                total = 0.0
-                for k in range(9):
-                    total += x[x > k][0]
-                return total
-            """,
-        ),
-        Bad(
-            """
-            import numpy as np
+        def f(x):
+            total = 0.0
+            for k in range(9):
+                total += x[x > k][0]
+            return total
+        ---
+        import numpy as np
 
-            def f(x):
-                out = np.zeros(9)
-                for k in range(9):
-                    out[k] = np.diff(x[x > k]).sum()
-                return out
-            """,
-        ),
-    )
+        def f(x):
+            out = np.zeros(9)
+            for k in range(9):
+                out[k] = np.diff(x[x > k]).sum()
+            return out
+        """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.diagnostics import Severity
-from porter.rules.base import Bad, ConverterRule
+from porter.rules.base import ConverterRule
 
 
 class DomainComment(ConverterRule):
@@ -38,52 +38,36 @@ class DomainComment(ConverterRule):
     code = "PRT913"
     name = "domain-comment"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         # porter: domain x > 0, finite
         def f(x, n):
             # porter: domain 1 <= n < len(x)
             return x * n
-        """,
-        """
+        ---
         class C:
             def step(self, x):
                 return x * self.dt  # porter: domain self.dt > 0
-        """,
-        "text = '# porter: domain of discourse'\n",
-        "# porter: main loop\nx = 1\n",
-    )
-    INVALID = (
-        Bad(
-            """
-            def f(x):
-                # porter: domain y > 0
-                return x
-            """,
-            "2:5",
-        ),
-        Bad(
-            """
-            # porter: domain x > 0
+        ---
+        text = '# porter: domain of discourse'
+        ---
+        # porter: main loop
+        x = 1
+        """
+    INVALID = """
+        --- 2:5
+        def f(x):
+            # porter: domain y > 0
+            return x
+        --- 1:1
+        # porter: domain x > 0
 
-            def f(x):
-                return x
-            """,
-            "1:1",
-        ),
-        Bad(
-            """
-            def f(x):
-                return x  # porter: domains x > 0
-            """,
-            "2:15",
-        ),
-        Bad(
-            """
-            def f(x):
-                # porter: domain x is positive
-                return x
-            """,
-            "2:5",
-        ),
-    )
+        def f(x):
+            return x
+        --- 2:15
+        def f(x):
+            return x  # porter: domains x > 0
+        --- 2:5
+        def f(x):
+            # porter: domain x is positive
+            return x
+        """

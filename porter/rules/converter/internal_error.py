@@ -34,4 +34,4 @@ class InternalError(ConverterRule):
     code = "PRT917"
     name = "internal-error"
     VALID = VerificationFailed.VALID
-    INVALID = ()
+    INVALID = ""

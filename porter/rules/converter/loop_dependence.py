@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.rules.base import Bad, ConverterRule
+from porter.rules.base import ConverterRule
 
 
 class LoopCarriedDependence(ConverterRule):
@@ -36,45 +36,35 @@ class LoopCarriedDependence(ConverterRule):
     code = "PRT904"
     name = "loop-carried-dependence"
     effort = "large"
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
             for i in range(x.shape[0]):
                 x[i] = np.sin(x[i])
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x, y):
             for i in range(1, x.shape[0]):
                 y[i] = x[i - 1] + x[i]
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             x[1:] = x[:-1] + np.sin(x[1:])
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import numpy as np
+        """
+    INVALID = """
+        ---
+        import numpy as np
 
-            def f(x, b):
-                for i in range(1, x.shape[0]):
-                    x[i] = 0.5 * x[i - 1] + b[i]
-            """,
-        ),
-        Bad(
-            """
-            import numpy as np
+        def f(x, b):
+            for i in range(1, x.shape[0]):
+                x[i] = 0.5 * x[i - 1] + b[i]
+        ---
+        import numpy as np
 
-            def f(x):
-                for i in range(x.shape[0] - 1):
-                    x[i + 1] = x[i + 1] - x[i]
-            """,
-        ),
-    )
+        def f(x):
+            for i in range(x.shape[0] - 1):
+                x[i + 1] = x[i + 1] - x[i]
+        """

@@ -33,26 +33,22 @@ class NothingToConvert(ConverterRule):
     code = "PRT909"
     name = "nothing-to-convert"
     effort = "none"
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
             return np.sin(x)
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             for i in range(x.shape[0]):
                 x[i] = x[i] + np.sin(1.0)
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             return x @ np.ones(3)
-        """,
-    )
+        """
     # raised only for a function that is asked for by name
-    INVALID = ()
+    INVALID = ""

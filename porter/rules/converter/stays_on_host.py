@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.diagnostics import Severity
-from porter.rules.base import Bad, ConverterRule
+from porter.rules.base import ConverterRule
 
 
 class StaysOnHost(ConverterRule):
@@ -38,24 +38,21 @@ class StaysOnHost(ConverterRule):
     severity = Severity.ADVICE
     code = "PRT912"
     name = "stays-on-host"
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
             if x.ndim != 1:
                 raise ValueError(f"{x.ndim} dimensions")
             return np.sqrt(x)
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             y = np.sqrt(x)
             print("done", len(x))
             return y
-        """,
-        """
+        ---
         import warnings
 
         import numpy as np
@@ -64,24 +61,17 @@ class StaysOnHost(ConverterRule):
             if tol < 0:
                 warnings.warn("negative")
             return x * tol
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import numpy as np
+        """
+    INVALID = """
+        ---
+        import numpy as np
 
-            def f(x):
-                y = np.sqrt(x)
-                return {"values": y, "count": len(x)}
-            """,
-        ),
-        Bad(
-            """
-            import numpy as np
+        def f(x):
+            y = np.sqrt(x)
+            return {"values": y, "count": len(x)}
+        ---
+        import numpy as np
 
-            def f(a, b):
-                return 2.0 * np.linalg.solve(a, b)
-            """,
-        ),
-    )
+        def f(a, b):
+            return 2.0 * np.linalg.solve(a, b)
+        """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.rules.base import Bad, ConverterRule
+from porter.rules.base import ConverterRule
 
 
 class SyntaxErrorRule(ConverterRule):
@@ -31,24 +31,17 @@ class SyntaxErrorRule(ConverterRule):
 
     code = "PRT900"
     name = "syntax-error"
-    VALID = (
-        "x = 1\n",
-        "",
-        """
+    VALID = """
+        x = 1
+        ---
+        ---
         def f(x):
             return x
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            def f(x:
-                return x
-            """,
-            "1:6",
-        ),
-        Bad(
-            "x = = 1\n",
-            "1:5",
-        ),
-    )
+        """
+    INVALID = """
+        --- 1:6
+        def f(x:
+            return x
+        --- 1:5
+        x = = 1
+        """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.rules.base import Bad, ConverterRule
+from porter.rules.base import ConverterRule
 
 
 class UnknownConstant(ConverterRule):
@@ -43,15 +43,13 @@ class UnknownConstant(ConverterRule):
 
     code = "PRT914"
     name = "unknown-constant"
-    VALID = (
-        """
+    VALID = """
         K = 2
         K += 1
 
         def f(x):
             return x[:] * K
-        """,
-        """
+        ---
         import numpy as np
 
         LUT = np.zeros(4)
@@ -60,8 +58,7 @@ class UnknownConstant(ConverterRule):
 
         def f(x):
             return x[:4] * LUT
-        """,
-        """
+        ---
         K = 2
 
         def set_scale(value):
@@ -70,32 +67,25 @@ class UnknownConstant(ConverterRule):
 
         def f(x, k):
             return x[:] * k
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            K = 2
+        """
+    INVALID = """
+        ---
+        K = 2
 
-            def set_scale(value):
-                global K
-                K = value
+        def set_scale(value):
+            global K
+            K = value
 
-            def f(x):
-                return x[:] * K
-            """,
-        ),
-        Bad(
-            """
-            import numpy as np
+        def f(x):
+            return x[:] * K
+        ---
+        import numpy as np
 
-            W = np.ones(3)
+        W = np.ones(3)
 
-            def learn(rate):
-                W[0] -= rate
+        def learn(rate):
+            W[0] -= rate
 
-            def f(x):
-                return x[:3] * W
-            """,
-        ),
-    )
+        def f(x):
+            return x[:3] * W
+        """

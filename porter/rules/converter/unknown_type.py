@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.rules.base import Bad, ConverterRule
+from porter.rules.base import ConverterRule
 
 
 class UnknownType(ConverterRule):
@@ -34,34 +34,27 @@ class UnknownType(ConverterRule):
     code = "PRT903"
     name = "unknown-type"
     effort = "small"
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
             return x[0] + np.sum(x)
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             return np.zeros((3, 4)) + x
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             m, n = x.shape
             return np.ones(m) * n
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import numpy as np
+        """
+    INVALID = """
+        ---
+        import numpy as np
 
-            def f(x):
-                return x + np.zeros((3, 4)) + np.zeros((5, 4))
-            """,
-        ),
-    )
+        def f(x):
+            return x + np.zeros((3, 4)) + np.zeros((5, 4))
+        """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.rules.base import Bad, ConverterRule
+from porter.rules.base import ConverterRule
 
 
 class UnsupportedCall(ConverterRule):
@@ -33,21 +33,18 @@ class UnsupportedCall(ConverterRule):
 
     code = "PRT901"
     name = "unsupported-call"
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
             return np.sin(x)
-        """,
-        """
+        ---
         import math
 
         def f(x):
             for i in range(x.shape[0]):
                 x[i] = math.exp(x[i])
-        """,
-        """
+        ---
         import numpy as np
 
         def g(x):
@@ -55,25 +52,18 @@ class UnsupportedCall(ConverterRule):
 
         def f(x):
             return g(np.abs(x))
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import hashlib
-            import numpy as np
+        """
+    INVALID = """
+        ---
+        import hashlib
+        import numpy as np
 
-            def f(x):
-                y = np.abs(x)
-                return hashlib.md5(y).digest()
-            """,
-        ),
-        Bad(
-            """
-            import numpy as np
+        def f(x):
+            y = np.abs(x)
+            return hashlib.md5(y).digest()
+        ---
+        import numpy as np
 
-            def f(x):
-                return np.roots(x)
-            """,
-        ),
-    )
+        def f(x):
+            return np.roots(x)
+        """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.rules.base import Bad, ConverterRule
+from porter.rules.base import ConverterRule
 
 
 class UnsupportedDtype(ConverterRule):
@@ -33,33 +33,26 @@ class UnsupportedDtype(ConverterRule):
     code = "PRT907"
     name = "unsupported-dtype"
     effort = "small"
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(n: int):
             return np.zeros(n, dtype=np.float32)
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             return np.abs(x.astype(np.int32))
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             return np.isnan(x)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import numpy as np
+        """
+    INVALID = """
+        ---
+        import numpy as np
 
-            def f(x):
-                return np.abs(x).astype("U8")
-            """,
-        ),
-    )
+        def f(x):
+            return np.abs(x).astype("U8")
+        """

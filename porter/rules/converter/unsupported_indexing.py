@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.rules.base import Bad, ConverterRule
+from porter.rules.base import ConverterRule
 
 
 class UnsupportedIndexing(ConverterRule):
@@ -33,44 +33,34 @@ class UnsupportedIndexing(ConverterRule):
     code = "PRT905"
     name = "unsupported-indexing"
     effort = "small"
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
             return np.sin(x[1:-1, ::2])
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             x[x < 0] = 0
             return np.sqrt(x)
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             return np.sin(x[:, None] - x[None, :])
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import numpy as np
+        """
+    INVALID = """
+        ---
+        import numpy as np
 
-            def f(x):
-                return np.sin(x["price"])
-            """,
-        ),
-        Bad(
-            """
-            import numpy as np
+        def f(x):
+            return np.sin(x["price"])
+        ---
+        import numpy as np
 
-            def f(x: "float64[:]"):
-                zeros = np.imag(-x)
-                zeros[0] += 3
-                return zeros
-            """
-        ),
-    )
+        def f(x: "float64[:]"):
+            zeros = np.imag(-x)
+            zeros[0] += 3
+            return zeros
+        """

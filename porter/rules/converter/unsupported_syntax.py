@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.rules.base import Bad, ConverterRule
+from porter.rules.base import ConverterRule
 
 
 class UnsupportedSyntax(ConverterRule):
@@ -36,48 +36,38 @@ class UnsupportedSyntax(ConverterRule):
 
     code = "PRT902"
     name = "unsupported-syntax"
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
             return np.sum(x), np.mean(x)
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             y = np.zeros_like(x)
             y[1:] = x[:-1]
             return y
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x, n):
             for i in range(n):
                 x += np.sin(x)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import numpy as np
+        """
+    INVALID = """
+        ---
+        import numpy as np
 
-            def f(x):
-                sums = {"sum": np.sum(x)}
-                return x / sums["sum"]
-            """,
-        ),
-        Bad(
-            """
-            import numpy as np
+        def f(x):
+            sums = {"sum": np.sum(x)}
+            return x / sums["sum"]
+        ---
+        import numpy as np
 
-            def f(x):
-                try:
-                    return np.log(x)
-                except ValueError:
-                    return x
-            """,
-        ),
-    )
+        def f(x):
+            try:
+                return np.log(x)
+            except ValueError:
+                return x
+        """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.diagnostics import Severity
-from porter.rules.base import Bad, ConverterRule
+from porter.rules.base import ConverterRule
 
 
 class UnusedSuppression(ConverterRule):
@@ -35,48 +35,37 @@ class UnusedSuppression(ConverterRule):
     code = "PRT910"
     name = "unused-suppression"
     severity = Severity.WARNING
-    VALID = (
-        "x = 1\n",
-        "x = 1  # noqa: PRT401\n",
-        """
+    VALID = """
+        x = 1
+        ---
+        x = 1  # noqa: PRT401
+        ---
         from numba import cuda
 
         @cuda.jit
         def k(x):
             return 1  # porter: ignore[PRT301]
-        """,
-    )
-    INVALID = (
-        Bad(
-            "x = 1  # porter: ignore[PRT401]\n",
-            "1:25",
-            fixed="x = 1\n",
-        ),
-        Bad(
-            """
-            # porter: ignore[PRT999]
-            x = 1
-            """,
-            "1:18",
-            fixed="""
-            x = 1
-            """,
-        ),
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 1:25
+        x = 1  # porter: ignore[PRT401]
+        +++
+        x = 1
+        --- 1:18
+        # porter: ignore[PRT999]
+        x = 1
+        +++
+        x = 1
+        --- 5:56
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                return 1  # type: ignore  # porter: ignore[PRT301, PRT999] as tested
-            """,
-            "5:56",
-            fixed="""
-            from numba import cuda
+        @cuda.jit
+        def k(x):
+            return 1  # type: ignore  # porter: ignore[PRT301, PRT999] as tested
+        +++
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                return 1  # type: ignore  # porter: ignore[PRT301] as tested
-            """,
-        ),
-    )
+        @cuda.jit
+        def k(x):
+            return 1  # type: ignore  # porter: ignore[PRT301] as tested
+        """

@@ -43,20 +43,18 @@ class Unverified(ConverterRule):
 
     code = "PRT915"
     name = "unverified"
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
             return np.sin(x)
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             # porter: domain x > 0
             return np.log(x)
-        """,
-        "x = 1\n",
-    )
-    INVALID = ()
+        ---
+        x = 1
+        """
+    INVALID = ""

@@ -33,19 +33,17 @@ class VerificationFailed(ConverterRule):
 
     code = "PRT911"
     name = "verification-failed"
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
             return np.sin(x)
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             return np.sum(x)
-        """,
-        "x = 1\n",
-    )
-    INVALID = ()
+        ---
+        x = 1
+        """
+    INVALID = ""

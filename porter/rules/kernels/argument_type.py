@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Launch, Values, launches
 from porter.rules.model import PyFile
 
@@ -38,8 +38,7 @@ class KernelArgumentType(Rule):
     code = "PRT310"
     name = "kernel-argument-type"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -50,8 +49,7 @@ class KernelArgumentType(Rule):
 
         def run(x):
             k[1, 32](x, (0.25, 0.5))
-        """,
-        """
+        ---
         import numpy as np
         from numba import cuda
 
@@ -65,45 +63,35 @@ class KernelArgumentType(Rule):
             w = [0.25, 0.5]
             w = np.array(w)
             k[1, 32](x, w)
-        """,
-        """
+        ---
         def run(k, x):
             k[1, 32](x, 'sum')
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 10:17
+        from numba import cuda
 
-            @cuda.jit
-            def k(x, mode):
-                i = cuda.grid(1)
-                if i < x.size:
-                    x[i] = 1
+        @cuda.jit
+        def k(x, mode):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = 1
 
-            def run(x):
-                k[1, 32](x, 'sum')
-            """,
-            "10:17",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        def run(x):
+            k[1, 32](x, 'sum')
+        --- 11:17
+        from numba import cuda
 
-            @cuda.jit
-            def k(x, w):
-                i = cuda.grid(1)
-                if i < x.size:
-                    x[i] = w[0]
+        @cuda.jit
+        def k(x, w):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = w[0]
 
-            def run(x):
-                w = [0.25, 0.5]
-                k[1, 32](x, w)
-            """,
-            "11:17",
-        ),
-    )
+        def run(x):
+            w = [0.25, 0.5]
+            k[1, 32](x, w)
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every such argument of a launch of a kernel of this file."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.kernels.arrays import array_names, has_slice, is_array
 from porter.rules.model import ON_DEVICE, Function, PyFile
 
@@ -52,8 +52,7 @@ class KernelArrayExpression(Rule):
     code = "PRT302"
     name = "array-expression-in-kernel"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -61,8 +60,7 @@ class KernelArrayExpression(Rule):
             i = cuda.grid(1)
             if i < x.shape[0]:
                 x[i, 0] = x[i, :].mean()
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -70,16 +68,14 @@ class KernelArrayExpression(Rule):
             i = cuda.grid(1)
             if i < x.shape[0]:
                 x[i, :] = 0.0
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(x):
             for i in range(x.shape[0]):
                 x[i, :] = x[i, :] / x[i, :].mean()
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -87,46 +83,33 @@ class KernelArrayExpression(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] = a * x[i] + y[i]
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 6:15
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                x[i, :] = x[i, :] / x[i, :].mean()
-            """,
-            "6:15",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            x[i, :] = x[i, :] / x[i, :].mean()
+        --- 7:9
+        from numba import cuda
 
-            @cuda.jit
-            def k(x, y):
-                i = cuda.grid(1)
-                if i < x.shape[0]:
-                    y[i, :] = x[i, :]
-            """,
-            "7:9",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(x, y):
+            i = cuda.grid(1)
+            if i < x.shape[0]:
+                y[i, :] = x[i, :]
+        --- 7:13
+        from numba import cuda
 
-            @cuda.jit
-            def k(x, y):
-                i = cuda.grid(1)
-                if i < x.size:
-                    z = x + y
-                    y[i] = z[i]
-            """,
-            "7:13",
-        ),
-    )
+        @cuda.jit
+        def k(x, y):
+            i = cuda.grid(1)
+            if i < x.size:
+                z = x + y
+                y[i] = z[i]
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """The outermost array expression of each statement."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, PyFile
 
 
@@ -54,8 +54,7 @@ class ExceptionInKernel(Rule):
 
     code = "PRT307"
     name = "exception-in-kernel"
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit(debug=True, opt=False)
@@ -63,8 +62,7 @@ class ExceptionInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 assert x[i] > 0
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
@@ -72,8 +70,7 @@ class ExceptionInKernel(Rule):
             if x.size == 0:
                 raise ValueError('empty')
             return x[0]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit(device=True)
@@ -87,34 +84,25 @@ class ExceptionInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] = f(x[i])
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 7:9
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if i >= x.size:
-                    raise IndexError('past the end')
-                x[i] = 1
-            """,
-            "7:9",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i >= x.size:
+                raise IndexError('past the end')
+            x[i] = 1
+        --- 5:5
+        from numba import cuda
 
-            @cuda.jit(device=True, debug=False)
-            def f(v):
-                assert v > 0
-                return v
-            """,
-            "5:5",
-        ),
-    )
+        @cuda.jit(device=True, debug=False)
+        def f(v):
+            assert v > 0
+            return v
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every `raise` and `assert`, unless some device code of the file is debugged."""

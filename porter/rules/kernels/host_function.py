@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import FUNCTIONS, Function, Kind, PyFile
 
 
@@ -44,8 +44,7 @@ class HostFunctionInKernel(Rule):
     code = "PRT305"
     name = "host-function-in-kernel"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -57,8 +56,7 @@ class HostFunctionInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] = g(x[i])
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit(device=True)
@@ -70,8 +68,7 @@ class HostFunctionInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] = g(x[i])
-        """,
-        """
+        ---
         from numba import cuda, njit
 
         @njit
@@ -83,8 +80,7 @@ class HostFunctionInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] = g(x[i])
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -94,8 +90,7 @@ class HostFunctionInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] = g(x[i])
-        """,
-        """
+        ---
         from numba import cuda
 
         def g(v):
@@ -108,38 +103,29 @@ class HostFunctionInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] = g(x[i])
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 10:16
+        from numba import cuda
 
-            def g(v):
-                return v * v
+        def g(v):
+            return v * v
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if i < x.size:
-                    x[i] = g(x[i])
-            """,
-            "10:16",
-        ),
-        Bad(
-            """
-            from numba import vectorize
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = g(x[i])
+        --- 8:12
+        from numba import vectorize
 
-            def g(v):
-                return v * v
+        def g(v):
+            return v * v
 
-            @vectorize(["f4(f4)"], target="cuda")
-            def f(x):
-                return g(x) + 1
-            """,
-            "8:12",
-        ),
-    )
+        @vectorize(["f4(f4)"], target="cuda")
+        def f(x):
+            return g(x) + 1
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every call of a plain function."""

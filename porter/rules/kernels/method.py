@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.kernels.arrays import array_names
 from porter.rules.kernels.unsupported_call import ALLOCATES
 from porter.rules.model import ON_DEVICE, Function, PyFile
@@ -53,8 +53,7 @@ class MethodInKernel(Rule):
     code = "PRT309"
     name = "method-in-kernel"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -62,15 +61,13 @@ class MethodInKernel(Rule):
             i = cuda.grid(1)
             if i < x.shape[0]:
                 x[i, 0] = x.sum() + x.mean() + x.T[0, 0] + x.size + x[i].max
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(x):
             return x.max() / x.shape[0]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -78,8 +75,7 @@ class MethodInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] = box.max
-        """,
-        """
+        ---
         import numpy as np
         from numba import cuda
 
@@ -88,35 +84,26 @@ class MethodInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] = np.sum(x) + np.sin(x[i]) + np.argmax(m[i])
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 7:25
+        from numba import cuda
 
-            @cuda.jit
-            def k(x, out):
-                i = cuda.grid(1)
-                if i < x.size:
-                    out[i] = x[i] / x.max()
-            """,
-            "7:25",
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import cuda
+        @cuda.jit
+        def k(x, out):
+            i = cuda.grid(1)
+            if i < x.size:
+                out[i] = x[i] / x.max()
+        --- 8:9
+        import numpy as np
+        from numba import cuda
 
-            @cuda.jit
-            def k(x, out):
-                i = cuda.grid(1)
-                if i < x.size:
-                    np.sin(x[i], out=out)
-            """,
-            "8:9",
-        ),
-    )
+        @cuda.jit
+        def k(x, out):
+            i = cuda.grid(1)
+            if i < x.size:
+                np.sin(x[i], out=out)
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such method of an array, every call with such a parameter."""

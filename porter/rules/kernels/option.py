@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import ON_DEVICE, Function, PyFile
 from porter.rules.options import without_option
 from porter.rules.words import words
@@ -44,65 +44,51 @@ class KernelOption(Rule):
 
     code = "PRT311"
     name = "kernel-option"
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit(fastmath=True, lineinfo=True, cache=True, max_registers=32)
         def k(x):
             x[cuda.grid(1)] = 1
-        """,
-        """
+        ---
         from numba import njit
 
         @njit(parallel=True)
         def f(x):
             return x
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
         def k(x):
             x[cuda.grid(1)] = 1
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 3:11
+        from numba import cuda
 
-            @cuda.jit(parallel=True)
-            def k(x):
-                x[cuda.threadIdx.x] = 1
-            """,
-            "3:11",
-            """
-            from numba import cuda
+        @cuda.jit(parallel=True)
+        def k(x):
+            x[cuda.threadIdx.x] = 1
+        +++
+        from numba import cuda
 
-            @cuda.jit()
-            def k(x):
-                x[cuda.threadIdx.x] = 1
-            """,
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit()
+        def k(x):
+            x[cuda.threadIdx.x] = 1
+        --- 3:24
+        from numba import cuda
 
-            @cuda.jit(device=True, nopython=True)
-            def f(v):
-                return v
-            """,
-            "3:24",
-            """
-            from numba import cuda
+        @cuda.jit(device=True, nopython=True)
+        def f(v):
+            return v
+        +++
+        from numba import cuda
 
-            @cuda.jit(device=True)
-            def f(v):
-                return v
-            """,
-        ),
-    )
+        @cuda.jit(device=True)
+        def f(v):
+            return v
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such option."""

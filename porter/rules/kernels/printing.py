@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.kernels.arrays import array_names
 from porter.rules.model import Function, PyFile
 
@@ -44,8 +44,7 @@ class PrintInKernel(Rule):
     code = "PRT308"
     name = "print-in-kernel"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -53,19 +52,16 @@ class PrintInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 print('x', i, x[i], x.shape)
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(x):
             print(x)
-        """,
-        """
+        ---
         def f(x):
             print('%d' % x, end='')
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -73,46 +69,33 @@ class PrintInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size and i % n == 0:
                 print(n, x[i])
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 7:15
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if i < x.size:
-                    print('x[%d]' % i)
-            """,
-            "7:15",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                print('x[%d]' % i)
+        --- 7:21
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if i < x.size:
-                    print(x[i], end='')
-            """,
-            "7:21",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                print(x[i], end='')
+        --- 7:15
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if i < x.size:
-                    print(x)
-            """,
-            "7:15",
-        ),
-    )
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                print(x)
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such argument and every such text."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, PyFile
 
 
@@ -50,15 +50,13 @@ class RecursionInKernel(Rule):
     code = "PRT306"
     name = "recursion-in-kernel"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import njit
 
         @njit
         def f(n):
             return 1 if n < 2 else n * f(n - 1)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit(device=True)
@@ -70,56 +68,45 @@ class RecursionInKernel(Rule):
         @cuda.jit(device=True)
         def f(a, b):
             return g(a, b) + g(b, a)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit(device=True)
         def f(a, f):
             return f(a)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit(device=True)
         def f(n):
             return 1 if n < 2 else n * f(n - 1)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 5:12
+        from numba import cuda
 
-            @cuda.jit(device=True)
-            def f(n):
-                return g(n - 1) if n > 0 else 0
+        @cuda.jit(device=True)
+        def f(n):
+            return g(n - 1) if n > 0 else 0
 
-            @cuda.jit(device=True)
-            def h(n):
-                return f(n - 1)
+        @cuda.jit(device=True)
+        def h(n):
+            return f(n - 1)
 
-            @cuda.jit(device=True)
-            def g(n):
-                return h(n) + 1
-            """,
-            "5:12",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit(device=True)
+        def g(n):
+            return h(n) + 1
+        --- 5:32
+        from numba import cuda
 
-            @cuda.jit(device=True)
-            def even(n):
-                return True if n == 0 else odd(n - 1)
+        @cuda.jit(device=True)
+        def even(n):
+            return True if n == 0 else odd(n - 1)
 
-            @cuda.jit(device=True)
-            def odd(n):
-                return False if n == 0 else even(n - 1)
-            """,
-            "5:32",
-        ),
-    )
+        @cuda.jit(device=True)
+        def odd(n):
+            return False if n == 0 else even(n - 1)
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """The first call that leads back to the function through another."""

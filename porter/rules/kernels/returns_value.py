@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import handed_on
 from porter.rules.model import Function, Kind, PyFile
 
@@ -48,8 +48,7 @@ class KernelReturnsValue(Rule):
     code = "PRT301"
     name = "kernel-returns-value"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -58,22 +57,19 @@ class KernelReturnsValue(Rule):
             if i >= x.size:
                 return
             x[i] = 1
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit(device=True)
         def square(v):
             return v * v
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.reduce
         def total(a, b):
             return a + b
-        """,
-        """
+        ---
         from numba import cuda
         from mine import make_kernel
 
@@ -82,15 +78,13 @@ class KernelReturnsValue(Rule):
             return f(f(v))
 
         kernel = make_kernel(twice)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
         def power(x, n):
             return x * power(x, n - 1) if n else 1
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -101,32 +95,23 @@ class KernelReturnsValue(Rule):
             if i < x.size:
                 x[i] = square(x[i])
             return None
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 5:5
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                return x / 255.0
-            """,
-            "5:5",
-        ),
-        Bad(
-            """
-            import numba.cuda as cu
+        @cuda.jit
+        def k(x):
+            return x / 255.0
+        --- 7:9
+        import numba.cuda as cu
 
-            @cu.jit()
-            def k(x):
-                i = cu.grid(1)
-                if i < x.size:
-                    return x[i]
-            """,
-            "7:9",
-        ),
-    )
+        @cu.jit()
+        def k(x):
+            i = cu.grid(1)
+            if i < x.size:
+                return x[i]
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every `return` of a kernel with a value other than None."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.kernels.replacement import CURES, replacement
 from porter.rules.model import ON_DEVICE, Function, PyFile
 from porter.rules.nopython.calls import NOT_CALLED
@@ -55,8 +55,7 @@ class UnsupportedInKernel(Rule):
     code = "PRT303"
     name = "unsupported-in-kernel"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         import math
         from numba import cuda
 
@@ -65,8 +64,7 @@ class UnsupportedInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] = math.exp(x[i])
-        """,
-        """
+        ---
         import numpy as np
         from numba import cuda
 
@@ -75,16 +73,14 @@ class UnsupportedInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] = np.sin(np.float32(x[i]))
-        """,
-        """
+        ---
         import numpy as np
         from numba import njit
 
         @njit
         def f(x):
             return np.exp(x)
-        """,
-        """
+        ---
         import numpy as np
         from numba import config, cuda
 
@@ -94,8 +90,7 @@ class UnsupportedInKernel(Rule):
         def k(x):
             t = np.zeros(4)
             x[0] = t[0]
-        """,
-        """
+        ---
         import numpy as np
         from numba import cuda
 
@@ -104,85 +99,66 @@ class UnsupportedInKernel(Rule):
             i = cuda.grid(1)
             if i < x.size and isinstance(x[i], float):
                 x[i] = sorted(x[i]) + np.mean(x) + min(x[i], 2)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import numpy as np
-            from numba import cuda
+        """
+    INVALID = """
+        --- 8:16
+        import numpy as np
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if i < x.size:
-                    x[i] = np.exp(x[i])
-            """,
-            "8:16",
-            """
-            import math
-            import numpy as np
-            from numba import cuda
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = np.exp(x[i])
+        +++
+        import math
+        import numpy as np
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if i < x.size:
-                    x[i] = math.exp(x[i])
-            """,
-        ),
-        Bad(
-            """
-            import math as m
-            import numpy as np
-            from numba import cuda
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = math.exp(x[i])
+        --- 7:12
+        import math as m
+        import numpy as np
+        from numba import cuda
 
-            @cuda.jit(device=True)
-            def f(v):
-                return np.sqrt(  # root
-                    v
-                )
-            """,
-            "7:12",
-            """
-            import math as m
-            import numpy as np
-            from numba import cuda
+        @cuda.jit(device=True)
+        def f(v):
+            return np.sqrt(  # root
+                v
+            )
+        +++
+        import math as m
+        import numpy as np
+        from numba import cuda
 
-            @cuda.jit(device=True)
-            def f(v):
-                return m.sqrt(  # root
-                    v
-                )
-            """,
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit(device=True)
+        def f(v):
+            return m.sqrt(  # root
+                v
+            )
+        --- 7:16
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if i < x.size:
-                    x[i] = sorted((x[i], 2.0))[0]
-            """,
-            "7:16",
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import cuda
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = sorted((x[i], 2.0))[0]
+        --- 7:9
+        import numpy as np
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                t = np.zeros(4)
-                if i < x.size:
-                    x[i] = t[0]
-            """,
-            "7:9",
-        ),
-    )
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            t = np.zeros(4)
+            if i < x.size:
+                x[i] = t[0]
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such call in a kernel or device function."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, PyFile
 
 _WHAT: dict[type[ast.AST], tuple[str, str]] = {
@@ -63,19 +63,16 @@ class UnsupportedSyntaxInKernel(Rule):
     code = "PRT304"
     name = "unsupported-syntax-in-kernel"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         def f(x):
             return [v for v in x]
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(x):
             return [v for v in x]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -84,15 +81,13 @@ class UnsupportedSyntaxInKernel(Rule):
             w = (0.25, 0.5)
             if i < x.size:
                 x[i] = w[0]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit(device=True)
         def apply(function, *args):
             return function(*args)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -100,36 +95,27 @@ class UnsupportedSyntaxInKernel(Rule):
             i, j = cuda.grid(2)
             if i < x.shape[0] and j < x.shape[1]:
                 x[i, j] = 1
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 6:9
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                w = [0.25, 0.5]
-                if i < x.size:
-                    x[i] = w[0]
-            """,
-            "6:9",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            w = [0.25, 0.5]
+            if i < x.size:
+                x[i] = w[0]
+        --- 5:5
+        from numba import cuda
 
-            @cuda.jit(device=True)
-            def f(a):
-                try:
-                    return 1 / a
-                except Exception:
-                    return 0.0
-            """,
-            "5:5",
-        ),
-    )
+        @cuda.jit(device=True)
+        def f(a):
+            try:
+                return 1 / a
+            except Exception:
+                return 0.0
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such statement or expression, the outermost ones."""

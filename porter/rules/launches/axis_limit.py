@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Values, launches
 from porter.rules.model import PyFile
 
@@ -45,8 +45,7 @@ class AxisLimit(Rule):
     code = "PRT605"
     name = "grid-axis-limit"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -54,8 +53,7 @@ class AxisLimit(Rule):
             pass
 
         k[100_000, 256](0)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -63,8 +61,7 @@ class AxisLimit(Rule):
             pass
 
         k[(100_000, 65_535), (16, 16)](0)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -73,8 +70,7 @@ class AxisLimit(Rule):
 
         def run(n):
             k[(1, n), (16, 16)](0)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -82,48 +78,35 @@ class AxisLimit(Rule):
             pass
 
         k[1, (4, 4, 64)](0)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 7:7
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            k[(1, 65_536), (256, 1)](0)
-            """,
-            "7:7",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        k[(1, 65_536), (256, 1)](0)
+        --- 9:3
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            n = 2_000_000
-            grid = (1, n // 16 + 1)
-            k[grid, (16, 16)](0)
-            """,
-            "9:3",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        n = 2_000_000
+        grid = (1, n // 16 + 1)
+        k[grid, (16, 16)](0)
+        --- 7:13
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            k[4, (1, 2, 128)](0)
-            """,
-            "7:13",
-        ),
-    )
+        k[4, (1, 2, 128)](0)
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every axis of a launch that is longer than a GPU takes."""

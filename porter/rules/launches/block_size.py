@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Values, launches
 from porter.rules.model import PyFile
 
@@ -40,8 +40,7 @@ class BlockSize(Rule):
 
     code = "PRT603"
     name = "block-size"
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -49,8 +48,7 @@ class BlockSize(Rule):
             pass
 
         k[4, 256](0)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -58,8 +56,7 @@ class BlockSize(Rule):
             pass
 
         k[4, (64, 16)](0)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -67,8 +64,7 @@ class BlockSize(Rule):
             pass
 
         k[1, 1](0)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -77,8 +73,7 @@ class BlockSize(Rule):
 
         def run(t):
             k[4, t](0)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -86,35 +81,26 @@ class BlockSize(Rule):
             pass
 
         k[1, 100](0)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 8:6
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            t = (64, 32)
-            k[4, t](0)
-            """,
-            "8:6",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        t = (64, 32)
+        k[4, t](0)
+        --- 7:6
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            k[4, 100](0)
-            """,
-            "7:6",
-        ),
-    )
+        k[4, 100](0)
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every launch with such a block."""

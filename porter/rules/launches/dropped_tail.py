@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Launch, Values, launches
 from porter.rules.model import PyFile
 
@@ -41,8 +41,7 @@ class DroppedTail(Rule):
 
     code = "PRT602"
     name = "grid-drops-tail"
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -52,8 +51,7 @@ class DroppedTail(Rule):
         def run(x, t):
             b = (x.size + t - 1) // t
             k[b, t](x)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -65,8 +63,7 @@ class DroppedTail(Rule):
             if x.size % t:
                 b += 1
             k[b, t](x)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -76,8 +73,7 @@ class DroppedTail(Rule):
         def run(x, t):
             b = -(-x.size // t)
             k[b, t](x)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -87,8 +83,7 @@ class DroppedTail(Rule):
 
         def run(x, t):
             k[x.size // t, t](x)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -99,8 +94,7 @@ class DroppedTail(Rule):
         t = 512
         b = n // t
         k[b, t](0)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -109,8 +103,7 @@ class DroppedTail(Rule):
 
         def run(x, t):
             k[x.size // t + 1, t](x)
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -122,8 +115,7 @@ class DroppedTail(Rule):
         t = 32
         b = A.shape[1] // t
         k[b, t](A)
-        """,
-        """
+        ---
         from numba import cuda
         import settings
 
@@ -139,52 +131,39 @@ class DroppedTail(Rule):
         def run(x):
             t = (tpb, tpb)
             k[(n // t[0], m // t[1]), t](x)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 8:9
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            def run(x, t):
-                b = x.size // t
-                k[b, t](x)
-            """,
-            "8:9",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        def run(x, t):
+            b = x.size // t
+            k[b, t](x)
+        --- 8:3
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            n = 1000
-            k[n // 256, 256](0)
-            """,
-            "8:3",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        n = 1000
+        k[n // 256, 256](0)
+        --- 9:10
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            def run(x):
-                t = (16, 16)
-                b = (int(x.shape[0] / t[0]), x.shape[1] // t[1])
-                k[b, t](x)
-            """,
-            "9:10",
-        ),
-    )
+        def run(x):
+            t = (16, 16)
+            b = (int(x.shape[0] / t[0]), x.shape[1] // t[1])
+            k[b, t](x)
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """The first division of each launch that may drop elements."""

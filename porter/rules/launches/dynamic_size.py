@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import ON_DEVICE, Function, Kind, PyFile
 
 _ARRAYS = {"numba.cuda.shared.array": "shared", "numba.cuda.local.array": "local"}
@@ -45,8 +45,7 @@ class DynamicSize(Rule):
     code = "PRT607"
     name = "dynamic-array-size"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda, float32
 
         N = 16
@@ -55,8 +54,7 @@ class DynamicSize(Rule):
         def k(x):
             s = cuda.shared.array((N, 2 * 16 + 1), float32)
             s[0, 0] = x[0]
-        """,
-        """
+        ---
         from numba import cuda, float32
 
         @cuda.jit
@@ -65,16 +63,14 @@ class DynamicSize(Rule):
             s = cuda.shared.array(n, float32)
             t = cuda.local.array(x.ndim, float32)
             s[0] = t[0] = x[0]
-        """,
-        """
+        ---
         from numba import cuda, float32
 
         @cuda.jit
         def k(x):
             s = cuda.shared.array(0, float32)
             s[0] = x[0]
-        """,
-        """
+        ---
         from numba import cuda, float32
 
         @cuda.jit(device=True)
@@ -85,8 +81,7 @@ class DynamicSize(Rule):
         @cuda.jit
         def k(x):
             f(x, 32)
-        """,
-        """
+        ---
         from numba import cuda, float32
 
         def make(n, shape):
@@ -99,57 +94,40 @@ class DynamicSize(Rule):
                 s[0] = t[0] = x[0]
 
             return k
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda, float32
+        """
+    INVALID = """
+        --- 5:27
+        from numba import cuda, float32
 
-            @cuda.jit
-            def k(x):
-                s = cuda.shared.array(x.shape[0], float32)
-                s[0] = x[0]
-            """,
-            "5:27",
-        ),
-        Bad(
-            """
-            from numba import cuda, float32
+        @cuda.jit
+        def k(x):
+            s = cuda.shared.array(x.shape[0], float32)
+            s[0] = x[0]
+        --- 5:36
+        from numba import cuda, float32
 
-            @cuda.jit
-            def k(x, n):
-                s = cuda.local.array(shape=(4, n), dtype=float32)
-                s[0, 0] = x[0]
-            """,
-            "5:36",
-        ),
-        Bad(
-            """
-            from numba import cuda, float32
+        @cuda.jit
+        def k(x, n):
+            s = cuda.local.array(shape=(4, n), dtype=float32)
+            s[0, 0] = x[0]
+        --- 7:31
+        from numba import cuda, float32
 
-            N = 16
+        N = 16
 
-            @cuda.jit
-            def k(x):
-                s = cuda.shared.array((N, N + 1), float32)
-                s[0, 0] = x[0]
-            """,
-            "7:31",
-        ),
-        Bad(
-            """
-            from numba import cuda, float32
+        @cuda.jit
+        def k(x):
+            s = cuda.shared.array((N, N + 1), float32)
+            s[0, 0] = x[0]
+        --- 6:27
+        from numba import cuda, float32
 
-            @cuda.jit
-            def k(x):
-                n = cuda.blockDim.x
-                s = cuda.shared.array(n, float32)
-                s[0] = x[0]
-            """,
-            "6:27",
-        ),
-    )
+        @cuda.jit
+        def k(x):
+            n = cuda.blockDim.x
+            s = cuda.shared.array(n, float32)
+            s[0] = x[0]
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every size that the compiler cannot know."""

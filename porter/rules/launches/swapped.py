@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Fix, Severity, Span
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import launches
 from porter.rules.model import PyFile
 
@@ -44,8 +44,7 @@ class SwappedLaunch(Rule):
     code = "PRT601"
     name = "swapped-launch-configuration"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -54,8 +53,7 @@ class SwappedLaunch(Rule):
 
         blocks, threads = 4, 32
         k[blocks, threads](1)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -63,8 +61,7 @@ class SwappedLaunch(Rule):
             pass
 
         k[4, 32](1)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -73,8 +70,7 @@ class SwappedLaunch(Rule):
 
         def run(a, b):
             k[a, b](1)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -83,64 +79,52 @@ class SwappedLaunch(Rule):
 
         def run(blocks_per_grid, threads_per_block, s):
             k[blocks_per_grid, threads_per_block, s](1)
-        """,
-        """
+        ---
         import numpy as np
 
         def f(table, threads, blocks):
             return table[threads, blocks](1)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 8:7
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            def run(threads, blocks):
-                k[threads, blocks](1)
-            """,
-            "8:7",
-            """
-            from numba import cuda
+        def run(threads, blocks):
+            k[threads, blocks](1)
+        +++
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            def run(threads, blocks):
-                k[blocks, threads](1)
-            """,
-        ),
-        Bad(
-            """
-            from numba import cuda
+        def run(threads, blocks):
+            k[blocks, threads](1)
+        --- 9:3
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            threadsperblock = 32
-            blockspergrid = 7
-            k[threadsperblock, blockspergrid, 0](1)
-            """,
-            "9:3",
-            """
-            from numba import cuda
+        threadsperblock = 32
+        blockspergrid = 7
+        k[threadsperblock, blockspergrid, 0](1)
+        +++
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            threadsperblock = 32
-            blockspergrid = 7
-            k[blockspergrid, threadsperblock, 0](1)
-            """,
-        ),
-    )
+        threadsperblock = 32
+        blockspergrid = 7
+        k[blockspergrid, threadsperblock, 0](1)
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every launch whose names say that it is swapped."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Values, launches
 from porter.rules.model import PyFile
 
@@ -44,8 +44,7 @@ class TinyBlocks(Rule):
     code = "PRT606"
     name = "tiny-blocks"
     severity = Severity.ADVICE
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -54,8 +53,7 @@ class TinyBlocks(Rule):
 
         def run(x):
             k[x.size // 32 + 1, 32](x)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -64,8 +62,7 @@ class TinyBlocks(Rule):
 
         k[1, 1](0)
         k[4, 8](0)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -75,36 +72,27 @@ class TinyBlocks(Rule):
         def run(x, t):
             k[x.size, t](x)
             k[x.size, (8, 8)](x)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 8:15
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            def run(x):
-                k[x.size, 1](x)
-            """,
-            "8:15",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        def run(x):
+            k[x.size, 1](x)
+        --- 8:15
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            threads = (4, 4)
-            k[(256, 256), threads](0)
-            """,
-            "8:15",
-        ),
-    )
+        threads = (4, 4)
+        k[(256, 256), threads](0)
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every launch of many such blocks."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Values, launches
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.threads import element
@@ -45,8 +45,7 @@ class SlowAxis(Rule):
     code = "PRT604"
     name = "threads-on-slow-axis"
     severity = Severity.ADVICE
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -54,8 +53,7 @@ class SlowAxis(Rule):
             j, i = cuda.grid(2)
             if i < x.shape[0] and j < x.shape[1]:
                 x[i, j] *= 2
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -63,8 +61,7 @@ class SlowAxis(Rule):
             i = cuda.grid(1)
             if i < x.shape[0]:
                 x[i, 0] *= 2
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -72,8 +69,7 @@ class SlowAxis(Rule):
             i, j = cuda.grid(2)
             if i < x.shape[0] and j < x.shape[1]:
                 y[j, i] = x[j, i]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -81,8 +77,7 @@ class SlowAxis(Rule):
             i, j = cuda.grid(2)
             if i < x.shape[0] and j < x.shape[1]:
                 y[j, i] = x[i, j]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -94,42 +89,33 @@ class SlowAxis(Rule):
         def run(x):
             t = (1, 64)
             k[(x.shape[0], (x.shape[1] + 63) // 64), t](x)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 5:5
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i, j = cuda.grid(2)
-                if i < x.shape[0] and j < x.shape[1]:
-                    x[i, j] *= 2
+        @cuda.jit
+        def k(x):
+            i, j = cuda.grid(2)
+            if i < x.shape[0] and j < x.shape[1]:
+                x[i, j] *= 2
 
-            def run(x, blocks):
-                k[blocks, (16, 16)](x)
-            """,
-            "5:5",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        def run(x, blocks):
+            k[blocks, (16, 16)](x)
+        --- 5:5
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                row, col = cuda.grid(2)
-                if row < x.shape[0] and col < x.shape[1]:
-                    x[row][col] *= 2
+        @cuda.jit
+        def k(x):
+            row, col = cuda.grid(2)
+            if row < x.shape[0] and col < x.shape[1]:
+                x[row][col] *= 2
 
-            threads = (32, 8)
+        threads = (32, 8)
 
-            def run(x, blocks):
-                k[blocks, threads](x)
-            """,
-            "5:5",
-        ),
-    )
+        def run(x, blocks):
+            k[blocks, threads](x)
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """The assignment from `cuda.grid` when every access has the axes the slow way round."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.lifting.loops import (
     falls_back,
     obstacle,
@@ -66,38 +66,33 @@ class LiftableLoop(Rule):
     code = "PRT201"
     name = "liftable-loop"
     severity = Severity.ADVICE
-    VALID = (
-        """
+    VALID = """
         from numba import njit
 
         @njit
         def f(x):
             for i in range(len(x)):
                 x[i] = 1
-        """,
-        """
+        ---
         import hashlib
 
         def f(x):
             square(x)
             return hashlib.md5(x).digest()
-        """,
-        """
+        ---
         import os
 
         def f(names):
             for n in names:
                 os.remove(n)
-        """,
-        """
+        ---
         import logging
 
         def f(rows):
             for r in rows:
                 k = r['key']
             logging.info('done')
-        """,
-        """
+        ---
         import hashlib
         from numba import jit
 
@@ -105,8 +100,7 @@ class LiftableLoop(Rule):
         def f(x):
             for i in range(len(x)):
                 x[i] = hashlib.md5(x[i]).digest_size
-        """,
-        """
+        ---
         import torch
 
         def f(sizes):
@@ -114,8 +108,7 @@ class LiftableLoop(Rule):
             for i in range(len(sizes) - 1):
                 layers.append(make(sizes[i], sizes[i + 1]))
             return torch.nn.Sequential(*layers)
-        """,
-        """
+        ---
         import copy
 
         def f(table):
@@ -123,73 +116,61 @@ class LiftableLoop(Rule):
             for v in old:
                 for w in old[v]:
                     table[v] |= table[w]
-        """,
-        """
+        ---
         import cupy
 
         def f(x):
             x = cupy.asarray(x)
             for i in range(len(x) - 1):
                 x[i] = x[i] + 1
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import hashlib
-            from numba import jit
+        """
+    INVALID = """
+        --- 6:5
+        import hashlib
+        from numba import jit
 
-            @jit
-            def f(x):
-                for i in range(len(x)):
-                    x[i] = x[i] ** 2
-                return hashlib.md5(x).digest()
-            """,
-            "6:5",
-            """
-            import hashlib
-            from numba import jit
-            from numba import njit
+        @jit
+        def f(x):
+            for i in range(len(x)):
+                x[i] = x[i] ** 2
+            return hashlib.md5(x).digest()
+        +++
+        import hashlib
+        from numba import jit
+        from numba import njit
 
-            @njit
-            def f_loop(x):
-                for i in range(len(x)):
-                    x[i] = x[i] ** 2
+        @njit
+        def f_loop(x):
+            for i in range(len(x)):
+                x[i] = x[i] ** 2
 
 
-            def f(x):
-                f_loop(x)
-                return hashlib.md5(x).digest()
-            """,
-        ),
-        Bad(
-            """
-            import hashlib
+        def f(x):
+            f_loop(x)
+            return hashlib.md5(x).digest()
+        --- 5:9
+        import hashlib
 
-            def f(x):
-                if len(x):
-                    for i in range(len(x)):
-                        x[i] += 1
-                return hashlib.md5(x).digest()
-            """,
-            "5:9",
-            """
-            import hashlib
-            from numba import njit
-
-            @njit
-            def f_loop(x):
+        def f(x):
+            if len(x):
                 for i in range(len(x)):
                     x[i] += 1
+            return hashlib.md5(x).digest()
+        +++
+        import hashlib
+        from numba import njit
+
+        @njit
+        def f_loop(x):
+            for i in range(len(x)):
+                x[i] += 1
 
 
-            def f(x):
-                if len(x):
-                    f_loop(x)
-                return hashlib.md5(x).digest()
-            """,
-        ),
-    )
+        def f(x):
+            if len(x):
+                f_loop(x)
+            return hashlib.md5(x).digest()
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every loop that could be compiled on its own."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.nopython.arrays import certain_arrays
 from porter.rules.nopython.certain import compiles
@@ -45,16 +45,14 @@ class NeedlessObjectMode(Rule):
     code = "PRT203"
     name = "needless-object-mode"
     severity = Severity.ADVICE
-    VALID = (
-        """
+    VALID = """
         from numba import jit
 
         @jit(forceobj=True)
         def f(x):
             for i in range(x.shape[0]):
                 x[i] = helper(x[i])
-        """,
-        """
+        ---
         import hashlib
         from numba import jit
 
@@ -63,23 +61,20 @@ class NeedlessObjectMode(Rule):
             for i in range(x.shape[0]):
                 x[i] = x[i] ** 2
             return hashlib.md5(x).digest()
-        """,
-        """
+        ---
         from numba import jit
 
         @jit(forceobj=True)
         def f(x):
             return x['key']
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(x):
             for i in range(x.shape[0]):
                 x[i] = x[i] ** 2
-        """,
-        """
+        ---
         import numpy as np
         from numba import jit
 
@@ -87,36 +82,27 @@ class NeedlessObjectMode(Rule):
         def f(x):
             for i in range(x.shape[0]):
                 x[i] = np.mean(x, axis=0)[i]
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import math
-            from numba import jit
+        """
+    INVALID = """
+        --- 4:2
+        import math
+        from numba import jit
 
-            @jit(forceobj=True)
-            def f(x, a):
-                for i in range(x.shape[0]):
-                    x[i] = a * math.sqrt(x[i])
-            """,
-            "4:2",
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import jit
+        @jit(forceobj=True)
+        def f(x, a):
+            for i in range(x.shape[0]):
+                x[i] = a * math.sqrt(x[i])
+        --- 4:2
+        import numpy as np
+        from numba import jit
 
-            @jit(forceobj=True, looplift=True)
-            def f(x):
-                out = np.zeros(x.shape[0])
-                for i in range(x.shape[0]):
-                    out[i] = np.sum(x[i]) if i > 3 else 0.0
-                return out
-            """,
-            "4:2",
-        ),
-    )
+        @jit(forceobj=True, looplift=True)
+        def f(x):
+            out = np.zeros(x.shape[0])
+            for i in range(x.shape[0]):
+                out[i] = np.sum(x[i]) if i > 3 else 0.0
+            return out
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """The decorator of such a function."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.lifting.loops import outer_loops
 from porter.rules.model import Function, Kind, PyFile, is_true
 
@@ -49,29 +49,25 @@ class ObjectModeOption(Rule):
 
     code = "PRT204"
     name = "object-mode-option"
-    VALID = (
-        """
+    VALID = """
         from numba import njit
 
         @njit(parallel=True, nogil=True, cache=True)
         def f(x):
             return x
-        """,
-        """
+        ---
         from numba import jit
 
         @jit(forceobj=True, cache=True)
         def f(x):
             return open(x)
-        """,
-        """
+        ---
         from numba import jit
 
         @jit(forceobj=True, nogil=False)
         def f(x):
             return open(x)
-        """,
-        """
+        ---
         from numba import jit
 
         @jit(forceobj=True, cache=True, looplift=False)
@@ -79,32 +75,23 @@ class ObjectModeOption(Rule):
             for i in range(3):
                 print(i)
             return open(x)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import jit
+        """
+    INVALID = """
+        --- 3:21
+        from numba import jit
 
-            @jit(forceobj=True, nogil=True)
-            def f(x):
-                return open(x)
-            """,
-            "3:21",
-        ),
-        Bad(
-            """
-            from numba import jit
+        @jit(forceobj=True, nogil=True)
+        def f(x):
+            return open(x)
+        --- 3:21
+        from numba import jit
 
-            @jit(forceobj=True, cache=True)
-            def f(x):
-                for i in range(len(x)):
-                    x[i] = 1
-                return open(x)
-            """,
-            "3:21",
-        ),
-    )
+        @jit(forceobj=True, cache=True)
+        def f(x):
+            for i in range(len(x)):
+                x[i] = 1
+            return open(x)
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such option."""

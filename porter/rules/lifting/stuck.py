@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.lifting.loops import falls_back, obstacle, outer_loops, title, works_on_arrays
 from porter.rules.model import Function, Kind, PyFile
 
@@ -43,8 +43,7 @@ class StuckLoop(Rule):
 
     code = "PRT202"
     name = "loop-not-liftable"
-    VALID = (
-        """
+    VALID = """
         import hashlib
         from numba import jit
 
@@ -53,16 +52,14 @@ class StuckLoop(Rule):
             for i in range(len(x)):
                 x[i] = x[i] ** 2
             return hashlib.md5(x).digest()
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(x):
             while x[0] < 3:
                 x[0] += 1
-        """,
-        """
+        ---
         import hashlib
         from numba import jit
 
@@ -74,59 +71,45 @@ class StuckLoop(Rule):
                         break
                     x[i] = 1
             return hashlib.md5(x).digest()
-        """,
-        """
+        ---
         import hashlib
 
         def f(x):
             for i in range(len(x)):
                 x[i] = hashlib.md5(x[i]).digest_size
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import hashlib
-            from numba import jit
+        """
+    INVALID = """
+        --- 6:5
+        import hashlib
+        from numba import jit
 
-            @jit(forceobj=True)
-            def f(x):
-                for i in range(len(x)):
-                    x[i] = len(hashlib.md5(x).digest())
-            """,
-            "6:5",
-        ),
-        Bad(
-            """
-            import hashlib
-            from numba import jit
+        @jit(forceobj=True)
+        def f(x):
+            for i in range(len(x)):
+                x[i] = len(hashlib.md5(x).digest())
+        --- 6:5
+        import hashlib
+        from numba import jit
 
-            @jit
-            def f(x):
-                for i in range(len(x)):
-                    if x[i] > 3:
-                        break
-                    x[i] = 1
-                return hashlib.md5(x).digest()
-            """,
-            "6:5",
-        ),
-        Bad(
-            """
-            import hashlib
-            from numba import jit
+        @jit
+        def f(x):
+            for i in range(len(x)):
+                if x[i] > 3:
+                    break
+                x[i] = 1
+            return hashlib.md5(x).digest()
+        --- 7:5
+        import hashlib
+        from numba import jit
 
-            @jit
-            def f(x):
-                i = 0
-                while i < 3:
-                    x[i] = 1
-                    i += 1
-                return hashlib.md5(x).digest()
-            """,
-            "7:5",
-        ),
-    )
+        @jit
+        def f(x):
+            i = 0
+            while i < 3:
+                x[i] = 1
+                i += 1
+            return hashlib.md5(x).digest()
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every loop that stays in object mode, with what keeps it there."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, PyFile
 from porter.rules.nopython.arrays import certain_arrays
 from porter.rules.nopython.calls import in_objmode, on_cpu
@@ -55,26 +55,22 @@ class UnsupportedArrayMethod(Rule):
     code = "PRT106"
     name = "unsupported-array-method"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         def f(x):
             return x.round(2) + x.shape[0]
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(x):
             return x.squeeze()
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(x):
             return x.T.copy().ravel()[: x.shape[0]].argsort()
-        """,
-        """
+        ---
         import numpy as np
         from numba import njit
 
@@ -83,32 +79,23 @@ class UnsupportedArrayMethod(Rule):
             y = np.zeros(3)
             y.fill(x)
             return y.nbytes
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import njit
+        """
+    INVALID = """
+        --- 5:12
+        from numba import njit
 
-            @njit
-            def f(x):
-                return x.round(2)[: x.shape[0]]
-            """,
-            "5:12",
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import njit
+        @njit
+        def f(x):
+            return x.round(2)[: x.shape[0]]
+        --- 7:12
+        import numpy as np
+        from numba import njit
 
-            @njit
-            def f(n):
-                y = np.zeros((n, 1))
-                return y.squeeze()
-            """,
-            "7:12",
-        ),
-    )
+        @njit
+        def f(n):
+            y = np.zeros((n, 1))
+            return y.squeeze()
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such method of a name that is certainly an array."""

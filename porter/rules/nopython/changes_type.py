@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import COMPILED, Function, PyFile
 from porter.rules.nopython.kinds import conflicts
 
@@ -53,8 +53,7 @@ class VariableChangesType(Rule):
     code = "PRT107"
     name = "variable-changes-type"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import njit
 
         @njit
@@ -64,8 +63,7 @@ class VariableChangesType(Rule):
             if x > 1:
                 a = 'more'
             return a
-        """,
-        """
+        ---
         import numpy as np
         from numba import njit
 
@@ -77,8 +75,7 @@ class VariableChangesType(Rule):
             if full:
                 return a, 1
             return a
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
@@ -91,8 +88,7 @@ class VariableChangesType(Rule):
             if b > 1:
                 return None
             return b
-        """,
-        """
+        ---
         import numpy as np
         from numba import njit
 
@@ -103,56 +99,42 @@ class VariableChangesType(Rule):
                 a = np.zeros(3)
                 return a[0]
             return a
-        """,
-        """
+        ---
         def f(x):
             a = 0
             if x:
                 a = 'text'
             return a
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import njit
+        """
+    INVALID = """
+        --- 7:9
+        from numba import njit
 
-            @njit
-            def f(x):
-                a = 0
-                if x[0] > 0:
-                    a = 'text'
-                return a
-            """,
-            "7:9",
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import njit
+        @njit
+        def f(x):
+            a = 0
+            if x[0] > 0:
+                a = 'text'
+            return a
+        --- 8:9
+        import numpy as np
+        from numba import njit
 
-            @njit
-            def f(x):
-                total = 0
-                for i in range(3):
-                    total = np.zeros(3)
-                return total
-            """,
-            "8:9",
-        ),
-        Bad(
-            """
-            from numba import njit
+        @njit
+        def f(x):
+            total = 0
+            for i in range(3):
+                total = np.zeros(3)
+            return total
+        --- 7:12
+        from numba import njit
 
-            @njit
-            def f(x):
-                if x[0] > 3:
-                    return 0.0
-                return 1, 2
-            """,
-            "7:12",
-        ),
-    )
+        @njit
+        def f(x):
+            if x[0] > 3:
+                return 0.0
+            return 1, 2
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such variable, and the result."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import COMPILED, FUNCTIONS, Function, PyFile
 
 
@@ -45,8 +45,7 @@ class FrozenGlobal(Rule):
 
     code = "PRT110"
     name = "frozen-global"
-    VALID = (
-        """
+    VALID = """
         from numba import njit
 
         STEP = 0.1
@@ -54,8 +53,7 @@ class FrozenGlobal(Rule):
         @njit
         def f(x):
             return x + STEP
-        """,
-        """
+        ---
         from numba import njit
 
         step = 0.1
@@ -67,8 +65,7 @@ class FrozenGlobal(Rule):
         @njit
         def f(x, step):
             return x + step
-        """,
-        """
+        ---
         step = 0.1
 
         def refine():
@@ -77,8 +74,7 @@ class FrozenGlobal(Rule):
 
         def f(x):
             return x + step
-        """,
-        """
+        ---
         from numba import njit
 
         _compiled = None
@@ -91,44 +87,35 @@ class FrozenGlobal(Rule):
         @njit
         def f(x):
             return _compiled(x)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import njit
+        """
+    INVALID = """
+        --- 11:16
+        from numba import njit
 
-            step = 0.1
+        step = 0.1
 
-            def refine():
-                global step
-                step = step / 2
+        def refine():
+            global step
+            step = step / 2
 
-            @njit
-            def f(x):
-                return x + step
-            """,
-            "11:16",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @njit
+        def f(x):
+            return x + step
+        --- 13:16
+        from numba import cuda
 
-            count = 0
+        count = 0
 
-            def more():
-                global count
-                count += 1
+        def more():
+            global count
+            count += 1
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if i < x.size:
-                    x[i] = count
-            """,
-            "13:16",
-        ),
-    )
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = count
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """The first read of each such global."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, PyFile
 from porter.rules.nopython.arrays import certain_arrays
 from porter.rules.nopython.calls import in_objmode, on_cpu
@@ -63,91 +63,69 @@ class UnsupportedKeyword(Rule):
     code = "PRT105"
     name = "unsupported-keyword"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
             return np.mean(x, axis=0)
-        """,
-        """
+        ---
         import numpy as np
         from numba import njit
 
         @njit
         def f(x):
             return np.sum(x, axis=0) + np.zeros(3, dtype=np.float32) + x.sum(0)
-        """,
-        """
+        ---
         import numpy as np
         from numba import njit
 
         @njit
         def f(x, args):
             return np.mean(x) + np.clip(x, 0, 1) + np.dot(*args) + np.where(x > 0, x, 0)
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(x):
             return x.mean(axis=0)
-        """,
-        """
+        ---
         import numpy as np
         from numba import njit
 
         @njit
         def f(x):
             return x.argsort(kind='mergesort')[np.round(x, 2) > 0]
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import numpy as np
-            from numba import njit
+        """
+    INVALID = """
+        --- 6:12
+        import numpy as np
+        from numba import njit
 
-            @njit
-            def f(x):
-                return np.mean(x, axis=0)
-            """,
-            "6:12",
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import njit
+        @njit
+        def f(x):
+            return np.mean(x, axis=0)
+        --- 6:12
+        import numpy as np
+        from numba import njit
 
-            @njit
-            def f(x):
-                return np.median(x, 0)
-            """,
-            "6:12",
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import njit
+        @njit
+        def f(x):
+            return np.median(x, 0)
+        --- 6:12
+        import numpy as np
+        from numba import njit
 
-            @njit
-            def f(x):
-                return x.max(axis=1) + x.shape[0]
-            """,
-            "6:12",
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import njit
+        @njit
+        def f(x):
+            return x.max(axis=1) + x.shape[0]
+        --- 6:5
+        import numpy as np
+        from numba import njit
 
-            @njit
-            def f(x, out):
-                np.sqrt(x, out=out)
-            """,
-            "6:5",
-        ),
-    )
+        @njit
+        def f(x, out):
+            np.sqrt(x, out=out)
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every call with such a parameter."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, Kind, PyFile, is_true
 from porter.rules.options import without_option
 
@@ -43,89 +43,69 @@ class NoFallback(Rule):
 
     code = "PRT109"
     name = "no-object-mode-fallback"
-    VALID = (
-        """
+    VALID = """
         from numba import jit
 
         @jit(forceobj=True, looplift=True)
         def f(x):
             return x
-        """,
-        """
+        ---
         from numba import jit
 
         @jit(nopython=True)
         def f(x):
             return x
-        """,
-        """
+        ---
         from numba import jit
 
         @jit(forceobj=True, nopython=False)
         def f(x):
             return x
-        """,
-        """
+        ---
         from numba import njit
 
         @njit(cache=True)
         def f(x):
             return x
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import jit
+        """
+    INVALID = """
+        --- 3:6
+        from numba import jit
 
-            @jit(nopython=False)
-            def f(x):
-                return x
-            """,
-            "3:6",
-            """
-            from numba import jit
+        @jit(nopython=False)
+        def f(x):
+            return x
+        +++
+        from numba import jit
 
-            @jit()
-            def f(x):
-                return x
-            """,
-        ),
-        Bad(
-            """
-            from numba import njit
+        @jit()
+        def f(x):
+            return x
+        --- 3:17
+        from numba import njit
 
-            @njit("f8(f8)", forceobj=True, cache=True)  # quick
-            def f(x):
-                return x
-            """,
-            "3:17",
-            """
-            from numba import njit
+        @njit("f8(f8)", forceobj=True, cache=True)  # quick
+        def f(x):
+            return x
+        +++
+        from numba import njit
 
-            @njit("f8(f8)", cache=True)  # quick
-            def f(x):
-                return x
-            """,
-        ),
-        Bad(
-            """
-            import numba
+        @njit("f8(f8)", cache=True)  # quick
+        def f(x):
+            return x
+        --- 3:24
+        import numba
 
-            @numba.jit(cache=True, looplift=True)
-            def f(x):
-                return x
-            """,
-            "3:24",
-            """
-            import numba
+        @numba.jit(cache=True, looplift=True)
+        def f(x):
+            return x
+        +++
+        import numba
 
-            @numba.jit(cache=True)
-            def f(x):
-                return x
-            """,
-        ),
-    )
+        @numba.jit(cache=True)
+        def f(x):
+            return x
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such option."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, PyFile
 from porter.rules.nopython.calls import in_objmode, on_cpu
 from porter.support.tables import table
@@ -49,72 +49,55 @@ class UnsupportedNumpy(Rule):
     code = "PRT104"
     name = "unsupported-numpy"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
             return np.fft.fft(x)
-        """,
-        """
+        ---
         import numpy as np
         from numba import njit
 
         @njit
         def f(x):
             return np.sum(x)
-        """,
-        """
+        ---
         import numpy as np
         from numba import njit
 
         @njit
         def f(x):
             return np.linalg.norm(x)
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(np, x):
             return np.einsum(x)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import numpy as np
-            from numba import njit
+        """
+    INVALID = """
+        --- 6:12
+        import numpy as np
+        from numba import njit
 
-            @njit
-            def f(x):
-                return np.fft.rfft(x)
-            """,
-            "6:12",
-        ),
-        Bad(
-            """
-            from numpy import einsum
-            from numba import jit
+        @njit
+        def f(x):
+            return np.fft.rfft(x)
+        --- 6:12
+        from numpy import einsum
+        from numba import jit
 
-            @jit
-            def f(a, b):
-                return einsum('ij,jk', a, b)
-            """,
-            "6:12",
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import vectorize
+        @jit
+        def f(a, b):
+            return einsum('ij,jk', a, b)
+        --- 6:12
+        import numpy as np
+        from numba import vectorize
 
-            @vectorize
-            def f(x):
-                return np.i0(x)
-            """,
-            "6:12",
-        ),
-    )
+        @vectorize
+        def f(x):
+            return np.i0(x)
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every call of an unsupported NumPy function."""

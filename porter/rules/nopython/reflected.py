@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Kind, PyFile
 
 _COMPILED = (Kind.NOPYTHON, Kind.KERNEL, Kind.VECTORIZE, Kind.GUVECTORIZE)
@@ -44,14 +44,12 @@ class PythonContainerArgument(Rule):
     code = "PRT103"
     name = "python-container-argument"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         def f(x):
             return x['key']
 
         f({'key': 1})
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
@@ -59,8 +57,7 @@ class PythonContainerArgument(Rule):
             return x[0]
 
         f([1, 2, 3])
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
@@ -68,8 +65,7 @@ class PythonContainerArgument(Rule):
             return x[0]
 
         f((1, 'a'))
-        """,
-        """
+        ---
         from numba import jit
 
         @jit(forceobj=True)
@@ -77,8 +73,7 @@ class PythonContainerArgument(Rule):
             return x['a']
 
         f({'a': 1})
-        """,
-        """
+        ---
         from numba import njit, typed
 
         @njit
@@ -86,46 +81,33 @@ class PythonContainerArgument(Rule):
             return x
 
         f(typed.Dict())
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import jit
+        """
+    INVALID = """
+        --- 7:3
+        from numba import jit
 
-            @jit
-            def f(x):
-                return x['key']
+        @jit
+        def f(x):
+            return x['key']
 
-            f(dict(key='v'))
-            """,
-            "7:3",
-        ),
-        Bad(
-            """
-            from numba import njit
+        f(dict(key='v'))
+        --- 7:3
+        from numba import njit
 
-            @njit
-            def f(x):
-                return x[0]
+        @njit
+        def f(x):
+            return x[0]
 
-            f({'a': 1})
-            """,
-            "7:3",
-        ),
-        Bad(
-            """
-            from numba import njit
+        f({'a': 1})
+        --- 7:3
+        from numba import njit
 
-            @njit
-            def f(x):
-                return x[0]
+        @njit
+        def f(x):
+            return x[0]
 
-            f([1, 'a'])
-            """,
-            "7:3",
-        ),
-    )
+        f([1, 'a'])
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every such argument at a call of a function of this file."""

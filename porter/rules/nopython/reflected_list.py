@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Kind, PyFile
 
 
@@ -45,8 +45,7 @@ class ReflectedList(Rule):
 
     code = "PRT108"
     name = "reflected-list"
-    VALID = (
-        """
+    VALID = """
         from numba import njit
 
         @njit
@@ -54,8 +53,7 @@ class ReflectedList(Rule):
             return x[0]
 
         f((1, 2, 3))
-        """,
-        """
+        ---
         import numpy as np
         from numba import njit, typed
 
@@ -65,8 +63,7 @@ class ReflectedList(Rule):
 
         f(np.array([1, 2, 3]))
         f(typed.List([1, 2]))
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
@@ -76,8 +73,7 @@ class ReflectedList(Rule):
         @njit
         def g():
             return f([1, 2, 3])
-        """,
-        """
+        ---
         from numba import jit
 
         @jit(forceobj=True)
@@ -85,8 +81,7 @@ class ReflectedList(Rule):
             return x[0]
 
         f([1, 2])
-        """,
-        """
+        ---
         from numba import vectorize
 
         @vectorize
@@ -94,35 +89,26 @@ class ReflectedList(Rule):
             return x + 1
 
         f([1, 2])
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import njit
+        """
+    INVALID = """
+        --- 7:3
+        from numba import njit
 
-            @njit
-            def f(x):
-                return x[0]
+        @njit
+        def f(x):
+            return x[0]
 
-            f([1, 2, 3])
-            """,
-            "7:3",
-        ),
-        Bad(
-            """
-            from numba import njit
+        f([1, 2, 3])
+        --- 8:17
+        from numba import njit
 
-            @njit
-            def f(n, x):
-                return x[0]
+        @njit
+        def f(n, x):
+            return x[0]
 
-            def g(rows):
-                return f(3, [float(r) for r in rows])
-            """,
-            "8:17",
-        ),
-    )
+        def g(rows):
+            return f(3, [float(r) for r in rows])
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every such argument of a call from Python."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import COMPILED, Function, PyFile
 from porter.rules.nopython.calls import uncompilable_calls
 
@@ -54,22 +54,19 @@ class UncompilableCall(Rule):
     code = "PRT101"
     name = "uncompilable-call"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         import hashlib
 
         def f(x):
             return hashlib.md5(x).digest()
-        """,
-        """
+        ---
         from numba import njit
         import math
 
         @njit
         def f(x):
             return math.sqrt(x)
-        """,
-        """
+        ---
         from numba import njit, objmode
         import time
 
@@ -78,39 +75,34 @@ class UncompilableCall(Rule):
             with objmode(t='f8'):
                 t = time.time()
             return t
-        """,
-        """
+        ---
         from numba import njit
         import random
 
         @njit
         def f():
             return random.random()
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(open, x):
             return open(x)
-        """,
-        """
+        ---
         from numba import njit
         from mine import helper
 
         @njit
         def f(x):
             return helper(x)
-        """,
-        """
+        ---
         import hashlib
         from numba import jit
 
         @jit(forceobj=True)
         def f(x):
             return hashlib.md5(x).digest()
-        """,
-        """
+        ---
         import scipy.linalg
         from numba import njit
         from numba.extending import overload
@@ -122,64 +114,46 @@ class UncompilableCall(Rule):
         @njit
         def f(a):
             return scipy.linalg.norm(a)
-        """,
-        """
+        ---
         from functools import reduce
         from numba import njit
 
         @njit
         def f(a):
             return reduce(lambda x, y: x + y, a)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import hashlib
-            from numba import jit
+        """
+    INVALID = """
+        --- 6:12
+        import hashlib
+        from numba import jit
 
-            @jit
-            def f(x):
-                return hashlib.md5(x).digest()
-            """,
-            "6:12",
-        ),
-        Bad(
-            """
-            import numba as nb
+        @jit
+        def f(x):
+            return hashlib.md5(x).digest()
+        --- 5:9
+        import numba as nb
 
-            @nb.njit
-            def f(p):
-                g = open(p)
-                return 1
-            """,
-            "5:9",
-        ),
-        Bad(
-            """
-            from numba import cuda
-            from time import time
+        @nb.njit
+        def f(p):
+            g = open(p)
+            return 1
+        --- 8:16
+        from numba import cuda
+        from time import time
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if i < x.size:
-                    x[i] = time()
-            """,
-            "8:16",
-        ),
-        Bad(
-            """
-            from numba import njit
-            import scipy.linalg as la
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = time()
+        --- 6:12
+        from numba import njit
+        import scipy.linalg as la
 
-            @njit
-            def f(a):
-                return la.expm(a)
-            """,
-            "6:12",
-        ),
-    )
+        @njit
+        def f(a):
+            return la.expm(a)
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every uncompilable call of a compiled function."""

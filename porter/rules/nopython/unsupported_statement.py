@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.nopython.calls import in_objmode, is_objmode
 
@@ -53,13 +53,11 @@ class UnsupportedStatement(Rule):
     code = "PRT102"
     name = "unsupported-statement"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         def f(p):
             with open(p) as g:
                 return g.read()
-        """,
-        """
+        ---
         from numba import njit, objmode
 
         @njit
@@ -67,8 +65,7 @@ class UnsupportedStatement(Rule):
             with objmode():
                 print('%d' % x, end='')
             return x
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
@@ -77,15 +74,13 @@ class UnsupportedStatement(Rule):
                 return x[0]
             except Exception:
                 return 0.0
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(x):
             return [v * 2 for v in x]
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
@@ -94,104 +89,73 @@ class UnsupportedStatement(Rule):
             if x % 2:
                 raise ValueError(f'odd {x}')
             return ','.join(['a', 'b'])
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(x):
             d = {'a': 1}
             return d['a'] + x
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(x):
             for v in x:
                 yield v
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import njit
+        """
+    INVALID = """
+        --- 6:26
+        from numba import njit
 
-            @njit
-            def f(x):
-                if x[0] > 9:
-                    raise ValueError('bad value %d' % 3)
+        @njit
+        def f(x):
+            if x[0] > 9:
+                raise ValueError('bad value %d' % 3)
+            return x[0]
+        --- 4:12
+        from numba import njit
+
+        @njit
+        def f(x, **options):
+            return x
+        --- 5:5
+        from numba import njit
+
+        @njit
+        def f(x):
+            print(x, end='')
+            return f'{x:.2f}'
+        --- 5:15
+        from numba import njit
+
+        @njit
+        def f(x):
+            return sum(v * v for v in x)
+        --- 7:12
+        from numba import njit
+
+        @njit
+        def f(x):
+            try:
                 return x[0]
-            """,
-            "6:26",
-        ),
-        Bad(
-            """
-            from numba import njit
+            except IndexError:
+                return 0.0
+        --- 5:5
+        from numba import njit
 
-            @njit
-            def f(x, **options):
-                return x
-            """,
-            "4:12",
-        ),
-        Bad(
-            """
-            from numba import njit
+        @njit
+        def f(p):
+            with p:
+                return 1
+        --- 5:5
+        from numba import jit
 
-            @njit
-            def f(x):
-                print(x, end='')
-                return f'{x:.2f}'
-            """,
-            "5:5",
-        ),
-        Bad(
-            """
-            from numba import njit
-
-            @njit
-            def f(x):
-                return sum(v * v for v in x)
-            """,
-            "5:15",
-        ),
-        Bad(
-            """
-            from numba import njit
-
-            @njit
-            def f(x):
-                try:
-                    return x[0]
-                except IndexError:
-                    return 0.0
-            """,
-            "7:12",
-        ),
-        Bad(
-            """
-            from numba import njit
-
-            @njit
-            def f(p):
-                with p:
-                    return 1
-            """,
-            "5:5",
-        ),
-        Bad(
-            """
-            from numba import jit
-
-            @jit
-            def f(x):
-                import math
-                return x
-            """,
-            "5:5",
-        ),
-    )
+        @jit
+        def f(x):
+            import math
+            return x
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such statement of a function compiled for the CPU."""

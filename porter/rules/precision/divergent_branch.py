@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, Kind, PyFile, walk_own
 from porter.rules.threads import Threads, element
 
@@ -58,8 +58,7 @@ class DivergentBranch(Rule):
     code = "PRT704"
     name = "divergent-branch"
     severity = Severity.ADVICE
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -70,8 +69,7 @@ class DivergentBranch(Rule):
                     out[i] = x[i]
                 else:
                     out[i] = -x[i]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -83,8 +81,7 @@ class DivergentBranch(Rule):
             else:
                 for j in range(n):
                     out[i] -= x[j]
-        """,
-        """
+        ---
         from numba import cuda, float32
 
         @cuda.jit
@@ -97,8 +94,7 @@ class DivergentBranch(Rule):
                     part[t] += part[t + s]
                 cuda.syncthreads()
                 s //= 2
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -106,44 +102,35 @@ class DivergentBranch(Rule):
             t = cuda.threadIdx.x
             if t % 32 == 0:
                 out[t // 32] = x[t]
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda, float32
+        """
+    INVALID = """
+        --- 9:12
+        from numba import cuda, float32
 
-            @cuda.jit
-            def k(x):
-                part = cuda.shared.array(128, float32)
-                t = cuda.threadIdx.x
-                s = 1
-                while s < 128:
-                    if t % (2 * s) == 0:
-                        part[t] += part[t + s]
-                    cuda.syncthreads()
-                    s *= 2
-            """,
-            "9:12",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(x):
+            part = cuda.shared.array(128, float32)
+            t = cuda.threadIdx.x
+            s = 1
+            while s < 128:
+                if t % (2 * s) == 0:
+                    part[t] += part[t + s]
+                cuda.syncthreads()
+                s *= 2
+        --- 7:12
+        from numba import cuda
 
-            @cuda.jit
-            def k(x, y, out):
-                i = cuda.grid(1)
-                if i < x.size:
-                    if x[i] > 0:
-                        for j in range(y.size):
-                            out[i] += y[j]
-                    else:
-                        for j in range(y.size):
-                            out[i] -= y[j]
-            """,
-            "7:12",
-        ),
-    )
+        @cuda.jit
+        def k(x, y, out):
+            i = cuda.grid(1)
+            if i < x.size:
+                if x[i] > 0:
+                    for j in range(y.size):
+                        out[i] += y[j]
+                else:
+                    for j in range(y.size):
+                        out[i] -= y[j]
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such branch."""

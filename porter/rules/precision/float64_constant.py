@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Fix, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.precision.launched import float32_parameters
 from porter.rules.words import words
@@ -61,30 +61,26 @@ class Float64Constant(Rule):
     code = "PRT701"
     name = "float64-constant"
     severity = Severity.ADVICE
-    VALID = (
-        """
+    VALID = """
         from numba import vectorize
 
         @vectorize(['f8(f8)'], target='cuda')
         def f(x):
             return (0.5 * x) ** 2
-        """,
-        """
+        ---
         from numba import vectorize
 
         @vectorize(['f4(f4)'], target='cuda')
         def f(x):
             return 2.0 * x
-        """,
-        """
+        ---
         import numpy as np
         from numba import vectorize
 
         @vectorize(['f4(f4)'], target='cuda')
         def f(x):
             return (np.float32(0.5) * x) ** 2
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -92,8 +88,7 @@ class Float64Constant(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] = (0.5 * x[i]) ** 2
-        """,
-        """
+        ---
         import numpy as np
         from numba import cuda
 
@@ -107,113 +102,88 @@ class Float64Constant(Rule):
             x = np.zeros(9, dtype=np.float32)
             k[1, 32](x, y)
             k[1, 32](x, x)
-        """,
-        """
+        ---
         from numba import vectorize
 
         @vectorize(['f4(f4)'])
         def f(x):
             return (0.5 * x) ** 2
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import math
-            from numba import vectorize
+        """
+    INVALID = """
+        --- 6:21
+        import math
+        from numba import vectorize
 
-            @vectorize(['float32(float32)'], target='cuda')
-            def f(x):
-                return math.exp(-0.5 * x)
-            """,
-            "6:21",
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import vectorize
+        @vectorize(['float32(float32)'], target='cuda')
+        def f(x):
+            return math.exp(-0.5 * x)
+        --- 6:19
+        import numpy as np
+        from numba import vectorize
 
-            @vectorize(['float32(float32)'], target='cuda')
-            def f(x):
-                return max(x, 0.0)  # not below
-            """,
-            "6:19",
-            """
-            import numpy as np
-            from numba import vectorize
+        @vectorize(['float32(float32)'], target='cuda')
+        def f(x):
+            return max(x, 0.0)  # not below
+        +++
+        import numpy as np
+        from numba import vectorize
 
-            @vectorize(['float32(float32)'], target='cuda')
-            def f(x):
-                return max(x, np.float32(0.0))  # not below
-            """,
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @vectorize(['float32(float32)'], target='cuda')
+        def f(x):
+            return max(x, np.float32(0.0))  # not below
+        --- 7:24
+        from numba import cuda
 
-            @cuda.jit('void(float32[:])')
-            def k(x):
-                i = cuda.grid(1)
-                if i < x.size:
-                    x[i] = (x[i] + 1.0) ** 0.5
-            """,
-            "7:24",
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import cuda
+        @cuda.jit('void(float32[:])')
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = (x[i] + 1.0) ** 0.5
+        --- 8:17
+        import numpy as np
+        from numba import cuda
 
-            @cuda.jit
-            def k(n, x):
-                i = cuda.grid(1)
-                if i < n:
-                    x[i] = (0.5 * x[i]) ** 2
+        @cuda.jit
+        def k(n, x):
+            i = cuda.grid(1)
+            if i < n:
+                x[i] = (0.5 * x[i]) ** 2
 
-            n = 1000
-            d = cuda.to_device(np.arange(n).astype(np.float32))
-            k[8, 128](n, d)
-            """,
-            "8:17",
-            """
-            import numpy as np
-            from numba import cuda
+        n = 1000
+        d = cuda.to_device(np.arange(n).astype(np.float32))
+        k[8, 128](n, d)
+        +++
+        import numpy as np
+        from numba import cuda
 
-            @cuda.jit
-            def k(n, x):
-                i = cuda.grid(1)
-                if i < n:
-                    x[i] = (x.dtype.type(0.5) * x[i]) ** 2
+        @cuda.jit
+        def k(n, x):
+            i = cuda.grid(1)
+            if i < n:
+                x[i] = (x.dtype.type(0.5) * x[i]) ** 2
 
-            n = 1000
-            d = cuda.to_device(np.arange(n).astype(np.float32))
-            k[8, 128](n, d)
-            """,
-        ),
-        Bad(
-            """
-            import math
-            from numba import cuda, float32, void, int32
+        n = 1000
+        d = cuda.to_device(np.arange(n).astype(np.float32))
+        k[8, 128](n, d)
+        --- 8:25
+        import math
+        from numba import cuda, float32, void, int32
 
-            @cuda.jit(void(int32[:], float32[:]))
-            def k(n, x):
-                i = cuda.grid(1)
-                if i < x.size:
-                    x[i] = math.cos(2 * math.pi * x[i])
-            """,
-            "8:25",
-            """
-            import math
-            from numba import cuda, float32, void, int32
+        @cuda.jit(void(int32[:], float32[:]))
+        def k(n, x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = math.cos(2 * math.pi * x[i])
+        +++
+        import math
+        from numba import cuda, float32, void, int32
 
-            @cuda.jit(void(int32[:], float32[:]))
-            def k(n, x):
-                i = cuda.grid(1)
-                if i < x.size:
-                    x[i] = math.cos(x.dtype.type(2 * math.pi) * x[i])
-            """,
-        ),
-    )
+        @cuda.jit(void(int32[:], float32[:]))
+        def k(n, x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] = math.cos(x.dtype.type(2 * math.pi) * x[i])
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such constant of a float32 function."""

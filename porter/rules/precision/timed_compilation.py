@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, PyFile
 from porter.rules.precision.timers import Timing, compiled, timings
 
@@ -49,8 +49,7 @@ class TimedCompilation(Rule):
 
     code = "PRT702"
     name = "timed-compilation"
-    VALID = (
-        """
+    VALID = """
         import time
         from numba import njit
 
@@ -62,8 +61,7 @@ class TimedCompilation(Rule):
         start = time.time()
         f(2)
         print(time.time() - start)
-        """,
-        """
+        ---
         import time
         from numba import njit
 
@@ -74,8 +72,7 @@ class TimedCompilation(Rule):
         start = time.time()
         f(2.0)
         print(time.time() - start)
-        """,
-        """
+        ---
         import time
         from numba import njit
 
@@ -88,8 +85,7 @@ class TimedCompilation(Rule):
             start = time.time()
             f(2.0)
             times.append(time.time() - start)
-        """,
-        """
+        ---
         import time
         from numba import njit
 
@@ -106,8 +102,7 @@ class TimedCompilation(Rule):
             f(2)
             end = time.time()
             print(end - start)
-        """,
-        """
+        ---
         import time
         from numba import njit
 
@@ -118,8 +113,7 @@ class TimedCompilation(Rule):
         start = time.time()
         f(2)
         print(start)
-        """,
-        """
+        ---
         import time
         from numba import njit
 
@@ -131,44 +125,35 @@ class TimedCompilation(Rule):
         f(2)
         end = time.time()
         print("Elapsed (with compilation)", end - start)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import time
-            from numba import njit
+        """
+    INVALID = """
+        --- 9:1
+        import time
+        from numba import njit
 
-            @njit
-            def f(x):
-                return x + 1
+        @njit
+        def f(x):
+            return x + 1
 
-            start = time.time()
-            f(2)
-            end = time.time()
-            print(end - start)
-            """,
-            "9:1",
-        ),
-        Bad(
-            """
-            from time import perf_counter
-            from numba import cuda
+        start = time.time()
+        f(2)
+        end = time.time()
+        print(end - start)
+        --- 10:5
+        from time import perf_counter
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            def main(x):
-                start = perf_counter()
-                k[1, 32](x)
-                cuda.synchronize()
-                print("took", perf_counter() - start)
-                k[1, 32](x)
-            """,
-            "10:5",
-        ),
-    )
+        def main(x):
+            start = perf_counter()
+            k[1, 32](x)
+            cuda.synchronize()
+            print("took", perf_counter() - start)
+            k[1, 32](x)
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """The first such call of each function."""

@@ -44,27 +44,23 @@ class TooLight(ConverterRule):
     code = "PRT710"
     name = "too-light-for-gpu"
     severity = Severity.ADVICE
-    VALID = (
-        """
+    VALID = """
         import numpy as np
 
         def f(x):
             return 2.0 * np.sin(x)
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x, y):
             return x @ y
-        """,
-        """
+        ---
         import numpy as np
 
         def f(x):
             return x.sum()
-        """,
-    )
-    INVALID = ()
+        """
+    INVALID = ""
 
     @classmethod
     def of(cls, run: Run, whole: float, name: str, span: Span) -> Diagnostic | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Scope, Values, own_nodes, scopes
 from porter.rules.launches.uses import uses
 from porter.rules.model import Function, Kind, PyFile
@@ -72,8 +72,7 @@ class TooSmall(Rule):
     code = "PRT705"
     name = "too-small-for-the-device"
     severity = Severity.ADVICE
-    VALID = (
-        """
+    VALID = """
         import numpy as np
         from numba import vectorize
 
@@ -83,8 +82,7 @@ class TooSmall(Rule):
 
         x = np.ones(1_000_000)
         f(x, x)
-        """,
-        """
+        ---
         import numpy as np
         from numba import cuda
 
@@ -96,8 +94,7 @@ class TooSmall(Rule):
 
         d = cuda.to_device(np.ones(100))
         k[4, 32](d)
-        """,
-        """
+        ---
         import numpy as np
         from numba import vectorize
 
@@ -110,8 +107,7 @@ class TooSmall(Rule):
 
         x = np.arange(100)
         f(x)
-        """,
-        """
+        ---
         import numpy as np
         from numba import vectorize
 
@@ -122,42 +118,33 @@ class TooSmall(Rule):
         def test_f():
             x = np.ones(10)
             f(x, x)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import numpy as np
-            from numba import vectorize
+        """
+    INVALID = """
+        --- 9:1
+        import numpy as np
+        from numba import vectorize
 
-            @vectorize(["i8(i8, i8)"], target="cuda")
-            def f(x, y):
-                return x + y
+        @vectorize(["i8(i8, i8)"], target="cuda")
+        def f(x, y):
+            return x + y
 
-            x = np.array([1, 2, 3, 4])
-            f(x, x)
-            """,
-            "9:1",
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import cuda
+        x = np.array([1, 2, 3, 4])
+        f(x, x)
+        --- 12:5
+        import numpy as np
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if i < x.size:
-                    x[i] += 1
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i < x.size:
+                x[i] += 1
 
-            def main():
-                x = np.zeros(200)
-                k[7, 32](x)
-                print(x)
-            """,
-            "12:5",
-        ),
-    )
+        def main():
+            x = np.zeros(200)
+            k[7, 32](x)
+            print(x)
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """The first such call of each function."""

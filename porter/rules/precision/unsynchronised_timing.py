@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Fix, Span
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import own_nodes
 from porter.rules.model import Function, PyFile
 from porter.rules.precision.timers import Timing, launched, timings
@@ -55,8 +55,7 @@ class UnsynchronisedTiming(Rule):
 
     code = "PRT703"
     name = "timing-without-synchronising"
-    VALID = (
-        """
+    VALID = """
         import time
         from numba import cuda
 
@@ -70,8 +69,7 @@ class UnsynchronisedTiming(Rule):
         k[1, 32](d)
         cuda.synchronize()
         print(time.time() - start)
-        """,
-        """
+        ---
         import time
         from numba import cuda
 
@@ -85,8 +83,7 @@ class UnsynchronisedTiming(Rule):
         k[1, 32](d)
         h = d.copy_to_host()
         print(time.time() - start)
-        """,
-        """
+        ---
         import time
         import numpy as np
         from numba import cuda
@@ -101,8 +98,7 @@ class UnsynchronisedTiming(Rule):
         start = time.time()
         k[1, 32](d, h)
         print(time.time() - start)
-        """,
-        """
+        ---
         import time
         from numba import cuda
 
@@ -115,76 +111,65 @@ class UnsynchronisedTiming(Rule):
             start = time.time()
             k[1, 32](d)
             print(time.time() - start)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            import time
-            from numba import cuda
+        """
+    INVALID = """
+        --- 11:1
+        import time
+        from numba import cuda
 
-            @cuda.jit("void(f8[:])")
-            def k(x):
-                pass
+        @cuda.jit("void(f8[:])")
+        def k(x):
+            pass
 
-            d = cuda.device_array(9)
-            start = time.time()
-            k[1, 32](d)
-            end = time.time()  # microseconds
-            print(end - start)
-            """,
-            "11:1",
-            """
-            import time
-            from numba import cuda
+        d = cuda.device_array(9)
+        start = time.time()
+        k[1, 32](d)
+        end = time.time()  # microseconds
+        print(end - start)
+        +++
+        import time
+        from numba import cuda
 
-            @cuda.jit("void(f8[:])")
-            def k(x):
-                pass
+        @cuda.jit("void(f8[:])")
+        def k(x):
+            pass
 
-            d = cuda.device_array(9)
-            start = time.time()
-            k[1, 32](d)
-            cuda.synchronize()
-            end = time.time()  # microseconds
-            print(end - start)
-            """,
-        ),
-        Bad(
-            """
-            from time import perf_counter
-            import numba.cuda as nc
+        d = cuda.device_array(9)
+        start = time.time()
+        k[1, 32](d)
+        cuda.synchronize()
+        end = time.time()  # microseconds
+        print(end - start)
+        --- 13:9
+        from time import perf_counter
+        import numba.cuda as nc
 
-            @nc.jit("void(f8[:])")
-            def k(x):
-                pass
+        @nc.jit("void(f8[:])")
+        def k(x):
+            pass
 
-            def main(n):
-                d = nc.device_array(n)
-                for _ in range(9):
-                    start = perf_counter()
-                    k[n, 32](d)
-                    print(perf_counter() - start)
-            """,
-            "13:9",
-            """
-            from time import perf_counter
-            import numba.cuda as nc
+        def main(n):
+            d = nc.device_array(n)
+            for _ in range(9):
+                start = perf_counter()
+                k[n, 32](d)
+                print(perf_counter() - start)
+        +++
+        from time import perf_counter
+        import numba.cuda as nc
 
-            @nc.jit("void(f8[:])")
-            def k(x):
-                pass
+        @nc.jit("void(f8[:])")
+        def k(x):
+            pass
 
-            def main(n):
-                d = nc.device_array(n)
-                for _ in range(9):
-                    start = perf_counter()
-                    k[n, 32](d)
-                    nc.synchronize()
-                    print(perf_counter() - start)
-            """,
-        ),
-    )
+        def main(n):
+            d = nc.device_array(n)
+            for _ in range(9):
+                start = perf_counter()
+                k[n, 32](d)
+                nc.synchronize()
+                print(perf_counter() - start)
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every such clock."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Launch, Values, launches
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.races.guard import guard
@@ -61,8 +61,7 @@ class MissingGuard(Rule):
 
     code = "PRT402"
     name = "missing-bounds-guard"
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -70,8 +69,7 @@ class MissingGuard(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] += 1
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -81,8 +79,7 @@ class MissingGuard(Rule):
             if i >= n:
                 return
             x[i] += 1
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -91,16 +88,14 @@ class MissingGuard(Rule):
             while i < x.size:
                 x[i] += 1
                 i += cuda.gridsize(1)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
         def k(x):
             for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
                 x[i] += 1
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -111,8 +106,7 @@ class MissingGuard(Rule):
 
         x = np.zeros(4 * 256)
         k[4, 256](x)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -120,16 +114,14 @@ class MissingGuard(Rule):
             row = cuda.blockIdx.x
             if cuda.threadIdx.x == 0:
                 out[row] = x[row, 0]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
         def k(x, y):
             i = cuda.grid(1)
             y[i % y.size] = x[min(i, x.size - 1)]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -140,8 +132,7 @@ class MissingGuard(Rule):
             i = first + tx
             if tx < size:
                 x[i] = 0
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -152,8 +143,7 @@ class MissingGuard(Rule):
 
         x = np.arange(32 * 3).astype(np.float32).reshape((32, 3))
         k[1, 32](x)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -165,8 +155,7 @@ class MissingGuard(Rule):
             k[1, x.shape](x)
             k[1, len(x)](x)
             k[1, 1](cuda.to_device([7]))
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -177,8 +166,7 @@ class MissingGuard(Rule):
 
         launch = k[8, 32]
         launch(np.zeros(8 * 32))
-        """,
-        """
+        ---
         from numba import cuda
         from mine import make_states
 
@@ -191,95 +179,72 @@ class MissingGuard(Rule):
             n = blocks * threads
             states = make_states(n)
             k[blocks, threads](states)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
-            import numpy as np
+        """
+    INVALID = """
+        --- 7:5
+        from numba import cuda
+        import numpy as np
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                x[i] += 1
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            x[i] += 1
 
-            n = 1024
-            x = np.zeros(n)
-            k[n // 256, 256](x)
-            """,
-            "7:5",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        n = 1024
+        x = np.zeros(n)
+        k[n // 256, 256](x)
+        --- 6:5
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                x[i] += 1
-            """,
-            "6:5",
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            x[i] += 1
+        +++
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if i >= x.shape[0]:
-                    return
-                x[i] += 1
-            """,
-        ),
-        Bad(
-            """
-            from numba import cuda
-
-            @cuda.jit
-            def k(x, y):
-              # the element of this thread
-              row, column = cuda.grid(2)  # slow
-              # and its double
-              y[row, column] = 2 * x[row, column]
-            """,
-            "8:3",
-            """
-            from numba import cuda
-
-            @cuda.jit
-            def k(x, y):
-              # the element of this thread
-              row, column = cuda.grid(2)  # slow
-              if row >= y.shape[0] or column >= y.shape[1]:
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i >= x.shape[0]:
                 return
-              # and its double
-              y[row, column] = 2 * x[row, column]
-            """,
-        ),
-        Bad(
-            """
-            from numba import cuda
+            x[i] += 1
+        --- 8:3
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                p = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
-                x[p] = 0
-            """,
-            "6:5",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(x, y):
+          # the element of this thread
+          row, column = cuda.grid(2)  # slow
+          # and its double
+          y[row, column] = 2 * x[row, column]
+        +++
+        from numba import cuda
 
-            @cuda.jit
-            def k(x, y):
-                i, j = cuda.grid(2)
-                if i < x.shape[0]:
-                    y[i, 0] = x[i, j]
-            """,
-            "7:19",
-        ),
-    )
+        @cuda.jit
+        def k(x, y):
+          # the element of this thread
+          row, column = cuda.grid(2)  # slow
+          if row >= y.shape[0] or column >= y.shape[1]:
+            return
+          # and its double
+          y[row, column] = 2 * x[row, column]
+        --- 6:5
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            p = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
+            x[p] = 0
+        --- 7:19
+        from numba import cuda
+
+        @cuda.jit
+        def k(x, y):
+            i, j = cuda.grid(2)
+            if i < x.shape[0]:
+                y[i, 0] = x[i, j]
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """The first unguarded access of a kernel."""

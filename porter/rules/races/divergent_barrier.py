@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import ON_DEVICE, Function, PyFile
 from porter.rules.threads import Threads
 
@@ -49,8 +49,7 @@ class DivergentBarrier(Rule):
     code = "PRT404"
     name = "barrier-in-divergent-code"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -59,8 +58,7 @@ class DivergentBarrier(Rule):
             if i < x.size:
                 x[i] += 1
             cuda.syncthreads()
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -71,16 +69,14 @@ class DivergentBarrier(Rule):
                     x[cuda.threadIdx.x] += 1
                 cuda.syncthreads()
                 s //= 2
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
         def k(x, flag):
             if flag:
                 cuda.syncthreads()
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -89,8 +85,7 @@ class DivergentBarrier(Rule):
             if row >= x.shape[0]:
                 return
             cuda.syncthreads()
-        """,
-        """
+        ---
         from numba import cuda
         import cluster
 
@@ -98,8 +93,7 @@ class DivergentBarrier(Rule):
         def k(x):
             if cluster.my_rank() != 0:
                 cuda.syncthreads()
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -107,35 +101,26 @@ class DivergentBarrier(Rule):
             for row in range(cuda.blockIdx.x, x.shape[0], cuda.gridDim.x):
                 if row > 3:
                     cuda.syncthreads()
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 6:9
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                if cuda.threadIdx.x < 16:
-                    cuda.syncthreads()
-            """,
-            "6:9",
-        ),
-        Bad(
-            """
-            from numba import cuda
-
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if i >= x.size:
-                    return
-                x[i] = 1
+        @cuda.jit
+        def k(x):
+            if cuda.threadIdx.x < 16:
                 cuda.syncthreads()
-            """,
-            "9:5",
-        ),
-    )
+        --- 9:5
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if i >= x.size:
+                return
+            x[i] = 1
+            cuda.syncthreads()
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every barrier that some threads may not reach."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.threads import Element, Threads, Write, element
 
@@ -58,8 +58,7 @@ class NeighbourRace(Rule):
     code = "PRT406"
     name = "neighbour-race"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -67,8 +66,7 @@ class NeighbourRace(Rule):
             i = cuda.grid(1)
             if 0 < i < x.size:
                 out[i] = x[i] + x[i - 1]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -76,8 +74,7 @@ class NeighbourRace(Rule):
             i = cuda.grid(1)
             if i < x.size and i % 2 == 1:
                 x[i] = x[i] + x[i - 1]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -85,8 +82,7 @@ class NeighbourRace(Rule):
             i = cuda.grid(1) * 2
             if i + 1 < x.size:
                 x[i] = x[i + 1]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -97,8 +93,7 @@ class NeighbourRace(Rule):
                 cuda.syncthreads()
                 x[t] = v
                 cuda.syncthreads()
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -107,8 +102,7 @@ class NeighbourRace(Rule):
             if j < p.shape[1]:
                 for i in range(1, p.shape[0]):
                     p[i, j] += p[i - 1, j]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -116,47 +110,34 @@ class NeighbourRace(Rule):
             i = cuda.grid(1)
             if i == 0:
                 x[i] = x[i + 1]
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 7:9
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                i = cuda.grid(1)
-                if 0 < i < x.size:
-                    x[i] = 0.5 * (x[i] + x[i - 1])
-            """,
-            "7:9",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(x):
+            i = cuda.grid(1)
+            if 0 < i < x.size:
+                x[i] = 0.5 * (x[i] + x[i - 1])
+        --- 8:9
+        from numba import cuda
 
-            @cuda.jit
-            def k(u, a):
-                i, j = cuda.grid(2)
-                if 0 < i < u.shape[0] - 1 and 0 < j < u.shape[1] - 1:
-                    new = a * (u[i - 1, j] + u[i + 1, j] - 2 * u[i, j])
-                    u[i, j] += new
-            """,
-            "8:9",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(u, a):
+            i, j = cuda.grid(2)
+            if 0 < i < u.shape[0] - 1 and 0 < j < u.shape[1] - 1:
+                new = a * (u[i - 1, j] + u[i + 1, j] - 2 * u[i, j])
+                u[i, j] += new
+        --- 7:9
+        from numba import cuda
 
-            @cuda.jit
-            def prefix(x):
-                i = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
-                if i + 1 < x.shape[0]:
-                    x[i + 1] += x[i]
-            """,
-            "7:9",
-        ),
-    )
+        @cuda.jit
+        def prefix(x):
+            i = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
+            if i + 1 < x.shape[0]:
+                x[i + 1] += x[i]
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """The first such store of a kernel."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import ON_DEVICE, Function, PyFile
 from porter.rules.threads import Threads, element
 
@@ -43,8 +43,7 @@ class MissingBarrier(Rule):
     code = "PRT405"
     name = "shared-memory-without-barrier"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda, float32
 
         @cuda.jit
@@ -54,8 +53,7 @@ class MissingBarrier(Rule):
             s[t] = x[t]
             cuda.syncthreads()
             out[t] = s[255 - t]
-        """,
-        """
+        ---
         from numba import cuda, float32
 
         @cuda.jit
@@ -64,8 +62,7 @@ class MissingBarrier(Rule):
             t = cuda.threadIdx.x
             s[t] = x[t]
             out[t] = s[t] * 2
-        """,
-        """
+        ---
         from numba import cuda, float32
 
         @cuda.jit
@@ -75,8 +72,7 @@ class MissingBarrier(Rule):
             s[0] = x[t]
             s[1] = s[0] + 1
             out[t] = s[1 - 0]
-        """,
-        """
+        ---
         from numba import cuda, float32
         from mine import barrier
 
@@ -87,37 +83,28 @@ class MissingBarrier(Rule):
             s[t] = x[t]
             barrier()
             out[t] = s[255 - t]
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda, float32
+        """
+    INVALID = """
+        --- 8:14
+        from numba import cuda, float32
 
-            @cuda.jit
-            def k(x, out):
-                s = cuda.shared.array(256, float32)
-                t = cuda.threadIdx.x
-                s[t] = x[t]
-                out[t] = s[255 - t]
-            """,
-            "8:14",
-        ),
-        Bad(
-            """
-            from numba import cuda, float32
+        @cuda.jit
+        def k(x, out):
+            s = cuda.shared.array(256, float32)
+            t = cuda.threadIdx.x
+            s[t] = x[t]
+            out[t] = s[255 - t]
+        --- 9:21
+        from numba import cuda, float32
 
-            @cuda.jit
-            def k(x, out):
-                s = cuda.shared.array((16, 16), float32)
-                i, j = cuda.grid(2)
-                s[i, j] = x[i, j]
-                if i < 8:
-                    out[i, j] = s[j, i]
-            """,
-            "9:21",
-        ),
-    )
+        @cuda.jit
+        def k(x, out):
+            s = cuda.shared.array((16, 16), float32)
+            i, j = cuda.grid(2)
+            s[i, j] = x[i, j]
+            if i < 8:
+                out[i, j] = s[j, i]
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """The first such read."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Values, handed_on, launches
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.threads import THREAD, Threads, Write
@@ -55,8 +55,7 @@ class SameElement(Rule):
     code = "PRT401"
     name = "every-thread-writes-same-element"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -64,8 +63,7 @@ class SameElement(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] *= 2
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -73,8 +71,7 @@ class SameElement(Rule):
             start = cuda.grid(1)
             for i in range(start, x.size, cuda.gridsize(1)):
                 x[i] *= 2
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -82,8 +79,7 @@ class SameElement(Rule):
             i = cuda.grid(1)
             if i == 0:
                 out[0] = x[0]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -92,8 +88,7 @@ class SameElement(Rule):
                 x[i] *= 2
 
         k[1, 1](x)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -103,8 +98,7 @@ class SameElement(Rule):
             s[t] = x[t]
             cuda.syncthreads()
             cuda.atomic.add(out, 0, s[t])
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -114,8 +108,7 @@ class SameElement(Rule):
             row = out[pos]
             for j in range(3):
                 row[j] = x[pos]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -123,15 +116,13 @@ class SameElement(Rule):
             i = cuda.grid(1)
             if i < x.size and x[i] > 3:
                 found[0] = True
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
         def k(r, x):
             r[()] = x[()] + 1
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -140,8 +131,7 @@ class SameElement(Rule):
 
         def check(launch):
             launch(k)
-        """,
-        """
+        ---
         from numba import cuda
         from mine import check
 
@@ -151,8 +141,7 @@ class SameElement(Rule):
                 x[i] = i
 
         check(k)
-        """,
-        """
+        ---
         from numba import cuda
         from mine import fixed
 
@@ -163,58 +152,41 @@ class SameElement(Rule):
             at[0] = i % x.shape[0]
             at[1] = i // x.shape[0]
             x[fixed(at)] = y[i]
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 6:9
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                for i in range(x.size):
-                    x[i] *= 2
-            """,
-            "6:9",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(x):
+            for i in range(x.size):
+                x[i] *= 2
+        --- 7:9
+        from numba import cuda
 
-            @cuda.jit
-            def k(x, out):
-                i = cuda.grid(1)
-                if i < x.size:
-                    out[0] = x[i]
-            """,
-            "7:9",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(x, out):
+            i = cuda.grid(1)
+            if i < x.size:
+                out[0] = x[i]
+        --- 7:9
+        from numba import cuda
 
-            @cuda.jit
-            def k(x, out):
-                i = cuda.grid(1)
-                for j in range(x.size):
-                    out[j] = x[j] + i
-            """,
-            "7:9",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(x, out):
+            i = cuda.grid(1)
+            for j in range(x.size):
+                out[j] = x[j] + i
+        --- 5:5
+        from numba import cuda
 
-            @cuda.jit
-            def k(r, x):
-                r[0] = x + 1
+        @cuda.jit
+        def k(r, x):
+            r[0] = x + 1
 
-            def run(r, n):
-                k[1, n](r, 1)
-            """,
-            "5:5",
-        ),
-    )
+        def run(r, n):
+            k[1, n](r, 1)
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """The first such store of a kernel that has more than one thread."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.threads import Threads, Write, element
 
@@ -51,8 +51,7 @@ class SharedAccumulation(Rule):
     code = "PRT403"
     name = "accumulation-without-atomic"
     severity = Severity.WARNING
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -60,8 +59,7 @@ class SharedAccumulation(Rule):
             i = cuda.grid(1)
             if i < b.size:
                 cuda.atomic.add(c, b[i], 1)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -69,16 +67,14 @@ class SharedAccumulation(Rule):
             i = cuda.grid(1)
             if i < x.size:
                 x[i] += 1
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(b, c):
             for i in range(b.size):
                 c[b[i]] += 1
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -88,8 +84,7 @@ class SharedAccumulation(Rule):
             if i < b.size:
                 t[b[i]] += 1
                 c[i] = t[0]
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -97,35 +92,26 @@ class SharedAccumulation(Rule):
             i = cuda.grid(1)
             if i < b.shape[0]:
                 c[i, b[i]] += 1
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 7:9
+        from numba import cuda
 
-            @cuda.jit
-            def k(b, c):
-                i = cuda.grid(1)
-                if i < b.size:
-                    c[b[i]] += 1
-            """,
-            "7:9",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        @cuda.jit
+        def k(b, c):
+            i = cuda.grid(1)
+            if i < b.size:
+                c[b[i]] += 1
+        --- 8:9
+        from numba import cuda
 
-            @cuda.jit
-            def k(x, h):
-                i = cuda.grid(1)
-                if i < x.size:
-                    j = int(x[i] * 10)
-                    h[j] += x[i]
-            """,
-            "8:9",
-        ),
-    )
+        @cuda.jit
+        def k(x, h):
+            i = cuda.grid(1)
+            if i < x.size:
+                j = int(x[i] * 10)
+                h[j] += x[i]
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such accumulation."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Fix, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Launch, Scope, own_nodes, scopes
 from porter.rules.launches.uses import parameter, uses
 from porter.rules.model import Function, PyFile
@@ -51,8 +51,7 @@ class OverwrittenCopy(Rule):
     code = "PRT504"
     name = "copied-to-be-overwritten"
     severity = Severity.ADVICE
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
         import numpy as np
 
@@ -66,8 +65,7 @@ class OverwrittenCopy(Rule):
             out = np.empty(9)
             d_out = cuda.device_array_like(out)
             k[1, 32](x, d_out)
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -80,8 +78,7 @@ class OverwrittenCopy(Rule):
         def run(x):
             d_out = cuda.to_device(np.zeros(9))
             k[1, 32](x, d_out)
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -94,8 +91,7 @@ class OverwrittenCopy(Rule):
         def run(x):
             d_out = cuda.to_device(np.zeros(9))
             k[1, 32](x, d_out)
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -111,78 +107,67 @@ class OverwrittenCopy(Rule):
             d_out = cuda.to_device(out)
             d_out.copy_to_host(x)
             k[1, 32](x, d_out)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
-            import numpy as np
+        """
+    INVALID = """
+        --- 12:13
+        from numba import cuda
+        import numpy as np
 
-            @cuda.jit
-            def k(x, out):
-                i = cuda.grid(1)
-                if i < x.size:
-                    out[i] = x[i]
+        @cuda.jit
+        def k(x, out):
+            i = cuda.grid(1)
+            if i < x.size:
+                out[i] = x[i]
 
-            def run(x):
-                out = np.empty(9)
-                d_out = cuda.to_device(out)  # room for the result
-                k[1, 32](x, d_out)
-                return d_out.copy_to_host(out)
-            """,
-            "12:13",
-            """
-            from numba import cuda
-            import numpy as np
+        def run(x):
+            out = np.empty(9)
+            d_out = cuda.to_device(out)  # room for the result
+            k[1, 32](x, d_out)
+            return d_out.copy_to_host(out)
+        +++
+        from numba import cuda
+        import numpy as np
 
-            @cuda.jit
-            def k(x, out):
-                i = cuda.grid(1)
-                if i < x.size:
-                    out[i] = x[i]
+        @cuda.jit
+        def k(x, out):
+            i = cuda.grid(1)
+            if i < x.size:
+                out[i] = x[i]
 
-            def run(x):
-                out = np.empty(9)
-                d_out = cuda.device_array_like(out)  # room for the result
-                k[1, 32](x, d_out)
-                return d_out.copy_to_host(out)
-            """,
-        ),
-        Bad(
-            """
-            from numba import cuda
-            import numpy as np
+        def run(x):
+            out = np.empty(9)
+            d_out = cuda.device_array_like(out)  # room for the result
+            k[1, 32](x, d_out)
+            return d_out.copy_to_host(out)
+        --- 12:13
+        from numba import cuda
+        import numpy as np
 
-            @cuda.jit
-            def k(x, out):
-                i, j = cuda.grid(2)
-                if i >= x.shape[0] or j >= x.shape[1]:
-                    return
-                out[i, j] = x[i, j]
+        @cuda.jit
+        def k(x, out):
+            i, j = cuda.grid(2)
+            if i >= x.shape[0] or j >= x.shape[1]:
+                return
+            out[i, j] = x[i, j]
 
-            def run(x, s):
-                d_out = cuda.to_device(np.zeros_like(x), stream=s)
-                k[1, (8, 8), s](x, d_out)
-            """,
-            "12:13",
-            """
-            from numba import cuda
-            import numpy as np
+        def run(x, s):
+            d_out = cuda.to_device(np.zeros_like(x), stream=s)
+            k[1, (8, 8), s](x, d_out)
+        +++
+        from numba import cuda
+        import numpy as np
 
-            @cuda.jit
-            def k(x, out):
-                i, j = cuda.grid(2)
-                if i >= x.shape[0] or j >= x.shape[1]:
-                    return
-                out[i, j] = x[i, j]
+        @cuda.jit
+        def k(x, out):
+            i, j = cuda.grid(2)
+            if i >= x.shape[0] or j >= x.shape[1]:
+                return
+            out[i, j] = x[i, j]
 
-            def run(x, s):
-                d_out = cuda.device_array_like(np.zeros_like(x), stream=s)
-                k[1, (8, 8), s](x, d_out)
-            """,
-        ),
-    )
+        def run(x, s):
+            d_out = cuda.device_array_like(np.zeros_like(x), stream=s)
+            k[1, (8, 8), s](x, d_out)
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every such copy."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Launch, Scope, own_nodes, scopes
 from porter.rules.launches.uses import parameter, uses
 from porter.rules.model import PyFile
@@ -51,8 +51,7 @@ class RepeatedCopy(Rule):
 
     code = "PRT502"
     name = "host-array-copied-for-every-launch"
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
         import numpy as np
 
@@ -66,8 +65,7 @@ class RepeatedCopy(Rule):
         out = cuda.device_array_like(x)
         for step in range(10):
             k[1, 32](x, out)
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -82,8 +80,7 @@ class RepeatedCopy(Rule):
         for step in range(10):
             x[0] = step
             k[1, 32](x, out)
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -97,8 +94,7 @@ class RepeatedCopy(Rule):
             x = np.ones(step)
             out = cuda.device_array(step)
             k[1, 32](x, out)
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -110,48 +106,39 @@ class RepeatedCopy(Rule):
 
         x = np.ones(9)
         k[1, 32](x, cuda.device_array(9))
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
-            import numpy as np
+        """
+    INVALID = """
+        --- 13:14
+        from numba import cuda
+        import numpy as np
 
-            @cuda.jit
-            def k(x, out):
-                i = cuda.grid(1)
-                if i < x.size:
-                    out[i] += x[i]
+        @cuda.jit
+        def k(x, out):
+            i = cuda.grid(1)
+            if i < x.size:
+                out[i] += x[i]
 
-            x = np.ones(9)
-            out = cuda.device_array(9)
-            for step in range(10):
-                k[1, 32](x, out)
-            """,
-            "13:14",
-        ),
-        Bad(
-            """
-            from numba import cuda
-            import numpy as np
+        x = np.ones(9)
+        out = cuda.device_array(9)
+        for step in range(10):
+            k[1, 32](x, out)
+        --- 15:10
+        from numba import cuda
+        import numpy as np
 
-            @cuda.jit
-            def k(x, a, out):
-                i = cuda.grid(1)
-                if i < x.size:
-                    out[i] = a * x[i]
+        @cuda.jit
+        def k(x, a, out):
+            i = cuda.grid(1)
+            if i < x.size:
+                out[i] = a * x[i]
 
-            x = np.ones(9)
-            d = cuda.device_array(9)
-            e = cuda.device_array(9)
-            k[1, 32](x, 2.0, d)
-            print(x.sum())
-            k[1, 32](x, 3.0, e)
-            """,
-            "15:10",
-        ),
-    )
+        x = np.ones(9)
+        d = cuda.device_array(9)
+        e = cuda.device_array(9)
+        k[1, 32](x, 2.0, d)
+        print(x.sum())
+        k[1, 32](x, 3.0, e)
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Each array once, where it is first copied without need."""

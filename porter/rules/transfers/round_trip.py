@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile
 from porter.rules.transfers.repeated import only_reads
@@ -59,8 +59,7 @@ class RoundTrip(Rule):
 
     code = "PRT501"
     name = "host-round-trip"
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
         import numpy as np
 
@@ -72,8 +71,7 @@ class RoundTrip(Rule):
         k[1, 32](x)
         print(x)
         k[1, 32](x)
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -84,8 +82,7 @@ class RoundTrip(Rule):
         x = cuda.to_device(np.ones(9))
         k[1, 32](x)
         k[1, 32](x)
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -96,8 +93,7 @@ class RoundTrip(Rule):
         def run(x):
             k[1, 32](x)
             k[1, 32](x)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -108,8 +104,7 @@ class RoundTrip(Rule):
             h = d.copy_to_host()
             h += 1
             return cuda.to_device(h)
-        """,
-        """
+        ---
         from numba import cuda, vectorize
         import numpy as np
 
@@ -120,71 +115,54 @@ class RoundTrip(Rule):
         d = cuda.to_device(np.ones(9))
         y = f(d)
         z = f(y)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
-            import numpy as np
+        """
+    INVALID = """
+        --- 10:10
+        from numba import cuda
+        import numpy as np
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            x = np.ones(9)
+        x = np.ones(9)
+        k[1, 32](x)
+        k[1, 32](x)
+        --- 10:14
+        from numba import cuda
+        import numpy as np
+
+        @cuda.jit
+        def k(x):
+            pass
+
+        x = np.ones(9)
+        for step in range(10):
             k[1, 32](x)
-            k[1, 32](x)
-            """,
-            "10:10",
-        ),
-        Bad(
-            """
-            from numba import cuda
-            import numpy as np
+        --- 10:24
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            x = np.ones(9)
-            for step in range(10):
-                k[1, 32](x)
-            """,
-            "10:14",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        def run(d):
+            k[1, 32](d)
+            h = d.copy_to_host()
+            e = cuda.to_device(h)
+            k[1, 32](e)
+        --- 10:7
+        from numba import vectorize
+        import numpy as np
 
-            @cuda.jit
-            def k(x):
-                pass
+        @vectorize(['f4(f4)'], target='cuda')
+        def f(x):
+            return x
 
-            def run(d):
-                k[1, 32](d)
-                h = d.copy_to_host()
-                e = cuda.to_device(h)
-                k[1, 32](e)
-            """,
-            "10:24",
-        ),
-        Bad(
-            """
-            from numba import vectorize
-            import numpy as np
-
-            @vectorize(['f4(f4)'], target='cuda')
-            def f(x):
-                return x
-
-            x = np.ones(9)
-            y = f(x)
-            z = f(y)
-            """,
-            "10:7",
-        ),
-    )
+        x = np.ones(9)
+        y = f(x)
+        z = f(y)
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every round trip of every scope that is not compiled."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Fix, Span
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile
 from porter.rules.transfers.scopes import assigned, scope_launches
@@ -46,8 +46,7 @@ class CopyOutsideStream(Rule):
 
     code = "PRT503"
     name = "copy-outside-stream"
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         @cuda.jit
@@ -57,8 +56,7 @@ class CopyOutsideStream(Rule):
         def run(d, a, s):
             k[1, 32, s](d)
             d.copy_to_host(a, stream=s)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -69,8 +67,7 @@ class CopyOutsideStream(Rule):
             k[1, 32, s](d)
             s.synchronize()
             d.copy_to_host(a)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -80,8 +77,7 @@ class CopyOutsideStream(Rule):
         def run(d, a):
             k[1, 32](d)
             d.copy_to_host(a)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -95,8 +91,7 @@ class CopyOutsideStream(Rule):
             graph = device.create_graph_builder()
             k[1, 32, graph](d)
             d.copy_to_host(a)
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -106,62 +101,51 @@ class CopyOutsideStream(Rule):
         def run(d, e, a, s):
             k[1, 32, s](d)
             e.copy_to_host(a)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 9:5
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            def run(d, a, s):
-                k[1, 32, s](d)
-                d.copy_to_host(a)
-            """,
-            "9:5",
-            """
-            from numba import cuda
-
-            @cuda.jit
-            def k(x):
-                pass
-
-            def run(d, a, s):
-                k[1, 32, s](d)
-                d.copy_to_host(a, stream=s)
-            """,
-        ),
-        Bad(
-            """
-            from numba import cuda
-
-            @cuda.jit
-            def k(x):
-                pass
-
-            s = cuda.stream()
-            d = cuda.device_array(9)
+        def run(d, a, s):
             k[1, 32, s](d)
-            h = d.copy_to_host()
-            """,
-            "10:5",
-            """
-            from numba import cuda
+            d.copy_to_host(a)
+        +++
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                pass
+        @cuda.jit
+        def k(x):
+            pass
 
-            s = cuda.stream()
-            d = cuda.device_array(9)
+        def run(d, a, s):
             k[1, 32, s](d)
-            h = d.copy_to_host(stream=s)
-            """,
-        ),
-    )
+            d.copy_to_host(a, stream=s)
+        --- 10:5
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            pass
+
+        s = cuda.stream()
+        d = cuda.device_array(9)
+        k[1, 32, s](d)
+        h = d.copy_to_host()
+        +++
+        from numba import cuda
+
+        @cuda.jit
+        def k(x):
+            pass
+
+        s = cuda.stream()
+        d = cuda.device_array(9)
+        k[1, 32, s](d)
+        h = d.copy_to_host(stream=s)
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every such copy after a launch in a stream."""

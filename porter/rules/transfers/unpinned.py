@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile
 from porter.rules.transfers.pinned import pinned, stream_of
@@ -47,16 +47,14 @@ class UnpinnedCopy(Rule):
     code = "PRT505"
     name = "copy-from-pageable-memory"
     severity = Severity.ADVICE
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
         import numpy as np
 
         s = cuda.stream()
         x = cuda.pinned_array(9, dtype=np.float32)
         d = cuda.to_device(x, stream=s)
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -65,64 +63,51 @@ class UnpinnedCopy(Rule):
         with cuda.pinned(x):
             d = cuda.to_device(x, stream=s)
             s.synchronize()
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
         x = np.ones(9)
         d = cuda.to_device(x)
         d.copy_to_host(x, stream=0)
-        """,
-        """
+        ---
         from numba import cuda
 
         def run(x, s):
             d = cuda.to_device(x, stream=s)
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
         def fill(d, stream=0):
             h = np.ones(9)
             d.copy_to_device(h, stream=stream)
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
         def fill(x, stream):
             x = np.asarray(x, order="C")
             return cuda.to_device(x, stream=stream)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
-            import numpy as np
+        """
+    INVALID = """
+        --- 6:5
+        from numba import cuda
+        import numpy as np
 
-            s = cuda.stream()
-            x = np.ones(9)
-            d = cuda.to_device(x, stream=s)
-            """,
-            "6:5",
-        ),
-        Bad(
-            """
-            from numba import cuda
-            import numpy as np
+        s = cuda.stream()
+        x = np.ones(9)
+        d = cuda.to_device(x, stream=s)
+        --- 6:5
+        from numba import cuda
+        import numpy as np
 
-            def run(d, s):
-                h = np.empty(9)
-                d.copy_to_host(h, s)
-                s.synchronize()
-                return h
-            """,
-            "6:5",
-        ),
-    )
+        def run(d, s):
+            h = np.empty(9)
+            d.copy_to_host(h, s)
+            s.synchronize()
+            return h
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """The first such copy of each scope, with the other arrays of which the same holds."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.launches.uses import parameter, uses
 from porter.rules.model import PyFile
@@ -56,8 +56,7 @@ class ReadBeforeSync(Rule):
     code = "PRT506"
     name = "read-before-synchronising"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import cuda
 
         def run(d, s):
@@ -65,8 +64,7 @@ class ReadBeforeSync(Rule):
             d.copy_to_host(h, stream=s)
             s.synchronize()
             print(h.sum())
-        """,
-        """
+        ---
         from numba import cuda
         import numpy as np
 
@@ -74,8 +72,7 @@ class ReadBeforeSync(Rule):
             h = np.empty(9)
             d.copy_to_host(h, stream=s)
             print(h.sum())
-        """,
-        """
+        ---
         from numba import cuda
 
         @cuda.jit
@@ -87,8 +84,7 @@ class ReadBeforeSync(Rule):
             k[1, 9](m)
             cuda.synchronize()
             return m[0]
-        """,
-        """
+        ---
         from numba import cuda
 
         def run(d, s):
@@ -96,35 +92,26 @@ class ReadBeforeSync(Rule):
             with s.auto_synchronize():
                 d.copy_to_host(h, stream=s)
             print(h.sum())
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import cuda
+        """
+    INVALID = """
+        --- 6:11
+        from numba import cuda
 
-            def run(d, s):
-                h = cuda.pinned_array(9)
-                d.copy_to_host(h, stream=s)
-                print(h.sum())
-            """,
-            "6:11",
-        ),
-        Bad(
-            """
-            from numba import cuda
+        def run(d, s):
+            h = cuda.pinned_array(9)
+            d.copy_to_host(h, stream=s)
+            print(h.sum())
+        --- 9:7
+        from numba import cuda
 
-            @cuda.jit
-            def k(x):
-                x[cuda.grid(1)] = 1
+        @cuda.jit
+        def k(x):
+            x[cuda.grid(1)] = 1
 
-            m = cuda.managed_array(9)
-            k[1, 9](m)
-            print(m[0])
-            """,
-            "9:7",
-        ),
-    )
+        m = cuda.managed_array(9)
+        k[1, 9](m)
+        print(m[0])
+        """
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """The first such read of each array."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.words import words
 
@@ -50,22 +50,19 @@ class ArrayOperationInUfunc(Rule):
     code = "PRT802"
     name = "array-operation-in-ufunc"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import vectorize
 
         @vectorize
         def f(x, m):
             return x - m
-        """,
-        """
+        ---
         from numba import guvectorize
 
         @guvectorize(['(f4[:], f4[:])'], '(i)->()')
         def f(x, out):
             out[0] = x.mean()
-        """,
-        """
+        ---
         import numpy as np
         from numba import vectorize
 
@@ -74,49 +71,35 @@ class ArrayOperationInUfunc(Rule):
         @vectorize
         def f(x):
             return TABLE[int(x)] + TABLE.sum()
-        """,
-        """
+        ---
         import numpy as np
         from numba import vectorize
 
         @vectorize
         def f(x):
             return np.maximum(x, 0) + x.real
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import vectorize
+        """
+    INVALID = """
+        --- 5:16
+        from numba import vectorize
 
-            @vectorize
-            def f(x):
-                return x - x.mean()
-            """,
-            "5:16",
-        ),
-        Bad(
-            """
-            from numba import vectorize
+        @vectorize
+        def f(x):
+            return x - x.mean()
+        --- 5:12
+        from numba import vectorize
 
-            @vectorize(['f4(f4)'], target='cuda')
-            def f(x):
-                return x[0] + 1
-            """,
-            "5:12",
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import vectorize
+        @vectorize(['f4(f4)'], target='cuda')
+        def f(x):
+            return x[0] + 1
+        --- 6:16
+        import numpy as np
+        from numba import vectorize
 
-            @vectorize
-            def f(x):
-                return x / np.sum(x)
-            """,
-            "6:16",
-        ),
-    )
+        @vectorize
+        def f(x):
+            return x / np.sum(x)
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every array operation on a parameter."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.ufuncs.signatures import (
     Layout,
@@ -51,22 +51,19 @@ class GufuncLayout(Rule):
     code = "PRT803"
     name = "gufunc-layout"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import guvectorize
 
         @guvectorize(['(f4[:], f4[:])'], '(i)->()')
         def f(x, out):
             out[0] = x[0]
-        """,
-        """
+        ---
         from numba import guvectorize
 
         @guvectorize(['(f4[:,:], f4[:,:], f4[:,:])'], '(m,n),(n,p)->(m,p)')
         def f(a, b, out):
             out[0, 0] = a[0, 0]
-        """,
-        """
+        ---
         from numba import guvectorize
 
         @guvectorize(['(f4[:], f4, f4[:])', 'f8[::1], f8[:], f8[:]'], '(n),()->(n)')
@@ -74,60 +71,39 @@ class GufuncLayout(Rule):
             if a == 0:
                 return
             out[0] = x[0]
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import guvectorize
+        """
+    INVALID = """
+        --- 3:34
+        from numba import guvectorize
 
-            @guvectorize(['(f4[:], f4[:])'], '(i)->()')
-            def f(x):
-                x[0] = 1
-            """,
-            "3:34",
-        ),
-        Bad(
-            """
-            from numba import guvectorize
+        @guvectorize(['(f4[:], f4[:])'], '(i)->()')
+        def f(x):
+            x[0] = 1
+        --- 5:5
+        from numba import guvectorize
 
-            @guvectorize(['(f4[:], f4[:])'], '(i)->()')
-            def f(x, out):
-                return x[0]
-            """,
-            "5:5",
-        ),
-        Bad(
-            """
-            from numba import guvectorize
+        @guvectorize(['(f4[:], f4[:])'], '(i)->()')
+        def f(x, out):
+            return x[0]
+        --- 3:15
+        from numba import guvectorize
 
-            @guvectorize(['void(float64[:,:], float64[:])'], '(n)->()')
-            def f(x, out):
-                out[0] = x[0, 0]
-            """,
-            "3:15",
-        ),
-        Bad(
-            """
-            from numba import float64, guvectorize
+        @guvectorize(['void(float64[:,:], float64[:])'], '(n)->()')
+        def f(x, out):
+            out[0] = x[0, 0]
+        --- 3:15
+        from numba import float64, guvectorize
 
-            @guvectorize([(float64[:], float64)], '(n)->()')
-            def f(x, out):
-                out = x[0]
-            """,
-            "3:15",
-        ),
-        Bad(
-            """
-            from numba import guvectorize
+        @guvectorize([(float64[:], float64)], '(n)->()')
+        def f(x, out):
+            out = x[0]
+        --- 3:34
+        from numba import guvectorize
 
-            @guvectorize(['(f8[:], f8[:])'], '(n)->(m)')
-            def f(x, out):
-                out[0] = x[0]
-            """,
-            "3:34",
-        ),
-    )
+        @guvectorize(['(f8[:], f8[:])'], '(n)->(m)')
+        def f(x, out):
+            out[0] = x[0]
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """The layout, the types that do not fit it, and every `return` with a value."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, Kind, PyFile
 
 
@@ -39,65 +39,51 @@ class UfuncWithoutSignature(Rule):
     code = "PRT801"
     name = "ufunc-without-signature"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import vectorize
 
         @vectorize
         def f(x):
             return x
-        """,
-        """
+        ---
         from numba import vectorize
 
         @vectorize(target='parallel')
         def f(x):
             return x
-        """,
-        """
+        ---
         from numba import vectorize
 
         @vectorize(['f4(f4)'], target='cuda')
         def f(x):
             return x
-        """,
-        """
+        ---
         from numba import vectorize, float32
 
         @vectorize([float32(float32)], target='cuda')
         def f(x):
             return x
-        """,
-        """
+        ---
         import numpy as np
 
         @np.vectorize
         def f(x):
             return x
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import vectorize
+        """
+    INVALID = """
+        --- 3:2
+        from numba import vectorize
 
-            @vectorize(target='cuda')
-            def f(x):
-                return x
-            """,
-            "3:2",
-        ),
-        Bad(
-            """
-            import numba
+        @vectorize(target='cuda')
+        def f(x):
+            return x
+        --- 3:2
+        import numba
 
-            @numba.vectorize([], target='cuda')
-            def f(x):
-                return x
-            """,
-            "3:2",
-        ),
-    )
+        @numba.vectorize([], target='cuda')
+        def f(x):
+            return x
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """The decorator of such a ufunc."""

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.kernels.replacement import replacement
 from porter.rules.kernels.unsupported_call import cure_of
 from porter.rules.model import Function, Kind, PyFile
@@ -48,16 +48,14 @@ class UnsupportedInDeviceUfunc(Rule):
     code = "PRT804"
     name = "unsupported-in-device-ufunc"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         import numpy as np
         from numba import vectorize
 
         @vectorize(['f4(f4)'])
         def f(x):
             return np.exp(x)
-        """,
-        """
+        ---
         import math
         import numpy as np
         from numba import vectorize
@@ -65,77 +63,60 @@ class UnsupportedInDeviceUfunc(Rule):
         @vectorize(['f4(f4)'], target='cuda')
         def f(x):
             return math.exp(x) + np.sin(x) + np.float32(1)
-        """,
-        """
+        ---
         import numpy as np
         from numba import guvectorize
 
         @guvectorize(['(f4[:], f4[:])'], '(n)->()', target='cuda')
         def f(x, out):
             out[0] = np.sum(x)
-        """,
-        """
+        ---
         from numba import vectorize
 
         @vectorize(['f4(f4)'], target='cuda')
         def f(x):
             return helper(x)
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numpy import exp
-            from numba import vectorize
+        """
+    INVALID = """
+        --- 6:12
+        from numpy import exp
+        from numba import vectorize
 
-            @vectorize(['f4(f4)'], target='cuda')
-            def f(x):
-                return exp(x)  # rises
-            """,
-            "6:12",
-            """
-            import math
-            from numpy import exp
-            from numba import vectorize
+        @vectorize(['f4(f4)'], target='cuda')
+        def f(x):
+            return exp(x)  # rises
+        +++
+        import math
+        from numpy import exp
+        from numba import vectorize
 
-            @vectorize(['f4(f4)'], target='cuda')
-            def f(x):
-                return math.exp(x)  # rises
-            """,
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import guvectorize
+        @vectorize(['f4(f4)'], target='cuda')
+        def f(x):
+            return math.exp(x)  # rises
+        --- 7:18
+        import numpy as np
+        from numba import guvectorize
 
-            @guvectorize(['(f4[:], f4[:])'], '(n)->(n)', target='cuda')
-            def f(x, out):
-                for i in range(x.size):
-                    out[i] = np.abs(x[i])
-            """,
-            "7:18",
-            """
-            import numpy as np
-            from numba import guvectorize
+        @guvectorize(['(f4[:], f4[:])'], '(n)->(n)', target='cuda')
+        def f(x, out):
+            for i in range(x.size):
+                out[i] = np.abs(x[i])
+        +++
+        import numpy as np
+        from numba import guvectorize
 
-            @guvectorize(['(f4[:], f4[:])'], '(n)->(n)', target='cuda')
-            def f(x, out):
-                for i in range(x.size):
-                    out[i] = abs(x[i])
-            """,
-        ),
-        Bad(
-            """
-            import numpy as np
-            from numba import vectorize
+        @guvectorize(['(f4[:], f4[:])'], '(n)->(n)', target='cuda')
+        def f(x, out):
+            for i in range(x.size):
+                out[i] = abs(x[i])
+        --- 6:12
+        import numpy as np
+        from numba import vectorize
 
-            @vectorize(['f4(f4)'], target='cuda')
-            def f(x):
-                return np.searchsorted(x, 2)
-            """,
-            "6:12",
-        ),
-    )
+        @vectorize(['f4(f4)'], target='cuda')
+        def f(x):
+            return np.searchsorted(x, 2)
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such call in a ufunc or gufunc for the device."""

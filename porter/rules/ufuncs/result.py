@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Bad, Rule
+from porter.rules.base import Rule
 from porter.rules.model import Function, Kind, PyFile
 
 
@@ -39,8 +39,7 @@ class UfuncResult(Rule):
     code = "PRT805"
     name = "ufunc-result"
     severity = Severity.ERROR
-    VALID = (
-        """
+    VALID = """
         from numba import vectorize
 
         @vectorize
@@ -48,51 +47,39 @@ class UfuncResult(Rule):
             if x > 0:
                 return x
             return 0.0
-        """,
-        """
+        ---
         from numba import guvectorize
 
         @guvectorize(['(f4[:], f4[:])'], '(i)->()')
         def f(x, out):
             out[0] = x[0]
-        """,
-        """
+        ---
         from numba import njit
 
         @njit
         def f(x):
             return x, x
-        """,
-        """
+        ---
         from numba import vectorize
 
         @vectorize
         def f(x):
             raise ValueError
-        """,
-    )
-    INVALID = (
-        Bad(
-            """
-            from numba import vectorize
+        """
+    INVALID = """
+        --- 4:5
+        from numba import vectorize
 
-            @vectorize
-            def f(x):
-                y = x + 1
-            """,
-            "4:5",
-        ),
-        Bad(
-            """
-            from numba import vectorize
+        @vectorize
+        def f(x):
+            y = x + 1
+        --- 5:12
+        from numba import vectorize
 
-            @vectorize(['f8(f8)'])
-            def f(x):
-                return x, x + 1
-            """,
-            "5:12",
-        ),
-    )
+        @vectorize(['f8(f8)'])
+        def f(x):
+            return x, x + 1
+        """
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such `return`, or the function that has none."""

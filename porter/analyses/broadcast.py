@@ -12,11 +12,10 @@ from collections.abc import Iterator, Sequence
 from porter import ir
 from porter.dtypes.dtype import INT64
 from porter.ir.walk import children, statements, walk
+from porter.sizes.polynomial import Dim, Symbol
 
-Member = tuple[str, int]
 
-
-def expandable(program: ir.Program) -> tuple[tuple[Member, ...], ...]:
+def expandable(program: ir.Program) -> tuple[tuple[Dim, ...], ...]:
     """Groups of (argument, axis) that the host may broadcast against each other."""
     if program.indexed or program.strict:
         return ()
@@ -26,17 +25,17 @@ def expandable(program: ir.Program) -> tuple[tuple[Member, ...], ...]:
     ):
         return ()
     groups = _groups(program.checks)
-    fixed = {n for c in program.checks if c.kind != "broadcast"
-             for p in (c.left, c.right) for n in p.names()}  # fmt: skip
+    fixed = {d for c in program.checks if c.kind != "broadcast"
+             for p in (c.left, c.right) for d in p.dims()}  # fmt: skip
     return tuple(
-        tuple(sorted(map(_member, group)))
+        tuple(sorted(group))
         for group in groups
         if not group & fixed and all(_met(scope, group) for scope in _scopes(program))
     )
 
 
-def _groups(checks: Sequence[ir.Check]) -> list[set[str]]:
-    groups: list[set[str]] = []
+def _groups(checks: Sequence[ir.Check]) -> list[set[Dim]]:
+    groups: list[set[Symbol]] = []
     for c in checks:
         left, right = c.left.symbol, c.right.symbol
         if c.kind != "broadcast" or left is None or right is None:
@@ -46,12 +45,8 @@ def _groups(checks: Sequence[ir.Check]) -> list[set[str]]:
             joined |= g
             groups.remove(g)
         groups.append(joined)
-    return [g for g in groups if all(".shape[" in n for n in g)]
-
-
-def _member(name: str) -> Member:
-    array, _, axis = name.partition(".shape[")
-    return array, int(axis[:-1])
+    dims = [{s for s in g if isinstance(s, Dim)} for g in groups]
+    return [d for d, g in zip(dims, groups, strict=True) if d == g]
 
 
 def _scopes(program: ir.Program) -> Iterator[tuple[ir.Axis, ir.Expr]]:
@@ -64,30 +59,29 @@ def _scopes(program: ir.Program) -> Iterator[tuple[ir.Axis, ir.Expr]]:
                     yield from ((a, e.body) for a in e.axes)
 
 
-def _met(scope: tuple[ir.Axis, ir.Expr], group: set[str]) -> bool:
+def _met(scope: tuple[ir.Axis, ir.Expr], group: set[Dim]) -> bool:
     """Whether the index runs along all members of the group or along none."""
     axis, body = scope
-    members = {_member(n) for n in group}
-    if len({a for a, _ in members}) != len(members):
+    if len({d.array for d in group}) != len(group):
         return False
     seen = {
-        (e.buffer, d)
+        dim
         for e in _all(body)
         if isinstance(e, ir.Load)
         for d, p in enumerate(e.index)
-        if (e.buffer, d) in members and axis.name in p.names()
+        if (dim := Dim(e.buffer, d)) in group and axis.name in p.names()
     }
-    return not seen or (seen == members and _plainly(body, members, axis.name))
+    return not seen or (seen == group and _plainly(body, group, axis.name))
 
 
-def _plainly(body: ir.Expr, members: set[Member], name: str) -> bool:
+def _plainly(body: ir.Expr, members: set[Dim], name: str) -> bool:
     """Each member is read at the index itself: a shifted slice has another length."""
     return all(
-        e.index[d].symbol == name
+        e.index[d].name == name
         for e in _all(body)
         if isinstance(e, ir.Load)
         for d in range(len(e.index))
-        if (e.buffer, d) in members and name in e.index[d].names()
+        if Dim(e.buffer, d) in members and name in e.index[d].names()
     )
 
 

@@ -17,7 +17,7 @@ from porter import ir
 from porter.analyses.accesses import Access, expressions
 from porter.ir.walk import children, statements
 from porter.sizes.affine import Row, System, combine
-from porter.sizes.polynomial import Apply, Atom, Data, Monomial, Poly, Sym
+from porter.sizes.polynomial import Apply, Atom, Data, Monomial, Poly, Symbol
 
 #: branches are told apart as long as no more cases than this come of it
 MAX_CASES = 8
@@ -130,7 +130,7 @@ class Pair:
         if opaque:
             return {self.system.fresh(): 1}
         mine = prime if names & self.variant else ""
-        if len(monomial) == 1 and isinstance(monomial[0], Sym):
+        if len(monomial) == 1 and isinstance(monomial[0], Symbol):
             return {self._symbol(monomial[0], mine): 1}
         key = (monomial, mine)
         if key not in self.known:
@@ -138,7 +138,7 @@ class Pair:
             self._describe(self.known[key], monomial, prime)
         return {self.known[key]: 1}
 
-    def _symbol(self, symbol: Sym, prime: str) -> str:
+    def _symbol(self, symbol: Symbol, prime: str) -> str:
         name = symbol.name + prime
         # an index has its bounds; `nonneg` speaks of sizes and of arguments
         if symbol.nonneg and symbol.name not in self.variant and (name, "") not in self.known:
@@ -179,8 +179,8 @@ class Pair:
             second = self.known.get((monomial, "'"))
             if prime or second is None or not isinstance(monomial, tuple) or len(monomial) != 2:
                 continue
-            others = [a for a in monomial if not (isinstance(a, Sym) and a.name == r.index)]
-            if len(others) == 1 and isinstance(others[0], Sym) and others[0].nonneg:
+            others = [a for a in monomial if not (isinstance(a, Symbol) and a.name == r.index)]
+            if len(others) == 1 and isinstance(others[0], Symbol) and others[0].nonneg:
                 if others[0].name not in self.variant:
                     row = {second: sign, first: -sign, others[0].name: -1}
                     self.system.inequalities.append(row)

@@ -13,7 +13,7 @@ from porter.ir.context import Context
 from porter.ir.printer import show
 from porter.ir.walk import own_level, rewrite, statements, walk
 from porter.lowering.state.builder import refusal
-from porter.sizes.polynomial import Atom, Data, Poly, Sym, sym
+from porter.sizes.polynomial import Atom, Data, Poly, Symbol, sym
 
 _IN_ORDER = "keep the loop on the CPU, or run it on one slow thread with `--allow-serial`"
 
@@ -108,7 +108,7 @@ def shown(access: Access, context: Context) -> str:
 
 def _plain(poly: Poly, context: Context) -> Poly:
     def atom(a: Atom) -> Poly:
-        if isinstance(a, Sym):
+        if isinstance(a, Symbol):
             return sym(context.user(a.name).replace("_", "") or a.name)
         if isinstance(a, Data):
             own = getattr(a.expr, "poly", None)

@@ -15,11 +15,9 @@ from dataclasses import dataclass
 from porter import ir
 from porter.analyses.accesses import expressions
 from porter.ir.walk import statements, walk
-from porter.sizes.polynomial import Poly
+from porter.sizes.polynomial import Dim, Poly
 
-Member = tuple[str, int]
-Widened = tuple[str, int, Poly]
-_SIZE = re.compile(r"(\w+)\.shape\[(\d+)\]")
+Widened = tuple[Dim, Poly]
 
 
 @dataclass(frozen=True)
@@ -31,8 +29,8 @@ class _Scope:
     stored: bool
 
 
-def widenable(program: ir.Program, done: Sequence[Member]) -> tuple[Widened, ...]:
-    """(argument, axis, length) in the order in which the host repeats them."""
+def widenable(program: ir.Program, done: Sequence[Dim]) -> tuple[Widened, ...]:
+    """Each with its length, in the order in which the host repeats them."""
     sizes = _candidates(program, done)
     if not sizes:
         return ()
@@ -41,38 +39,36 @@ def widenable(program: ir.Program, done: Sequence[Member]) -> tuple[Widened, ...
     for e in _all(program.body):
         if isinstance(e, ir.Load):
             for d, p in enumerate(e.index):
-                if p.symbol not in bound:
-                    sizes.pop((e.buffer, d), None)
+                if p.name not in bound:
+                    sizes.pop(Dim(e.buffer, d), None)
     _without_unknown_lengths(program, scopes, sizes)
     while loose := next((m for s in scopes if (m := _loose(s, sizes))), None):
         del sizes[loose]
     # what others are measured by comes first
-    return tuple((name, d, size) for (name, d), size in reversed(sizes.items()))
+    return tuple(reversed(sizes.items()))
 
 
-def _candidates(program: ir.Program, done: Sequence[Member]) -> dict[Member, Poly]:
+def _candidates(program: ir.Program, done: Sequence[Dim]) -> dict[Dim, Poly]:
     kept = _changed(program)
-    sizes: dict[Member, Poly] = {}
+    sizes: dict[Dim, Poly] = {}
     for c in program.checks:
-        found = _SIZE.fullmatch(c.left.symbol or "")
-        if found is None or c.kind not in ("broadcast", "store") or c.when or c.conditions:
+        dim = c.left.dim
+        if dim is None or c.kind not in ("broadcast", "store") or c.when or c.conditions:
             continue
-        member = found[1], int(found[2])
-        if member not in done and found[1] not in kept and found[0] not in program.sized:
-            sizes[member] = c.right
+        if dim not in done and dim.array not in kept and dim.name not in program.sized:
+            sizes[dim] = c.right
     for c in program.checks:
-        for name in _asked(c):
-            found = _SIZE.fullmatch(name)
-            if found and not (c.kind in ("broadcast", "store") and c.left.symbol == name):
-                sizes.pop((found[1], int(found[2])), None)
+        for dim in _asked(c):
+            if not (c.kind in ("broadcast", "store") and c.left.dim == dim):
+                sizes.pop(dim, None)
     return sizes
 
 
-def _asked(c: ir.Check) -> set[str]:
+def _asked(c: ir.Check) -> set[Dim]:
     """The sizes that a check depends on; those that axes are compared with may be repeated."""
     if c.kind in ("broadcast", "store") and c.right.symbol:
-        return c.left.names()
-    return {n for p in (c.left, c.right, *c.when) for n in p.names()}
+        return c.left.dims()
+    return {d for p in (c.left, c.right, *c.when) for d in p.dims()}
 
 
 def _changed(program: ir.Program) -> set[str]:
@@ -111,16 +107,17 @@ def _all(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Expr]:
             yield from walk(e)
 
 
-def _loose(scope: _Scope, sizes: dict[Member, Poly]) -> Member | None:
+def _loose(scope: _Scope, sizes: dict[Dim, Poly]) -> Dim | None:
     """The last candidate that the index runs along if no anchor holds its length."""
     name = scope.axis.name
-    seen: list[Member] = []
+    seen: list[Dim] = []
     for e in scope.reads:
         for d, p in enumerate(e.index):
             if name in p.names():
-                if (e.buffer, d) not in sizes:
+                dim = Dim(e.buffer, d)
+                if dim not in sizes:
                     return None
-                seen.append((e.buffer, d))
+                seen.append(dim)
     if scope.stored or not seen:
         return None
     order = list(sizes)
@@ -128,7 +125,7 @@ def _loose(scope: _Scope, sizes: dict[Member, Poly]) -> Member | None:
 
 
 def _without_unknown_lengths(
-    program: ir.Program, scopes: Sequence[_Scope], sizes: dict[Member, Poly]
+    program: ir.Program, scopes: Sequence[_Scope], sizes: dict[Dim, Poly]
 ) -> None:
     """An index that runs along no array has a length that may be anyone's."""
     for s in scopes:

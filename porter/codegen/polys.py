@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from porter.codegen.spell import ATOM, PRODUCT, SUM, parenthesised
-from porter.sizes.polynomial import Apply, Atom, Data, Monomial, Poly, Sym
+from porter.sizes.polynomial import Apply, Atom, Data, Monomial, Poly, Symbol
 
 AtomText = Callable[[Atom], tuple[str, int]]
 
@@ -51,7 +51,7 @@ def host_atom(name: Callable[[str], str], data: Callable[[Data], str]) -> AtomTe
     """How the host spells an atom; `name` spells symbols."""
 
     def spell(a: Atom) -> tuple[str, int]:
-        if isinstance(a, Sym):
+        if isinstance(a, Symbol):
             return name(a.name), ATOM
         if isinstance(a, Data):
             return data(a), ATOM

@@ -17,7 +17,7 @@ from porter.inference.signature import ParameterType, parameters_of
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
 from porter.schedule.nodes import Plan
-from porter.sizes.polynomial import Poly, Sym, sym
+from porter.sizes.polynomial import Dim, Integer, Poly
 from porter.source.module import FunctionSource
 from porter.target.base import Target
 from porter.target.registry import CUDA
@@ -204,23 +204,24 @@ def shapes_of(converted: Converted) -> str:
             entries.append(f"{p.name}[]")
             continue
         shape = converted.program.buffers[p.name].shape
-        dims = [sizes.name(needed.get(n.symbol or "", n)) for n in shape]
+        dims = [sizes.name(needed.get(n.dim, n)) for n in shape]
         entries.append(f"{p.name}[{', '.join(dims)}]")
     return " ".join(entries)
 
 
-def _least(program: ir.Program) -> dict[str, Poly]:
+def _least(program: ir.Program) -> dict[Dim | None, Poly]:
     """Sizes for which only a least value is known, in terms of others: `x[n+4] y[n]`."""
-    found: dict[str, Poly] = {}
+    found: dict[Dim | None, Poly] = {}
     for c in program.checks:
-        name, others = c.right.symbol, c.left.names()
-        if c.kind != "index" or not name or ".shape[" not in name or len(others) != 1:
+        size, others = c.right.dim, c.left.dims()
+        if c.kind != "index" or size is None or not len(others) == len(c.left.names()) == 1:
             continue
-        if name in others or others & found.keys() or c.left.coefficient(min(others)) != 1:
+        other = min(others)
+        if size == other or other in found or c.left.coefficient(other.name) != 1:
             continue
-        known = found.get(name)
-        if ".shape[" in min(others) and (known is None or (c.left - known).is_nonneg()):
-            found[name] = c.left
+        known = found.get(size)
+        if known is None or (c.left - known).is_nonneg():
+            found[size] = c.left
     return found
 
 
@@ -228,19 +229,20 @@ class _SizeNames:
     """Short names for the sizes of the arguments."""
 
     def __init__(self) -> None:
-        self.names: dict[str, str] = {}
+        self.names: dict[Dim, str] = {}
 
     def name(self, size: object) -> str:
         """The name of a size, or an expression of names; `*` for what is more than arithmetic."""
         assert isinstance(size, Poly)
         if size.constant is not None:
             return str(size.constant)
-        if any(not isinstance(a, Sym) or ".shape[" not in a.name for a in size.atoms()):
+        if not all(isinstance(a, Dim) for a in size.atoms()):
             return "*"
-        for atom in sorted(size.names()):
-            if atom not in self.names:
-                self.names[atom] = next(self._letters())
-        short = size.replace({n: sym(new, True) for n, new in self.names.items()})
+        for dim in sorted(size.dims()):
+            if dim not in self.names:
+                self.names[dim] = next(self._letters())
+        values = {d.name: Poly.atom(Integer(n, True)) for d, n in self.names.items()}
+        short = size.replace(values)
         return str(short).replace(" ", "")
 
     def _letters(self) -> Iterator[str]:

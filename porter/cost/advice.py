@@ -14,7 +14,7 @@ from porter.cost.result import Cost, Run
 from porter.cost.work import Work, work_of
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
-from porter.sizes.polynomial import Poly
+from porter.sizes.polynomial import Dim, Poly
 
 if TYPE_CHECKING:
     from porter.trace.record import Size, TracedFunction
@@ -155,5 +155,5 @@ def sizes_of(plan: Plan, arguments: Mapping[str, Size]) -> dict[str, int] | None
         shape = argument if len(argument) == p.ndim else (prod(argument),)
         if len(argument) != p.ndim and not is_elementwise(plan):
             return None
-        sizes |= {f"{p.name}.shape[{d}]": n for d, n in enumerate(shape)}
+        sizes |= {Dim(p.name, d).name: n for d, n in enumerate(shape)}
     return sizes

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 
-from porter.sizes.polynomial import BORDERS, Apply, Atom, Poly, Sym, sym
+from porter.sizes.polynomial import BORDERS, Apply, Atom, Poly, Symbol, sym
 
 #: stands for a length that only the data tell
 UNKNOWN = "?"
@@ -78,7 +78,7 @@ def _product(factors: Iterable[Poly], sizes: Mapping[str, int]) -> int:
 
 
 def _atom(atom: Atom, sizes: Mapping[str, int]) -> int:
-    if isinstance(atom, Sym) and atom.name in sizes:
+    if isinstance(atom, Symbol) and atom.name in sizes:
         return sizes[atom.name]
     if isinstance(atom, Apply):
         a, b = (value(p, sizes) for p in atom.args)

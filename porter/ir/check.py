@@ -44,7 +44,7 @@ from porter.ir.ops import COMBINES, OPS, REDUCTIONS
 from porter.ir.printer import lines, show
 from porter.ir.scalars import DTypeError, types_of
 from porter.ir.walk import data_of, statements, walk
-from porter.sizes.polynomial import Poly
+from porter.sizes.polynomial import Dim, Poly
 
 
 class IRError(Exception):
@@ -98,9 +98,7 @@ class _Checker:
         self.buffers = buffers
         self.stored = stored
         self.arrays = {p.name for p in program.parameters if p.ndim is not None}
-        self.sizes = {
-            f"{p.name}.shape[{d}]" for p in program.parameters for d in range(p.ndim or 0)
-        }
+        self.sizes = {Dim(p.name, d).name for p in program.parameters for d in range(p.ndim or 0)}
         self.scalars = {q.name for p in program.parameters for q in p.scalars}
         self.scalars |= program.constants.keys()
         self.variables: set[str] = set()

@@ -106,7 +106,7 @@ class Context:
         names = {a.name: sym(self.fresh(a.name), True) for a in axes}
         new = tuple(
             Axis(
-                names[a.name].symbol or "",
+                names[a.name].name or "",
                 substitute_poly(a.hi, names),
                 substitute_poly(a.lo, names),
             )

@@ -23,7 +23,7 @@ from porter.ir.nodes import Expr, Load, Program, Stmt, Write
 from porter.ir.ops import OPS
 from porter.ir.printer import show
 from porter.ir.walk import free_names, walk
-from porter.sizes.polynomial import BORDERS, Atom, Data, Poly, Sym, sym, unchecked
+from porter.sizes.polynomial import BORDERS, Atom, Data, Dim, Index, Poly, Symbol, unchecked
 
 Number = Any  # a NumPy scalar, or a Python number where the dtype is weak
 Array = np.ndarray[Any, Any]
@@ -48,7 +48,7 @@ _JUNK = {"f": math.nan, "c": math.nan, "i": 99, "u": 99, "b": True}
 def _is_running(e: ir.Reduce) -> bool:
     """Whether it is a float fold of everything up to an index, of at least one element."""
     hi = e.axes[0].hi
-    ups = [n for n in hi.names() if hi == sym(n, True) + 1]
+    ups = [a for a in hi.atoms() if isinstance(a, Index) and hi == Poly.atom(a) + 1]
     return e.dtype.kind == "f" and len(e.axes) == 1 and bool(ups)
 
 
@@ -120,7 +120,7 @@ class Machine:
         fits = array.dtype.kind == p.dtype.kind if p.dtype.var else array.dtype == p.dtype.name
         if not fits:
             raise TypeError(f"{p.name} is {array.dtype}, not {p.dtype.name}")
-        self.numbers |= {f"{p.name}.shape[{d}]": n for d, n in enumerate(array.shape)}
+        self.numbers |= {Dim(p.name, d).name: n for d, n in enumerate(array.shape)}
 
     def dtype(self, dtype: DType) -> np.dtype[Any]:
         """The dtype at run time: the argument's own where the program is generic over it."""
@@ -147,7 +147,7 @@ class Machine:
         """The integer that a symbol, an application or a datum is."""
         if isinstance(atom, Data):
             return int(self.expr(atom.expr))
-        if isinstance(atom, Sym):
+        if isinstance(atom, Symbol):
             return int(self.numbers[atom.name])
         a, b = map(self.poly, atom.args)
         if atom.op == "bound":
@@ -347,7 +347,7 @@ class Machine:
         """Make the checks whose sizes are known by now. Raises what a failed one says."""
         for c in self.pending.copy():
             atoms = [a for p in (c.left, c.right, *c.when) for a in p.atoms()]
-            names = {a.name for a in atoms if isinstance(a, Sym)}
+            names = {a.name for a in atoms if isinstance(a, Symbol)}
             for e in c.conditions:
                 names |= free_names(e) | {x.name for x in walk(e) if isinstance(x, SCALARS)}
             if not names <= self.numbers.keys():

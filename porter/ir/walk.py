@@ -22,7 +22,7 @@ from porter.ir.nodes import (
     Value,
     While,
 )
-from porter.sizes.polynomial import Atom, Data, Poly, Sym
+from porter.sizes.polynomial import Atom, Data, Poly, Symbol
 
 N = TypeVar("N")
 R = TypeVar("R")
@@ -155,7 +155,7 @@ def substitute_poly(poly: Poly, values: Mapping[str, Poly]) -> Poly:
     def atom(a: Atom) -> Poly:
         if isinstance(a, Data):
             return Poly.atom(replace(a, expr=substitute(a.expr, values)))
-        return values[a.name] if isinstance(a, Sym) and a.name in values else Poly.atom(a)
+        return values[a.name] if isinstance(a, Symbol) and a.name in values else Poly.atom(a)
 
     return poly.map_atoms(atom)
 

@@ -27,7 +27,7 @@ from porter.lowering.statements.statements import Body
 from porter.resolve.definitions import check_function
 from porter.resolve.globals import Globals
 from porter.resolve.values import DTypeName, Value
-from porter.sizes.polynomial import Poly, sym
+from porter.sizes.polynomial import Dim, Poly
 from porter.source.module import FunctionSource
 from porter.support.reserved import ATTRIBUTE_PREFIX
 
@@ -194,10 +194,10 @@ def _parameter(b: Builder, name: str, t: ParameterType, converted: DType | None)
     dtype = converted or DType(
         t.dtype.name, var=name if t.dtype.kind in "iuf" and name not in b.pinned else None
     )
-    sizes = [f"{name}.shape[{d}]" for d in range(t.ndim)]
-    shape = tuple(ONE if n in b.ones else sym(n, True) for n in sizes)
-    b.checks += [ir.Check("equal", sym(n, True), ONE, "an axis of length 1 is needed")
-                 for n in sizes if n in b.ones]  # fmt: skip
+    dims = [Dim(name, d) for d in range(t.ndim)]
+    shape = tuple(ONE if d.name in b.ones else Poly.atom(d) for d in dims)
+    b.checks += [ir.Check("equal", Poly.atom(d), ONE, "an axis of length 1 is needed")
+                 for d in dims if d.name in b.ones]  # fmt: skip
     b.buffers[name] = ir.Buffer(name, shape, dtype, parameter=True)
     return b.stored(b.buffers[name])
 

@@ -61,7 +61,7 @@ def _own_index(kernel: Kernel, size: tuple[object, ...]) -> bool:
 
 
 def _reads_size(e: ir.Expr) -> bool:
-    return any(isinstance(x, ir.Value) and (any("." in n for n in x.poly.names()) or _is_index(x))
+    return any(isinstance(x, ir.Value) and (x.poly.dims() or _is_index(x))
                for x in walk(e))  # fmt: skip
 
 
@@ -71,7 +71,7 @@ def _is_index(x: ir.Value) -> bool:
 
 def _uses_sizes(item: object) -> bool:
     if isinstance(item, HostLoop):
-        return any("." in n for n in item.lo.names() | item.hi.names())
+        return bool(item.lo.dims() | item.hi.dims())
     if isinstance(item, (HostIf, HostWhile)):
         return _reads_size(item.cond)
     value = getattr(item, "value", None)

@@ -325,7 +325,7 @@ def _simple(s: ir.Stage) -> bool:
 def _same_row(rows: Sequence[ir.Axis], x: Access, y: Access) -> bool:
     for axis in rows:
         dims = range(min(len(x.index), len(y.index)))
-        if not any(x.index[d].symbol == axis.name == y.index[d].symbol for d in dims):
+        if not any(x.index[d].name == axis.name == y.index[d].name for d in dims):
             return False
     return True
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from porter import ir
 from porter.diagnostics import Diagnostic
 from porter.ir.aliasing import Aliases
-from porter.sizes.polynomial import Poly
+from porter.sizes.polynomial import Dim, Poly
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,8 @@ class Plan:
     origin: ir.Origin
     indexed: bool = False
     strict: bool = False
-    expandable: tuple[tuple[tuple[str, int], ...], ...] = ()
-    widened: tuple[tuple[str, int, Poly], ...] = ()
+    expandable: tuple[tuple[Dim, ...], ...] = ()
+    widened: tuple[tuple[Dim, Poly], ...] = ()
     imports: tuple[str, ...] = ()
     notes: tuple[Diagnostic, ...] = ()  # loops that run on one thread
     aliases: Aliases = field(default_factory=Aliases)

@@ -1,9 +1,9 @@
 """Symbolic integers: sizes, bounds and subscripts in one canonical form.
 
-A `Poly` is a polynomial with integer coefficients over atoms.  An atom is a symbol
-(a dimension, a loop index, an integer argument), an application of `//`, `%`, `min`, `max`,
-`bound` or `wrap` that did not simplify, or an integer read from data (a gather).  Two equal
-polynomials are equal objects, so `==` decides whether two shapes are the same.
+A `Poly` is a polynomial with integer coefficients over atoms.  An atom is a symbol (`Dim`,
+`Index`, `Integer`; no two of a program have one name), an application of `//`, `%`, `min`,
+`max`, `bound` or `wrap` that did not simplify, or an integer read from data (a gather).  Two
+equal polynomials are equal objects, so `==` decides whether two shapes are the same.
 
 An extent is taken as `max(0, extent)`: a slice `x[1:-1]` has the extent `n - 2`, and
 both Python's `range` and a grid treat a negative one as empty.
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar, Union
+from typing import Any, ClassVar, TypeVar, Union
 
 T = TypeVar("T")
 IntLike = Union["Poly", int]
@@ -34,9 +34,37 @@ def hashed_once(kind: type[T]) -> type[T]:
     return kind
 
 
+@dataclass(frozen=True, order=True)
+class Dim:
+    """How long an array is along an axis."""
+
+    array: str
+    axis: int
+    nonneg: ClassVar[bool] = True
+
+    @cached_property
+    def name(self) -> str:
+        """The text of it, which names it among the symbols."""
+        return f"{self.array}.shape[{self.axis}]"
+
+    def __str__(self) -> str:
+        return self.name
+
+
 @dataclass(frozen=True)
-class Sym:
-    """A named integer: a loop index, an integer scalar, or one dimension of an array."""
+class Index:
+    """The index of a loop, of a domain's axis or of a fold."""
+
+    name: str
+    nonneg: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Integer:
+    """An integer that the host knows by a name: an argument, or what it computed or read back."""
 
     name: str
     nonneg: bool = False
@@ -106,7 +134,8 @@ class Data:
         return f"[{show(self.expr)}]"
 
 
-Atom = Sym | Apply | Data
+Symbol = Dim | Index | Integer
+Atom = Symbol | Apply | Data
 Monomial = tuple[Atom, ...]
 
 
@@ -154,13 +183,23 @@ class Poly:
         return next((c for m, c in self.terms if not m), 0)
 
     @property
-    def symbol(self) -> str | None:
-        """The name, if this is just one symbol."""
+    def symbol(self) -> Symbol | None:
+        """The symbol, if this is just one."""
         if len(self.terms) == 1:
             ((monomial, c),) = self.terms
-            if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Sym):
-                return monomial[0].name
+            if c == 1 and len(monomial) == 1 and isinstance(monomial[0], Symbol):
+                return monomial[0]
         return None
+
+    @property
+    def name(self) -> str | None:
+        """The name of the symbol, if this is just one."""
+        return None if self.symbol is None else self.symbol.name
+
+    @property
+    def dim(self) -> Dim | None:
+        """The dimension, if this is just one."""
+        return self.symbol if isinstance(self.symbol, Dim) else None
 
     def __add__(self, other: IntLike) -> Poly:
         return _collect([*self.terms, *Poly.of(other).terms])
@@ -211,7 +250,11 @@ class Poly:
 
     def names(self) -> set[str]:
         """The names of all symbols in it."""
-        return {a.name for a in self.atoms() if isinstance(a, Sym)}
+        return {a.name for a in self.atoms() if isinstance(a, Symbol)}
+
+    def dims(self) -> set[Dim]:
+        """The dimensions of arrays that it depends on."""
+        return {a for a in self.atoms() if isinstance(a, Dim)}
 
     def coefficient(self, name: str) -> int | None:
         """The integer factor of a symbol, 0 if absent, None if it is not affine in it."""
@@ -219,7 +262,7 @@ class Poly:
         for monomial, c in self.terms:
             if monomial == () or all(name not in Poly.atom(a).names() for a in monomial):
                 continue
-            if len(monomial) != 1 or not isinstance(monomial[0], Sym):
+            if len(monomial) != 1 or not isinstance(monomial[0], Symbol):
                 return None
             factor = c
         return factor
@@ -227,7 +270,7 @@ class Poly:
     def replace(self, values: Mapping[str, Poly]) -> Poly:
         """With symbols replaced, by name."""
         return self.map_atoms(
-            lambda a: values.get(a.name, Poly.atom(a)) if isinstance(a, Sym) else Poly.atom(a)
+            lambda a: values.get(a.name, Poly.atom(a)) if isinstance(a, Symbol) else Poly.atom(a)
         )
 
     def map_atoms(self, change: Callable[[Atom], Poly]) -> Poly:
@@ -391,8 +434,8 @@ def apply(op: str, a: Poly, b: Poly) -> Poly:
 
 
 def sym(name: str, nonneg: bool = False) -> Poly:
-    """A symbol as a polynomial."""
-    return Poly.atom(Sym(name, nonneg))
+    """An index as a polynomial."""
+    return Poly.atom(Index(name, nonneg))
 
 
 def lengths(sizes: Iterable[Poly]) -> tuple[Poly, ...]:

@@ -19,7 +19,7 @@ from porter.ir.check import IRError
 from porter.ir.interp import run
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
-from porter.sizes.polynomial import Data, Poly, sym
+from porter.sizes.polynomial import Data, Dim, Poly, sym
 from porter.source.module import SourceModule
 from tests.corpus.check import compare
 from tests.corpus.inputs import CASES
@@ -142,7 +142,7 @@ def test_random_programs_do_what_numpy_does(seed: int) -> None:
 # -- its own rules, on programs made by hand ---------------------------------------------
 
 HERE = ir.Origin()
-N, i = sym("x.shape[0]", True), sym("i", True)
+N, i = Poly.atom(Dim("x", 0)), sym("i", True)
 AXIS = ir.Axis("i", N)
 X = ir.Buffer("x", (N,), FLOAT64, parameter=True)
 

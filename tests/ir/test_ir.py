@@ -34,11 +34,11 @@ from porter.ir.walk import (
 )
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
-from porter.sizes.polynomial import Data, Poly, sym
+from porter.sizes.polynomial import Data, Dim, Poly, sym
 from porter.source.module import SourceModule
 
 HERE = ir.Origin()
-N, i, j = sym("x.shape[0]", True), sym("i", True), sym("j", True)
+N, i, j = Poly.atom(Dim("x", 0)), sym("i", True), sym("j", True)
 GENERIC = DType("float64", var="x")
 AXIS = ir.Axis("i", N)
 ONE = ir.Const(1.0, FLOAT64)
@@ -267,7 +267,7 @@ WRONG: list[tuple[str, Any]] = [
     ("`i` is not bound", store(ONE, i)),
     ("`j` is not bound", looped(store(at(j)))),
     ("`i` is not bound", store(total(at(i)), i)),
-    ("`q.shape[0]` is not bound", store(ONE, sym("q.shape[0]"))),
+    ("`q.shape[0]` is not bound", store(ONE, Poly.atom(Dim("q", 0)))),
     ("the array `q` is not made", looped(store(ir.Load("q", (i,), FLOAT64)))),
     ("`x` has 1 dimensions", looped(store(ir.Load("x", (i, i), FLOAT64)))),
     ("load: `x[i]` is float32, not float64", looped(store(ir.Cast(at(i, FLOAT32), FLOAT64)))),

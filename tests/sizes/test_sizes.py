@@ -14,8 +14,10 @@ from porter import ir
 from porter.sizes.polynomial import (
     Apply,
     Data,
+    Dim,
+    Index,
     Poly,
-    Sym,
+    Symbol,
     apply,
     maximum,
     minimum,
@@ -89,7 +91,7 @@ def value(poly: Poly, point: Mapping[str, int]) -> int:
     total = 0
     for monomial, coefficient in poly.terms:
         for a in monomial:
-            coefficient *= point[a.name] if isinstance(a, Sym) else _applied(a, point)
+            coefficient *= point[a.name] if isinstance(a, Symbol) else _applied(a, point)
         total += coefficient
     return total
 
@@ -118,7 +120,7 @@ def test_terms_are_those_of_the_expanded_polynomial(pair: Pair) -> None:
     wanted = sympy.Poly(expression, *(ORACLE[n] for n in sorted(NONNEG))).as_dict()
     found = {}
     for monomial, coefficient in poly.terms:
-        names = [a.name for a in monomial if isinstance(a, Sym)]
+        names = [a.name for a in monomial if isinstance(a, Symbol)]
         found[tuple(names.count(n) for n in sorted(NONNEG))] = coefficient
     assert found == {k: int(v) for k, v in wanted.items() if v}
 
@@ -201,7 +203,9 @@ def test_a_multiple_divides_exactly() -> None:
 
 
 def test_a_symbol_is_recognised() -> None:
-    assert sym("n").symbol == "n"
+    assert sym("n").symbol == Index("n") and sym("n").name == "n"
+    assert sym("n").dim is None and Poly.atom(Dim("x", 1)).dim == Dim("x", 1)
+    assert (Poly.atom(Dim("x", 1)) * sym("n")).dims() == {Dim("x", 1)}
     assert (2 * sym("n")).symbol is None
     assert (sym("n") + 1).symbol is None
 

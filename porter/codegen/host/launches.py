@@ -10,7 +10,6 @@ from porter.codegen.host.base import HostBase
 from porter.codegen.kernel.kernels import Written
 from porter.dtypes.dtype import DType
 from porter.schedule.nodes import Kernel
-from porter.sizes.polynomial import sym
 
 _BLOCKS = {"2d": ("BLOCK_X", "BLOCK_Y"), "3d": ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")}
 
@@ -51,7 +50,7 @@ class Launches(HostBase):
         outputs = [a for n, a in zip(written.arrays, args, strict=True)
                    if not (n not in written.stored or self.plan_parameter(n))]  # fmt: skip
         scalars = [self._scalar_argument(e, d) for e, d in written.scalars]
-        sizes = [self.host.poly(sym(n)) for n in written.sizes]
+        sizes = [self.host.name(n) for n in written.sizes]
         tail = ["error"] if written.errors else []
         self.errors |= written.errors
         return [*inputs, *scalars, *sizes, *outputs, *tail]

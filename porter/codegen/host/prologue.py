@@ -99,19 +99,18 @@ class Prologue(HostBase):
     def _expand(self) -> None:
         """Arguments of length 1 along an axis where another one is longer."""
         for group in self.plan.expandable:
-            names = ", ".join(n for n, _ in group)
-            axes = ", ".join(str(d) for _, d in group)
+            names = ", ".join(d.array for d in group)
+            axes = ", ".join(str(d.axis) for d in group)
             self._needs("_expanded", "_widened", "_on_device")
             self.emit(f"{names} = _expanded(({names}), ({axes}))")
-            sizes = {f"{n}.shape[{d}]" for n, d in group}
             self.pending = [c for c in self.pending
-                            if not (c.kind == "broadcast" and c.left.symbol in sizes)]  # fmt: skip
-        for name, axis, size in self.plan.widened:
+                            if not (c.kind == "broadcast" and c.left.dim in group)]  # fmt: skip
+        for dim, size in self.plan.widened:
             self._needs("_widened", "_on_device")
             length = self.host.poly(size)
             length = length if size.is_nonneg() else f"max({length}, 0)"
-            self.emit(f"if {name}.shape[{axis}] == 1:")
-            self.emit(f"    {name} = _widened({name}, {axis}, {length})")
+            self.emit(f"if {dim} == 1:")
+            self.emit(f"    {dim.array} = _widened({dim.array}, {dim.axis}, {length})")
 
     def _common_shape(self, names: Sequence[str]) -> str:
         """Broadcasting where only expressions meet; a store or a `zeros_like` fixes the shape.

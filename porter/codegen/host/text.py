@@ -36,14 +36,15 @@ class HostText:
         self.types = types
         self.names = names
         self.on_host: Callable[[str], str] = self._from_device
-        self._spell = host_atom(self._name, lambda d: self.text(d.expr))
+        self._spell = host_atom(self.name, lambda d: self.text(d.expr))
 
     def _from_device(self, name: str) -> str:
         """An array of no dimensions on the host; `HostBase` knows which are arguments."""
         self.needs.helpers.add("_to_host")
         return f"_to_host({name}, stream)"
 
-    def _name(self, name: str) -> str:
+    def name(self, name: str) -> str:
+        """The host's name of a symbol."""
         return self.names.get(name, name)
 
     def poly(self, p: Poly, outer: int = 0) -> str:

@@ -26,7 +26,7 @@ from porter.codegen.spell import (
 )
 from porter.dtypes.dtype import DType
 from porter.ir.walk import statements, walk
-from porter.sizes.polynomial import BORDERS, Apply, Atom, Data, Poly, Sym, unchecked
+from porter.sizes.polynomial import BORDERS, Apply, Atom, Data, Dim, Poly, Symbol, unchecked
 
 
 @dataclass
@@ -151,25 +151,24 @@ class ExpressionWriter:
         return poly_text(poly, self._atom, outer)
 
     def _atom(self, a: Atom) -> tuple[str, int]:
-        if isinstance(a, Sym):
-            return self._symbol(a.name), ATOM
+        if isinstance(a, Symbol):
+            return self._symbol(a), ATOM
         if isinstance(a, Data):
             return self.expr(a.expr, SUM_LEVEL), SUM_LEVEL
         return self._applied(a)
 
-    def _symbol(self, name: str) -> str:
-        if name in self.names:
-            return self.names[name]
-        if "." not in name:
-            return self._size_argument(name, name) if name not in self.own else name
-        array, _, axis = name.partition(".")
-        if array in self.arrays:
-            return name
+    def _symbol(self, s: Symbol) -> str:
+        if s.name in self.names:
+            return self.names[s.name]
+        if not isinstance(s, Dim):
+            return self._size_argument(s.name, s.name) if s.name not in self.own else s.name
+        if s.array in self.arrays:
+            return s.name
         for other in self.arrays:
             for d, n in enumerate(self.buffers[other].shape):
-                if n.symbol == name:
-                    return f"{other}.shape[{d}]"
-        return self._size_argument(name, f"{array}_size{axis[6:-1]}")
+                if n.dim == s:
+                    return Dim(other, d).name
+        return self._size_argument(s.name, f"{s.array}_size{s.axis}")
 
     def _size_argument(self, name: str, wanted: str) -> str:
         if name not in self.sizes:

@@ -18,7 +18,7 @@ from porter.codegen.kernel.writer import Needs, Writer
 from porter.dtypes.dtype import DType
 from porter.ir.walk import free_names, loaded, rewrite, statements, substitute, walk
 from porter.schedule.nodes import Fold, Kernel
-from porter.sizes.polynomial import Poly, sym
+from porter.sizes.polynomial import Integer, Poly, sym
 
 
 @dataclass
@@ -316,7 +316,7 @@ class KernelTexts:
     ) -> Written:
         """The second launch: one block folds the partial results and stores the values."""
         buffers = dict(self.buffers)
-        count = sym("partials", True)
+        count = Poly.atom(Integer("partials", True))
         for _, partial, r in partials:
             buffers[partial] = ir.Buffer(partial, (count,), r.dtype)
         order = [*self.order, *(p for _, p, _ in partials)]

@@ -16,7 +16,7 @@ from porter.analyses.scans import neutral
 from porter.codegen.kernel.domains import product, unflatten
 from porter.codegen.kernel.writer import Writer
 from porter.schedule.nodes import Fold, Kernel
-from porter.sizes.polynomial import sym
+from porter.sizes.polynomial import Integer, Poly, sym
 
 if TYPE_CHECKING:
     from porter.codegen.kernel.kernels import KernelTexts, Written
@@ -143,7 +143,7 @@ class Scan:
 
     def _whole(self, partial: str) -> Written:
         """The second kernel: the scan, each block starting from the parts before its own."""
-        count = sym("parts", True)
+        count = Poly.atom(Integer("parts", True))
         texts, kernel = (
             self.texts.with_array(ir.Buffer(partial, (count,), self.r.dtype)),
             self.kernel,

@@ -17,7 +17,7 @@ from porter.ir.scalars import cast, choose, integer, operate
 from porter.ir.walk import walk
 from porter.lowering.state.builder import Builder
 from porter.resolve.values import Array, At
-from porter.sizes.polynomial import Data, Poly, lengths, product, sym
+from porter.sizes.polynomial import Data, Integer, Poly, lengths, product, sym
 
 #: a mask, its shape, how many statements there were, and what was made of it
 Known = tuple[ir.Expr, tuple[Poly, ...], int, Any]
@@ -113,7 +113,7 @@ def _read_back(b: Builder, name: str, value: ir.Expr, known: str, nonneg: bool =
     known = b.fresh(known)
     b.emit(ir.Fetch(known, array.view.buffer, b.origin))
     b.fetched.add(known)
-    return sym(known, nonneg)
+    return Poly.atom(Integer(known, nonneg))
 
 
 def _scatter(b: Builder, buffer: ir.Buffer, array: Array, chosen: Selection) -> None:

@@ -18,8 +18,8 @@ from porter.resolve.values import ELLIPSIS, NONE, Array, Slice, Special
 from porter.sizes.polynomial import (
     Apply,
     Data,
+    Integer,
     Poly,
-    Sym,
     maximum,
     minimum,
     slice_bound,
@@ -405,4 +405,4 @@ def host_integer(name: str) -> ir.Expr:
 
 def host_size(name: str) -> Poly:
     """The same as a size."""
-    return Poly.atom(Sym(name))
+    return Poly.atom(Integer(name))

@@ -20,7 +20,7 @@ from porter.ir.walk import statements
 from porter.lowering.state import mixed
 from porter.lowering.state.facts import both_whole, extents, never_zero, unclamp
 from porter.resolve.values import Array, Value, View
-from porter.sizes.polynomial import Apply, Atom, Data, Poly, Sym, sym
+from porter.sizes.polynomial import Apply, Atom, Data, Dim, Poly, sym
 from porter.source.module import SourceModule
 from porter.support.reserved import given, is_reserved, marked
 
@@ -163,7 +163,7 @@ class Builder:
 
     def must_be_known(self, value: object) -> None:
         """Raise Unspecialised where the value is an argument that its default can fix."""
-        name = value.poly.symbol if isinstance(value, ir.Value) else getattr(value, "name", None)
+        name = value.poly.name if isinstance(value, ir.Value) else getattr(value, "name", None)
         if name in self.fixable:
             raise Unspecialised(name)
 
@@ -446,14 +446,14 @@ class Builder:
             return common
         late = difference.names() & self.fetched
         for atom in () if late else self._replaced_first(a, b, broadcast):
-            if isinstance(atom, Sym) and "." in atom.name:
+            if isinstance(atom, Dim):
                 factor = difference.coefficient(atom.name)
                 if factor in (1, -1):
-                    other = sym(atom.name, True) - difference * factor
+                    other = Poly.atom(atom) - difference * factor
                     if other.names() & {r.name for r in self.ranges}:
                         continue  # the size would differ from one iteration to the next
-                    plain = (b.symbol, a.symbol if broadcast is True else None)
-                    self._equate(atom.name, other, what, atom.name in plain and broadcast, error)
+                    plain = (b.name, a.name if broadcast is True else None)
+                    self._equate(atom, other, what, atom.name in plain and broadcast, error)
                     return self.resolve(a)
         if any(isinstance(atom, Data) for atom in difference.atoms()):
             return self._unify_bounds(a, b, what)
@@ -484,7 +484,7 @@ class Builder:
 
     def _broadcast_axes(self) -> tuple[str, ...]:
         """Axes of arguments that were taken as long as others, where NumPy also takes 1."""
-        sides = [p.symbol for c in self.checks if c.kind == "broadcast" for p in (c.left, c.right)]
+        sides = [p.name for c in self.checks if c.kind == "broadcast" for p in (c.left, c.right)]
         return tuple(dict.fromkeys(s for s in sides if s))
 
     def _unify_bounds(self, a: Poly, b: Poly, what: str) -> Poly:
@@ -521,15 +521,15 @@ class Builder:
         ranks = {n: len(self.buffers[n].shape) for n in self.buffers}
         atoms = [*b.atoms(), *a.atoms()]
         if broadcast is True and a.symbol and b.symbol:
-            atoms.sort(key=lambda s: ranks.get(str(s).partition(".")[0], 0))
+            atoms.sort(key=lambda s: ranks.get(s.array, 0) if isinstance(s, Dim) else 0)
         return atoms
 
-    def _equate(self, name: str, other: Poly, what: str, broadcast: bool | str, error: str) -> None:
+    def _equate(self, dim: Dim, other: Poly, what: str, broadcast: bool | str, error: str) -> None:
         kind = "equal"
         if broadcast:
             kind = "broadcast" if broadcast is True and other.symbol else "store"
-        self.checks.append(ir.Check(kind, sym(name, True), other, what, error))
-        self.equal[name] = other
+        self.checks.append(ir.Check(kind, Poly.atom(dim), other, what, error))
+        self.equal[dim.name] = other
 
     def same_dtype(self, *dtypes: DType) -> None:
         """Parameters of one dtype that meet stay of one dtype; those of two serve only these.

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from porter import ir
-from porter.sizes.polynomial import Apply, Atom, Data, Poly, Sym, apply, sym
+from porter.sizes.polynomial import Apply, Atom, Data, Poly, Symbol, apply
 
 if TYPE_CHECKING:
     from porter.lowering.state.builder import Builder
@@ -126,7 +126,7 @@ def _put(p: Poly, atom: Apply, value: Poly) -> Poly:
 
 def never_zero(difference: Poly) -> bool:
     """Whether two sizes that differ by this are never equal, unless arrays are empty."""
-    ones = {n: sym(n, True) + 1 for n in difference.names() if ".shape[" in n}
+    ones = {d.name: Poly.atom(d) + 1 for d in difference.dims()}
     shifted = difference.replace(ones)
     return bool(ones) and (shifted.is_positive() or (-shifted).is_positive())
 
@@ -190,7 +190,7 @@ def _factor(poly: Poly, name: str) -> Poly | None:
         own = [a for a in monomial if name in Poly.atom(a).names()]
         if not own:
             continue
-        if len(own) > 1 or not isinstance(own[0], Sym):
+        if len(own) > 1 or not isinstance(own[0], Symbol):
             return None
         product = Poly.of(c)
         for atom in monomial:

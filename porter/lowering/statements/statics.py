@@ -68,8 +68,8 @@ def _may_grow(body: Body, name: str, new: Array, loop: cst.For | cst.While) -> b
     if not b.may_grow or not isinstance(loop, cst.For) or body.helper:
         return False
     known = name in b.literal_starts and name not in b.grown
-    sizes = {n for p in new.shape for n in b.resolve(p).names()}
-    return known and all(".shape[" in n for n in sizes)
+    sizes = [b.resolve(n) for n in new.shape]
+    return known and all(len(n.names()) == len(n.dims()) for n in sizes)
 
 
 def grow(body: Body, names: Iterable[str], count: Poly) -> None:

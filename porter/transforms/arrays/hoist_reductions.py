@@ -133,7 +133,7 @@ def _canonical(e: ir.Expr, kept: Sequence[ir.Axis]) -> ir.Expr:
 
     def rename(x: ir.Expr) -> ir.Expr | None:
         if isinstance(x, ir.Reduce):
-            axes = tuple(replace(a, name=bound[a.name].symbol or a.name) for a in x.axes)
+            axes = tuple(replace(a, name=bound[a.name].name or a.name) for a in x.axes)
             return replace(x, axes=axes, body=rewrite(x.body, rename))
         return None
 

@@ -14,7 +14,7 @@ from porter import ir
 from porter.analyses.accesses import expressions
 from porter.ir.context import Context, rename_axes
 from porter.ir.walk import rewrite, statements, walk
-from porter.sizes.polynomial import BORDERS, Apply, Data, Poly, Sym, apply, multiples, sym
+from porter.sizes.polynomial import BORDERS, Apply, Data, Poly, Symbol, apply, multiples, sym
 
 Ranges = tuple[ir.Axis, ...]
 #: a grid has no more
@@ -124,8 +124,8 @@ def _never_negative(p: Poly, ranges: Ranges) -> bool:
 
 def _alone(name: str, monomial: tuple[object, ...]) -> bool:
     """Whether an index is a factor of its own, the others not being negative."""
-    own = [a for a in monomial if isinstance(a, Sym) and a.name == name]
-    others = [a for a in monomial if not (isinstance(a, Sym) and a.name == name)]
+    own = [a for a in monomial if isinstance(a, Symbol) and a.name == name]
+    others = [a for a in monomial if not (isinstance(a, Symbol) and a.name == name)]
     return len(own) == 1 and all(
         getattr(a, "nonneg", False) and not (isinstance(a, Apply) and name in Poly.atom(a).names())
         for a in others

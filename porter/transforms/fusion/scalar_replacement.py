@@ -67,7 +67,7 @@ def _tests(
 
 def _inside(index: tuple[Poly, ...], axes: Sequence[ir.Axis], buffer: ir.Buffer) -> bool:
     """Whether the subscripts are positions of the array for all threads."""
-    ranges = dict(zip([s.symbol for s in symbols(axes)], axes, strict=True))
+    ranges = dict(zip([s.name for s in symbols(axes)], axes, strict=True))
     for p, size in zip(index, buffer.shape, strict=True):
         axis = next((a for n, a in ranges.items() if n in p.names()), None)
         if axis is None or p.coefficient(axis.name) != 1:

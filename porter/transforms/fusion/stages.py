@@ -199,7 +199,7 @@ def _independent(axes: Sequence[ir.Axis], first: list[Access], second: list[Acce
 
 def _owns(axes: Sequence[ir.Axis], access: Access) -> bool:
     """Whether the subscript differs between any two threads of the domain."""
-    bare = {p.symbol for p in access.index}
+    bare = {p.name for p in access.index}
     return all(a.name in bare or _unit(access, a) for a in axes)
 
 
@@ -300,7 +300,7 @@ def _pinned(stage: ir.Stage) -> bool:
         places = [a.index for a in found if a.buffer == name]
         for axis in stage.axes:
             dims = range(len(places[0]))
-            if not any(all(p[d].symbol == axis.name for p in places) for d in dims):
+            if not any(all(p[d].name == axis.name for p in places) for d in dims):
                 return False
     return True
 

@@ -19,7 +19,7 @@ from porter.dtypes.dtype import WEAK_INT
 from porter.ir.context import Context
 from porter.ir.walk import own_level, statements, walk
 from porter.sizes.affine import combine
-from porter.sizes.polynomial import Poly, maximum, minimum, sym
+from porter.sizes.polynomial import Integer, Poly, maximum, minimum, sym
 
 #: factors of the two loops' steps, the least slanted first
 SLOPES = ((0, 1), (1, 1), (2, 1), (1, 2), (3, 1), (1, 3))
@@ -206,7 +206,7 @@ def _launches(
         if bound.constant is None:
             name = context.fresh(word)
             host.append(ir.Let(name, ir.Value(bound, WEAK_INT), known))
-            bound = sym(name)
+            bound = Poly.atom(Integer(name))
         ends.append(bound)
     here = ir.Let(f.other, ir.Value(f.other_at, WEAK_INT), ir.Origin(loop.origin.span))
     stage = ir.Stage((ir.Axis(f.point, ends[1], ends[0]),), (here, *body), inner.origin)

@@ -125,7 +125,7 @@ class Scan(Reduce):
     def along(self) -> str:
         """The index of the store that it runs along; its only axis ends behind that index."""
         (axis,) = self.axes
-        name = (axis.hi - 1).symbol
+        name = (axis.hi - 1).name
         assert name is not None
         return name
 

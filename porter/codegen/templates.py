@@ -7,6 +7,8 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from porter.schedule.writing import Lines
+
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -36,3 +38,33 @@ def environment(first: tuple[Path, ...] = ()) -> Environment:
         keep_trailing_newline=True,
         autoescape=False,  # the output is Python, not HTML
     )
+
+
+@lru_cache(maxsize=8)
+def kernel_environment(first: tuple[Path, ...] = ()) -> Environment:
+    """The environment for templates of kernels, in which a slot may be any number of lines."""
+    found = environment(first).overlay(finalize=_slot)
+    found.globals["pad"] = lambda depth: "    " * depth
+    return found
+
+
+#: between the lines of a slot; no Python source holds it
+_BREAK = "\0"
+
+
+def _slot(value: object) -> object:
+    """What stands in a line for several, or for none."""
+    if isinstance(value, str) and "\n" in value:
+        value = Lines(expanded(value).rstrip("\n").split("\n"))
+    if isinstance(value, Lines):
+        return "".join(_BREAK + line for line in value) or _BREAK
+    return value
+
+
+def expanded(text: str) -> str:
+    """The text with the lines of each slot indented as the slot is; without them, no line."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        head, *rest = line.split(_BREAK)
+        lines += [head + each for each in rest if each] if rest else [head]
+    return "\n".join(lines)

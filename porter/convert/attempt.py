@@ -101,7 +101,7 @@ _FINAL = {"PRT901", "PRT904", "PRT906", "PRT909"}
 
 def _planned(function: FunctionSource, program: ir.Program) -> Plan:
     result = plan(program)
-    from porter.schedule.elementwise import items_of
+    from porter.schedule.nodes import items_of
 
     if not any(isinstance(i, Launch) for i in items_of(result.items)):
         if program.kept:

@@ -13,6 +13,7 @@ from porter.ir.aliasing import Aliases
 from porter.ir.check import check
 from porter.ir.context import Context
 from porter.ir.walk import statements
+from porter.schedule.choose import choose_schedules
 from porter.schedule.kernels import group
 from porter.schedule.nodes import Plan
 from porter.transforms.arrays.empty import drop_empty
@@ -25,7 +26,6 @@ from porter.transforms.fusion.scalar_replacement import registers
 from porter.transforms.fusion.stages import (
     drop_dead_stores,
     fuse,
-    make_stages,
     merge_fills,
     privatise,
     sink_loops,
@@ -50,7 +50,7 @@ PASSES: tuple[Pass, ...] = (
     simplify_positions,
     in_place,
     scan_lines,
-    make_stages,
+    choose_schedules,
     fuse,
     merge_fills,
     sink_loops,

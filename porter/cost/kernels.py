@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from porter import ir
@@ -11,12 +11,10 @@ from porter.cost.amounts import Amount
 from porter.cost.scopes import Scope, data_lengths
 from porter.ir.context import op_weight
 from porter.ir.ops import UPDATES
-from porter.ir.walk import children, statements, substitute
-from porter.schedule.nodes import BlockLoop, BlockStep, Fold, Kernel
+from porter.ir.walk import children, substitute
+from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel
 from porter.sizes.polynomial import Poly, sym
 
-#: threads of a block, as generated modules have it
-BLOCK = 256
 #: what a `while` loop of a thread is taken to run
 _ITERATIONS = "iterations"
 
@@ -25,7 +23,8 @@ _ITERATIONS = "iterations"
 class KernelWork:
     """One kernel: how many launches it is, the threads that work at once, and what they do.
 
-    `ops64` are operations in double precision, `ops32` all others.
+    `ops64` are operations in double precision, `ops32` all others; `barriers` are those of a
+    block for each row, tile or part.
     """
 
     name: str
@@ -34,52 +33,25 @@ class KernelWork:
     traffic: tuple[Amount, ...] = ()
     ops32: tuple[Amount, ...] = ()
     ops64: tuple[Amount, ...] = ()
+    barriers: int = 0
 
 
 def kernel_work(kernel: Kernel, buffers: dict[str, ir.Buffer], around: Scope) -> KernelWork:
     """What one launch of a kernel does, inside of the host's loops."""
+    schedule = kernel.schedule
     shapes = {name: b.shape for name, b in buffers.items()}
-    lengths = data_lengths(kernel_expressions(kernel), shapes)
+    lengths = data_lengths(kernel.expressions(), shapes)
     # the loops of the host count the launches, their indices only bound what a launch does
     scope = Scope({}, around.means, lengths)
     counter = _Counter(buffers)
-    line = kernel.kind == "scan" and len(kernel.axes) == 1
-    if kernel.kind == "rows" or kernel.steps:
-        counter.steps(kernel.steps, scope, scope.within(kernel.axes))
-    else:
-        counter.block(kernel.body, scope.within(kernel.axes))
-    two = kernel.kind == "total" or line
-    traffic = counter.traffic(2 if line else 1)
-    threads = Amount(*_threads(kernel, scope))
+    counter.steps(kernel.steps, scope, scope.within(kernel.axes))
+    counter.block(kernel.body, scope.within(kernel.axes))
+    each, axes = schedule.threads(kernel)
     return KernelWork(
-        kernel.name, 2 if two else 1, threads, traffic, tuple(counter.ops32), tuple(counter.ops64)
-    )
-
-
-def kernel_expressions(kernel: Kernel) -> Iterator[ir.Expr]:
-    """Every expression of a kernel: folds, and those of its statements."""
-    body = list(kernel.body)
-    for step in kernel.parts:
-        if isinstance(step, ir.Stage):
-            body += step.body
-        else:
-            yield from (*(r for _, r in step.reductions), step.value)
-    for s in statements(tuple(body)):
-        yield from expressions(s)
-
-
-def _threads(kernel: Kernel, scope: Scope) -> tuple[int, tuple[Poly, ...]]:
-    """How many threads have work: one per element, a block per row, or one block."""
-    if kernel.kind == "block":
-        return BLOCK, ()
-    if kernel.kind == "total":
-        fold = next(s for s in kernel.parts if isinstance(s, Fold))
-        return 1, scope.within(fold.reductions[0][1].axes).domain
-    if kernel.kind == "rows":
-        return BLOCK, scope.within(kernel.axes).domain
-    if kernel.kind == "scan" and len(kernel.axes) > 1:
-        return BLOCK, scope.within(kernel.axes[:-1]).domain
-    return 1, scope.within(kernel.axes).domain
+        kernel.name, len(schedule.launches(kernel)), Amount(each, scope.within(axes).domain),
+        counter.traffic(schedule.passes(kernel)), tuple(counter.ops32), tuple(counter.ops64),
+        schedule.barriers(kernel),
+    )  # fmt: skip
 
 
 @dataclass

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from porter import ir
 from porter.analyses.accesses import Access, accesses, expressions, reads
 from porter.cost.amounts import Amount
-from porter.cost.kernels import KernelWork, kernel_expressions, kernel_work
+from porter.cost.kernels import KernelWork, kernel_work
 from porter.cost.scopes import Scope
 from porter.ir.walk import loaded, walk
-from porter.schedule.elementwise import items_of
-from porter.schedule.nodes import Fold, HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
+from porter.schedule.base import Kernel
+from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch, Plan, items_of
 from porter.schedule.overlap import overlaps
 from porter.sizes.polynomial import Poly, sym, unchecked
 
@@ -166,14 +166,10 @@ def _host_expressions(item: object) -> Iterator[ir.Expr]:
 
 def _accesses(kernel: Kernel) -> Iterator[Access]:
     """Everything that a kernel reads and writes."""
-    yield from accesses(kernel.body)
-    for step in kernel.parts:
-        if isinstance(step, ir.Stage):
-            yield from accesses(step.body)
-        elif isinstance(step, Fold) and step.store is not None:
-            store = step.store
-            yield Access(store.buffer, store.index, True, frozenset(), step.origin)
-    for e in kernel_expressions(kernel):
+    yield from accesses(kernel.statements)
+    for store in (f.store for f in kernel.folds if f.store is not None):
+        yield Access(store.buffer, store.index, True, frozenset(), store.origin)
+    for e in kernel.expressions():
         yield from reads(e, frozenset(), kernel.origin)
 
 

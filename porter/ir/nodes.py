@@ -211,6 +211,7 @@ class Write:
     mask: Expr | None = None
     checked: bool = False
     combine: str | None = None
+    schedule: object = None  # a class of `porter/schedule/` once it is chosen, if threads share it
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,9 @@ from itertools import groupby
 from porter import ir
 from porter.analyses.accesses import expressions
 from porter.ir.walk import statements, walk
-from porter.schedule.nodes import (
-    BlockLoop,
-    BlockStep,
-    Fold,
-    HostIf,
-    HostLoop,
-    HostWhile,
-    Kernel,
-    Launch,
-    flat,
-)
+from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel, flat
+from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
+from porter.schedule.registry import ONE_BLOCK
 
 _NONE: frozenset[str] = frozenset()
 
@@ -58,7 +50,7 @@ def in_blocks(
 
 
 def _launch(name: Callable[[str], str], steps: tuple[BlockStep, ...], origin: ir.Origin) -> Launch:
-    return Launch(Kernel(name("block"), "block", (), (), steps, origin))
+    return Launch(Kernel(name(ONE_BLOCK.word), ONE_BLOCK, (), (), steps, origin))
 
 
 def _steps(items: Sequence[object], loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
@@ -75,21 +67,7 @@ def _steps(items: Sequence[object], loops: frozenset[str]) -> tuple[BlockStep, .
 def _of_launch(item: object, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
     if not isinstance(item, Launch):
         return None
-    kernel = item.kernel
-    if kernel.kind == "block":
-        return kernel.steps
-    if kernel.kind == "map" and _short(kernel.axes, loops):
-        return (ir.Stage(kernel.axes, kernel.body, kernel.origin),)
-    if kernel.kind != "total":
-        return None
-    folds = [s for s in kernel.steps if isinstance(s, Fold)]
-    short = all(_short(r.axes, loops) for f in folds for _, r in f.reductions)
-    return tuple(folds) if short else None
-
-
-def _short(axes: Sequence[ir.Axis], loops: frozenset[str]) -> bool:
-    extents = [a.extent for a in axes]
-    return len(axes) < 2 and all(n.constant is not None or n.names() & loops for n in extents)
+    return item.kernel.schedule.in_one_block(item.kernel, loops)
 
 
 def _joined(
@@ -103,7 +81,8 @@ def _joined(
         launches = list(run)
         steps = _steps(launches, loops) if light else None
         first = launches[0]
-        done = len(launches) == 1 and isinstance(first, Launch) and first.kernel.kind == "block"
+        schedule = first.kernel.schedule if isinstance(first, Launch) else None
+        done = len(launches) == 1 and schedule is ONE_BLOCK
         if steps is None or done or not any(isinstance(s, Fold) for s in flat(steps)):
             result += launches
         else:

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from porter import ir
 from porter.analyses.accesses import accesses, expressions
 from porter.ir.context import symbols
 from porter.ir.walk import statements, walk
-from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Kernel, Launch, Plan
-
-
-def items_of(items: Sequence[object]) -> Iterator[object]:
-    """Every host item, nested ones included."""
-    for i in items:
-        yield i
-        if isinstance(i, (HostLoop, HostWhile)):
-            yield from items_of(i.body)
-        elif isinstance(i, HostIf):
-            yield from items_of(i.body)
-            yield from items_of(i.orelse)
+from porter.schedule.base import Kernel
+from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch, Plan, items_of
+from porter.schedule.schedules.elementwise import Elementwise
 
 
 def is_elementwise(plan: Plan) -> bool:
@@ -50,7 +39,7 @@ def is_elementwise(plan: Plan) -> bool:
 
 
 def _own_index(kernel: Kernel, size: tuple[object, ...]) -> bool:
-    if kernel.kind != "map" or len(kernel.axes) != 1:
+    if not isinstance(kernel.schedule, Elementwise) or len(kernel.axes) != 1:
         return False
     axis: ir.Axis = kernel.axes[0]
     if (axis.extent,) != size or axis.lo.terms:
@@ -76,6 +65,3 @@ def _uses_sizes(item: object) -> bool:
         return _reads_size(item.cond)
     value = getattr(item, "value", None)
     return value is not None and not isinstance(value, str) and _reads_size(value)
-
-
-__all__ = ["is_elementwise", "items_of"]

@@ -1,76 +1,15 @@
-"""What a plan consists of: stages, the kernels made of them, and the host's statements."""
+"""What a plan consists of: launches, and the statements of the host around them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from porter import ir
 from porter.diagnostics import Diagnostic
 from porter.ir.aliasing import Aliases
+from porter.schedule.base import Kernel
 from porter.sizes.polynomial import Dim, Poly
-
-
-@dataclass(frozen=True)
-class Fold:
-    """`name = ` an expression around reductions over the free indices of the kernel."""
-
-    name: str
-    reductions: tuple[tuple[str, ir.Reduce], ...]
-    value: ir.Expr
-    origin: ir.Origin
-    store: ir.Write | None = None
-
-
-@dataclass(frozen=True)
-class BlockLoop:
-    """A loop that one block runs around folds and stages."""
-
-    index: str
-    lo: Poly
-    hi: Poly
-    step: int
-    steps: tuple[BlockStep, ...]
-    origin: ir.Origin
-
-
-BlockStep: TypeAlias = "Fold | ir.Stage | BlockLoop"
-
-
-def flat(steps: Sequence[BlockStep]) -> Iterator[Fold | ir.Stage]:
-    """Folds and stages in order, those inside loops included."""
-    for s in steps:
-        if isinstance(s, BlockLoop):
-            yield from flat(s.steps)
-        else:
-            yield s
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """One launch.
-
-    kind `map`: a thread per element of `axes`, running `body`;
-    kind `private`: the same, small arrays that are added to being private to the blocks;
-    kind `rows`: a block per element of `axes`; `steps` are folds (by the whole block) and
-    stages over one more axis;
-    kind `total`: all blocks fold `steps` (no axes), a second launch joins the partial results;
-    kind `tile`: `axes` end in the row and column of a contraction kept in `steps`;
-    kind `block`: one block runs `steps` in order, loops among them, with barriers between.
-    """
-
-    name: str
-    kind: str
-    axes: tuple[ir.Axis, ...]
-    body: tuple[ir.Stmt, ...] = ()
-    steps: tuple[BlockStep, ...] = ()
-    origin: ir.Origin = field(default_factory=ir.Origin)
-
-    @property
-    def parts(self) -> tuple[Fold | ir.Stage, ...]:
-        """The steps, those inside loops included."""
-        return tuple(flat(self.steps))
 
 
 @dataclass(frozen=True)
@@ -109,6 +48,17 @@ class HostIf:
     body: tuple[object, ...]
     orelse: tuple[object, ...]
     origin: ir.Origin
+
+
+def items_of(items: Sequence[object]) -> Iterator[object]:
+    """Every host item, nested ones included."""
+    for i in items:
+        yield i
+        if isinstance(i, (HostLoop, HostWhile)):
+            yield from items_of(i.body)
+        elif isinstance(i, HostIf):
+            yield from items_of(i.body)
+            yield from items_of(i.orelse)
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from porter.analyses.accesses import accesses
 from porter.analyses.reductions import has_data
 from porter.ir.aliasing import Aliases
 from porter.ir.walk import loaded, statements, walk
-from porter.schedule.elementwise import items_of
-from porter.schedule.nodes import Fold, Kernel, Launch, Plan
+from porter.schedule.base import Fold, Kernel
+from porter.schedule.nodes import Launch, Plan, items_of
 from porter.sizes.polynomial import Poly
 
 
@@ -82,11 +82,11 @@ def _touched(kernel: Kernel, write: bool) -> set[str]:
 
 
 def _kernel(kernel: Kernel, result: Overlap) -> None:
-    if kernel.kind == "map" and not kernel.axes:
+    if not kernel.schedule.together and not kernel.axes:
         # a thread alone reads and stores in the order of the source
         _step(kernel.name, kernel.body, (), "", result)
         return
-    if kernel.kind != "block":
+    if not kernel.schedule.stepwise:
         loop = kernel.origin.text.startswith("for ")
         _step(kernel.name, kernel.body, kernel.parts, "sequential" if loop else "crossing", result)
         return

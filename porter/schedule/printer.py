@@ -6,27 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from porter import ir
 from porter.ir.printer import domain, lines, show
-from porter.schedule.nodes import (
-    BlockLoop,
-    BlockStep,
-    Fold,
-    HostIf,
-    HostLoop,
-    HostWhile,
-    Kernel,
-    Launch,
-    Plan,
-)
-
-_KINDS = {
-    "map": "a thread per element",
-    "private": "a thread per element, sums in each block's shared memory first",
-    "rows": "a block per row",
-    "total": "all blocks, then one",
-    "tile": "tiles in shared memory",
-    "scan": "a running fold by blocks",
-    "block": "one block",
-}
+from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel
+from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch, Plan
 
 
 def plan_text(plan: Plan) -> str:
@@ -60,7 +41,7 @@ def _items(items: Sequence[object], indent: int) -> Iterator[str]:
 def _kernel(kernel: Kernel, indent: int) -> Iterator[str]:
     pad = "    " * indent
     over = f" over {domain(kernel.axes)}" if kernel.axes else ""
-    yield f"{pad}launch {kernel.name}: {_KINDS[kernel.kind]}{over}"
+    yield f"{pad}launch {kernel.name}: {kernel.schedule.describe(kernel)}{over}"
     yield from lines(kernel.body, indent + 1)
     yield from _steps(kernel.steps, len(kernel.axes), indent + 1)
 

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from porter import ir
 from porter.codegen.host.text import HostText
-from porter.codegen.kernel.kernels import KernelTexts, Written
+from porter.codegen.kernel.kernels import KernelTexts
 from porter.codegen.kernel.writer import Needs
 from porter.codegen.module.marks import one_line, quoted
 from porter.dtypes.dtype import DType
@@ -83,7 +83,7 @@ class HostBase:
         self.host = HostText(needs, self.naming.type_of, {})
         self.host.on_host = self.on_host
         self.out = Lines()
-        self.kernels: list[Written] = []
+        self.kernels: list[tuple[str, list[str]]] = []  # text, and the names of its launches
         self.errors: set[int] = set()
         self.pending = list(plan.checks)
 

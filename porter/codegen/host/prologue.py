@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from porter import ir
 from porter.analyses.testable import needed
 from porter.codegen.host.base import HostBase
-from porter.codegen.kernel.kernels import kernel_expressions
 from porter.codegen.module.marks import dtypes_of
 from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
-from porter.schedule.elementwise import items_of
-from porter.schedule.nodes import Launch
+from porter.schedule.nodes import Launch, items_of
 
 
 class Prologue(HostBase):
@@ -135,7 +133,7 @@ class Prologue(HostBase):
     def _met_by(self, name: str) -> str:
         """The dtype of an array that an integer argument is combined with."""
         for item in items_of(self.plan.items):
-            for e in kernel_expressions(item.kernel) if isinstance(item, Launch) else ():
+            for e in item.kernel.expressions() if isinstance(item, Launch) else ():
                 for x in walk(e):
                     if isinstance(x, ir.Cast) and isinstance(x.arg, ir.Value) and x.dtype.var:
                         if name in x.arg.poly.names():

@@ -6,8 +6,7 @@ from porter import ir
 from porter.codegen.host.base import HostBase
 from porter.codegen.kernel.errors import RAISED
 from porter.ir.walk import statements
-from porter.schedule.elementwise import items_of
-from porter.schedule.nodes import Launch
+from porter.schedule.nodes import Launch, items_of
 
 
 class Results(HostBase):

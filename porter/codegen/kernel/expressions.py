@@ -26,6 +26,7 @@ from porter.codegen.spell import (
 )
 from porter.dtypes.dtype import DType
 from porter.ir.walk import statements, walk
+from porter.schedule.writing import Lines
 from porter.sizes.polynomial import BORDERS, Apply, Atom, Data, Dim, Poly, Symbol, unchecked
 
 
@@ -46,11 +47,13 @@ class ExpressionWriter:
 
     def __init__(
         self,
+        name: str,
         buffers: dict[str, ir.Buffer],
         order: Sequence[str],
         constants: Iterable[str],
         needs: Needs,
     ) -> None:
+        self.name = name
         self.buffers = buffers
         self.order = order
         self.constants = set(constants)
@@ -59,14 +62,16 @@ class ExpressionWriter:
         self.written: set[str] = set()
         self.scalars: dict[tuple[ir.Expr, DType], str] = {}
         self.sizes: dict[str, str] = {}
-        self.types: dict[str, str] = {}
+        self.types_used: dict[str, str] = {}
         self.names: dict[str, str] = {}
         self.taken: set[str] = set()
         self.own: set[str] = set()
         self.private: dict[str, str] = {}
+        self.shared: set[str] = set()  # arrays in shared memory
+        self.partials: dict[str, DType] = {}
         self.errors: set[int] = set()
-        self.lines: list[str] = []
-        self.indent = 1
+        self.lines = Lines()
+        self.indent = 0
         self._bounds: dict[Atom, str] = {}
         self._results: dict[ir.Reduce, str] = {}  # folds that the current statement has made
         self._keeps = False  # whether what is written is one statement, so that they hold
@@ -102,33 +107,26 @@ class ExpressionWriter:
 
     def array(self, name: str) -> str:
         """An array used by the kernel."""
-        self.arrays[name] = None
+        if name not in self.shared:
+            self.arrays[name] = None
         return name
 
     def type_of(self, dtype: DType) -> str:
         """How a kernel names a dtype: `T` where it is an argument's."""
         if dtype.var is not None:
             root = dtype.var
-            if root not in self.types:
+            if root not in self.types_used:
                 source = self._carrier(dtype)
                 if source is None:
                     return self._concrete(dtype)
                 letter = "T" if dtype.kind == "f" else "I"
-                self.types[root] = self.fresh(letter)
-            return self.types[root]
+                self.types_used[root] = self.fresh(letter)
+            return self.types_used[root]
         return self._concrete(dtype)
 
     def _carrier(self, dtype: DType) -> str | None:
         candidates = [n for n in self.order if n in self.arrays] + list(self.arrays)
         return next((n for n in candidates if self.buffers[n].dtype.var == dtype.var), None)
-
-    def type_lines(self) -> list[str]:
-        """`T = x.dtype.type`, one line for each dtype variable in use."""
-        lines = []
-        for root, name in self.types.items():
-            carrier = self._carrier(DType("float64", var=root))
-            lines.append(f"    {name} = {carrier}.dtype.type")
-        return lines
 
     def _concrete(self, dtype: DType) -> str:
         self.needs.numpy = True

@@ -6,24 +6,118 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from porter import ir
 from porter.codegen.kernel.errors import OUT_OF_BOUNDS
 from porter.codegen.kernel.expressions import ExpressionWriter, Needs
 from porter.codegen.module.marks import one_line, quoted
 from porter.codegen.spell import ATOMICS, COMPARE, INFIX, UNARY
+from porter.dtypes.dtype import DType
 from porter.ir.context import locals_of
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.walk import free_names, substitute, walk
-from porter.sizes.polynomial import Poly, unchecked
+from porter.schedule.base import Grid
+from porter.schedule.writing import Lines
+from porter.sizes.polynomial import Poly, sym, unchecked
 
 _FOLD = {"sum": "{a} += {v}", "prod": "{a} *= {v}", "max": "{a} = maximum({a}, {v})",
          "min": "{a} = minimum({a}, {v})", "any": "{a} = {a} or {v}",
          "all": "{a} = {a} and {v}"}  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Written:
+    """One launch of a kernel: what the host function gives it, in order, and its grid.
+
+    Arrays in `stored` are stored into; `partials` are arrays with an element for each block.
+    """
+
+    name: str
+    grid: Grid
+    arrays: tuple[str, ...]
+    stored: frozenset[str]
+    scalars: tuple[tuple[ir.Expr, DType], ...]
+    sizes: tuple[str, ...]
+    partials: tuple[DType, ...]
+    errors: frozenset[int]
+
+
 class Writer(ExpressionWriter):
     """Writes the inside of one kernel."""
+
+    # -- its head and its launch -----------------------------------------------------
+
+    @property
+    def args(self) -> str:
+        """Its parameters."""
+        inputs, outputs = self._arrays()
+        args = [*inputs, *self.scalars.values(), *self.sizes.values(), *outputs, *self.partials]
+        return ", ".join([*args, *(["error"] if self.errors else [])])
+
+    @property
+    def types(self) -> Lines:
+        """`T = x.dtype.type`, one line for each dtype variable in use."""
+        found = ((name, self._carrier(DType("float64", var=root)))
+                 for root, name in self.types_used.items())  # fmt: skip
+        return Lines(f"{name} = {carrier}.dtype.type" for name, carrier in found)
+
+    def _arrays(self) -> tuple[list[str], list[str]]:
+        """Arrays that are read or given, and those that are made, in the order of arguments."""
+        arrays = [n for n in self.order if n in self.arrays]
+        arrays += [n for n in self.arrays if n not in arrays]
+        arrays.sort(key=lambda n: n in self.written)
+        made = [n for n in arrays if n in self.written and not self.buffers[n].parameter]
+        return [n for n in arrays if n not in made], made
+
+    def launch(self, grid: Grid) -> Written:
+        """How the host launches the kernel."""
+        inputs, outputs = self._arrays()
+        return Written(
+            self.name, grid, (*inputs, *outputs), frozenset(self.written), tuple(self.scalars),
+            tuple(self.sizes), tuple(self.partials.values()), frozenset(self.errors),
+        )  # fmt: skip
+
+    # -- what schedules ask for ------------------------------------------------------
+
+    def helper(self, *names: str) -> None:
+        """Device functions that the template calls."""
+        self.needs.helpers.update(names)
+
+    @contextmanager
+    def slot(self) -> Iterator[Lines]:
+        """What is written inside goes into the lines of a slot."""
+        outer, depth = self.lines, self.indent
+        self.lines, self.indent = Lines(), 0
+        yield self.lines
+        self.lines, self.indent = outer, depth
+
+    def forget(self) -> None:
+        """What was computed so far is not there for what follows."""
+        self._bounds = {}
+
+    def gives(self, name: str, dtype: DType) -> str:
+        """An argument for partial results, one for each block; the name that it has."""
+        given = self.fresh(name)
+        self.partials[given] = dtype
+        return given
+
+    def gets(self, buffer: ir.Buffer) -> None:
+        """An argument with what an earlier launch gave."""
+        self.buffers[buffer.name] = buffer
+        self.array(buffer.name)
+
+    def privatise(self, name: str) -> str:
+        """A block's own copy of an array, which updates go to from now on; its name."""
+        self.private[name] = self.fresh(f"block_{name}")
+        return self.private[name]
+
+    def stand_in(self, name: str, index: str, dtype: DType) -> ir.Load:
+        """The element of an array in shared memory, as an operand."""
+        self.shared.add(name)
+        self.names[f"?{index}"] = index
+        self.buffers[name] = ir.Buffer(name, (), DType("float64"))
+        return ir.Load(name, (sym(f"?{index}", True),), dtype)
 
     # -- reductions in the thread ----------------------------------------------------
 

@@ -64,16 +64,16 @@ class FunctionText:
 def function_text(plan: Plan, target: Target = CUDA) -> FunctionText:
     """The kernels and the host function of one plan."""
     needs = Needs(imports=set(plan.imports))
-    jinja = environment(target.folders)
     order = [q.name for p in plan.parameters for q in (p.items or (p,))]
-    texts = KernelTexts(jinja, plan.buffers, order, list(plan.constants), needs)
+    texts = KernelTexts(target.folders, plan.buffers, order, list(plan.constants), needs)
     host = HostFunction(plan, texts, needs, target)
     body = host.write()
-    parts = [_trim(k.text) for k in host.kernels]
+    parts = [_trim(text) for text, _ in host.kernels]
+    kernels = tuple(n for _, names in host.kernels for n in names)
     used = _used_constants(plan.constants, free_names("\n\n".join([*parts, _trim(body)])))
     own = tuple(p.name for p in plan.parameters if not p.attribute)
     return FunctionText(
-        plan.name, (*parts, _trim(body)), tuple(k.name for k in host.kernels), needs, used,
+        plan.name, (*parts, _trim(body)), kernels, needs, used,
         plan.docstring, own if len(own) == len(plan.parameters) else ("self", *own),
     )  # fmt: skip
 

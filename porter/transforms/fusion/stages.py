@@ -1,4 +1,4 @@
-"""Stores become stages, neighbouring stages over one domain share a kernel."""
+"""Neighbouring stages over one domain share a kernel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from itertools import product
 
 from porter import ir
 from porter.analyses.accesses import Access, accesses, exposed_locals, touched, used_locals
-from porter.analyses.reductions import cooperative
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.aliasing import Aliases
 from porter.ir.context import (
@@ -108,22 +107,6 @@ def _inside(whole: ir.Axis, lo: Poly, hi: Poly) -> list[ir.Expr]:
     if len(tests) == 2:
         return [ir.Op("and", (tests[0], tests[1]), BOOL)]
     return tests
-
-
-def make_stages(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
-    """Every store that no group of threads has to work on together becomes a stage."""
-    result: list[ir.Stmt] = []
-    for s in body:
-        if isinstance(s, ir.Write) and not cooperative(s):
-            thread: ir.Stmt = replace(s, axes=(), mask=None)
-            if s.mask is not None:
-                thread = ir.If(s.mask, (thread,), (), s.origin)
-            result.append(ir.Stage(s.axes, (thread,), s.origin))
-        elif isinstance(s, ir.Stage):
-            result.append(s)
-        else:
-            result.append(map_blocks(s, lambda b: make_stages(b, context)))
-    return tuple(result)
 
 
 # -- fusion ----------------------------------------------------------------------------------

@@ -1,0 +1,238 @@
+"""What a schedule is: how the threads of a launch share the work of a kernel.
+
+A schedule is a class in a file of `schedules/`, registered in `registry.py`, with a template
+`kernel_<name>.py.j2` that shows its loops, guards and barriers.  The planner asks which stores it
+`matches` and what may join its launch, the host function for its `launches`, the model of cost
+for its `threads` and `passes`, and the writer of kernels for the `slots` of its template.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar, Protocol, TypeAlias
+
+from porter import ir
+from porter.analyses.accesses import expressions
+from porter.dtypes.dtype import INT64
+from porter.ir.context import Context
+from porter.ir.ops import RESULT_NAMES
+from porter.ir.walk import rewrite, statements
+from porter.schedule.writing import KernelWriter
+from porter.sizes.polynomial import Poly
+
+#: threads of a block, as generated modules have it
+BLOCK = 256
+#: barriers of a fold by all threads of a block, and of a scan
+FOLD_BARRIERS, SCAN_BARRIERS = 10, 17
+
+
+@dataclass(frozen=True)
+class Fold:
+    """`name = ` an expression around reductions over the free indices of the kernel."""
+
+    name: str
+    reductions: tuple[tuple[str, ir.Reduce], ...]
+    value: ir.Expr
+    origin: ir.Origin
+    store: ir.Write | None = None
+
+
+@dataclass(frozen=True)
+class BlockLoop:
+    """A loop that one block runs around folds and stages."""
+
+    index: str
+    lo: Poly
+    hi: Poly
+    step: int
+    steps: tuple[BlockStep, ...]
+    origin: ir.Origin
+
+
+BlockStep: TypeAlias = "Fold | ir.Stage | BlockLoop"
+
+
+def flat(steps: Sequence[BlockStep]) -> Iterator[Fold | ir.Stage]:
+    """Folds and stages in order, those inside loops included."""
+    for s in steps:
+        if isinstance(s, BlockLoop):
+            yield from flat(s.steps)
+        else:
+            yield s
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What one launch does over `axes`: the statements of a thread, or the steps of a block."""
+
+    name: str
+    schedule: Schedule
+    axes: tuple[ir.Axis, ...]
+    body: tuple[ir.Stmt, ...] = ()
+    steps: tuple[BlockStep, ...] = ()
+    origin: ir.Origin = field(default_factory=ir.Origin)
+
+    @property
+    def parts(self) -> tuple[Fold | ir.Stage, ...]:
+        """The steps, those inside loops included."""
+        return tuple(flat(self.steps))
+
+    @property
+    def folds(self) -> tuple[Fold, ...]:
+        """The folds among the steps."""
+        return tuple(s for s in self.parts if isinstance(s, Fold))
+
+    @property
+    def reductions(self) -> tuple[tuple[str, ir.Reduce], ...]:
+        """What the folds reduce, with the names of the results."""
+        return tuple(r for f in self.folds for r in f.reductions)
+
+    @property
+    def statements(self) -> tuple[ir.Stmt, ...]:
+        """The statements of its threads, those of steps included, but not the stores of folds."""
+        return (*self.body, *(x for s in self.parts if isinstance(s, ir.Stage) for x in s.body))
+
+    def expressions(self) -> Iterator[ir.Expr]:
+        """Every expression: folds, bounds, and those of its statements."""
+        yield from self.folded()
+        for s in statements(self.statements):
+            yield from expressions(s)
+
+    def folded(self) -> Iterator[ir.Expr]:
+        """The expressions of folds, and the bounds."""
+        for f in self.folds:
+            yield from (*(r for _, r in f.reductions), f.value)
+        for a in self.axes:
+            yield from (ir.Value(a.lo, INT64), ir.Value(a.hi, INT64))
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """As many threads as a row of this length can use; of rows of any length, THREADS."""
+
+    length: Poly | None = None
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The blocks and threads of one launch; texts are numbers or constants of the module.
+
+    `blocks` are elements along x, y and z with how many of them a block takes: no entry is one
+    block.  `few` means no more blocks than partial results are worth, `again` as many as the
+    launch before it.  Nothing is launched unless all `guards` are positive.
+    """
+
+    blocks: tuple[tuple[Poly, str], ...] = ()
+    threads: tuple[str, ...] | Fitted = ("THREADS",)
+    guards: tuple[Poly, ...] = ()
+    few: bool = False
+    again: bool = False
+
+
+@dataclass
+class Around:
+    """What a schedule may know of the program: names, how many statements touch an array.
+
+    What it adds to `dropped` needs no array: only one kernel uses it, in registers.
+    """
+
+    context: Context
+    users: Mapping[str, int]
+    dropped: set[str] = field(default_factory=set)
+
+
+class Schedule(ABC):
+    """One way to share the work among threads; its objects have no state."""
+
+    #: `kernel_<name>.py.j2` is its template
+    name: ClassVar[str]
+    #: what the names of its kernels end in
+    word: ClassVar[str] = ""
+    #: what `--emit plan` says
+    summary: ClassVar[str]
+    #: whether threads work together on a store; if not, the statements are those of a thread
+    together: ClassVar[bool] = True
+    #: whether a barrier comes between the steps, so that each is read and stored by itself
+    stepwise: ClassVar[bool] = False
+    #: where its template is, if not among porter's own
+    folder: ClassVar[Path | None] = None
+
+    # -- planning ----------------------------------------------------------------------------
+
+    @abstractmethod
+    def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
+        """Whether it can do this; the first of the registered ones that can is taken."""
+
+    def start(self, s: ir.Write, around: Around) -> Kernel:
+        """A kernel of one store."""
+        return Kernel("", self, s.axes, (), (fold_of(s, around.context),), s.origin)
+
+    def absorb(self, kernel: Kernel, s: ir.Stmt, around: Around) -> Kernel | None:
+        """The kernel with the next statement in the same launch, if that is possible."""
+        return None
+
+    def finish(self, kernel: Kernel, around: Around) -> Kernel:
+        """The kernel when nothing more joins it."""
+        return kernel
+
+    def in_one_block(self, kernel: Kernel, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
+        """What one block would do in its place inside these host loops, if one is enough."""
+        return None
+
+    # -- questions ---------------------------------------------------------------------------
+
+    @abstractmethod
+    def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
+        """The grid of each launch; the template has a kernel for each."""
+
+    def threads(self, kernel: Kernel) -> tuple[int, tuple[ir.Axis, ...]]:
+        """How many threads work at once, for each element of the axes."""
+        return 1, kernel.axes
+
+    def passes(self, kernel: Kernel) -> int:
+        """How often a launch reads what it needs from memory."""
+        return 1
+
+    def barriers(self, kernel: Kernel) -> int:
+        """How often the threads of a block wait for each other, for each row, tile or part."""
+        return 0
+
+    def describe(self, kernel: Kernel) -> str:
+        """What `--emit plan` says of the kernel."""
+        return self.summary
+
+    # -- text --------------------------------------------------------------------------------
+
+    @abstractmethod
+    def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
+        """What stands in the slots of the template; it asks for a writer for each launch."""
+
+
+class KernelWriters(Protocol):
+    """Makes a writer for each launch of a kernel, in their order."""
+
+    buffers: dict[str, ir.Buffer]
+
+    def writer(self, kernel: Kernel, partial: Sequence[ir.Buffer] = ()) -> KernelWriter:
+        """A writer that knows the arrays and variables of a kernel, and partial results."""
+
+
+def fold_of(s: ir.Write, context: Context) -> Fold:
+    """A store of an expression around reductions as local results and a value."""
+    found: list[tuple[str, ir.Reduce]] = []
+
+    def change(e: ir.Expr) -> ir.Expr | None:
+        if not isinstance(e, ir.Reduce):
+            return None
+        for name, known in found:
+            if known == e:
+                return ir.Local(name, e.dtype)
+        name = context.fresh(RESULT_NAMES[e.op])
+        found.append((name, e))
+        return ir.Local(name, e.dtype)
+
+    value = rewrite(s.body, change)
+    return Fold(s.buffer, tuple(found), value, s.origin, s)

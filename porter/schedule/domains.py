@@ -1,0 +1,73 @@
+"""Domains of threads and blocks: loops over axes, over several at once, and their sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from porter import ir
+from porter.schedule.writing import KernelWriter, Loop
+from porter.sizes.polynomial import Apply, Poly, lengths
+
+
+def loop(w: KernelWriter, a: ir.Axis) -> Loop:
+    """A loop over an axis."""
+    with w.slot() as before:
+        lo, hi = w.poly(a.lo), w.poly(a.hi)
+    return Loop(w.index(a.name), lo, hi, before)
+
+
+def flat_loop(w: KernelWriter, axes: Sequence[ir.Axis], word: str) -> Loop:
+    """One loop over all elements of a domain; its index has this name, unless it is the axis's."""
+    if len(axes) == 1:
+        return loop(w, axes[0])
+    index = w.fresh(word)
+    with w.slot() as before:
+        hi = w.poly(product(a.extent for a in axes))
+    with w.slot() as subscripts:
+        _unflatten(w, index, axes)
+    return Loop(index, "0", hi, before, subscripts)
+
+
+def _unflatten(w: KernelWriter, flat: str, axes: Sequence[ir.Axis]) -> None:
+    """Subscripts of a flattened domain: the last axis varies fastest."""
+    rest = flat
+    for d in range(len(axes) - 1, -1, -1):
+        a = axes[d]
+        size = _grouped(w.poly(a.extent, 10)) if d else ""
+        if d and d < len(axes) - 1:
+            w.emit(f"rest = {rest}")
+            rest = "rest"
+        offset = w.poly(a.lo)
+        lead = "" if offset == "0" else f"{offset} + "
+        w.emit(f"{w.index(a.name)} = {lead}{rest}" + (f" % {size}" if d else ""))
+        rest = f"{rest} // {size}"
+
+
+def _grouped(text: str) -> str:
+    """In parentheses, unless it is one operand already; `(a) // (b)` is not."""
+    depth = 0
+    for k, c in enumerate(text):
+        depth += (c == "(") - (c == ")")
+        if depth == 0 and (c in "+-*/% " or (c == ")" and k < len(text) - 1)):
+            return f"({text})"
+    return text
+
+
+def product(sizes: Iterable[Poly]) -> Poly:
+    """The number of elements of a domain with these extents, at most 0 of an empty one.
+
+    Sums are not multiplied out: `(n - 2) * (m - 2)` is what a reader expects.  One factor may
+    be negative, which is empty; the product of two such would be elements that are not there.
+    """
+    total = Poly.of(1)
+    for n in lengths(sizes):
+        whole = len(total.terms) < 2 and len(n.terms) < 2
+        apart = Poly.atom(Apply("*", (total, n)))
+        total = total * n if whole or 1 in (total.constant, n.constant) else apart
+    return total
+
+
+def is_short(axes: Sequence[ir.Axis], loops: frozenset[str]) -> bool:
+    """Whether it is one axis at most, whose length is constant or follows indices of host loops."""
+    extents = [a.extent for a in axes]
+    return len(axes) < 2 and all(n.constant is not None or n.names() & loops for n in extents)

@@ -1,0 +1,1 @@
+"""The schedules, one in each file; `registry.py` beside this folder has their order."""

@@ -1,0 +1,101 @@
+"""What schedules ask of the writers of kernels, and what stands in the slots of templates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from porter import ir
+from porter.dtypes.dtype import DType
+from porter.sizes.polynomial import Poly
+
+
+class Lines(list[str]):
+    """Lines for one slot, indented as the slot is; without any, its line is dropped."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop from `lo` to `hi`, its bounds computed by the lines `before`.
+
+    One index for several axes gives their `subscripts`, the first lines of its body.
+    """
+
+    index: str
+    lo: str
+    hi: str
+    before: Lines
+    subscripts: Lines = field(default_factory=Lines)
+
+    @property
+    def offset(self) -> str:
+        """What is added to a thread's own number."""
+        return "" if self.lo == "0" else f"{self.lo} + "
+
+    @property
+    def bounds(self) -> str:
+        """The arguments of `range` for all of it."""
+        return self.hi if self.lo == "0" else f"{self.lo}, {self.hi}"
+
+
+class KernelWriter(Protocol):
+    """Writes expressions and statements of one kernel; its arguments are collected on the way."""
+
+    #: an index or a size of the plan -> what the kernel calls it
+    names: dict[str, str]
+
+    def index(self, name: str) -> str:
+        """The kernel's name of an index."""
+
+    def fresh(self, name: str) -> str:
+        """A name that nothing else in the kernel has."""
+
+    def poly(self, poly: Poly, outer: int = 0) -> str:
+        """A size or subscript."""
+
+    def expr(self, e: ir.Expr, outer: int = 0) -> str:
+        """An expression; what it needs first goes into the lines."""
+
+    def shared_type(self, dtype: DType) -> str:
+        """A dtype as an array in shared memory has it."""
+
+    def helper(self, *names: str) -> None:
+        """Device functions that the template calls."""
+
+    def slot(self) -> AbstractContextManager[Lines]:
+        """What is written inside goes into the lines of a slot."""
+
+    def emit(self, line: str) -> None:
+        """One line."""
+
+    def comment(self, origin: ir.Origin) -> None:
+        """The source statement, once for each run of lines from it."""
+
+    def block(self, body: Sequence[ir.Stmt]) -> None:
+        """Statements of a thread."""
+
+    def inside(self) -> AbstractContextManager[None]:
+        """What is computed inside a loop is not there behind it."""
+
+    def forget(self) -> None:
+        """What was computed so far is not there for what follows."""
+
+    def initial(self, r: ir.Reduce) -> str:
+        """The value that a fold starts from."""
+
+    def fold(self, r: ir.Reduce, name: str, value: str) -> str:
+        """The statement that folds one more value into an accumulator."""
+
+    def gives(self, name: str, dtype: DType) -> str:
+        """An argument for partial results, one for each block; the name that it has."""
+
+    def gets(self, buffer: ir.Buffer) -> None:
+        """An argument with what an earlier launch gave."""
+
+    def privatise(self, name: str) -> str:
+        """A block's own copy of an array, which updates go to from now on; its name."""
+
+    def stand_in(self, name: str, index: str, dtype: DType) -> ir.Load:
+        """The element of an array in shared memory, as an operand."""

@@ -15,10 +15,10 @@ from porter.analyses.testable import untestable
 from porter.convert.passes import plan
 from porter.diagnostics import Refusal, brief
 from porter.dtypes.dtype import DType
-from porter.inference.signature import OMITTED, ParameterType, candidates, parameters_of
+from porter.inference.signature import OMITTED, ParameterType, candidates
 from porter.lowering.program import build
 from porter.lowering.state.builder import refusal
-from porter.resolve.attributes import as_function, methods_of
+from porter.resolve.attributes import as_function, methods_of, parameters_of
 from porter.resolve.globals import Globals
 from porter.resolve.values import Function
 from porter.schedule.nodes import Launch, Plan

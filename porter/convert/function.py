@@ -13,8 +13,9 @@ from porter.convert.attempt import assumable, assumptions, front_end, method_apa
 from porter.convert.passes import plan
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.dtype import SIBLINGS, DType
-from porter.inference.signature import ParameterType, parameters_of
+from porter.inference.signature import ParameterType
 from porter.lowering.program import build
+from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
 from porter.schedule.nodes import Plan
 from porter.sizes.polynomial import Dim, Integer, Poly

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+import libcst as cst
+
 from porter.dtypes.dtype import DType
 
 #: a name that says that a subscript selects
@@ -28,6 +30,11 @@ _ALIKE = re.compile(r"(\d|_[ab])$")
 _AFFINE = re.compile(r"(gamma|beta|scale|shift|weight|g|b)$")
 #: another state of the array before it: `u_prev` beside `u`
 STATE = re.compile(r"_?(prev|previous|old|new|next|last|cur)$")
+
+
+def is_step(value: cst.BaseExpression) -> bool:
+    """A name of steps or tolerances."""
+    return isinstance(value, cst.Name) and STEP.match(value.value) is not None
 
 
 @dataclass

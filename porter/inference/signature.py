@@ -13,8 +13,8 @@ from porter.dtypes.dtype import KINDS, WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK
 from porter.inference.evidence import PICTURE, STEP, Usage
 from porter.inference.tuples import tuple_lengths
 from porter.inference.usage import usage_of
-from porter.resolve.attributes import attribute_parameters
-from porter.resolve.globals import dtype_named
+from porter.resolve.attributes import parameters_of
+from porter.resolve.globals import dtype_named, globals_of
 from porter.source.module import FunctionSource
 from porter.support.reserved import ATTRIBUTE_PREFIX
 
@@ -156,15 +156,6 @@ def _names(node: ast.AST) -> Iterator[str]:
             yield child.attr
 
 
-def parameters_of(function: FunctionSource) -> list[cst.Param]:
-    """The positional parameters, the keyword-only ones, the attributes of `self`."""
-    p = function.node.params
-    own = [*p.posonly_params, *p.params, *p.kwonly_params]
-    if not function.attributes:
-        return own
-    return [*own[1:], *attribute_parameters(function)]
-
-
 def decorator_signature(function: FunctionSource) -> str | None:
     """The explicit signature of a Numba decorator, if it has one."""
     for decorator in function.node.decorators:
@@ -274,7 +265,7 @@ def _guesses(function: FunctionSource, params: list[cst.Param]) -> list[Paramete
 
 def _aliases(function: FunctionSource) -> dict[str, str]:
     """Names that the module gives to types: `A = NDArray[np.float64]`."""
-    return function.module.assigned
+    return globals_of(function.module).texts
 
 
 def _with_scalars(

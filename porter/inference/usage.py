@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from weakref import WeakKeyDictionary
 
 import libcst as cst
 
-from porter.inference.evidence import IMAGE, MASK, STATE, Usage, settle
+from porter.inference.evidence import IMAGE, MASK, STATE, Usage, is_step, settle
 from porter.inference.operands import Operands
-from porter.source.module import FunctionSource
+from porter.resolve.attributes import parameters_of
+from porter.source.module import FunctionSource, SourceModule
 from porter.source.walk import walk
 from porter.syntax.dataflow import counters, elements_of, expressions_of, has_number
 from porter.syntax.forms import (
@@ -20,7 +22,6 @@ from porter.syntax.forms import (
     is_math,
     is_np,
     is_size,
-    is_step,
     is_whole,
     type_of_default,
     unturned,
@@ -48,6 +49,10 @@ _BITS = {"BitAnd", "BitOr", "BitXor", "LeftShift", "RightShift"}
 #: the nodes that say something of the names in them
 _TELLING = (cst.Subscript, cst.Attribute, cst.BinaryOperation, cst.Call, cst.Assign, cst.AugAssign,
             cst.For, cst.CompFor, cst.If, cst.While)  # fmt: skip
+#: what the functions of a file do with their parameters, by name and the helpers they may call
+_usages: WeakKeyDictionary[SourceModule, dict[tuple[str, frozenset[str]], list[Usage]]] = (
+    WeakKeyDictionary()
+)
 
 
 class _Visitor(Operands):
@@ -502,10 +507,11 @@ class _Visitor(Operands):
     def _inner(self, helper: FunctionSource) -> list[Usage]:
         """What a helper does with its parameters, judged once for the calls that lead to it."""
         rest = {n: f for n, f in self.helpers.items() if n not in (helper.name, self.own)}
+        usages = _usages.setdefault(helper.module, {})
         key = (helper.name, frozenset(rest))
-        known = helper.module.usages.get(key)
+        known = usages.get(key)
         if known is None:
-            known = helper.module.usages[key] = list(usage_of(helper, rest).values())
+            known = usages[key] = list(usage_of(helper, rest).values())
         return known
 
     def _sizes(self, value: cst.BaseExpression) -> None:
@@ -526,8 +532,6 @@ def usage_of(
     """Evidence for every parameter of a function; helpers of the file are looked into."""
     if helpers is None:
         helpers = function.module.by_name
-    from porter.inference.signature import parameters_of
-
     params = parameters_of(function)
     uses = {q.name.value: Usage(default=type_of_default(q.default)) for q in params}
     visitor = _Visitor(function, uses, helpers)

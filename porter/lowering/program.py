@@ -12,7 +12,7 @@ import libcst as cst
 from porter import ir
 from porter.diagnostics import Refusal, Span
 from porter.dtypes.dtype import WEAK_BOOL, DType, limits
-from porter.inference.signature import ParameterType, parameters_of
+from porter.inference.signature import ParameterType
 from porter.ir.check import check
 from porter.ir.rebuild import map_expr, map_statement
 from porter.ir.scalars import constant_of
@@ -24,6 +24,7 @@ from porter.lowering.expressions.evaluate import Evaluator, is_expr
 from porter.lowering.expressions.inline import _statements
 from porter.lowering.state.builder import Builder, Contradiction, Grown, Unspecialised, refusal
 from porter.lowering.statements.statements import Body
+from porter.resolve.attributes import parameters_of
 from porter.resolve.definitions import check_function
 from porter.resolve.globals import Globals
 from porter.resolve.values import DTypeName, Value

@@ -137,7 +137,16 @@ def _own(target: cst.CSTNode) -> bool:
     )  # fmt: skip
 
 
-def attribute_parameters(function: FunctionSource) -> list[cst.Param]:
+def parameters_of(function: FunctionSource) -> list[cst.Param]:
+    """The positional parameters, the keyword-only ones, the attributes of `self`."""
+    p = function.node.params
+    own = [*p.posonly_params, *p.params, *p.kwonly_params]
+    if not function.attributes:
+        return own
+    return [*own[1:], *_attribute_parameters(function)]
+
+
+def _attribute_parameters(function: FunctionSource) -> list[cst.Param]:
     """A parameter for each attribute, with the hint that the class gives."""
     hints = dict(_hints(function))
     return [

@@ -5,19 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from porter.dtypes.dtype import KINDS, DType
 from porter.ir.scalars import number
+from porter.resolve.bindings import Binding, bindings
 from porter.resolve.computed import Values
 from porter.resolve.toplevel import TopLevel, top_level
 from porter.resolve.values import NONE, DTypeName, Function, Module, Value
 from porter.source.module import SourceModule
-
-if TYPE_CHECKING:
-    from porter.resolve.definitions import Binding
 
 CONSTANTS = {
     "pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau,
@@ -81,9 +78,12 @@ class Globals:
     @cached_property
     def bindings(self) -> dict[str, list[Binding]]:
         """What the statements of the module level bind each name to."""
-        from porter.resolve.definitions import bindings
-
         return bindings(self.module)
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """The text that each name is assigned, as aliases of types are."""
+        return {name: self.module.code(value) for name, value in self.assigned.items()}
 
     @cached_property
     def top(self) -> TopLevel | None:

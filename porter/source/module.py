@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import libcst as cst
 from libcst.metadata import MetadataWrapper, PositionProvider
@@ -16,9 +15,6 @@ from porter.source.depth import without_deep
 from porter.source.scopes import normal, set_names_apart
 from porter.source.text import split_lines
 from porter.support.reserved import given, marked
-
-if TYPE_CHECKING:
-    from porter.inference.evidence import Usage
 
 
 @dataclass(frozen=True)
@@ -63,8 +59,6 @@ class SourceModule:
         self._marked: set[str] = set()
         #: types that a run showed: by function and parameter, in Numba's syntax
         self.traced: Mapping[str, Mapping[str, str]] = {}
-        #: what the functions do with their parameters, by name and the helpers they may call
-        self.usages: dict[tuple[str, frozenset[str]], list[Usage]] = {}
 
     def set_names_apart(self) -> None:
         """Mark the user's names that are spelled like ours; places stay those of the text."""
@@ -113,13 +107,6 @@ class SourceModule:
     def by_name(self) -> dict[str, FunctionSource]:
         """The functions by name."""
         return {f.name: f for f in self.functions}
-
-    @cached_property
-    def assigned(self) -> dict[str, str]:
-        """The text that each module-level name is assigned, as type aliases are."""
-        from porter.resolve.globals import globals_of
-
-        return {name: self.code(value) for name, value in globals_of(self).assigned.items()}
 
     def _find(self, body: object, prefix: str) -> Iterator[FunctionSource]:
         for node in body if isinstance(body, (list, tuple)) else ():

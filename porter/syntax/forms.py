@@ -5,7 +5,6 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, DType
-from porter.inference.evidence import STEP
 
 REDUCERS = {"sum", "mean", "std", "var", "max", "min", "amax", "amin", "prod", "argmax", "argmin",
              "any", "all", "norm", "median", "ptp", "count_nonzero", "average"}  # fmt: skip
@@ -19,11 +18,6 @@ def unturned(value: cst.BaseExpression) -> cst.BaseExpression:
     if isinstance(func, cst.Attribute) and func.attr.value in ("T", "transpose", "swapaxes"):
         return func.value
     return value
-
-
-def is_step(value: cst.BaseExpression) -> bool:
-    """A name of steps or tolerances."""
-    return isinstance(value, cst.Name) and STEP.match(value.value) is not None
 
 
 def has_product(value: cst.BaseExpression) -> bool:

@@ -57,11 +57,8 @@ DEFERRED = {
 #: imports inside functions for another reason: they are to go, and the list shrinks
 OPEN = """
         porter.convert.attempt -> porter.schedule.elementwise
-        porter.inference.usage -> porter.inference.signature
         porter.lowering.* -> porter.*
-        porter.resolve.globals -> porter.resolve.definitions
         porter.sizes.polynomial -> porter.ir.printer
-        porter.source.module -> porter.resolve.globals
         porter.transforms.arrays.hoist_reductions -> porter.*
         porter.transforms.loops.scan_loops -> porter.*
 """
@@ -78,12 +75,9 @@ CIRCLES = """
     lowering.statements.results lowering.statements.statements lowering.statements.statics
     lowering.statements.untouched
 
-    lowering.state.builder lowering.state.facts lowering.state.mixed resolve.definitions
-    resolve.globals source.module
+    lowering.state.builder lowering.state.facts lowering.state.mixed
 
     codegen.kernel.blocks codegen.kernel.kernels codegen.kernel.private codegen.kernel.scans
 
     ir.nodes ir.printer sizes.polynomial
-
-    inference.signature inference.usage
 """

@@ -73,13 +73,17 @@ def _estimate(work: Work, sizes: Mapping[str, int], m: Machine) -> Estimate:
 
 def _kernel(times: tuple[Poly, ...], k: KernelWork, sizes: Mapping[str, int], m: Machine) -> float:
     """Seconds of all launches of one kernel."""
-    count = total((Amount(1, times),), sizes)
+    return total((Amount(1, times),), sizes) * kernel_seconds(k, sizes, m)
+
+
+def kernel_seconds(k: KernelWork, sizes: Mapping[str, int], m: Machine) -> float:
+    """Seconds of a kernel's launches, once each. Raises SizeUnknown."""
     threads = total((k.threads,), sizes)
-    if not count or not threads:
+    if not threads:
         return 0.0
     share = min(1.0, threads / m.full_threads)
     memory = total(k.traffic, sizes) / (m.device_gb_s * _GB)
     arithmetic = total(k.ops32, sizes) / (m.fp32_tflops * _TERA)
     arithmetic += total(k.ops64, sizes) / (m.fp64_tflops * _TERA)
     each = max(memory, arithmetic) / share
-    return count * (max(each, m.launch_us * _US) + (k.launches - 1) * m.launch_us * _US)
+    return max(each, m.launch_us * _US) + (k.launches - 1) * m.launch_us * _US

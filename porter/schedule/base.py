@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar, Protocol, TypeAlias
 
@@ -168,7 +168,9 @@ class Schedule(ABC):
 
     def start(self, s: ir.Write, around: Around) -> Kernel:
         """A kernel of one store."""
-        return Kernel("", self, s.axes, (), (fold_of(s, around.context),), s.origin)
+        if self.together:
+            return Kernel("", self, s.axes, (), (fold_of(s, around.context),), s.origin)
+        return Kernel("", self, s.axes, alone(s).body, origin=s.origin)
 
     def absorb(self, kernel: Kernel, s: ir.Stmt, around: Around) -> Kernel | None:
         """The kernel with the next statement in the same launch, if that is possible."""
@@ -218,6 +220,14 @@ class KernelWriters(Protocol):
 
     def writer(self, kernel: Kernel, partial: Sequence[ir.Buffer] = ()) -> KernelWriter:
         """A writer that knows the arrays and variables of a kernel, and partial results."""
+
+
+def alone(s: ir.Write) -> ir.Stage:
+    """A store as what each thread does by itself."""
+    thread: ir.Stmt = replace(s, axes=(), mask=None)
+    if s.mask is not None:
+        thread = ir.If(s.mask, (thread,), (), s.origin)
+    return ir.Stage(s.axes, (thread,), s.origin)
 
 
 def fold_of(s: ir.Write, context: Context) -> Fold:

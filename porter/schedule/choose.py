@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from porter import ir
 from porter.ir.context import Context, map_blocks
+from porter.schedule.base import alone
 from porter.schedule.registry import chosen
 
 
@@ -20,9 +21,4 @@ def _statement(s: ir.Stmt, context: Context) -> ir.Stmt:
     if not isinstance(s, ir.Write):
         return map_blocks(s, lambda b: choose_schedules(b, context))
     schedule = chosen(s, context.buffers)
-    if schedule.together:
-        return replace(s, schedule=schedule)
-    thread: ir.Stmt = replace(s, axes=(), mask=None)
-    if s.mask is not None:
-        thread = ir.If(s.mask, (thread,), (), s.origin)
-    return ir.Stage(s.axes, (thread,), s.origin)
+    return replace(s, schedule=schedule) if schedule.together else alone(s)

@@ -1,0 +1,92 @@
+"""Schedules: which one a store gets, its template, its cost, and one that is not porter's."""
+
+from __future__ import annotations
+
+import pytest
+
+from porter.convert.function import front_end
+from porter.convert.passes import lower
+from porter.cost.candidates import seconds_of_candidates, work_of_candidates
+from porter.cost.machine import Machine
+from porter.ir import Write
+from porter.ir.walk import statements
+from porter.resolve.globals import Globals
+from porter.schedule.registry import ONE_BLOCK, SCHEDULES, registered
+from porter.source.module import SourceModule
+from tests.schedule.recipe.warp import WarpRows
+from tests.support.paths import ROOT
+from tests.support.shell import Shell
+
+HEAD = "import numpy as np\n\n"
+#: a function for each schedule: its name, and its signature
+FUNCTIONS = {
+    "map": ("def f(x):\n    return x * 2\n", "float64[:]"),
+    "rows": ("def f(x):\n    return x.sum(axis=1)\n", "float64[:, :]"),
+    "total": ("def f(x):\n    return x.sum()\n", "float64[:]"),
+    "tile": ("def f(x, y):\n    return x @ y\n", "float64[:, :], float64[:, :]"),
+    "scan": ("def f(x):\n    return np.cumsum(x, axis=1)\n", "float64[:, :]"),
+    "line": ("def f(x):\n    return np.cumsum(x)\n", "float64[:]"),
+    "private": ("def f(x):\n    return np.histogram(x)[0]\n", "float64[:]"),
+    "block": (
+        "def f(L, b):\n    x = np.zeros_like(b)\n    for i in range(b.shape[0]):\n"
+        "        x[i] = (b[i] - L[i, :i] @ x[:i]) / L[i, i]\n    return x\n",
+        "float64[:, :], float64[:]",
+    ),
+}  # fmt: skip
+NAMES = [s.name for s in (*SCHEDULES, ONE_BLOCK)]
+
+
+def test_each_schedule_has_a_template_of_its_own() -> None:
+    texts = {p.name: p.read_text() for p in (ROOT / "templates").glob("kernel_*.py.j2")}
+    assert sorted(texts) == sorted(f"kernel_{name}.py.j2" for name in NAMES)
+    assert len(set(texts.values())) == len(texts)
+    assert set(FUNCTIONS) == set(NAMES)
+    for text in texts.values():
+        assert "@cuda.jit" in text and ".lines" not in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_template_of_ones_own_is_seen_in_the_module(shell: Shell, name: str) -> None:
+    source, signature = FUNCTIONS[name]
+    shell.write("f.py", HEAD + source)
+    file = f"kernel_{name}.py.j2"
+    text = (ROOT / "templates" / file).read_text()
+    changed = text.replace("    {{ k.types }}", "    # made for our team\n    {{ k.types }}")
+    shell.write(f"mine/{file}", changed)
+    mine = str(shell.folder / "mine")
+    assert shell.convert("f.py", "--signature", signature, "--templates", mine, "-o", "-") == 0
+    assert "# made for our team" in shell.out
+
+
+def test_a_schedule_is_a_class_and_a_template(shell: Shell) -> None:
+    """Nothing of porter's changes for it: it is asked first, and its kernel is verified."""
+    shell.write("f.py", HEAD + "def f(x):\n    return np.sqrt((x * x).sum(axis=1))\n")
+    with registered(WarpRows(), before="rows"):
+        assert shell.convert("f.py", "--signature", "float32[:, :]", "--emit", "plan") == 0
+        assert "a warp per row over" in shell.out
+        assert shell.convert("f.py", "--signature", "float32[:, :]", verify=True) == 0
+    assert "verified on the simulator" in shell.out
+    text = (shell.folder / "f_cuda.py").read_text()
+    assert "lanes = cuda.shared.array((8, 32), x.dtype)" in text
+    assert "f_warps[_blocks(x.shape[0], 8), (32, 8), stream](d_x, out)" in text
+
+
+def store_of(source: str, signature: str) -> tuple[Write, object]:
+    module = SourceModule(HEAD + source, "f.py")
+    _, program, _ = front_end(module.by_name["f"], signature, Globals(module))
+    body, context = lower(program)
+    return next(s for s in statements(body) if isinstance(s, Write)), context
+
+
+def test_each_candidate_has_a_cost() -> None:
+    """A block for each row of a few long rows; alone, a thread reads a row by itself."""
+    store, context = store_of(*FUNCTIONS["rows"])
+    works = {s.name: w for s, w in work_of_candidates(store, context).items()}
+    assert list(works) == ["rows", "map"]
+    assert works["rows"].barriers > works["map"].barriers == 0
+    assert works["rows"].traffic == works["map"].traffic
+    sizes = {"x.shape[0]": 10, "x.shape[1]": 10_000_000}
+    seconds = seconds_of_candidates(store, context, sizes, Machine())
+    few, alone = seconds.values()
+    assert few < alone / 100
+    assert [s.name for s in seconds] == ["rows", "map"]

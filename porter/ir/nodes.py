@@ -8,6 +8,7 @@ to know NumPy's rules.  Subscripts, bounds and sizes are `Poly` (see `sizes/poly
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from porter.diagnostics import Diagnostic, Span
 from porter.dtypes.dtype import BOOL, DType
@@ -146,6 +147,15 @@ class Object:
 Expr = Const | Value | Scalar | Local | Load | Op | Cast | Select | Reduce | Object
 
 
+class Construct(Enum):
+    """What kind of source statement something comes from, where that is asked."""
+
+    SIMPLE = auto()
+    FOR = auto()
+    WHILE = auto()
+    IF = auto()
+
+
 @dataclass(frozen=True)
 class Origin:
     """The source statement that a node comes from, its own comments included.
@@ -157,6 +167,7 @@ class Origin:
     span: Span = field(default_factory=Span)
     text: str = ""
     comments: tuple[str, ...] = ()
+    construct: Construct = field(default=Construct.SIMPLE, compare=False)
     looped: bool = field(default=False, compare=False)
     late: bool = field(default=False, compare=False)
 
@@ -290,6 +301,14 @@ class Return:
     listed: bool = False  # a list instead of a tuple
 
 
+class HostKind(Enum):
+    """What a statement of the host is there for."""
+
+    RAISE = auto()  # nothing runs behind it
+    CHECK = auto()  # `assert`, or `if ...: raise`
+    RUN = auto()  # what it computes, prints or logs
+
+
 @dataclass(frozen=True)
 class Host:
     """A statement that stays in the host function as the user wrote it.
@@ -301,6 +320,7 @@ class Host:
 
     text: str
     origin: Origin
+    kind: HostKind = HostKind.RUN
     values: tuple[tuple[str, Expr], ...] = ()
     arrays: tuple[tuple[str, str], ...] = ()
     itself: frozenset[str] = frozenset()

@@ -71,7 +71,11 @@ def library_call(
     names = tuple(m.name for m in made)
     values = tuple((f"host_value_{k}_", e) for k, e in enumerate(scalars))
     text = text.format(*(placeholder for placeholder, _ in (*inputs, *values)))
-    b.emit(ir.Host(text, b.origin, values, tuple(inputs), makes=names, on_device=on_device))
+    b.emit(
+        ir.Host(
+            text, b.origin, values=values, arrays=tuple(inputs), makes=names, on_device=on_device
+        )
+    )
     if on_device:
         b.imports.add("import cupy as cp")
     else:

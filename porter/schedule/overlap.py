@@ -87,7 +87,7 @@ def _kernel(kernel: Kernel, result: Overlap) -> None:
         _step(kernel.name, kernel.body, (), "", result)
         return
     if not kernel.schedule.stepwise:
-        loop = kernel.origin.text.startswith("for ")
+        loop = kernel.origin.construct is ir.Construct.FOR
         _step(kernel.name, kernel.body, kernel.parts, "sequential" if loop else "crossing", result)
         return
     for step in kernel.parts:

@@ -279,7 +279,7 @@ class Writer(ExpressionWriter):
         self.indent -= 1
 
     def _branch(self, s: ir.If) -> None:
-        if s.origin.text.startswith(("if ", "elif ", "else")):
+        if s.origin.construct is ir.Construct.IF:
             self._own_comments(s.origin)
         else:
             self.comment(s.origin)

@@ -146,7 +146,8 @@ def _any(b: Builder, edges: Array, count: Poly, op: str) -> ir.Expr:
 def _raise_if(b: Builder, cond: ir.Expr, message: str) -> None:
     known = constant_of(cond)
     if known is None or known:
-        raising = ir.Host(f'raise ValueError("{message}")', b.origin)
+        text = f'raise ValueError("{message}")'
+        raising = ir.Host(text, b.origin, ir.HostKind.RAISE)
         b.emit(ir.If(cond, (raising,), (), b.origin))
 
 

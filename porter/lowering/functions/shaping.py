@@ -136,7 +136,7 @@ def _longer(call: Call, sizes: Sequence[Poly]) -> None:
             )
         message = "squeeze was converted for an axis that is not 1 long: name the axis"
         text = f'if {n} == 1:\n    raise ValueError("{message}")'
-        call.b.emit(ir.Host(text, call.b.origin))
+        call.b.emit(ir.Host(text, call.b.origin, ir.HostKind.CHECK))
 
 
 @function("numpy.flip numpy.flipud numpy.fliplr", "a axis=None")

@@ -34,9 +34,9 @@ def is_first(body: Body, kept: ir.Host) -> bool:
     on_device = kept.arrays or any(isinstance(e, (ir.Load, ir.Local)) for e in parts)
     late = any(set(p.names()) & b.fetched for e in parts if (p := poly_of(e)) is not None)
     nested = b.conditions or b.data_branches or b.in_while or b.depth
-    text = kept.text.lstrip()
-    checks = text.startswith("assert") or (text.startswith("if ") and "raise" in text)
-    return checks and above and not (on_device or late or nested or b.checks)
+    return (
+        kept.kind is ir.HostKind.CHECK and above and not (on_device or late or nested or b.checks)
+    )
 
 
 def learn(body: Body, node: cst.BaseStatement) -> None:

@@ -39,11 +39,20 @@ def keep(body: Body, node: cst.BaseStatement) -> None:
     host = HostText(body, set(assigned_names([node])))
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
-    kept = host.statement(body.b.module.tree.code_for_node(new))
+    kept = host.statement(body.b.module.tree.code_for_node(new), kind=_kind(node))
     kept = replace(kept, first=is_first(body, kept))
     body.b.emit(kept)
     if kept.first:
         learn(body, node)
+
+
+def _kind(node: cst.BaseStatement) -> ir.HostKind:
+    match node:
+        case cst.SimpleStatementLine(body=[cst.Raise(), *_]):
+            return ir.HostKind.RAISE
+        case cst.SimpleStatementLine(body=[cst.Assert(), *_]) | cst.If():
+            return ir.HostKind.CHECK
+    return ir.HostKind.RUN
 
 
 def check_kept(body: Body, block: Sequence[ir.Stmt], index: str) -> None:

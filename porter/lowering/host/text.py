@@ -313,11 +313,13 @@ class HostText(cst.CSTTransformer):
             self.itself.add(placeholder)
         return cst.Name(placeholder)
 
-    def statement(self, text: str, objects: tuple[str, ...] = ()) -> ir.Host:
+    def statement(
+        self, text: str, objects: tuple[str, ...] = (), kind: ir.HostKind = ir.HostKind.RUN
+    ) -> ir.Host:
         """The statement of the IR with everything that was noted."""
         self.b.imports |= self.imports
-        return ir.Host(text, self.b.origin, tuple(self.values), tuple(self.arrays),
-                    frozenset(self.itself), objects=objects)  # fmt: skip
+        return ir.Host(text, self.b.origin, kind, tuple(self.values), tuple(self.arrays),
+                       frozenset(self.itself), objects=objects)  # fmt: skip
 
 
 def _scalar_type(value: DTypeName) -> str:

@@ -240,7 +240,7 @@ class Builder:
     def demand(self, text: str) -> None:
         """A check of the arguments that the host makes before anything else."""
         if not any(isinstance(s, ir.Host) and s.text == text for s in self._blocks[0]):
-            self._blocks[0].insert(0, ir.Host(text, self.origin))
+            self._blocks[0].insert(0, ir.Host(text, self.origin, ir.HostKind.CHECK))
 
     @property
     def statements(self) -> tuple[ir.Stmt, ...]:
@@ -511,7 +511,8 @@ class Builder:
                 test = f"{_length(check.left, left)} != {_length(check.right, right)}"
             text = f'if {test}:\n    raise {check.error}("{check.message}")'
             sizes = (ir.Value(check.left, WEAK_INT), ir.Value(check.right, WEAK_INT))
-            self.emit(ir.Host(text, self.origin, tuple(zip(names, sizes, strict=True))))
+            values = tuple(zip(names, sizes, strict=True))
+            self.emit(ir.Host(text, self.origin, ir.HostKind.CHECK, values))
             return
         when = check.when or extents(self)
         self.checks.append(replace(check, when=when, conditions=tuple(self.conditions)))

@@ -187,7 +187,8 @@ class Body:
         text = " ".join(line.strip() for line in lines)
         for opening, closing in ("()", "[]", "{}"):
             text = text.replace(f"{opening} ", opening).replace(f" {closing}", closing)
-        self.b.origin = ir.Origin(span, text, comments)
+        construct = _CONSTRUCTS.get(type(node), ir.Construct.SIMPLE)
+        self.b.origin = ir.Origin(span, text, comments, construct)
 
     def statement(self, node: cst.BaseStatement) -> None:
         """Evaluate one statement. Raises Refusal where it cannot be converted."""
@@ -503,6 +504,11 @@ def _as_array(value: Any) -> Array:
     return as_array(value)
 
 
+_CONSTRUCTS: dict[type[cst.CSTNode], ir.Construct] = {
+    cst.For: ir.Construct.FOR,
+    cst.While: ir.Construct.WHILE,
+    cst.If: ir.Construct.IF,
+}
 _PLAIN = {
     "Try": "`try`",
     "ClassDef": "a class",

@@ -131,5 +131,5 @@ def ends(statements: Sequence[ir.Stmt]) -> bool:
     """Whether nothing after the branch runs once it ran."""
     last = statements[-1] if statements else None
     return isinstance(last, ir.Return) or (
-        isinstance(last, ir.Host) and last.text.lstrip().startswith("raise")
+        isinstance(last, ir.Host) and last.kind is ir.HostKind.RAISE
     )

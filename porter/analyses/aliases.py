@@ -1,11 +1,12 @@
-"""The statements of a loop with one name for each array, for dependence tests."""
+"""What accesses may mean one element though their arrays have two names."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import accesses
+from porter.analyses.accesses import Access, accesses
 from porter.ir.aliasing import Aliases
 from porter.ir.context import map_blocks, map_exprs
 
@@ -33,3 +34,12 @@ def _renamed(s: ir.Stmt, names: dict[str, str]) -> ir.Stmt:
     if isinstance(s, ir.Write) and s.buffer in names:
         return replace(s, buffer=names[s.buffer])
     return s
+
+
+def read_by_another_name(found: Sequence[Access], name: str, aliases: Aliases) -> bool:
+    """Whether an array is read as what may be the same: two arguments may be one array."""
+    ndim = len(aliases.buffers[name].shape)
+    others = {a.buffer for a in found if not a.write and len(a.index) == ndim} - {name}
+    return any(
+        aliases.meet(n, name) or (aliases.arguments(n) and aliases.arguments(name)) for n in others
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from porter import ir
 from porter.analyses.accesses import accesses
@@ -10,68 +11,97 @@ from porter.analyses.broadcast import expandable, fixed_shapes
 from porter.analyses.runtime_broadcast import widenable
 from porter.analyses.scans import scan_lines
 from porter.ir.aliasing import Aliases
-from porter.ir.check import check
+from porter.ir.check import IRError, Rule, check
 from porter.ir.context import Context
 from porter.ir.walk import statements
 from porter.schedule.choose import choose_schedules
 from porter.schedule.kernels import group
 from porter.schedule.nodes import Plan
+from porter.transforms.arrays.copy_on_overlap import copy_on_overlap
 from porter.transforms.arrays.empty import drop_empty
-from porter.transforms.arrays.hoist_reductions import extract
-from porter.transforms.arrays.in_place import in_place
-from porter.transforms.arrays.materialise import store
+from porter.transforms.arrays.hoist_reductions import hoist_reductions
+from porter.transforms.arrays.materialise import materialise
 from porter.transforms.arrays.positions import simplify_positions, split_flat_domains
 from porter.transforms.arrays.scalars import device_scalars
-from porter.transforms.fusion.scalar_replacement import registers
-from porter.transforms.fusion.stages import (
-    drop_dead_stores,
-    fuse,
-    merge_fills,
-    privatise,
-    sink_loops,
-)
+from porter.transforms.fusion.dead_stores import drop_dead_stores
+from porter.transforms.fusion.fuse import fuse
+from porter.transforms.fusion.registers import promote_elements
+from porter.transforms.fusion.scalar_replacement import replace_arrays
 from porter.transforms.loops.flags import set_in_place
-from porter.transforms.loops.last_writer import winners
+from porter.transforms.loops.last_writer import resolve_last_writers
 from porter.transforms.loops.loops import place_loops
 from porter.transforms.loops.scan_loops import scan_loops
 
-Pass = Callable[[tuple[ir.Stmt, ...], Context], tuple[ir.Stmt, ...]]
+Body = tuple[ir.Stmt, ...]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One step on the way from an array program to stages; `rules` hold from then on."""
+
+    name: str
+    run: Callable[[Body, Context], Body]
+    rules: tuple[Rule, ...] = ()
+
+
+#: what must hold once everything is stored
+STORED = Rule("a definition that is not stored", lambda s: not isinstance(s, ir.Def))
+
+#: and once each store has its schedule: what no threads share is a stage
+SCHEDULED = Rule(
+    "a store without a schedule", lambda s: not isinstance(s, ir.Write) or s.schedule is not None
+)
 
 #: from an array program to stages; `kernels.group` then makes the launches
-PASSES: tuple[Pass, ...] = (
-    drop_empty,
-    scan_loops,
-    place_loops,
-    winners,
-    device_scalars,
-    set_in_place,
-    extract,
-    store,
-    simplify_positions,
-    in_place,
-    scan_lines,
-    choose_schedules,
-    fuse,
-    merge_fills,
-    sink_loops,
-    fuse,
-    drop_dead_stores,
-    drop_empty,
-    privatise,
-    registers,
-    split_flat_domains,
+PASSES = (
+    # what is never run must not keep a loop from being parallel
+    Pass("drop empty", drop_empty),
+    # a loop that only its accumulation keeps in order is parallel without it
+    Pass("scan loops", scan_loops),
+    Pass("place loops", place_loops),
+    # from here on the axes of a statement are threads: of stores that meet, one is chosen
+    Pass("last writer", resolve_last_writers),
+    # a loop that became a reduction left a variable with its result, which is on the device
+    Pass("device scalars", device_scalars),
+    Pass("flags in place", set_in_place),
+    # before anything is stored: a reduction over part of a domain is computed once, not inlined
+    Pass("hoist reductions", hoist_reductions),
+    Pass("materialise", materialise, (STORED,)),
+    # what was written out in its readers is simplified within their domains, and before anyone
+    # asks how memory is read: which elements a store overwrites, which schedule fits it
+    Pass("simplify positions", simplify_positions),
+    Pass("copy on overlap", copy_on_overlap),
+    Pass("scan lines", scan_lines),
+    Pass("choose schedules", choose_schedules, (SCHEDULED,)),
+    Pass("fuse", fuse),
+    # only a thread that runs both stores can see that the first is dead
+    Pass("drop dead stores", drop_dead_stores),
+    # and only when nothing else is going to share the kernel are its arrays variables
+    Pass("scalar replacement", replace_arrays),
+    Pass("promote elements", promote_elements),
+    # last: two stages over one flat index could not be fused if just one of them were split
+    Pass("split flat domains", split_flat_domains),
 )
 
 
-def lower(program: ir.Program) -> tuple[tuple[ir.Stmt, ...], Context]:
-    """The statements after all passes: scalar loops, each store with its domain."""
-    context = Context.of(program)
-    body = program.body
-    stored = False
+def steps(program: ir.Program) -> Iterator[tuple[str, Body, Context]]:
+    """The statements at the start and after each pass, checked, with its name."""
+    body, context = program.body, Context.of(program)
+    yield "array program", body, context
+    rules: tuple[Rule, ...] = ()
     for step in PASSES:
-        body = step(body, context)
-        stored = stored or step is store
-        check(body, program, context.buffers, stored=stored)
+        body = step.run(body, context)
+        rules += step.rules
+        try:
+            check(body, program, context.buffers, rules)
+        except IRError as error:
+            raise IRError(f"after `{step.name}`: {error.message}", error.where) from None
+        yield step.name, body, context
+
+
+def lower(program: ir.Program) -> tuple[Body, Context]:
+    """The statements after all passes: scalar loops, each store with its domain."""
+    *_, (_, body, context) = steps(program)
     return body, context
 
 

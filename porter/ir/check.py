@@ -6,7 +6,8 @@ own and not a diagnostic.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from porter.dtypes.dtype import KINDS, DType
 from porter.ir.nodes import (
@@ -43,7 +44,7 @@ from porter.ir.nodes import (
 from porter.ir.ops import COMBINES, OPS, REDUCTIONS
 from porter.ir.printer import lines, show
 from porter.ir.scalars import DTypeError, types_of
-from porter.ir.walk import data_of, statements, walk
+from porter.ir.walk import data_of, host_level, statements, walk
 from porter.sizes.polynomial import Dim, Poly
 
 
@@ -60,20 +61,31 @@ class IRError(Exception):
         return f"{self.message}, in: {next(lines([self.where]), '').strip()}"
 
 
+@dataclass(frozen=True)
+class Rule:
+    """What must hold for every statement of the host from some pass on; `broken` says what is
+    wrong where it does not."""
+
+    broken: str
+    holds: Callable[[Stmt], bool]
+
+
 def check(
     body: Sequence[Stmt],
     program: Program,
     buffers: Mapping[str, Buffer],
-    *,
-    stored: bool = False,
+    rules: Sequence[Rule] = (),
 ) -> None:
     """Raise IRError, with the statement printed, where a rule of the IR is broken.
 
-    `buffers` are the arrays known after the passes so far; after the pass `store` no
-    definitions may be left (`stored`).
+    `buffers` are the arrays known after the passes so far, `rules` what these see to.
     """
-    checker = _Checker(program, buffers, body, stored)
+    checker = _Checker(program, buffers, body)
     checker.block(body, frozenset(checker.sizes), stage=False, loops=0)
+    for s in host_level(body) if rules else ():
+        for rule in rules:
+            if not rule.holds(s):
+                raise IRError(rule.broken, s)
 
 
 def _alike(a: DType, b: DType) -> bool:
@@ -93,10 +105,8 @@ class _Checker:
         program: Program,
         buffers: Mapping[str, Buffer],
         body: Sequence[Stmt],
-        stored: bool,
     ) -> None:
         self.buffers = buffers
-        self.stored = stored
         self.arrays = {p.name for p in program.parameters if p.ndim is not None}
         self.sizes = {Dim(p.name, d).name for p in program.parameters for d in range(p.ndim or 0)}
         self.scalars = {q.name for p in program.parameters for q in p.scalars}
@@ -189,7 +199,6 @@ class _Checker:
         """Check a statement without others inside that no thread runs (but Let)."""
         match s:
             case Def(name, axes, dtype, body, _):
-                self.rule(not self.stored, "a definition that is not stored")
                 inner = self.axes(axes, names)
                 self.expr(body, inner)
                 self.alike(body, dtype, "definition")
@@ -319,4 +328,4 @@ _LITERAL: dict[str, type | tuple[type, ...]] = {
     "c": (complex, float, int),
 }
 
-__all__ = ["IRError", "check"]
+__all__ = ["IRError", "Rule", "check"]

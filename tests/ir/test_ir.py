@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from porter import ir
-from porter.convert.passes import lower
+from porter.convert.passes import STORED, Pass, lower
 from porter.dtypes.dtype import (
     BOOL,
     FLOAT32,
@@ -19,7 +20,7 @@ from porter.dtypes.dtype import (
     DType,
 )
 from porter.inference.signature import candidates
-from porter.ir.check import IRError, check
+from porter.ir.check import IRError, Rule, check
 from porter.ir.ops import BINARY, COMPARE, OPS, REDUCTIONS
 from porter.ir.printer import lines, program_text, show
 from porter.ir.rebuild import map_expr, map_statement
@@ -229,10 +230,10 @@ PARAMETERS = (
 )
 
 
-def checked(*body: ir.Stmt, stored: bool = False, **others: ir.Buffer) -> None:
+def checked(*body: ir.Stmt, rules: Sequence[Rule] = (), **others: ir.Buffer) -> None:
     buffers = {"x": X, "k": K, **others}
     program = ir.Program("f", PARAMETERS, buffers, body, (), "", (), {}, HERE)
-    check(body, program, buffers, stored=stored)
+    check(body, program, buffers, rules)
 
 
 def looped(*body: ir.Stmt) -> ir.For:
@@ -328,7 +329,7 @@ def test_a_generic_dtype_must_stay_generic() -> None:
 def test_no_definition_is_left_after_storing() -> None:
     checked(DEFINED, y=Y)
     with pytest.raises(IRError, match="a definition that is not stored"):
-        checked(DEFINED, stored=True, y=Y)
+        checked(DEFINED, rules=[STORED], y=Y)
 
 
 def test_a_pass_that_breaks_a_rule_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,6 +340,6 @@ def test_a_pass_that_breaks_a_rule_is_stopped(monkeypatch: pytest.MonkeyPatch) -
     def broken(body: tuple[ir.Stmt, ...], context: object) -> tuple[ir.Stmt, ...]:
         return (store(ONE, sym("nowhere")), *body)
 
-    monkeypatch.setattr("porter.convert.passes.PASSES", (broken,))
-    with pytest.raises(IRError, match="`nowhere` is not bound"):
+    monkeypatch.setattr("porter.convert.passes.PASSES", (Pass("broken", broken),))
+    with pytest.raises(IRError, match="after `broken`: `nowhere` is not bound"):
         lower(program)

@@ -27,10 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from porter.convert.function import convert_function, front_end
-from porter.convert.passes import PASSES
+from porter.convert.passes import lower
 from porter.diagnostics import Refusal
 from porter.inference.signature import candidates
-from porter.ir.context import Context
 from porter.ir.interp import run
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
@@ -56,9 +55,7 @@ def on_machine(trial: Trial) -> Any:
     function = module.functions[0]
     types_ = next(candidates(function, ", ".join(trial.types)))
     program = build(function, types_, Globals(module))
-    body, context = program.body, Context.of(program)
-    for step in PASSES:
-        body = step(body, context)
+    body, context = lower(program)
     return lambda *args: run(program, args, body, context.buffers)
 
 

@@ -9,11 +9,10 @@ from typing import Any
 
 from porter import ir
 from porter.convert.function import convert_function
-from porter.convert.passes import PASSES
+from porter.convert.passes import steps
 from porter.diagnostics import Refusal
 from porter.inference.signature import candidates
 from porter.ir.check import IRError
-from porter.ir.context import Context
 from porter.ir.interp import run
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
@@ -38,13 +37,11 @@ Stage = tuple[str, tuple[ir.Stmt, ...], dict[str, ir.Buffer]]
 
 def stages(program: ir.Program) -> Iterator[Stage]:
     """The statements at the start and after each pass that changes them."""
-    body, context = program.body, Context.of(program)
-    yield "the array program", body, program.buffers
-    for step in PASSES:
-        before = body
-        body = step(body, context)
+    before = None
+    for name, body, context in steps(program):
         if body != before:
-            yield step.__name__, body, dict(context.buffers)
+            yield name, body, dict(context.buffers)
+        before = body
 
 
 def array_program(source: str, signature: str) -> ir.Program:

@@ -21,7 +21,7 @@ from porter.sizes.polynomial import Poly
 from porter.transforms.arrays.unreached import guarded
 
 
-def extract(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
+def hoist_reductions(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass, over one statement list and those inside it."""
     return _block(body, context, Aliases.of(body, context.buffers))
 
@@ -152,4 +152,4 @@ def _reductions(e: ir.Expr) -> list[ir.Reduce]:
     return [x for x in walk(e) if isinstance(x, ir.Reduce)]
 
 
-__all__ = ["extract", "statements"]
+__all__ = ["hoist_reductions", "statements"]

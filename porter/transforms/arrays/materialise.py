@@ -31,7 +31,7 @@ BUDGET = 64
 REUSE_BUDGET = 4
 
 
-def store(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
+def materialise(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: definitions are inlined or stored."""
     mutable = _stored_for_good(body)
     return _block(body, context, mutable, set(), Aliases.of(body, context.buffers))

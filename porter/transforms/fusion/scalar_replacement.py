@@ -1,4 +1,4 @@
-"""An element that a thread updates in a loop is a local variable until the loop ends."""
+"""Arrays of which each thread needs one element are scalar variables of the threads."""
 
 from __future__ import annotations
 
@@ -6,156 +6,104 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses
-from porter.analyses.reductions import has_data
-from porter.dtypes.dtype import BOOL, INT64
-from porter.ir.context import Context, map_blocks, map_exprs, symbols
-from porter.ir.walk import blocks, own_level, statements, walk
+from porter.analyses.accesses import Access, accesses, touched
+from porter.ir.context import Context, map_blocks, map_exprs
+from porter.ir.walk import host_level, remembered, walk
 from porter.sizes.polynomial import Poly
-from porter.transforms.fusion.stages import _as_local, _picks, _surely_writes, _touches
 
 
-def registers(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
-    """An element that a thread updates in a loop is a local variable until the end."""
+def replace_arrays(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
+    """An array that one kernel writes and reads only at its own index is a local variable."""
+    users: dict[str, int] = {}
+    for s in host_level(body):
+        for name in touched(s):
+            users[name] = users.get(name, 0) + 1
+    return _replaced(body, context, users)
+
+
+def _replaced(
+    body: tuple[ir.Stmt, ...], context: Context, users: dict[str, int]
+) -> tuple[ir.Stmt, ...]:
     result: list[ir.Stmt] = []
+    gone: set[str] = set()
     for s in body:
         if isinstance(s, ir.Stage):
-            result.append(_in_registers(s, context))
+            found: dict[str, list[Access]] = {}
+            for a in accesses(s.body):
+                found.setdefault(a.buffer, []).append(a)
+            for name, own in found.items():
+                buffer = context.buffers[name]
+                if buffer.parameter or users[name] != 1 or not _private(s, name, own):
+                    continue
+                s = replace(s, body=as_local(s.body, name))
+                gone.add(name)
+            result.append(s)
         else:
-            result.append(map_blocks(s, lambda b: registers(b, context)))
-    return tuple(result)
+            result.append(map_blocks(s, lambda b: _replaced(b, context, users)))
+    return tuple(s for s in result if not (isinstance(s, ir.Alloc) and s.buffer.name in gone))
 
 
-def _in_registers(stage: ir.Stage, context: Context) -> ir.Stage:
-    if any(isinstance(x, ir.Jump) for x in own_level(stage.body)):
-        return stage
-    found = list(accesses(stage.body))
-    for name in dict.fromkeys(a.buffer for a in found if a.write):
-        places = {a.index for a in found if a.buffer == name}
-        index = next(iter(places))
-        fixed = {a.name for a in stage.axes}
-        looped = any(isinstance(s, (ir.For, ir.While)) and _touches(s, name) for s in stage.body)
-        inner = {n for p in index for n in p.names()} & _bound_inside(stage.body)
-        if len(places) != 1 or not looped or inner or has_data(index):
-            continue
-        if any(a.combine for a in found if a.buffer == name):
-            continue
-        if not fixed or not all(_picks(index, a) for a in stage.axes):
-            continue
-        if context.buffers[name].parameter and _others_read(found, name, context):
-            continue  # another argument may be the same array
-        tests = _tests(stage, name, index, context.buffers[name])
-        if tests is not None:
-            stage = _promoted(stage, name, index, tests, context)
-    return stage
+def _private(stage: ir.Stage, name: str, found: list[Access]) -> bool:
+    places = {a.index for a in found if a.buffer == name}
+    if len(places) != 1 or not any(a.buffer == name and a.write for a in found):
+        return False
+    if any(a.buffer == name and a.combine for a in found):
+        return False
+    index = next(iter(places))
+    if not all(picks(index, a) for a in stage.axes):
+        return False
+    first = next(s for s in _scope(stage.body, name) if touches(s, name))
+    return surely_writes(first, name)
 
 
-def _tests(
-    stage: ir.Stage, name: str, index: tuple[Poly, ...], buffer: ir.Buffer
-) -> list[ir.Expr] | None:
-    """What makes sure that the element is there, around the loop that updates it; None if unknown.
-
-    A loop that does not run says nothing about the subscripts in it.
-    """
-    if _inside(index, stage.axes, buffer):
-        return []
-    touching = [s for s in stage.body if _touches(s, name)]
-    if any(_runs(s, name) == [] for s in touching):
-        return []
-    return _runs(touching[0], name) if len(touching) == 1 else None
+def picks(index: tuple[Poly, ...], axis: ir.Axis) -> bool:
+    """Whether a subscript moves by one with an axis."""
+    return any(p.coefficient(axis.name) in (1, -1) for p in index)
 
 
-def _inside(index: tuple[Poly, ...], axes: Sequence[ir.Axis], buffer: ir.Buffer) -> bool:
-    """Whether the subscripts are positions of the array for all threads."""
-    ranges = dict(zip([s.name for s in symbols(axes)], axes, strict=True))
-    for p, size in zip(index, buffer.shape, strict=True):
-        axis = next((a for n, a in ranges.items() if n in p.names()), None)
-        if axis is None or p.coefficient(axis.name) != 1:
-            return False
-        low, high = (p.replace({axis.name: at}) for at in (axis.lo, axis.hi - 1))
-        if not low.is_nonneg() or not (size - 1 - high).is_nonneg():
-            return False
-    return True
+def touches(s: ir.Stmt, name: str) -> bool:
+    """Whether a statement reads or stores elements of an array."""
+    return name in _names_of(s)
 
 
-def _runs(s: ir.Stmt, name: str) -> list[ir.Expr] | None:
-    """The conditions under which the host has tested a store into the array; None if unknown.
+@remembered
+def _names_of(s: ir.Stmt) -> frozenset[str]:
+    return frozenset(a.buffer for a in accesses((s,)))
 
-    It tests for a branch that depends on data as if that were taken.
-    """
+
+def _scope(body: Sequence[ir.Stmt], name: str) -> Sequence[ir.Stmt]:
+    """The innermost branch that holds all accesses to an array."""
+    touching = [s for s in body if touches(s, name)]
+    if len(touching) == 1 and isinstance(touching[0], ir.If):
+        branches = [touching[0].body, touching[0].orelse]
+        used = [block for block in branches if any(touches(s, name) for s in block)]
+        if len(used) == 1:
+            return _scope(used[0], name)
+    return body
+
+
+def surely_writes(s: ir.Stmt, name: str) -> bool:
+    """Whether a statement stores into an array without reading it, whatever branch it takes."""
     if isinstance(s, ir.Write):
-        return [] if s.buffer == name and s.mask is None else None
-    if not isinstance(s, ir.For) and not (isinstance(s, ir.If) and _of_data(s.cond)):
-        return None
-    inside = (x for block in blocks(s) for x in block)
-    inner = [found for x in inside if (found := _runs(x, name)) is not None]
-    if not inner:
-        return None
-    found = min(inner, key=len)
-    if isinstance(s, ir.If):
-        return None if has_data(_sides(found)) else found
-    if s.step != 1 or has_data(_sides(found)):
-        return None  # what the test needs has no value around this loop
-    if any(s.index in p.names() for p in _sides(found)):
-        return None
-    if (s.hi - s.lo).is_positive():
-        return found
-    return [ir.Op("gt", (ir.Value(s.hi, INT64), ir.Value(s.lo, INT64)), BOOL), *found]
+        reads = any(isinstance(e, ir.Load) and e.buffer == name for e in walk(s.body))
+        return s.buffer == name and not reads
+    if isinstance(s, ir.If) and s.orelse:
+        return all(any(surely_writes(x, name) for x in block[:1]) for block in (s.body, s.orelse))
+    return False
 
 
-def _of_data(cond: ir.Expr) -> bool:
-    """Whether a condition is one of data alone, which says nothing about an index."""
-    known = any(isinstance(e, ir.Op) and e.args and all(isinstance(a, ir.Value) for a in e.args)
-                for e in walk(cond))  # fmt: skip
-    return not known and any(isinstance(e, ir.Load) for e in walk(cond))
+def as_local(body: tuple[ir.Stmt, ...], name: str) -> tuple[ir.Stmt, ...]:
+    """Statements with a variable of the array's name in place of its element."""
 
-
-def _sides(tests: Sequence[ir.Expr]) -> list[Poly]:
-    return [
-        a.poly for e in tests if isinstance(e, ir.Op) for a in e.args if isinstance(a, ir.Value)
-    ]
-
-
-def _others_read(found: Sequence[Access], name: str, context: Context) -> bool:
-    ndim = len(context.buffers[name].shape)
-    return any(
-        a.buffer != name and context.buffers[a.buffer].parameter and len(a.index) == ndim
-        for a in found
-    )
-
-
-def _bound_inside(body: Sequence[ir.Stmt]) -> set[str]:
-    return {s.index for s in statements(tuple(body)) if isinstance(s, ir.For)}
-
-
-def _promoted(
-    stage: ir.Stage, name: str, index: tuple[Poly, ...], tests: Sequence[ir.Expr], context: Context
-) -> ir.Stage:
-    buffer = context.buffers[name]
-    local = context.fresh(f"{name}_here")
-    origin = next(s.origin for s in stage.body if _touches(s, name))
-    first = next((s for s in stage.body if _touches(s, name)), None)
-    load = ir.Let(local, ir.Load(name, index, buffer.dtype), origin)
-    head = () if first is not None and _surely_writes(first, name) else (load,)
-    last = replace(origin, looped=True, late=True)
-    store = ir.Write(name, (), index, ir.Local(local, buffer.dtype), last)
-    if not tests:
-        body = _renamed_local(_as_local(stage.body, name), name, local)
-        return ir.Stage(stage.axes, (*head, *body, store), stage.origin)
-    at = next(k for k, s in enumerate(stage.body) if _touches(s, name))
-    loop = _renamed_local(_as_local(stage.body[at : at + 1], name), name, local)
-    block: tuple[ir.Stmt, ...] = (*head, *loop, store)
-    for test in reversed(tests):
-        block = (ir.If(test, block, (), stage.body[at].origin),)
-    return ir.Stage(stage.axes, (*stage.body[:at], *block, *stage.body[at + 1 :]), stage.origin)
-
-
-def _renamed_local(body: tuple[ir.Stmt, ...], old: str, new: str) -> tuple[ir.Stmt, ...]:
     def change(e: ir.Expr) -> ir.Expr | None:
-        return ir.Local(new, e.dtype) if isinstance(e, ir.Local) and e.name == old else None
+        return ir.Local(name, e.dtype) if isinstance(e, ir.Load) and e.buffer == name else None
 
     def convert(s: ir.Stmt) -> ir.Stmt:
-        s = map_blocks(map_exprs(s, change), lambda b: tuple(convert(x) for x in b))
-        return replace(s, name=new) if isinstance(s, ir.Let) and s.name == old else s
+        if isinstance(s, ir.Write) and s.buffer == name:
+            changed = map_exprs(s, change)
+            assert isinstance(changed, ir.Write)
+            return ir.Let(name, changed.body, s.origin)
+        s = map_blocks(s, lambda b: tuple(convert(x) for x in b))
+        return map_exprs(s, change)
 
-    return tuple(convert(s) for s in body)
+    return tuple(convert(s) if touches(s, name) else s for s in body)

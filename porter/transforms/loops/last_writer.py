@@ -23,7 +23,7 @@ from porter.transforms.loops.scatter import supported, uses, varies
 Index = tuple[Poly, ...]
 
 
-def winners(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
+def resolve_last_writers(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: stores that may meet say how, or are told apart."""
     supported(body, context.buffers)
     result: list[ir.Stmt] = []
@@ -33,7 +33,7 @@ def winners(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
         elif isinstance(s, ir.Write):
             result += _told_apart(s, context)
         else:
-            result.append(map_blocks(s, lambda b: winners(b, context)))
+            result.append(map_blocks(s, lambda b: resolve_last_writers(b, context)))
     return tuple(result)
 
 

@@ -13,8 +13,8 @@ from porter.ir.walk import substitute, walk
 from porter.sizes.polynomial import Poly
 
 
-def in_place(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
-    """The pass."""
+def copy_on_overlap(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
+    """The pass: where a read may meet an element that another thread stores."""
     return _block(body, context, Aliases.of(body, context.buffers))
 
 

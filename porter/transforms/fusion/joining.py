@@ -1,0 +1,137 @@
+"""Neighbouring stages over one domain are one stage where no element crosses threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+
+from porter import ir
+from porter.analyses.accesses import Access, accesses, exposed_locals
+from porter.ir.aliasing import Aliases
+from porter.ir.context import Context, map_blocks, rename_axes, same_extents, symbols
+from porter.ir.ops import UPDATES
+from porter.ir.walk import own_level, statements
+
+Body = tuple[ir.Stmt, ...]
+
+
+def join_neighbours(body: Body, context: Context) -> Body:
+    """Neighbours over one domain share a kernel."""
+    aliases = Aliases.of(body, context.buffers)
+    return with_neighbours(body, lambda a, b: _joined(a, b, aliases))
+
+
+def with_neighbours(body: Body, join: Callable[[ir.Stage, ir.Stage], ir.Stage | None]) -> Body:
+    """The statements with neighbouring stages joined where `join` gives what they are together.
+
+    Allocations between two stages come before both.
+    """
+    result: list[ir.Stmt] = []
+    for s in body:
+        if isinstance(s, ir.Stage):
+            at = next(
+                (k for k, x in reversed([*enumerate(result)]) if not isinstance(x, ir.Alloc)), -1
+            )
+            before = result[at] if at >= 0 else None
+            joined = join(before, s) if isinstance(before, ir.Stage) else None
+            if joined is not None:
+                del result[at]
+                s = joined
+        else:
+            s = map_blocks(s, lambda b: with_neighbours(b, join))
+        result.append(s)
+    return tuple(result)
+
+
+def aligned_to(first: Sequence[ir.Axis], s: ir.Stage) -> ir.Stage:
+    """The stage over the other's indices (the extents are equal)."""
+    moved = {b.name: symbols([a])[0] - a.lo + b.lo for a, b in zip(first, s.axes, strict=True)}
+    body = tuple(rename_axes(x, moved) for x in s.body)
+    return ir.Stage(tuple(first), body, s.origin)
+
+
+def _joined(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> ir.Stage | None:
+    if any(isinstance(x, ir.Jump) for x in own_level(a.body)):
+        return None  # its `continue` would skip the second stage's statements
+    if not a.axes and not b.axes:
+        return _one_thread(a, b)
+    if not a.axes or not same_extents(a.axes, b.axes):
+        return None
+    b = aligned_to(a.axes, b)
+    mine, theirs = list(accesses(a.body)), list(accesses(b.body))
+    if not _independent(a.axes, mine, theirs) or _may_meet(a.axes, mine, theirs, aliases):
+        return None
+    if {x.name for x in statements(a.body) if isinstance(x, ir.Let)} & exposed_locals(b.body):
+        return None
+    return ir.Stage(a.axes, (*a.body, *b.body), a.origin)
+
+
+def _one_thread(a: ir.Stage, b: ir.Stage) -> ir.Stage | None:
+    """Two stages of one thread each: it runs them in turn."""
+    if {x.name for x in statements(a.body) if isinstance(x, ir.Let)} & exposed_locals(b.body):
+        return None
+    return ir.Stage((), (*a.body, *b.body), a.origin)
+
+
+def _independent(axes: Sequence[ir.Axis], first: list[Access], second: list[Access]) -> bool:
+    """Whether what the second touches of the first's results is at the thread's own element."""
+    known: dict[str, list[Access]] = {}
+    for x in first:
+        known.setdefault(x.buffer, []).append(x)
+    for y in second:
+        for x in known.get(y.buffer, ()):
+            if x.combine in UPDATES and x.combine == y.combine:
+                continue
+            if x.write or y.write:
+                if x.index != y.index or not _owns(axes, x):
+                    return False
+    return True
+
+
+def _owns(axes: Sequence[ir.Axis], access: Access) -> bool:
+    """Whether the subscript differs between any two threads of the domain."""
+    bare = {p.name for p in access.index}
+    return all(a.name in bare or _unit(access, a) for a in axes)
+
+
+def _unit(access: Access, axis: ir.Axis) -> bool:
+    others = access.variant
+    return any(
+        p.coefficient(axis.name) in (1, -1) and not ((p.names() - {axis.name}) & others)
+        for p in access.index
+    )
+
+
+def _are_own(axes: Sequence[ir.Axis], touched: Sequence[Access]) -> bool:
+    """Whether every thread reads and stores one element, which no other thread does."""
+    return len({a.index for a in touched}) == 1 and _owns(axes, touched[0])
+
+
+def _may_meet(
+    axes: Sequence[ir.Axis],
+    first: list[Access],
+    second: list[Access],
+    aliases: Aliases,
+) -> bool:
+    """Arrays by two names: variables of the host, or two arguments that may be one array."""
+    paired = set().union(*aliases.pairs)
+    for x, y in product(
+        [x for x in first if x.buffer in paired or aliases.buffers[x.buffer].parameter],
+        [y for y in second if y.buffer in paired or aliases.buffers[y.buffer].parameter],
+    ):
+        if x.buffer == y.buffer or not (x.write or y.write):
+            continue
+        if aliases.meet(x.buffer, y.buffer):
+            return True
+        if aliases.buffers[x.buffer].parameter and aliases.buffers[y.buffer].parameter:
+            both = [a for a in (*first, *second) if a.buffer in (x.buffer, y.buffer)]
+            if x.origin.late or y.origin.late or not _are_own(axes, both):
+                return True
+            continue
+        # a copy of the second argument would be older than what the first statement stored
+        touched = [a for a in first if a.buffer == y.buffer]
+        if not x.write or all(a.index == x.index for a in (y, *touched)):
+            continue
+        if aliases.arguments(x.buffer) and aliases.arguments(y.buffer):
+            return True
+    return False

@@ -1,0 +1,161 @@
+"""An element that a thread updates in a loop is a local variable until the loop ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from porter import ir
+from porter.analyses.accesses import Access, accesses
+from porter.analyses.reductions import has_data
+from porter.dtypes.dtype import BOOL, INT64
+from porter.ir.context import Context, map_blocks, map_exprs, symbols
+from porter.ir.walk import blocks, own_level, statements, walk
+from porter.sizes.polynomial import Poly
+from porter.transforms.fusion.scalar_replacement import as_local, picks, surely_writes, touches
+
+
+def promote_elements(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
+    """An element that a thread updates in a loop is a local variable until the end."""
+    result: list[ir.Stmt] = []
+    for s in body:
+        if isinstance(s, ir.Stage):
+            result.append(_in_registers(s, context))
+        else:
+            result.append(map_blocks(s, lambda b: promote_elements(b, context)))
+    return tuple(result)
+
+
+def _in_registers(stage: ir.Stage, context: Context) -> ir.Stage:
+    if any(isinstance(x, ir.Jump) for x in own_level(stage.body)):
+        return stage
+    found = list(accesses(stage.body))
+    for name in dict.fromkeys(a.buffer for a in found if a.write):
+        places = {a.index for a in found if a.buffer == name}
+        index = next(iter(places))
+        fixed = {a.name for a in stage.axes}
+        looped = any(isinstance(s, (ir.For, ir.While)) and touches(s, name) for s in stage.body)
+        inner = {n for p in index for n in p.names()} & _bound_inside(stage.body)
+        if len(places) != 1 or not looped or inner or has_data(index):
+            continue
+        if any(a.combine for a in found if a.buffer == name):
+            continue
+        if not fixed or not all(picks(index, a) for a in stage.axes):
+            continue
+        if context.buffers[name].parameter and _others_read(found, name, context):
+            continue  # another argument may be the same array
+        tests = _tests(stage, name, index, context.buffers[name])
+        if tests is not None:
+            stage = _promoted(stage, name, index, tests, context)
+    return stage
+
+
+def _tests(
+    stage: ir.Stage, name: str, index: tuple[Poly, ...], buffer: ir.Buffer
+) -> list[ir.Expr] | None:
+    """What makes sure that the element is there, around the loop that updates it; None if unknown.
+
+    A loop that does not run says nothing about the subscripts in it.
+    """
+    if _inside(index, stage.axes, buffer):
+        return []
+    touching = [s for s in stage.body if touches(s, name)]
+    if any(_runs(s, name) == [] for s in touching):
+        return []
+    return _runs(touching[0], name) if len(touching) == 1 else None
+
+
+def _inside(index: tuple[Poly, ...], axes: Sequence[ir.Axis], buffer: ir.Buffer) -> bool:
+    """Whether the subscripts are positions of the array for all threads."""
+    ranges = dict(zip([s.name for s in symbols(axes)], axes, strict=True))
+    for p, size in zip(index, buffer.shape, strict=True):
+        axis = next((a for n, a in ranges.items() if n in p.names()), None)
+        if axis is None or p.coefficient(axis.name) != 1:
+            return False
+        low, high = (p.replace({axis.name: at}) for at in (axis.lo, axis.hi - 1))
+        if not low.is_nonneg() or not (size - 1 - high).is_nonneg():
+            return False
+    return True
+
+
+def _runs(s: ir.Stmt, name: str) -> list[ir.Expr] | None:
+    """The conditions under which the host has tested a store into the array; None if unknown.
+
+    It tests for a branch that depends on data as if that were taken.
+    """
+    if isinstance(s, ir.Write):
+        return [] if s.buffer == name and s.mask is None else None
+    if not isinstance(s, ir.For) and not (isinstance(s, ir.If) and _of_data(s.cond)):
+        return None
+    inside = (x for block in blocks(s) for x in block)
+    inner = [found for x in inside if (found := _runs(x, name)) is not None]
+    if not inner:
+        return None
+    found = min(inner, key=len)
+    if isinstance(s, ir.If):
+        return None if has_data(_sides(found)) else found
+    if s.step != 1 or has_data(_sides(found)):
+        return None  # what the test needs has no value around this loop
+    if any(s.index in p.names() for p in _sides(found)):
+        return None
+    if (s.hi - s.lo).is_positive():
+        return found
+    return [ir.Op("gt", (ir.Value(s.hi, INT64), ir.Value(s.lo, INT64)), BOOL), *found]
+
+
+def _of_data(cond: ir.Expr) -> bool:
+    """Whether a condition is one of data alone, which says nothing about an index."""
+    known = any(isinstance(e, ir.Op) and e.args and all(isinstance(a, ir.Value) for a in e.args)
+                for e in walk(cond))  # fmt: skip
+    return not known and any(isinstance(e, ir.Load) for e in walk(cond))
+
+
+def _sides(tests: Sequence[ir.Expr]) -> list[Poly]:
+    return [
+        a.poly for e in tests if isinstance(e, ir.Op) for a in e.args if isinstance(a, ir.Value)
+    ]
+
+
+def _others_read(found: Sequence[Access], name: str, context: Context) -> bool:
+    ndim = len(context.buffers[name].shape)
+    return any(
+        a.buffer != name and context.buffers[a.buffer].parameter and len(a.index) == ndim
+        for a in found
+    )
+
+
+def _bound_inside(body: Sequence[ir.Stmt]) -> set[str]:
+    return {s.index for s in statements(tuple(body)) if isinstance(s, ir.For)}
+
+
+def _promoted(
+    stage: ir.Stage, name: str, index: tuple[Poly, ...], tests: Sequence[ir.Expr], context: Context
+) -> ir.Stage:
+    buffer = context.buffers[name]
+    local = context.fresh(f"{name}_here")
+    origin = next(s.origin for s in stage.body if touches(s, name))
+    first = next((s for s in stage.body if touches(s, name)), None)
+    load = ir.Let(local, ir.Load(name, index, buffer.dtype), origin)
+    head = () if first is not None and surely_writes(first, name) else (load,)
+    last = replace(origin, looped=True, late=True)
+    store = ir.Write(name, (), index, ir.Local(local, buffer.dtype), last)
+    if not tests:
+        body = _renamed_local(as_local(stage.body, name), name, local)
+        return ir.Stage(stage.axes, (*head, *body, store), stage.origin)
+    at = next(k for k, s in enumerate(stage.body) if touches(s, name))
+    loop = _renamed_local(as_local(stage.body[at : at + 1], name), name, local)
+    block: tuple[ir.Stmt, ...] = (*head, *loop, store)
+    for test in reversed(tests):
+        block = (ir.If(test, block, (), stage.body[at].origin),)
+    return ir.Stage(stage.axes, (*stage.body[:at], *block, *stage.body[at + 1 :]), stage.origin)
+
+
+def _renamed_local(body: tuple[ir.Stmt, ...], old: str, new: str) -> tuple[ir.Stmt, ...]:
+    def change(e: ir.Expr) -> ir.Expr | None:
+        return ir.Local(new, e.dtype) if isinstance(e, ir.Local) and e.name == old else None
+
+    def convert(s: ir.Stmt) -> ir.Stmt:
+        s = map_blocks(map_exprs(s, change), lambda b: tuple(convert(x) for x in b))
+        return replace(s, name=new) if isinstance(s, ir.Let) and s.name == old else s
+
+    return tuple(convert(s) for s in body)

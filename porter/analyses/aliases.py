@@ -8,7 +8,7 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import Access, accesses
 from porter.ir.aliasing import Aliases
-from porter.ir.context import map_blocks, map_exprs
+from porter.ir.rebuild import map_blocks, map_exprs
 
 
 def under_one_name(loop: ir.For, program: ir.Program) -> ir.For:

@@ -15,6 +15,7 @@ from itertools import product
 
 from porter import ir
 from porter.analyses.accesses import Access, expressions
+from porter.ir.axes import Range
 from porter.ir.walk import children, statements
 from porter.sizes.affine import Row, System, combine
 from porter.sizes.polynomial import Apply, Atom, Data, Monomial, Poly, Symbol
@@ -24,23 +25,6 @@ MAX_CASES = 8
 Buffers = Mapping[str, ir.Buffer]
 Guard = tuple[ir.Expr, bool]
 Extra = Callable[["Pair"], None]
-
-
-@dataclass(frozen=True)
-class Range:
-    """The values that an index takes: `range(lo, hi, step)`."""
-
-    index: str
-    lo: Poly
-    hi: Poly
-    step: int = 1
-
-    @staticmethod
-    def of(loop: ir.For | ir.Axis) -> Range:
-        """The range of a loop or of a domain's axis."""
-        if isinstance(loop, ir.Axis):
-            return Range(loop.name, loop.lo, loop.hi)
-        return Range(loop.index, loop.lo, loop.hi, loop.step)
 
 
 @dataclass(frozen=True)
@@ -368,4 +352,4 @@ def _same_place(write: Site, other: Site, index: str) -> bool:
     return False
 
 
-__all__ = ["Nest", "Pair", "Range", "Site", "carried", "sites"]
+__all__ = ["Nest", "Pair", "Site", "carried", "sites"]

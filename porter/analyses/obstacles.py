@@ -40,9 +40,9 @@ def obstacle(loop: ir.For, after: set[str], context: Context) -> Refusal | None:
     passed_on = sorted(assigned & exposed) or sorted(assigned & after)
     if passed_on:
         return _passed_on(loop, passed_on[0], context, in_loop=bool(assigned & exposed))
-    for inner, made in escaping((loop,), context.used_later):
+    for inner, made in escaping((loop,), context.here.used_later):
         return _last(inner, made, context)
-    found = carried(loop, context.buffers, context.around)
+    found = carried(loop, context.buffers, context.here.loops)
     return None if found is None else _dependence(loop, *found, context)
 
 

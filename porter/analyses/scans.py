@@ -13,8 +13,9 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64, DType
-from porter.ir.context import Context, map_blocks
+from porter.ir.context import Context
 from porter.ir.ops import RESULT_NAMES
+from porter.ir.rebuild import map_blocks
 from porter.ir.walk import free_names, rewrite, substitute, walk
 from porter.sizes.polynomial import Data, sym
 

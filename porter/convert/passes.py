@@ -125,7 +125,7 @@ def plan(program: ir.Program) -> Plan:
         program.imports,
         tuple(context.notes),
         Aliases.of(body, context.buffers),
-        tuple(sorted(context.apart)),
+        tuple(sorted(context.no_alias)),
     )
 
 

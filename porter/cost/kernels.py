@@ -9,9 +9,9 @@ from porter import ir
 from porter.analyses.accesses import expressions
 from porter.cost.amounts import Amount
 from porter.cost.scopes import Scope, data_lengths
-from porter.ir.context import op_weight
 from porter.ir.ops import UPDATES
 from porter.ir.walk import children, substitute
+from porter.ir.weights import op_weight
 from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel
 from porter.sizes.polynomial import Poly, sym
 

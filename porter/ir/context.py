@@ -1,47 +1,36 @@
-"""Small tools that several passes share."""
+"""What the passes know beside the statements."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from porter.diagnostics import Diagnostic
 from porter.dtypes.dtype import DType
-from porter.ir.nodes import (
-    Axis,
-    Buffer,
-    Cast,
-    Check,
-    Const,
-    Expr,
-    For,
-    If,
-    Load,
-    Local,
-    Op,
-    Program,
-    Reduce,
-    Scalar,
-    Select,
-    Stage,
-    Stmt,
-    Value,
-    While,
-)
-from porter.ir.rebuild import map_parts
-from porter.ir.walk import (
-    rewrite,
-    rewrite_poly,
-    statements,
-    substitute,
-    substitute_poly,
-    walk,
-)
+from porter.ir.axes import Range
+from porter.ir.nodes import Axis, Buffer, Check, Expr, For, Program, Reduce
+from porter.ir.rebuild import map_exprs
+from porter.ir.walk import statements, substitute_poly
 from porter.sizes.polynomial import Poly, sym
 from porter.support.reserved import is_reserved, marked
 
-__all__ = ["Context", "Poly", "Program", "rename_axes", "weight"]
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What comes before and behind the statement at hand, and the loops around it."""
+
+    loops: tuple[Range, ...] = ()  # of the host, outermost first
+    bound: frozenset[str] = frozenset()  # variables that may have a value by now
+    assigned: frozenset[str] = frozenset()  # variables that have one whatever happened
+    read_later: frozenset[str] = frozenset()  # variables, those that a loop reads again included
+    used_later: frozenset[str] = frozenset()  # arrays
+
+    def inside(self, loop: For) -> Surroundings:
+        """The same for the statements inside a loop."""
+        return replace(self, loops=(*self.loops, Range.of(loop)))
+
+
+Mark = tuple[dict[str, Buffer], set[str], int]
 
 
 @dataclass
@@ -51,16 +40,11 @@ class Context:
     program: Program
     buffers: dict[str, Buffer]
     taken: set[str] = field(default_factory=set)
-    outer_exposed: set[str] = field(default_factory=set)
-    allow_serial: bool = False
     notes: list[Diagnostic] = field(default_factory=list)
-    bound: set[str] = field(default_factory=set)  # variables that may have a value by now
-    surely: set[str] = field(default_factory=set)  # variables that have one whatever happened
     # (written, read) arguments: what was to be read before is read behind the store
-    apart: set[tuple[str, str]] = field(default_factory=set)
+    no_alias: set[tuple[str, str]] = field(default_factory=set)
     flags: set[str] = field(default_factory=set)  # 0-d arrays that `transforms/loops/flags.py` made
-    used_later: frozenset[str] = frozenset()  # arrays that are used behind the statement at hand
-    around: tuple[Any, ...] = ()  # the ranges of the host loops around a statement
+    here: Surroundings = field(default_factory=Surroundings)  # while loops are placed
 
     @staticmethod
     def of(program: Program) -> Context:
@@ -74,8 +58,18 @@ class Context:
                 taken.add(name)
             taken |= set(getattr(s, "objects", ()))
         taken |= _bound_names(program)
-        return Context(program, dict(program.buffers), taken, apart=set(program.apart),
-                       allow_serial=program.allow_serial)  # fmt: skip
+        return Context(program, dict(program.buffers), taken, no_alias=set(program.apart))
+
+    def mark(self) -> Mark:
+        """The arrays, names and notes of now, to go back to where an attempt comes to nothing."""
+        return dict(self.buffers), set(self.taken), len(self.notes)
+
+    def back_to(self, mark: Mark) -> None:
+        """Forget what an attempt has made."""
+        self.buffers.clear()
+        self.buffers.update(mark[0])
+        self.taken = set(mark[1])
+        del self.notes[mark[2] :]
 
     @property
     def checks(self) -> tuple[Check, ...]:
@@ -127,85 +121,3 @@ def _bound_names(program: Program) -> set[str]:
     for s in program.body:
         map_exprs(s, note)
     return names
-
-
-def rename_axes(stmt: Stmt, values: Mapping[str, Poly]) -> Stmt:
-    """A statement with index symbols replaced in it."""
-    return map_parts(
-        stmt, lambda e: substitute(e, values), lambda p: substitute_poly(p, values), lambda d: d
-    )
-
-
-def map_exprs(stmt: Stmt, change: Callable[[Expr], Expr | None]) -> Stmt:
-    """A statement with sub-expressions replaced, those in subscripts included."""
-    return map_parts(
-        stmt, lambda e: rewrite(e, change), lambda p: rewrite_poly(p, change), lambda d: d
-    )
-
-
-def map_blocks(stmt: Stmt, change: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Stmt:
-    """A statement with each of its statement lists replaced."""
-    if isinstance(stmt, If):
-        return replace(stmt, body=change(stmt.body), orelse=change(stmt.orelse))
-    if isinstance(stmt, (For, While, Stage)):
-        return replace(stmt, body=change(stmt.body))
-    return stmt
-
-
-_HEAVY = {"sqrt": 4, "truediv": 4, "pow": 4, "floordiv": 4, "mod": 4}
-_LIGHT = {"add", "sub", "mul", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "abs",
-          "band", "bor", "bxor", "maximum", "minimum", "real", "imag"}  # fmt: skip
-
-
-def op_weight(op: str) -> int:
-    """What one operation costs, in additions."""
-    return 1 if op in _LIGHT else _HEAVY.get(op, 12)
-
-
-def weight(expr: Expr) -> int:
-    """What recomputing an expression costs, in additions; loads count two."""
-    total = 0
-    for e in walk(expr):
-        match e:
-            case Load():
-                total += 2
-            case Op(op=op):
-                total += op_weight(op)
-            case Select() | Cast():
-                total += 1
-            case Reduce():
-                total += 10_000
-    return total
-
-
-def is_trivial(expr: Expr) -> bool:
-    """Whether an expression reads no array: a constant, an index, a scalar."""
-    return all(isinstance(e, (Const, Value, Scalar, Cast, Op, Select)) for e in walk(expr)) and (
-        weight(expr) <= 8
-    )
-
-
-def locals_of(expr: Expr) -> set[str]:
-    """The variables an expression reads."""
-    return {e.name for e in walk(expr) if isinstance(e, Local)}
-
-
-def same_extents(a: Sequence[Axis], b: Sequence[Axis]) -> bool:
-    """Whether two domains have the same sizes."""
-    return len(a) == len(b) and all(x.extent == y.extent for x, y in zip(a, b, strict=True))
-
-
-def symbols(axes: Iterable[Axis]) -> tuple[Poly, ...]:
-    """The axes' indices as polynomials."""
-    return tuple(sym(a.name, True) for a in axes)
-
-
-def loop_axis(loop: For) -> tuple[Axis, dict[str, Poly]]:
-    """A parallel loop as a domain axis counting from its start, and what its index becomes."""
-    if loop.step == 1:
-        return Axis(loop.index, loop.hi, loop.lo), {}
-    k = sym(loop.index, True)
-    span = loop.hi - loop.lo if loop.step > 0 else loop.lo - loop.hi
-    size = abs(loop.step)
-    count = span if size == 1 else (span + (size - 1)) // size
-    return Axis(loop.index, count), {loop.index: loop.lo + k * loop.step}

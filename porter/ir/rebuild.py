@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from porter.dtypes.dtype import DType
@@ -31,6 +31,7 @@ from porter.ir.nodes import (
     While,
     Write,
 )
+from porter.ir.walk import rewrite, rewrite_poly, substitute, substitute_poly
 from porter.sizes.polynomial import Atom, Data, Poly
 
 PolyMap = Callable[[Poly], Poly]
@@ -119,4 +120,27 @@ def map_parts(stmt: Stmt, expr: Callable[[Expr], Expr], size: PolyMap, dtype: DT
             return replace(stmt, values=results)
         case Host(values=values):
             return replace(stmt, values=tuple((n, expr(v)) for n, v in values))
+    return stmt
+
+
+def rename_axes(stmt: Stmt, values: Mapping[str, Poly]) -> Stmt:
+    """A statement with index symbols replaced in it."""
+    return map_parts(
+        stmt, lambda e: substitute(e, values), lambda p: substitute_poly(p, values), lambda d: d
+    )
+
+
+def map_exprs(stmt: Stmt, change: Callable[[Expr], Expr | None]) -> Stmt:
+    """A statement with sub-expressions replaced, those in subscripts included."""
+    return map_parts(
+        stmt, lambda e: rewrite(e, change), lambda p: rewrite_poly(p, change), lambda d: d
+    )
+
+
+def map_blocks(stmt: Stmt, change: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Stmt:
+    """A statement with each of its statement lists replaced."""
+    if isinstance(stmt, If):
+        return replace(stmt, body=change(stmt.body), orelse=change(stmt.orelse))
+    if isinstance(stmt, (For, While, Stage)):
+        return replace(stmt, body=change(stmt.body))
     return stmt

@@ -14,6 +14,7 @@ from porter.ir.nodes import (
     For,
     If,
     Load,
+    Local,
     Op,
     Reduce,
     Select,
@@ -179,6 +180,11 @@ def free_names(expr: Expr) -> set[str]:
     for child in children(expr):
         names |= free_names(child)
     return names
+
+
+def locals_of(expr: Expr) -> set[str]:
+    """The variables an expression reads."""
+    return {e.name for e in walk(expr) if isinstance(e, Local)}
 
 
 def blocks(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter import ir
-from porter.ir.context import Context, map_blocks
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks
 from porter.schedule.base import alone
 from porter.schedule.registry import chosen
 

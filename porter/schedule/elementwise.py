@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from porter import ir
 from porter.analyses.accesses import accesses, expressions
-from porter.ir.context import symbols
+from porter.ir.axes import symbols
 from porter.ir.walk import statements, walk
 from porter.schedule.base import Kernel
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch, Plan, items_of

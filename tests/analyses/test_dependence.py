@@ -9,8 +9,9 @@ import islpy as isl
 import pytest
 
 from porter import ir
-from porter.analyses.dependence import Nest, Range, carried, sites
+from porter.analyses.dependence import Nest, carried, sites
 from porter.dtypes.dtype import BOOL, FLOAT64, INT64
+from porter.ir.axes import Range
 from porter.sizes.affine import System
 from porter.sizes.polynomial import Poly, apply, sym
 

@@ -14,9 +14,8 @@ from porter.codegen.kernel.expressions import ExpressionWriter, Needs
 from porter.codegen.module.marks import one_line, quoted
 from porter.codegen.spell import ATOMICS, COMPARE, INFIX, UNARY
 from porter.dtypes.dtype import DType
-from porter.ir.context import locals_of
 from porter.ir.ops import RESULT_NAMES
-from porter.ir.walk import free_names, substitute, walk
+from porter.ir.walk import free_names, locals_of, substitute, walk
 from porter.schedule.base import Grid
 from porter.schedule.writing import Lines
 from porter.sizes.polynomial import Poly, sym, unchecked

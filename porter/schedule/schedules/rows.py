@@ -14,7 +14,8 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import Access, accesses, expressions
 from porter.analyses.reductions import can_share, known_bounds, reductions
-from porter.ir.context import map_exprs, rename_axes, same_extents, symbols
+from porter.ir.axes import same_extents, symbols
+from porter.ir.rebuild import map_exprs, rename_axes
 from porter.ir.walk import free_names, loaded, rewrite, statements, walk
 from porter.schedule.base import (
     BLOCK,

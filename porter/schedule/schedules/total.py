@@ -8,7 +8,7 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import accesses
 from porter.analyses.reductions import can_share, known_bounds, reductions
-from porter.ir.context import same_extents
+from porter.ir.axes import same_extents
 from porter.schedule.base import (
     FOLD_BARRIERS,
     Around,

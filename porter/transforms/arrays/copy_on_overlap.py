@@ -8,7 +8,9 @@ from porter import ir
 from porter.analyses.accesses import plain
 from porter.dtypes.dtype import BOOL
 from porter.ir.aliasing import Aliases
-from porter.ir.context import Context, map_blocks, symbols
+from porter.ir.axes import symbols
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks
 from porter.ir.walk import substitute, walk
 from porter.sizes.polynomial import Poly
 

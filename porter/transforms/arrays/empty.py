@@ -6,7 +6,8 @@ A condition that is decided at conversion (`if (i - i) > 0:`) takes its statemen
 from __future__ import annotations
 
 from porter import ir
-from porter.ir.context import Context, map_blocks
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks
 
 
 def drop_empty(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:

@@ -13,9 +13,10 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import reads, written_buffers
 from porter.ir.aliasing import Aliases
-from porter.ir.context import Context, map_blocks, symbols
+from porter.ir.axes import symbols
+from porter.ir.context import Context
 from porter.ir.ops import RESULT_NAMES
-from porter.ir.rebuild import map_expr
+from porter.ir.rebuild import map_blocks, map_expr
 from porter.ir.walk import children, free_names, rewrite, statements, substitute
 from porter.sizes.polynomial import Poly
 from porter.transforms.arrays.unreached import guarded

@@ -13,16 +13,11 @@ from porter.analyses.accesses import expressions, read_buffers, written_buffers
 from porter.analyses.reductions import has_data
 from porter.analyses.scans import runs_along
 from porter.ir.aliasing import Aliases
-from porter.ir.context import (
-    Context,
-    is_trivial,
-    map_blocks,
-    map_exprs,
-    same_extents,
-    symbols,
-    weight,
-)
+from porter.ir.axes import same_extents, symbols
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks, map_exprs
 from porter.ir.walk import free_names, host_level, loaded, remembered, statements, substitute, walk
+from porter.ir.weights import is_trivial, weight
 from porter.sizes.polynomial import wrapped
 
 #: recomputing at several places is worth this many additions in all
@@ -81,7 +76,7 @@ def _block(
                 s, rest, mutable | later, aliases, known
             ):
                 known = {}
-                context.apart |= _late_reads(s, rest, aliases)
+                context.no_alias |= _late_reads(s, rest, aliases)
                 work[k:] = [inlined(r, s) if s.name in _all_loads(r) else r for r in rest]
                 continue
             work[k : k + 1] = _stored(s, context)

@@ -11,8 +11,9 @@ from porter import ir
 from porter.analyses.accesses import exposed_locals
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import DType
-from porter.ir.context import Context, locals_of, map_blocks, map_exprs
-from porter.ir.walk import host_level, statements, walk
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks, map_exprs
+from porter.ir.walk import host_level, locals_of, statements, walk
 from porter.lowering.state.builder import refusal
 
 

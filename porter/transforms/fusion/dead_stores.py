@@ -9,7 +9,8 @@ from porter import ir
 from porter.analyses.accesses import accesses
 from porter.analyses.aliases import read_by_another_name
 from porter.ir.aliasing import Aliases
-from porter.ir.context import Context, map_blocks
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks
 from porter.ir.walk import own_level
 from porter.transforms.arrays.empty import drop_empty
 

@@ -7,8 +7,11 @@ from porter.analyses.accesses import accesses
 from porter.analyses.aliases import read_by_another_name
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.aliasing import Aliases
-from porter.ir.context import Context, is_trivial, rename_axes, symbols
+from porter.ir.axes import symbols
+from porter.ir.context import Context
+from porter.ir.rebuild import rename_axes
 from porter.ir.walk import own_level, walk
+from porter.ir.weights import is_trivial
 from porter.sizes.polynomial import Poly
 from porter.transforms.fusion.joining import with_neighbours
 

@@ -8,8 +8,10 @@ from itertools import product
 from porter import ir
 from porter.analyses.accesses import Access, accesses, exposed_locals
 from porter.ir.aliasing import Aliases
-from porter.ir.context import Context, map_blocks, rename_axes, same_extents, symbols
+from porter.ir.axes import same_extents, symbols
+from porter.ir.context import Context
 from porter.ir.ops import UPDATES
+from porter.ir.rebuild import map_blocks, rename_axes
 from porter.ir.walk import own_level, statements
 
 Body = tuple[ir.Stmt, ...]

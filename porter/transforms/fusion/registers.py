@@ -9,7 +9,9 @@ from porter import ir
 from porter.analyses.accesses import Access, accesses
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64
-from porter.ir.context import Context, map_blocks, map_exprs, symbols
+from porter.ir.axes import symbols
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks, map_exprs
 from porter.ir.walk import blocks, own_level, statements, walk
 from porter.sizes.polynomial import Poly
 from porter.transforms.fusion.scalar_replacement import as_local, picks, surely_writes, touches

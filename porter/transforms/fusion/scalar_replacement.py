@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import Access, accesses, touched
-from porter.ir.context import Context, map_blocks, map_exprs
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks, map_exprs
 from porter.ir.walk import host_level, remembered, walk
 from porter.sizes.polynomial import Poly
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from porter import ir
 from porter.analyses.accesses import accesses, exposed_locals, used_locals
-from porter.ir.context import Context, map_blocks
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks
 
 
 def sink_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:

@@ -12,9 +12,10 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import accesses, used_locals, written_buffers
 from porter.analyses.obstacles import obstacle
-from porter.ir.context import Context, locals_of, map_blocks
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks
 from porter.ir.scalars import cast
-from porter.ir.walk import free_names, statements, walk
+from porter.ir.walk import free_names, locals_of, statements, walk
 
 
 def flags(
@@ -28,7 +29,7 @@ def flags(
     names = {s.name for s in lets} & after
     own = {s.index for s in statements((loop,)) if isinstance(s, ir.For)} | {s.name for s in lets}
     # a variable that nothing binds before the loop may be unbound behind it
-    if not names or names & used_locals((loop,)) or not names <= context.surely:
+    if not names or names & used_locals((loop,)) or not names <= context.here.assigned:
         return None
     values: dict[str, ir.Expr] = {}
     for s in lets:
@@ -36,7 +37,7 @@ def flags(
             return None
     if any(_varies(v, own, loop) for v in values.values()):
         return None
-    known = dict(context.buffers)
+    mark = context.mark()
     held = {n: context.buffer(f"{n}_set", (), values[n].dtype) for n in sorted(names)}
 
     def stores(body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
@@ -50,8 +51,7 @@ def flags(
 
     new = replace(loop, body=stores(loop.body))
     if obstacle(new, after - names, context) is not None:
-        context.buffers.clear()
-        context.buffers.update(known)
+        context.back_to(mark)
         return None
     context.flags |= {b.name for b in held.values()}
     first = [

@@ -9,9 +9,9 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import exposed_locals
 from porter.dtypes.dtype import BOOL, INT64
-from porter.ir.context import locals_of, map_exprs
+from porter.ir.rebuild import map_exprs
 from porter.ir.scalars import cast
-from porter.ir.walk import free_names, rewrite, statements
+from porter.ir.walk import free_names, locals_of, rewrite, statements
 from porter.sizes.polynomial import Poly, maximum, sym
 
 _FOLDS = {

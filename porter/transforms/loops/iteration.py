@@ -13,17 +13,12 @@ from typing import TypeVar, cast
 from porter import ir
 from porter.analyses.accesses import expressions, written_buffers
 from porter.ir.aliasing import Aliases
-from porter.ir.context import (
-    Context,
-    locals_of,
-    map_blocks,
-    map_exprs,
-    same_extents,
-    symbols,
-    weight,
-)
+from porter.ir.axes import same_extents, symbols
+from porter.ir.context import Context
 from porter.ir.ops import RESULT_NAMES
-from porter.ir.walk import blocks, free_names, loaded, rewrite_poly, statements, walk
+from porter.ir.rebuild import map_blocks, map_exprs
+from porter.ir.walk import blocks, free_names, loaded, locals_of, rewrite_poly, statements, walk
+from porter.ir.weights import weight
 from porter.transforms.arrays.materialise import inlined
 
 Element = TypeVar("Element", ir.Def, ir.Write)
@@ -44,7 +39,7 @@ def _block(body: tuple[ir.Stmt, ...], context: Context, aliases: Aliases) -> tup
     k = 0
     while k < len(work):
         s, rest = work[k], work[k + 1 :]
-        if isinstance(s, ir.Def) and s.name not in context.used_later:
+        if isinstance(s, ir.Def) and s.name not in context.here.used_later:
             work[k + 1 :] = rest = _renewed(s, rest, context)
             before, s = sums_apart(s, context)
             if _legal(s, rest, aliases) and _cheap(s, rest):

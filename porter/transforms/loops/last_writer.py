@@ -14,7 +14,9 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64
-from porter.ir.context import Context, map_blocks, rename_axes, symbols
+from porter.ir.axes import symbols
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks, rename_axes
 from porter.ir.scalars import operate
 from porter.ir.walk import free_names, rewrite, walk
 from porter.sizes.polynomial import Atom, Data, Poly

@@ -20,12 +20,13 @@ from porter.analyses.accesses import (
     used_buffers,
 )
 from porter.analyses.aliases import under_one_name
-from porter.analyses.dependence import Range
 from porter.analyses.obstacles import obstacle
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import INT64
-from porter.ir.context import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
-from porter.ir.walk import statements, substitute, walk
+from porter.ir.axes import loop_axis
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks, map_exprs, rename_axes
+from porter.ir.walk import locals_of, statements, substitute, walk
 from porter.lowering.state.builder import refusal
 from porter.sizes.polynomial import Poly, sym
 from porter.transforms.loops.flags import flags
@@ -43,11 +44,12 @@ MAX_AXES = 3
 def place_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: every host-level loop becomes stages, reductions or a host loop."""
     result: list[ir.Stmt] = []
-    outer = context.used_later
+    outer = context.here
     for k, stmt in enumerate(body):
         if isinstance(stmt, (ir.For, ir.While, ir.If)):
-            after = exposed_locals(body[k + 1 :]) | context.outer_exposed
-            context.used_later = outer | used_buffers(body[k + 1 :])
+            after = exposed_locals(body[k + 1 :]) | outer.read_later
+            later = outer.used_later | used_buffers(body[k + 1 :])
+            context.here = replace(context.here, used_later=later)
             if isinstance(stmt, ir.For):
                 result += _place(stmt, after, context)
             elif isinstance(stmt, ir.While):
@@ -56,29 +58,31 @@ def place_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, .
                 result.append(_inside(stmt, after, context))
         else:
             result.append(stmt)
-        context.bound |= {s.name for s in statements((stmt,)) if isinstance(s, ir.Let)}
-        context.surely |= surely_assigned((stmt,))
-    context.used_later = outer
+        here = context.here
+        bound = here.bound.union(s.name for s in statements((stmt,)) if isinstance(s, ir.Let))
+        assigned = here.assigned | surely_assigned((stmt,))
+        context.here = replace(outer, bound=bound, assigned=assigned)
     return tuple(result)
 
 
 def _inside(stmt: ir.Stmt, after: set[str], context: Context) -> ir.Stmt:
     """The loops inside a host statement; what runs again may read its variables again."""
-    outer, around, surely = context.outer_exposed, context.around, set(context.surely)
-    context.outer_exposed = outer | after | exposed_locals((stmt,))
-    context.around = (*around, Range.of(stmt)) if isinstance(stmt, ir.For) else around
-    placed = map_blocks(stmt, lambda b: place_loops(b, context))
-    context.outer_exposed, context.around, context.surely = outer, around, surely
-    return placed
+    outer = context.here
+    inner = replace(outer, read_later=outer.read_later | after | exposed_locals((stmt,)))
+    context.here = inner.inside(stmt) if isinstance(stmt, ir.For) else inner
+    try:
+        return map_blocks(stmt, lambda b: place_loops(b, context))
+    finally:
+        context.here = outer
 
 
 def _while(loop: ir.While, after: set[str], context: Context) -> list[ir.Stmt]:
-    known = len(context.notes)
+    mark = context.mark()
     placed = _inside(loop, after, context)
     assert isinstance(placed, ir.While)
     touched = any(True for _ in accesses((loop,)))
-    if context.allow_serial and touched and not _has_parallel_work((placed,)):
-        del context.notes[known:]
+    if context.program.allow_serial and touched and not _has_parallel_work((placed,)):
+        context.back_to(mark)
         return on_one_thread(loop, after, context, _as_thread) or [placed]
     return [placed]
 
@@ -104,11 +108,11 @@ def _place(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt]:
     stores = last_stores(loop, after)
     if stores is not None:
         return stores
-    known = len(context.notes)
+    mark = context.mark()
     try:
         return _in_order(loop, after, context, reason)
     except Refusal:
-        del context.notes[known:]
+        context.back_to(mark)
         if updates is not None:
             return totals(updates) or _parallel(updates, context)
         alone = _serial(loop, after, context)
@@ -119,19 +123,17 @@ def _place(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt]:
 
 def _folded(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The loop as reductions, with the arrays of an iteration written out in them."""
-    buffers, taken = dict(context.buffers), set(context.taken)
+    mark = context.mark()
     found = fold_loop(replace(loop, body=written_out(loop.body, context)), after)
     if found is None:
-        context.taken = taken
-        context.buffers.clear()
-        context.buffers.update(buffers)
+        context.back_to(mark)
         return None
     return [*found]
 
 
 def _serial(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
     """The loop on one thread, if the user allows that and a thread can run it."""
-    if not context.allow_serial:
+    if not context.program.allow_serial:
         return None
     try:
         alone = replace(loop, body=written_out(loop.body, context))
@@ -177,24 +179,21 @@ def _slanted(loop: ir.For, context: Context) -> bool:
     inner = loop.body[-1] if loop.body else None
     if not isinstance(inner, ir.For) or isinstance(inner.body[0], ir.For):
         return False
-    around, context.around = context.around, (*context.around, Range.of(loop))
+    outer, context.here = context.here, context.here.inside(loop)
     sequential = obstacle(inner, set(), context) is not None
-    context.around = around
+    context.here = outer
     return sequential
 
 
 def _threads_or_steps(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt]:
     """A parallel loop on the grid; where a thread cannot run its body, launches in a host loop."""
-    buffers, known, taken = dict(context.buffers), len(context.notes), set(context.taken)
+    mark = context.mark()
     try:
         return _parallel(loop, context)
     except Refusal:
         if not _has_parallel_work(loop.body):
             raise
-        del context.notes[known:]
-        context.taken = taken
-        context.buffers.clear()
-        context.buffers.update(buffers)
+        context.back_to(mark)
         return [_inside(loop, after, context)]
 
 

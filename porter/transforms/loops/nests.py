@@ -7,9 +7,11 @@ from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import exposed_locals, used_locals
-from porter.analyses.dependence import Nest, Range, Site, sites
+from porter.analyses.dependence import Nest, Site, sites
 from porter.dtypes.dtype import BOOL, INT64
-from porter.ir.context import Context, map_exprs, rename_axes
+from porter.ir.axes import Range
+from porter.ir.context import Context
+from porter.ir.rebuild import map_exprs, rename_axes
 from porter.ir.walk import own_level, statements, walk
 from porter.sizes.polynomial import Poly, maximum, minimum, sym
 
@@ -30,7 +32,7 @@ def array_statement(loop: ir.For, after: set[str], context: Context) -> ir.Write
         return None
     if any(isinstance(e, ir.Reduce) for e in walk(store.body)):
         return None
-    nest = Nest((Range.of(loop),), context.around, context.buffers)
+    nest = Nest((Range.of(loop),), context.here.loops, context.buffers)
     mine = sites([store])
     (target,) = [s for s in mine if s.access.write]
     touching = [s for s in mine if s.access.buffer == target.access.buffer]
@@ -71,7 +73,7 @@ def cut(loop: ir.For, after: set[str], context: Context) -> list[ir.For]:
     """
     if any(isinstance(s, ir.Jump) for s in own_level(loop.body)) or len(loop.body) < 2:
         return [loop]
-    nest = Nest((Range.of(loop),), context.around, context.buffers)
+    nest = Nest((Range.of(loop),), context.here.loops, context.buffers)
     found = sites(loop.body)
     parts: list[list[ir.Stmt]] = [[]]
     for k, s in enumerate(loop.body):
@@ -132,7 +134,7 @@ def _as_loop(s: ir.Stmt, loop: ir.For, context: Context) -> ir.For | None:
         return None
     (a,) = s.axes
     single = ir.For(a.name, a.lo, a.hi, 1, (replace(s, axes=()),), s.origin)
-    nest = Nest((Range.of(loop), Range.of(single)), context.around, context.buffers)
+    nest = Nest((Range.of(loop), Range.of(single)), context.here.loops, context.buffers)
     mine = sites(single.body)
     (target,) = [x for x in mine if x.access.write]
     return None if any(_may_meet_at(nest, target, x, 1) for x in mine) else single
@@ -151,7 +153,7 @@ def _fused(first: ir.For, second: ir.For, loop: ir.For, context: Context) -> ir.
     second = ir.For(first.index, second.lo - shift, second.hi - shift, 1, body, second.origin)
     lo, hi = minimum(first.lo, second.lo), maximum(first.hi, second.hi)
     both = Range(first.index, lo, hi)
-    nest = Nest((Range.of(loop), both), context.around, context.buffers)
+    nest = Nest((Range.of(loop), both), context.here.loops, context.buffers)
     parts = [_guarded(x, lo, hi) for x in (first, second)]
     mine, theirs = sites(parts[0]), sites(parts[1])
     if any(_may_meet_at(nest, t, m, 1) for t in theirs for m in mine):

@@ -17,10 +17,12 @@ from porter.analyses.accesses import accesses, expressions
 from porter.analyses.dependence import carried
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import INT64, DType
-from porter.ir.context import Context, locals_of, loop_axis, map_blocks, map_exprs, rename_axes
+from porter.ir.axes import loop_axis
+from porter.ir.context import Context
 from porter.ir.ops import UPDATES
+from porter.ir.rebuild import map_blocks, map_exprs, rename_axes
 from porter.ir.scalars import cast, operate
-from porter.ir.walk import free_names, rewrite, statements, walk
+from porter.ir.walk import free_names, locals_of, rewrite, statements, walk
 from porter.lowering.state.builder import refusal
 from porter.sizes.polynomial import Atom, Data, Poly
 
@@ -43,7 +45,7 @@ def combined(loop: ir.For, context: Context) -> ir.For | None:
     names = [a.buffer for a in accesses(loop.body) if a.write]
     changed = loop
     for name in dict.fromkeys(names):
-        if carried(loop, context.buffers, context.around, name) is not None:
+        if carried(loop, context.buffers, context.here.loops, name) is not None:
             body = _updates(changed.body, name, loop)
             if body is None:
                 return None

@@ -7,7 +7,8 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import exposed_locals
 from porter.dtypes.dtype import BOOL, INT64
-from porter.ir.context import Context, map_exprs, rename_axes
+from porter.ir.context import Context
+from porter.ir.rebuild import map_exprs, rename_axes
 from porter.ir.walk import walk
 from porter.sizes.polynomial import Data, Poly, maximum, sym
 

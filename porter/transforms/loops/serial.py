@@ -13,7 +13,8 @@ from porter import ir
 from porter.analyses.accesses import exposed_locals
 from porter.diagnostics import Diagnostic, Severity
 from porter.dtypes.dtype import BOOL, WEAK_INT, DType
-from porter.ir.context import Context, map_blocks, map_exprs, rename_axes
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks, map_exprs, rename_axes
 from porter.ir.scalars import cast
 from porter.ir.walk import statements
 from porter.sizes.polynomial import sym
@@ -53,7 +54,7 @@ def on_one_thread(
 
 def _before(name: str, dtype: DType, context: Context) -> ir.Expr:
     """A variable as the loop finds it; Python would raise where it has no value and is read."""
-    if name in context.bound:
+    if name in context.here.bound:
         return ir.Local(name, dtype)
     return cast(ir.Const(False, BOOL) if dtype.kind == "b" else ir.Const(0, WEAK_INT), dtype)
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 
 from porter import ir
 from porter.analyses.accesses import exposed_locals
-from porter.analyses.dependence import Nest, Pair, Range, Site, sites
+from porter.analyses.dependence import Nest, Pair, Site, sites
 from porter.dtypes.dtype import WEAK_INT
+from porter.ir.axes import Range
 from porter.ir.context import Context
 from porter.ir.walk import own_level, statements, walk
 from porter.sizes.affine import combine
@@ -49,7 +50,7 @@ def wavefront(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] 
     if lets & (after | exposed_locals(body)) or not _threadlike(body):
         return None
     ranges = (Range.of(loop), Range.of(inner))
-    nest = Nest(ranges, context.around, context.buffers)
+    nest = Nest(ranges, context.here.loops, context.buffers)
     found = sites(body)
     if not _is_table(found, loop.index, inner.index):
         return None

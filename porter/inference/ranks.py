@@ -5,14 +5,10 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.inference.evidence import Usage
+from porter.numpy_functions import Rank, spec_of
 from porter.syntax.dataflow import Expressions, has_number
-from porter.syntax.forms import REDUCERS, called, has_product, is_math, is_none, is_np
+from porter.syntax.forms import called, has_product, is_math, is_none, is_np
 
-_LIKE = {"zeros_like", "ones_like", "empty_like", "full_like"}
-_FILLED = {"zeros", "ones", "empty", "full"}
-_LINES = {"arange", "linspace", "ravel", "flatten", "bincount", "flatnonzero", "repeat"}
-_SQUARES = {"eye", "identity", "outer", "diagflat"}
-_PRODUCTS = {"dot", "matmul"}
 _DEPTH = 40
 
 
@@ -99,23 +95,26 @@ class Ranks:
         if not values or is_math(func) or name in ("len", "int", "float"):
             return 0
         first = values[0]
-        if name in REDUCERS:
-            return self._reduced(e, values)
-        if name in _FILLED:
-            if isinstance(first, cst.Tuple):
-                return len(first.elements)
-            return self.of(first.value) if isinstance(first, cst.Attribute) else 1
-        if name in _LINES | _SQUARES:
-            return 1 + (name in _SQUARES)
-        if name in _PRODUCTS:
-            return self._product(*values[:2]) if len(values) == 2 else 0
-        if name == "reshape":
-            shape = values[1:]
-            inner = shape[0] if shape else None
-            return len(inner.elements) if isinstance(inner, cst.Tuple) else max(len(shape), 1)
-        if name in _LIKE or method:
-            return self.of(first)
-        return max(self.of(v) for v in values)
+        match spec_of(name).rank:
+            case Rank.REDUCED:
+                return self._reduced(e, values)
+            case Rank.SHAPE:
+                if isinstance(first, cst.Tuple):
+                    return len(first.elements)
+                return self.of(first.value) if isinstance(first, cst.Attribute) else 1
+            case Rank.LINE | Rank.FLAT:
+                return 1
+            case Rank.SQUARE:
+                return 2
+            case Rank.PRODUCT:
+                return self._product(*values[:2]) if len(values) == 2 else 0
+            case Rank.RESHAPED:
+                shape = values[1:]
+                inner = shape[0] if shape else None
+                return len(inner.elements) if isinstance(inner, cst.Tuple) else max(len(shape), 1)
+            case Rank.LIKE:
+                return self.of(first)
+        return self.of(first) if method else max(self.of(v) for v in values)
 
     def _reduced(self, e: cst.Call, values: list[cst.BaseExpression]) -> int:
         keywords = {a.keyword.value for a in e.args if a.keyword is not None}
@@ -158,13 +157,13 @@ class Ranks:
                 elif self.of(e) < ndim:
                     self._of_sides(left, right, ndim)
             case cst.Call(func=func, args=args) if args and is_np(func):
-                name = called(func)
+                rank = spec_of(called(func)).rank
                 values = [a.value for a in args if a.keyword is None]
-                if name in _PRODUCTS and len(values) == 2:
+                if rank is Rank.PRODUCT and len(values) == 2:
                     self._of_product(values[0], values[1], ndim)
-                elif name in _LIKE or (len(values) == 1 and name not in _OTHER):
+                elif rank is Rank.LIKE or (len(values) == 1 and rank is Rank.BROADCAST):
                     self.demand(values[0], ndim)
-                elif name in ("maximum", "minimum") and len(values) == 2:
+                elif called(func) in ("maximum", "minimum") and len(values) == 2:
                     self._of_sides(values[0], values[1], ndim)
             case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="copy" | "astype"))):
                 self.demand(inner, ndim)
@@ -208,7 +207,3 @@ class Ranks:
     def _is_loose(self, e: cst.Name) -> bool:
         use = self.uses[e.value]
         return not (use.is_integer or use.is_scalar or use.is_number or use.default is not None)
-
-
-#: functions of one argument whose result has other dimensions than it
-_OTHER = _FILLED | _LINES | _SQUARES | REDUCERS | {"array", "asarray", "stack", "concatenate"}

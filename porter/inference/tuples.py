@@ -10,10 +10,8 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
+from porter.numpy_functions import Rank, spec_of
 from porter.source.walk import children
-
-#: functions whose first argument is a shape
-_MAKERS = {"zeros", "ones", "empty", "full", "ndindex"}
 
 
 @dataclass
@@ -76,7 +74,7 @@ class _Uses:
         called = func.attr.value if isinstance(func, cst.Attribute) else ""
         called = func.value if isinstance(func, cst.Name) else called
         self.look(func) if isinstance(func, cst.Attribute) else None
-        shaped = called in _MAKERS
+        shaped = spec_of(called).rank is Rank.SHAPE
         if shaped and isinstance(first, cst.Name) and first.value in self.names:
             self.counting.add(first.value)
         else:

@@ -9,13 +9,12 @@ import libcst as cst
 
 from porter.inference.evidence import IMAGE, MASK, STATE, Usage, is_step, settle
 from porter.inference.operands import Operands
+from porter.numpy_functions import Rank, spec_of
 from porter.resolve.attributes import parameters_of
 from porter.source.module import FunctionSource, SourceModule
 from porter.source.walk import walk
 from porter.syntax.dataflow import counters, elements_of, expressions_of, has_number
 from porter.syntax.forms import (
-    REDUCERS,
-    SHAPE_TAKERS,
     axis_ndim,
     called,
     has_product,
@@ -32,13 +31,6 @@ _ARRAY_ATTRIBUTES = {"shape", "size", "ndim", "dtype", "T", "copy", "astype", "r
                      "flatten", "sum", "mean", "std", "var", "max", "min", "any", "all", "dot",
                      "transpose", "argmax", "argmin", "prod", "real", "imag", "conj", "fill",
                      "clip", "swapaxes", "squeeze", "ptp", "round", "trace"}  # fmt: skip
-#: other functions that are given lines of arrays: `np.roll(x[i], 1)`
-_LINES = {"dot", "roll", "cumsum", "cumprod", "diff", "pad", "gradient", "sort", "argsort", "flip",
-          "convolve", "interp", "searchsorted"}  # fmt: skip
-_MATRIX = {"inv", "solve", "cholesky", "eigh", "eigvalsh", "svd", "qr", "det", "pinv", "lstsq"}
-_BETWEEN = {"linspace", "complex", "float", "int", "bool"}
-#: functions that take positions: which argument that is
-_POSITIONS = {"bincount": 0, "take": 1, "at": 1, "take_along_axis": 1}
 _ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
 _ARRAY_KEYWORDS = {"weights", "out", "where"}
 _PYTHON_ARITHMETIC = {"min", "max", "abs"}
@@ -245,11 +237,11 @@ class _Visitor(Operands):
 
     def visit_Attribute(self, node: cst.Attribute) -> None:
         owner = self.use(node.value)
-        if owner is None and isinstance(node.value, cst.Name) and node.attr.value in REDUCERS:
+        if owner is None and isinstance(node.value, cst.Name) and _reduces(node.attr.value):
             self.ranks.demand(node.value, 1)
         if owner is not None and node.attr.value in _ARRAY_ATTRIBUTES:
             turned = node.attr.value == "T" and not owner.is_vector
-            owner.axes(2 if turned or node.attr.value in ("ravel", "flatten") else 1)
+            owner.axes(2 if turned or _flattens(node.attr.value) else 1)
 
     def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
         if isinstance(node.operator, cst.MatrixMultiply):
@@ -380,6 +372,7 @@ class _Visitor(Operands):
         if isinstance(node.func, cst.Name) and name in self.helpers:
             self._helper(node, self.helpers[name])
             return
+        spec, reduces = spec_of(name), _reduces(name)
         is_numpy = isinstance(node.func, cst.Attribute)
         if name in ("dot", "matmul") and len(node.args) == 2:
             self._dot(node.args[0].value, node.args[1].value)
@@ -391,13 +384,13 @@ class _Visitor(Operands):
             if is_size(name, position, keyword):
                 self._sizes(a.value)
                 continue
-            if name in SHAPE_TAKERS or name in _BETWEEN or is_math(node.func):
+            if spec.numbers or is_math(node.func):
                 self._scalar(a.value)
                 continue
             if name == "range":
                 self._integer(a.value)
                 continue
-            if position == _POSITIONS.get(name) and not keyword:
+            if position == spec.positions and not keyword:
                 self._positions(a.value)
             if name == "reshape" and not keyword and (position or not is_np(node.func)):
                 self._sizes(a.value)
@@ -406,12 +399,12 @@ class _Visitor(Operands):
                 self._number(a.value)
             if name == "array" and position == 0 and has_number(a.value):
                 self._matrix(a.value)
-            if is_numpy and position == 0 and name in REDUCERS | _LINES:
+            if is_numpy and position == 0 and spec.axes == 1:
                 self._rows(a.value)
-            if is_numpy and position == 0 and name in REDUCERS | _LINES and axis is not None:
-                self.ranks.demand(a.value, axis_ndim(axis))
+                if axis is not None:
+                    self.ranks.demand(a.value, axis_ndim(axis))
             use = self.use(a.value)
-            if use is not None and use.default is not None and name in REDUCERS:
+            if use is not None and use.default is not None and reduces:
                 continue  # the axis in `x.sum(axis)`
             if is_numpy and not keyword and not is_math(node.func):
                 self._operands(a.value)
@@ -421,10 +414,8 @@ class _Visitor(Operands):
                 continue
             if name == "len":
                 use.axes()
-            elif is_numpy and position == 0 and name in _MATRIX:
-                use.array(2)
-            elif is_numpy and position == 0 and name in REDUCERS | _LINES:
-                use.array(axis_ndim(axis))
+            elif is_numpy and position == 0 and spec.axes:
+                use.array(spec.axes if spec.axes > 1 else axis_ndim(axis))
             elif is_numpy and position == 0 and is_step(a.value):
                 use.is_scalar = True
             elif is_numpy and position == 0 and not is_math(node.func) and use.default is None:
@@ -432,16 +423,16 @@ class _Visitor(Operands):
         if isinstance(node.func, cst.Attribute):
             use = self.use(node.func.value)
             inner = node.func.value
-            if name in REDUCERS:
+            if reduces:
                 self._rows(inner)
                 first = axis or next((a.value for a in node.args if a.keyword is None), None)
                 if use is None and first is not None:
                     self.ranks.demand(inner, axis_ndim(first))
-            if isinstance(inner, (cst.BinaryOperation, cst.Call)) and name in REDUCERS:
+            if isinstance(inner, (cst.BinaryOperation, cst.Call)) and reduces:
                 self._operands(node.func.value, axis_ndim(axis))
             if use is not None and name == "transpose" and len(node.args) > 1:
                 use.array(len(node.args))
-            if use is not None and name in REDUCERS:
+            if use is not None and reduces:
                 given = [a.value for a in node.args if a.keyword is None]
                 first = axis or (given[0] if given else None)
                 use.array(axis_ndim(first))
@@ -468,7 +459,7 @@ class _Visitor(Operands):
         return True
 
     def _positions(self, value: cst.BaseExpression) -> None:
-        if isinstance(value, cst.Call) and called(value.func) in ("ravel", "flatten"):
+        if isinstance(value, cst.Call) and _flattens(called(value.func)):
             assert isinstance(value.func, cst.Attribute)
             value = value.func.value
         use = self.use(value.value if isinstance(value, cst.Subscript) else value)
@@ -524,6 +515,14 @@ class _Visitor(Operands):
                 self._integer(e.value)
         else:
             self._integer(value)
+
+
+def _reduces(name: str) -> bool:
+    return spec_of(name).rank is Rank.REDUCED
+
+
+def _flattens(name: str) -> bool:
+    return spec_of(name).rank is Rank.FLAT
 
 
 def usage_of(

@@ -12,6 +12,7 @@ import builtins
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from porter.numpy_functions import spec_of
 from porter.resolve import calls
 from porter.resolve.filenames import NOTHING, FileNames, Names
 from porter.resolve.syntax import (
@@ -437,12 +438,13 @@ class Walker:
                 self._change(given, node.lineno, False)
             return given
         if root.split(".")[0] == "numpy":
-            if last in calls.NUMPY_CHANGES and positional:
+            spec = spec_of(last)
+            if spec.changes and positional:
                 self._change(positional[0], node.lineno)
-            for held in positional[calls.UFUNC_INPUTS.get(last, len(positional)) :]:
+            for held in positional[len(positional) if spec.inputs is None else spec.inputs :]:
                 self._change(held, node.lineno)
             out = frozenset().union(*(self.flow(k.value) for k in node.keywords if k.arg == "out"))
-            return given if last in calls.NUMPY_VIEWS else out
+            return given if spec.view else out
         return given
 
     def _opaque(self, node: ast.Call, name: str, given: Names) -> None:

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
+from porter.numpy_functions import spec_of
 from porter.resolve import calls
 from porter.resolve.effects import (
     Patch,
@@ -176,7 +177,7 @@ class TopLevel:
     def _makes_scalars(self, func: ast.expr) -> bool:
         root, _, last = self._library(func).rpartition(".")
         if root == "numpy":
-            return last in calls.NUMPY_SCALARS or last in calls.UFUNC_INPUTS
+            return last in calls.NUMPY_SCALARS or spec_of(last).inputs is not None
         if root in ("math", "cmath"):
             return True
         return isinstance(func, ast.Name) and func.id in calls.SCALAR_BUILTINS and (

@@ -14,17 +14,14 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from porter.diagnostics import Diagnostic
+from porter.numpy_functions import methods
 from porter.rules.lifting.loops import only_numbers, works_on_arrays
 from porter.rules.model import Function, Kind, PyFile, walk_own
 from porter.rules.nopython.calls import uncompilable_calls
 from porter.rules.words import words
 
 _ATTRIBUTES = words("shape size ndim T dtype real imag flat")
-_METHODS = words(
-    "sum mean min max std var prod any all dot copy astype reshape ravel flatten transpose "
-    "argmax argmin cumsum cumprod clip fill sort argsort conj round swapaxes squeeze repeat "
-    "take trace diagonal nonzero tolist item"
-)
+_METHODS = frozenset(methods())
 _OBJECTS = (
     *(ast.Dict, ast.Set, ast.JoinedStr, ast.Lambda, ast.Try, ast.With, ast.Raise, ast.Assert),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Delete, ast.Global),

@@ -5,10 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_FLOAT, WEAK_INT, DType
-
-REDUCERS = {"sum", "mean", "std", "var", "max", "min", "amax", "amin", "prod", "argmax", "argmin",
-             "any", "all", "norm", "median", "ptp", "count_nonzero", "average"}  # fmt: skip
-SHAPE_TAKERS = {"zeros", "ones", "empty", "full", "eye", "arange", "identity"}
+from porter.numpy_functions import spec_of
 
 
 def unturned(value: cst.BaseExpression) -> cst.BaseExpression:
@@ -64,9 +61,7 @@ def is_size(name: str, position: int, keyword: str) -> bool:
     """Whether an argument of a call is a size or shape."""
     if keyword in ("shape", "num", "N", "M", "minlength", "shift"):
         return True
-    if name == "linspace":
-        return position == 2
-    return name in SHAPE_TAKERS and not keyword and (position == 0 or name == "arange")
+    return not keyword and position in spec_of(name).sizes
 
 
 def called(node: cst.BaseExpression) -> str:

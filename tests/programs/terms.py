@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+import porter.lowering.functions  # noqa: F401  (it declares the handlers)
+from porter import numpy_functions
 from porter.ir.ops import BINARY, COMPARE, OPS
-from porter.lowering.expressions.methods import RENAMED, SAME
-from porter.lowering.functions import FUNCTIONS
 
 #: helper functions that a program may call
 HELPERS = {
@@ -238,7 +238,9 @@ _JUMPS = {"floor", "ceil", "trunc", "rint", "sign", "floordiv", "mod", "fmod", "
           "isfinite", "signbit", "heaviside", "copysign", "and", "or", "xor", "not",
           *COMPARE.values()}  # fmt: skip
 _REAL_OPS = {"maximum", "minimum", "fmax", "fmin", "sign", *COMPARE.values()} - {"eq", "ne"}
-_TABLE = {op: info.arity for op, info in OPS.items() if f"numpy.{info.numpy}" in FUNCTIONS}
+_TABLE = {
+    op: info.arity for op, info in OPS.items() if numpy_functions.converted(f"numpy.{info.numpy}")
+}
 UNARY = [op for op, arity in _TABLE.items() if arity == 1]
 FUNCTION2 = [op for op, arity in _TABLE.items()
              if arity == 2 and op not in ("pow", "lshift", "rshift")]  # fmt: skip
@@ -248,7 +250,7 @@ WHOLE = ["floordiv", "mod", "band", "bor", "bxor"]
 
 def known(name: str) -> bool:
     """Whether porter's table has the function."""
-    return f"numpy.{name}" in FUNCTIONS
+    return numpy_functions.converted(f"numpy.{name}")
 
 
 def plain(*terms: Term) -> bool:
@@ -350,7 +352,7 @@ def fold(choice: Choice, scope: Scope, want: tuple[int, ...], depth: int) -> Ter
         words.append("keepdims=True")
     if name in ("sum", "prod", "mean") and choice.chance(8):
         words.append(f"dtype=np.{choice.pick(['float64', 'float32', 'int64'])}")
-    if name in SAME and choice.chance(60):
+    if numpy_functions.method_of(name) is not None and choice.chance(60):
         text = f"{x.text}.{name}({', '.join(words)})"
     else:
         text = f"np.{name}({', '.join([x.text, *words])})"
@@ -523,4 +525,4 @@ def expression(choice: Choice, scope: Scope, want: tuple[int, ...], depth: int) 
     return leaf(choice, scope, want) if x is None else x
 
 
-__all__ = ["BINARY", "HELPERS", "RENAMED", "Choice", "Scope", "Term", "expression", "leaf"]
+__all__ = ["BINARY", "HELPERS", "Choice", "Scope", "Term", "expression", "leaf"]

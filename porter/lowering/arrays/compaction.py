@@ -16,6 +16,7 @@ from porter.dtypes.dtype import BOOL, INT64, WEAK_INT
 from porter.ir.scalars import cast, choose, integer, operate
 from porter.ir.walk import walk
 from porter.lowering.state.builder import Builder
+from porter.numpy_functions import FunctionSpec
 from porter.resolve.values import Array, At
 from porter.sizes.polynomial import Data, Integer, Poly, lengths, product, sym
 
@@ -54,17 +55,9 @@ def known_whole(b: Builder, array: Array) -> Array:
     return next((made for known, made in b.compacted if known is array), array)
 
 
-#: what takes a selection as it is, a condition beside the elements
-_LAZY = """sum prod any all count_nonzero mean var std nansum nanprod nanmean nanvar nanstd
-where round around real imag angle nan_to_num isclose sinc copy"""
-LAZY = {f"numpy.{name}" for name in _LAZY.split()} | {"builtins.abs", "builtins.round"}
-
-
-def unselected(b: Builder, name: str, bound: dict[str, Any]) -> dict[str, Any]:
+def unselected(b: Builder, spec: FunctionSpec, bound: dict[str, Any]) -> dict[str, Any]:
     """The arguments of a call, selections made whole where the function needs that."""
-    from porter.lowering.functions.registry import FUNCTIONS
-
-    lazy = name in LAZY or FUNCTIONS[name].ufunc
+    lazy = spec.lazy or spec.ufunc
 
     def given(value: Any) -> Any:
         if isinstance(value, tuple):

@@ -9,14 +9,12 @@ import libcst as cst
 from porter.ir.scalars import constant_of, integer
 from porter.lowering.arrays.calculus import as_array, astype, normal_axis
 from porter.lowering.arrays.compaction import length, unselected, whole
-from porter.lowering.arrays.rearrange import reshape
 from porter.lowering.arrays.subscripts import row
 from porter.lowering.expressions import methods
 from porter.lowering.expressions.comprehension import argument
-from porter.lowering.functions import FUNCTIONS
-from porter.lowering.functions.creation import shape_of
-from porter.lowering.functions.registry import MISSING, Call, Handler, dtype_of
+from porter.lowering.functions.registry import Call
 from porter.lowering.state.facts import lowest
+from porter.numpy_functions import MISSING, FunctionSpec, converted, known, method_of
 from porter.resolve.values import (
     NONE,
     Array,
@@ -98,14 +96,14 @@ def named(
             )
         return special(ev, positional, node)
     _check_known(ev, name, node)
-    handler = FUNCTIONS[name]
-    if handler.ufunc:
-        bound = unselected(ev.b, name, bind(ev, name, handler, positional, keywords))
-        return handler.body(Call(ev, name, bound, node))
-    out = keywords.pop("out", NONE) if name.startswith("numpy.") else NONE
-    bound = unselected(ev.b, name, bind(ev, name, handler, positional, keywords))
-    out = bound.get("out", NONE) if out is NONE else out
-    result = handler.body(Call(ev, name, bound, node))
+    spec = known(name)
+    out = NONE
+    if name.startswith("numpy.") and not spec.ufunc:
+        out = keywords.pop("out", NONE)
+    bound = unselected(ev.b, spec, bind(ev, spec, positional, keywords))
+    if not spec.ufunc and out is NONE:
+        out = bound.get("out", NONE)
+    result = spec.convert(Call(ev, name, bound, node))
     return result if out is NONE else _into(ev, out, result)
 
 
@@ -118,7 +116,7 @@ _OTHER_METHODS = dict.fromkeys(("append", "extend", "insert"), _MADE_BEFORE)
 
 def _check_known(ev: Evaluator, name: str, node: cst.Call) -> None:
     """Refuse a library function that porter does not convert."""
-    if name not in _BUILTINS and name not in FUNCTIONS:
+    if name not in _BUILTINS and not converted(name):
         ev.b.node = node
         shown = ev.b.module.code(node.func)
         raise ev.b.refuse("PRT901", f"`{shown}` cannot be converted to a kernel", _cure(name))
@@ -147,23 +145,24 @@ def _into(ev: Evaluator, out: Value, result: Value) -> Value:
 
 
 def bind(
-    ev: Evaluator, name: str, handler: Handler, positional: list[Any], keywords: dict[str, Any]
+    ev: Evaluator, spec: FunctionSpec, positional: list[Any], keywords: dict[str, Any]
 ) -> dict[str, Any]:
     """Arguments by parameter name. Refuses keywords that porter does not convert."""
-    if handler.variadic:
-        rest = dict(handler.parameters[1:])
+    name = spec.name
+    if spec.variadic:
+        rest = dict(spec.parameters[1:])
         for key in keywords.keys() - rest.keys():
             raise ev.b.refuse("PRT901", f"the keyword `{key}` of `{name}` is not supported")
-        return {handler.parameters[0][0].lstrip("*"): tuple(positional)} | rest | keywords
-    known = [p for p, _ in handler.parameters]
-    if len(positional) > len(known):
+        return {spec.parameters[0][0]: tuple(positional)} | rest | keywords
+    names = [p for p, _ in spec.parameters]
+    if len(positional) > len(names):
         raise ev.b.refuse(
             "PRT901", f"`{name}` does not take {len(positional)} positional arguments here"
         )
-    bound = dict(handler.parameters)
-    bound |= dict(zip(known, positional, strict=False))
+    bound = dict(spec.parameters)
+    bound |= dict(zip(names, positional, strict=False))
     for key, value in keywords.items():
-        if key not in known:
+        if key not in names:
             raise ev.b.refuse("PRT901", f"the keyword `{key}` of `{name}` is not supported")
         bound[key] = value
     for key, value in bound.items():
@@ -188,50 +187,11 @@ def _method(
         raise ev.b.refuse(
             "PRT901", f"`.{m.name}()` cannot be converted", _OTHER_METHODS.get(m.name, "")
         )
-    if m.name in methods.OWN:
-        return _own_method(ev, m, positional, keywords, node)
-    name = methods.RENAMED.get(m.name, m.name)
-    if name == "conj" and as_array(m.owner).dtype.kind != "c":
-        # unlike the function, the method gives a real array itself
-        return as_array(m.owner)
-    if name == "transpose" and len(positional) > 1:
-        positional = [tuple(positional)]
-    positional.insert(1 if name == "compress" else 0, m.owner)  # compress(condition, a)
-    result = named(ev, f"numpy.{name}", positional, keywords, node)
-    if m.name == "flatten" and isinstance(result, Array):
-        return Array(result.shape, result.dtype, result.at)
-    return result
-
-
-def _own_method(
-    ev: Evaluator, m: Method, positional: list[Any], keywords: dict[str, Any], node: cst.Call
-) -> Value:
-    array = as_array(m.owner) if m.name == "astype" else whole(ev.b, as_array(m.owner))
-    request = Call(ev, f"ndarray.{m.name}", {}, node)
-    match m.name:
-        case "astype":
-            dtype = dtype_of(positional[0] if positional else keywords.get("dtype", NONE))
-            if dtype is None:
-                raise ev.b.refuse(
-                    "PRT907",
-                    "the dtype given to `astype` is not known at conversion",
-                    "pass a constant dtype such as `np.float64`",
-                )
-            return astype(m.owner, dtype)
-        case "reshape":
-            value = positional[0] if len(positional) == 1 else tuple(positional)
-            return reshape(ev.b, array, shape_of(request, value))
-        case "fill":
-            from porter.lowering.arrays.stores import store
-
-            store(ev.b, array, ev.as_numeric(positional[0], node))
-            return NONE
-        case "sort":
-            return named(ev, "ndarray.sort", [m.owner, *positional], keywords, node)
-        case "item":
-            if array.ndim == 0:
-                return array.at(())
-    raise ev.b.refuse("PRT901", f"`.{m.name}()` of an array cannot be converted")
+    spec = method_of(m.name)
+    if spec is None or spec.body is None:
+        raise ev.b.refuse("PRT901", f"`.{m.name}()` of an array cannot be converted")
+    positional.insert(spec.method or 0, m.owner)
+    return named(ev, spec.name, positional, keywords, node)
 
 
 # -- builtins --------------------------------------------------------------------------

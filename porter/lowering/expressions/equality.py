@@ -10,7 +10,7 @@ from porter import ir
 from porter.dtypes.dtype import INT64
 from porter.ir.scalars import cast, integer, number, operate, truth
 from porter.lowering.arrays import calculus
-from porter.lowering.functions.registry import FUNCTIONS, Call, dtype_of
+from porter.lowering.functions.registry import Call, dtype_of
 from porter.resolve.values import Array, DTypeName, Listed, Range, Special, Text, Value
 
 if TYPE_CHECKING:
@@ -94,10 +94,7 @@ def contained(ev: Evaluator, left: Value, right: Value) -> ir.Expr:
 
 
 def _any(ev: Evaluator, same: Array | ir.Expr, node: cst.CSTNode) -> ir.Expr:
-    from porter.lowering.expressions.calls import bind
-
-    handler = FUNCTIONS["numpy.any"]
-    found = handler.body(Call(ev, "numpy.any", bind(ev, "numpy.any", handler, [same], {}), node))
+    found = Call(ev, "numpy.any", {}, node).as_function("numpy.any", a=same)
     value = ev.as_numeric(found, node)
     return truth(value.at(()) if isinstance(value, Array) else value)
 

@@ -29,6 +29,7 @@ from porter.lowering.constants import alternative, computed, reading, text_of
 from porter.lowering.expressions.comprehension import listed
 from porter.lowering.expressions.texts import said
 from porter.lowering.state.builder import Builder
+from porter.numpy_functions import converted
 from porter.resolve.globals import Globals, member
 from porter.resolve.values import (
     ELLIPSIS,
@@ -299,9 +300,7 @@ class Evaluator:
 
             return attribute(self, owner, attr)
         if isinstance(owner, Function):
-            from porter.lowering.functions import FUNCTIONS
-
-            if f"{owner.name}.{attr}" in FUNCTIONS:  # a method of a ufunc
+            if converted(f"{owner.name}.{attr}"):  # a method of a ufunc
                 return Function(f"{owner.name}.{attr}")
         if isinstance(owner, (tuple, Text, Function)):
             return Method(owner, attr)

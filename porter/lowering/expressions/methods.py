@@ -11,52 +11,12 @@ from porter.lowering.arrays.calculus import Operand, as_array, elementwise, rein
 from porter.lowering.arrays.compaction import length, whole
 from porter.lowering.arrays.rearrange import readonly, unflatten
 from porter.lowering.state.builder import Builder
+from porter.numpy_functions import Rank, method_of
 from porter.resolve.values import Array, DTypeName, Method, Value
 from porter.sizes.polynomial import Poly
 
 if TYPE_CHECKING:
     from porter.lowering.expressions.evaluate import Evaluator
-
-#: methods that are the NumPy function of the same name applied to the array
-SAME = set(
-    [
-        "sum",
-        "prod",
-        "mean",
-        "std",
-        "var",
-        "min",
-        "max",
-        "argmin",
-        "argmax",
-        "any",
-        "all",
-        "clip",
-        "round",
-        "copy",
-        "dot",
-        "transpose",
-        "swapaxes",
-        "squeeze",
-        "ravel",
-        "conj",
-        "trace",
-        "argsort",
-        "cumsum",
-        "cumprod",
-        "repeat",
-        "take",
-        "diagonal",
-        "choose",
-        "searchsorted",
-        "nonzero",
-        "compress",
-    ]
-)
-FOLDS = set(["sum", "prod", "mean", "std", "var", "min", "max", "argmin", "argmax", "any", "all"])
-RENAMED = {"conjugate": "conj", "flatten": "ravel"}
-#: methods with their own meaning, see `calls.py`
-OWN = {"astype", "reshape", "fill", "item", "view", "tolist", "sort"}
 
 
 def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
@@ -92,9 +52,10 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
             return flat_iterator(ev.b, array)
         case "real" | "imag":
             return part(ev.b, attr, owner)
-    if attr in FOLDS and not isinstance(owner, Array):
+    method = method_of(attr)
+    if method is not None and method.rank is Rank.REDUCED and not isinstance(owner, Array):
         raise ev.b.refuse("PRT903", f"`.{attr}()` is applied to a scalar, not to an array")
-    if attr in SAME | RENAMED.keys() | OWN:
+    if method is not None:
         return Method(owner, attr)
     raise ev.b.refuse("PRT901", f"`.{attr}` of an array cannot be converted", _HELP.get(attr, ""))
 

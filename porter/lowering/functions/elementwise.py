@@ -21,8 +21,7 @@ from porter.ir.scalars import (
 )
 from porter.lowering.arrays.calculus import Operand, as_array, elementwise, map_arrays, where
 from porter.lowering.expressions.methods import part
-from porter.lowering.functions.registry import FUNCTIONS, Call, Handler, function
-from porter.lowering.functions.registry import MISSING as REQUIRED
+from porter.lowering.functions.registry import Call, function
 from porter.lowering.functions.ufuncs import KEYWORDS, into, strong, ufunc_row
 from porter.resolve.values import NONE, Array
 from porter.resolve.values import Value as Result
@@ -45,9 +44,10 @@ _MATH_ALIASES = {
 _NO_NUMPY = {"erf", "erfc", "gamma", "lgamma"}
 
 
-def _math_row(op: str, arrays: bool = False) -> Handler:
+def _math_row(name: str, op: str, arrays: bool = False) -> None:
     names = ("x", "y")[: OPS[op].arity]
 
+    @function(name, " ".join(names))
     def body(call: Call) -> Result:
         operands = [call.operand(n) for n in names]
         if not arrays and any(isinstance(o, Array) and o.ndim for o in operands):
@@ -58,28 +58,27 @@ def _math_row(op: str, arrays: bool = False) -> Handler:
             return cast(result, integer(0).dtype)
         return result
 
-    return Handler(tuple((n, REQUIRED) for n in names), body)
-
 
 for _op, _info in OPS.items():
     if _op not in _NO_NUMPY:
-        FUNCTIONS[f"numpy.{_info.numpy}"] = ufunc_row(_op)
+        ufunc_row(f"numpy.{_info.numpy}", _op)
 for _name, _op in _ALIASES.items():
-    FUNCTIONS[f"numpy.{_name}"] = ufunc_row(_op)
+    ufunc_row(f"numpy.{_name}", _op)
 for _name in _MATH.split():
-    FUNCTIONS[f"math.{_name}"] = _math_row(_MATH_ALIASES.get(_name, _name))
+    _math_row(f"math.{_name}", _MATH_ALIASES.get(_name, _name))
 for _name, _op in _MATH_ALIASES.items():
-    FUNCTIONS[f"math.{_name}"] = _math_row(_op)
-FUNCTIONS["builtins.abs"] = _math_row("abs", arrays=True)
+    _math_row(f"math.{_name}", _op)
+_math_row("builtins.abs", "abs", arrays=True)
 
 
 @function("numpy.where", "condition x=None y=None")
 def _where(call: Call) -> Result:
     if call.value("x") is NONE and call.value("y") is NONE:
-        return FUNCTIONS["numpy.nonzero"].body(call)
+        return call.as_function("numpy.nonzero", a=call.value("condition"))
     return where(call.b, *(call.operand(n) for n in ("condition", "x", "y")))
 
 
+@function("numpy.clip", f"a a_min=None a_max=None {KEYWORDS} min=None max=None", ufunc=True)
 def _clip(call: Call) -> Result:
     """maximum, then minimum: NaN goes through, as in NumPy."""
     result = call.operand("a")
@@ -99,30 +98,16 @@ def _beyond(array: Operand, bound: Operand, op: str) -> bool:
     return known < low if op == "maximum" else known > high
 
 
-_BOUNDS = [(n, NONE) for n in ("a_min", "a_max", "out", "min", "max", "dtype")]
-FUNCTIONS["numpy.clip"] = Handler((("a", REQUIRED), *_BOUNDS, ("where", True)), _clip, ufunc=True)
-
-
-@function("numpy.real", "val")
-def _real(call: Call) -> Result:
-    """A real array is its own real part."""
-    value = call.operand("val")
-    return elementwise(call.b, "real", value) if value.dtype.kind == "c" else value
-
-
 def formula(names: str, parameters: str, compute: Callable[..., ir.Expr]) -> None:
     """A ufunc that is a formula over scalars."""
-    known = [(n, REQUIRED) for n in parameters.split()]
 
+    @function(names, f"{parameters} {KEYWORDS}", ufunc=True)
     def body(call: Call) -> Result:
         if call.dtype() is not None:
             raise call.refuse("PRT901", f"the keyword `dtype` of `{call.name}` is not supported")
         operands = [call.operand(n) for n in parameters.split()]
         result = map_arrays(call.b, compute, operands, f"`{call.name}`")
         return into(call, result if isinstance(result, Array) else strong(result))
-
-    for name in names.split():
-        FUNCTIONS[f"numpy.{name}"] = Handler((*known, *KEYWORDS), body, ufunc=True)
 
 
 def _real_float(x: ir.Expr) -> ir.Expr:
@@ -162,16 +147,15 @@ def _conjugate(x: ir.Expr) -> ir.Expr:
     return cast(x, DType("int8")) if x.dtype == BOOL else operate("conj", x)
 
 
-formula("square", "x", _square)
-formula("conj", "x", _conjugate)
-formula("conjugate", "x", _conjugate)
-formula("reciprocal", "x", _reciprocal)
-formula("fabs", "x", lambda x: operate("abs", _real_float(x)))
-formula("logaddexp2", "x1 x2", _logaddexp2)
-formula("float_power", "x1 x2", lambda x, y: operate("pow", _wide(x), _wide(y)))
-formula("isposinf", "x", _signed_infinity(1.0))
-formula("isneginf", "x", _signed_infinity(-1.0))
-formula("fix", "x", lambda x: operate("trunc", x))
+formula("numpy.square", "x", _square)
+formula("numpy.conj numpy.conjugate", "x", _conjugate)
+formula("numpy.reciprocal", "x", _reciprocal)
+formula("numpy.fabs", "x", lambda x: operate("abs", _real_float(x)))
+formula("numpy.logaddexp2", "x1 x2", _logaddexp2)
+formula("numpy.float_power", "x1 x2", lambda x, y: operate("pow", _wide(x), _wide(y)))
+formula("numpy.isposinf", "x", _signed_infinity(1.0))
+formula("numpy.isneginf", "x", _signed_infinity(-1.0))
+formula("numpy.fix", "x", lambda x: operate("trunc", x))
 
 
 def _wide(x: ir.Expr) -> ir.Expr:

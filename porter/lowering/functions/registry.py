@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.ir.scalars import constant_of
 from porter.lowering.arrays.calculus import Operand, as_array
-from porter.resolve.values import NONE, Array, DTypeName, Text, Value
+from porter.numpy_functions import MISSING, declare, known
+from porter.resolve.globals import dtype_named
+from porter.resolve.values import NONE, Array, DTypeName, Function, Text, Value
 
 if TYPE_CHECKING:
     from porter.lowering.expressions.evaluate import Evaluator
-
-MISSING = object()
 
 
 class Call:
@@ -94,26 +93,19 @@ class Call:
             )
         return found
 
+    def as_function(self, name: str, **arguments: Any) -> Value:
+        """The value of another function at this call; arguments not given are its defaults."""
+        spec = known(name)
+        bound = dict(spec.parameters) | arguments
+        result: Value = spec.convert(Call(self.ev, self.name, bound, self.node))
+        return result
+
     def refuse(self, code: str, message: str, help: str = "") -> Exception:
         """A refusal at the call."""
         self.b.node = self.node
         return self.b.refuse(code, message, help)
 
 
-@dataclass(frozen=True)
-class Handler:
-    """A function's parameters (`name` or `name=default`) and what it does.
-
-    A ufunc stores into `out` itself.
-    """
-
-    parameters: tuple[tuple[str, Any], ...]
-    body: Callable[[Call], Value]
-    variadic: bool = False
-    ufunc: bool = False
-
-
-FUNCTIONS: dict[str, Handler] = {}
 _DEFAULTS: dict[str, Any] = {"None": NONE, "True": True, "False": False}
 
 
@@ -128,28 +120,28 @@ def _default(text: str) -> Any:
 
 
 def function(
-    names: str, parameters: str
+    names: str, parameters: str, **facts: Any
 ) -> Callable[[Callable[[Call], Value]], Callable[[Call], Value]]:
-    """Declare a function: dotted names separated by spaces, parameters as NumPy names them."""
+    """Declare a function: dotted names separated by spaces, parameters as NumPy names them.
+
+    Facts (see `FunctionSpec`) are given here where the table does not have them.
+    """
     parsed = []
     for part in parameters.split():
         name, _, default = part.partition("=")
-        parsed.append((name, _default(default) if default else MISSING))
-    variadic = parameters.startswith("*")
+        parsed.append((name.lstrip("*"), _default(default) if default else MISSING))
 
-    def declare(body: Callable[[Call], Value]) -> Callable[[Call], Value]:
+    def declared(body: Callable[[Call], Value]) -> Callable[[Call], Value]:
         for name in names.split():
-            FUNCTIONS[name] = Handler(tuple(parsed), body, variadic)
+            declare(name, parameters=tuple(parsed), body=body,
+                    variadic=parameters.startswith("*"), **facts)  # fmt: skip
         return body
 
-    return declare
+    return declared
 
 
 def dtype_of(value: Value) -> DType | None:
     """The dtype that a value names, or None."""
-    from porter.resolve.globals import dtype_named
-    from porter.resolve.values import Function
-
     if isinstance(value, DTypeName):
         return value.dtype
     if isinstance(value, Text):
@@ -161,4 +153,4 @@ def dtype_of(value: Value) -> DType | None:
 
 PYTHON_TYPES = {"int": WEAK_INT, "float": WEAK_FLOAT, "bool": WEAK_BOOL, "complex": WEAK_COMPLEX}
 
-__all__ = ["FUNCTIONS", "PYTHON_TYPES", "Call", "Handler", "dtype_of", "function"]
+__all__ = ["PYTHON_TYPES", "Call", "dtype_of", "function"]

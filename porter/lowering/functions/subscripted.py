@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import libcst as cst
 
-from porter.ir.scalars import constant_of, integer, number
+from porter.ir.scalars import constant_of, integer
 from porter.lowering.arrays.calculus import ONE, Operand
 from porter.lowering.arrays.rearrange import settled
 from porter.lowering.functions.grids import grid, stacked
 from porter.lowering.functions.joining import join
-from porter.lowering.functions.registry import FUNCTIONS, Call
+from porter.lowering.functions.registry import Call
 from porter.resolve.values import NONE, Array, Text, Value
 
 if TYPE_CHECKING:
@@ -84,8 +84,6 @@ def _part(call: Call, item: cst.BaseSlice) -> Any:
         )
     count = constant_of(step)
     if isinstance(count, complex) and not isinstance(count, (int, float)):
-        arguments = {"start": start, "stop": stop, "num": integer(int(abs(count))),
-                     "endpoint": number(True), "dtype": NONE}  # fmt: skip
-        return FUNCTIONS["numpy.linspace"].body(Call(call.ev, call.name, arguments, call.node))
-    arguments = {"start": start, "stop": stop, "step": step, "dtype": NONE}
-    return FUNCTIONS["numpy.arange"].body(Call(call.ev, call.name, arguments, call.node))
+        many = integer(int(abs(count)))
+        return call.as_function("numpy.linspace", start=start, stop=stop, num=many)
+    return call.as_function("numpy.arange", start=start, stop=stop, step=step)

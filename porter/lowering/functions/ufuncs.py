@@ -23,26 +23,25 @@ from porter.lowering.arrays.calculus import (
 from porter.lowering.arrays.stores import same_kind, store
 from porter.lowering.functions.creation import Empty
 from porter.lowering.functions.reductions import Fold, extreme_of
-from porter.lowering.functions.registry import MISSING, Call, Handler, function
+from porter.lowering.functions.registry import Call, function
 from porter.resolve.values import NONE, Array, Value
 from porter.sizes.polynomial import Poly
 
 #: the keywords of every ufunc; `out` may be given by position
-KEYWORDS = (("out", NONE), ("where", True), ("dtype", NONE))
+KEYWORDS = "out=None where=True dtype=None"
 #: dtype rules for which `dtype=` means: compute in that dtype
 _COMPUTED_IN = {"arith", "divide", "float", "real_float", "order", "keep", "bits"}
 
 
-def ufunc_row(op: str) -> Handler:
-    """The handler of an operation of the table, with the keywords of a ufunc."""
+def ufunc_row(name: str, op: str) -> None:
+    """Declare an operation of the table, with the keywords of a ufunc."""
     names = ("x1", "x2") if OPS[op].arity == 2 else ("x",)
 
+    @function(name, f"{' '.join(names)} {KEYWORDS}", ufunc=True)
     def body(call: Call) -> Value:
         operands = [in_dtype(call, op, call.operand(n)) for n in names]
         result = elementwise(call.b, op, *operands)
         return into(call, result if isinstance(result, Array) else strong(result))
-
-    return Handler((*((n, MISSING) for n in names), *KEYWORDS), body, ufunc=True)
 
 
 def strong(e: ir.Expr) -> ir.Expr:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from porter import ir
 from porter.lowering.expressions.texts import is_text
+from porter.numpy_functions import method_of, spec_of
 from porter.resolve.values import Array, Function, Module
 from porter.source.walk import children
 
@@ -17,12 +18,7 @@ if TYPE_CHECKING:
 
 #: libraries whose functions leave their arguments as they are (but for those below)
 _LIBRARIES = {"numpy", "scipy", "math", "builtins", "logging", "warnings", "time", "json", "os"}
-_CHANGING = {"copyto", "put", "place", "putmask", "fill_diagonal", "shuffle", "put_along_axis",
-             "setattr", "exec", "eval", "delattr", "at"}  # fmt: skip
-#: methods of arrays that only read
-_READING = {"tolist", "tobytes", "mean", "sum", "std", "var", "min", "max", "argmin", "argmax",
-            "any", "all", "item", "copy", "astype", "round", "dot", "nonzero", "cumsum", "cumprod",
-            "ptp", "prod", "argsort", "searchsorted", "trace", "repeat", "clip"}  # fmt: skip
+_CHANGING = {"setattr", "exec", "eval", "delattr"}
 _CONTAINERS = {"builtins.dict", "builtins.list", "builtins.tuple"}
 
 
@@ -47,15 +43,17 @@ def reads_only(body: Body, call: cst.Call) -> bool:
     if is_text(call, body.env):
         return True
     name = callee(body, call.func)
-    known = name.split(".")[0] in _LIBRARIES and name.split(".")[-1] not in _CHANGING
-    return known and name not in _CONTAINERS
+    library, _, short = name.partition(".")
+    changes = short in _CHANGING or spec_of(name.rpartition(".")[2]).changes
+    return library in _LIBRARIES and not changes and name not in _CONTAINERS
 
 
 def check_call(body: Body, call: cst.Call, reads: Callable[[cst.CSTNode], bool]) -> None:
     """Refuse a call that may change an array of the device: its copy would change instead."""
     func = call.func
     if isinstance(func, cst.Attribute) and reads(func.value):
-        if func.attr.value not in _READING:
+        method = method_of(func.attr.value)
+        if method is None or method.changes or method.view:
             raise body.b.refuse("PRT901", f"`.{func.attr.value}()` of an array on the host")
         return
     if not any(reads(a.value) for a in call.args):

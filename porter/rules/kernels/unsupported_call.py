@@ -6,16 +6,15 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
+from porter.numpy_functions import spec_of
 from porter.rules.base import Rule
 from porter.rules.kernels.replacement import CURES, replacement
 from porter.rules.model import ON_DEVICE, Function, PyFile
 from porter.rules.nopython.calls import NOT_CALLED
-from porter.rules.words import words
 from porter.support.tables import table
 
 #: the setting under which numba-cuda can allocate, and then has more than the tables say
 ALLOCATES = "ENABLE_NRT"
-_ALLOCATE = words("zeros ones empty full arange linspace zeros_like ones_like empty_like array eye")
 
 
 class UnsupportedInKernel(Rule):
@@ -200,6 +199,6 @@ def cure_of(name: str) -> str | None:
         return "compute it on the host, or write it with operators"
     if short in CURES:
         return f"write {CURES[short]}"
-    if short in _ALLOCATE:
+    if spec_of(short).creates:
         return "pass the array in, or use cuda.local.array or cuda.shared.array"
     return "write it with loops over scalars, or call it on the host"

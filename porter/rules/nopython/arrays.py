@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 from collections import Counter
 
+from porter.numpy_functions import known
 from porter.rules.model import Function, PyFile
 from porter.rules.words import words
 
 _ONLY_ARRAYS = words("shape ndim dtype strides itemsize nbytes T")
-_MAKERS = words(
-    "zeros ones empty full arange linspace eye zeros_like ones_like empty_like full_like array "
-    "asarray ascontiguousarray copy"
-)
 
 
 def certain_arrays(file: PyFile, function: Function) -> set[str]:
@@ -40,5 +37,5 @@ def _made(file: PyFile, function: Function) -> set[str]:
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
         for t in node.targets
         if isinstance(t, ast.Name)
-        and (file.qualified(node.value.func, function) or "").removeprefix("numpy.") in _MAKERS
+        and known(file.qualified(node.value.func, function) or "").creates
     }

@@ -11,10 +11,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from porter.numpy_functions import known
 from porter.rules.model import FUNCTIONS, Function, PyFile, walk_own
 from porter.rules.words import words
 
-_MAKERS = words("zeros ones empty full arange linspace eye zeros_like ones_like empty_like array")
 _NUMBERS = words("int float bool complex len abs round")
 _OPAQUE = words("isinstance hasattr type literally literal_unroll")
 
@@ -175,7 +175,7 @@ class Flow:
             # abs and round keep an array an array
             return None if own or name in ("abs", "round") else "a number"
         name = self.file.qualified(node.func, self.function) or ""
-        return "an array" if name.removeprefix("numpy.") in _MAKERS and "." in name else None
+        return "an array" if known(name).creates else None
 
     def _prunable(self, test: ast.expr) -> bool:
         """Whether Numba may know the outcome when it compiles, and drop a branch: tests of

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from porter.numpy_functions import spec_of
+
 _OPERATORS: dict[type[ast.operator], tuple[str, Callable[..., Any], Callable[..., Any]]] = {
     ast.Add: ("add", operator.add, operator.iadd),
     ast.Sub: ("sub", operator.sub, operator.isub),
@@ -25,14 +27,6 @@ _OPERATORS: dict[type[ast.operator], tuple[str, Callable[..., Any], Callable[...
     ast.MatMult: ("matmul", operator.matmul, operator.imatmul),
 }
 _BY_NAME = {name: (plain, in_place) for name, plain, in_place in _OPERATORS.values()}
-#: functions and methods whose floating results are rounded, and new objects
-_ROUNDED = frozenset(
-    {"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos"}
-    | {"tan", "arcsin", "arccos", "arctan", "arctan2", "asin", "acos", "atan", "atan2", "sinh"}
-    | {"cosh", "tanh", "hypot", "power", "pow", "sum", "mean", "std", "var", "prod", "dot"}
-    | {"cumsum", "norm", "einsum", "erf", "erfc", "gamma", "lgamma", "average", "trace"}
-    | {"matmul", "inner", "outer", "tensordot", "linspace", "cumprod", "nansum", "nanmean"}
-)
 _RANDOM = [np.random.default_rng(0)]
 _WIDE_HELPS = bool(np.finfo(np.longdouble).eps < np.finfo(np.float64).eps)
 
@@ -69,7 +63,7 @@ class Roughen(ast.NodeTransformer):
         """The results of functions that round are moved too."""
         self.generic_visit(node)
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        if name not in _ROUNDED or any(k.arg == "out" for k in node.keywords):
+        if not spec_of(name).rounds or any(k.arg == "out" for k in node.keywords):
             return node
         return _call("_porter_moved", node, node)
 

@@ -6,28 +6,21 @@ argument and may return any of them.
 
 from __future__ import annotations
 
-from porter.numpy_functions import method_of, methods
-
 #: attributes that are numbers or dtypes, never a part of the array
 PLAIN_ATTRIBUTES = frozenset({"shape", "dtype", "size", "ndim", "nbytes", "itemsize", "strides"})
 
-_ARRAY_METHODS = [m for m in map(method_of, methods()) if m is not None]
-#: methods of arrays, texts and containers that return something new and change nothing
+#: methods of texts and containers that return something new and change nothing; those of arrays
+#: are in the records of NumPy's functions, as all that is known of these
 FRESH_METHODS = frozenset(
-    {m.short for m in _ARRAY_METHODS if not (m.view or m.changes)}
-    | {"index", "count", "join", "format", "upper", "lower"}
+    {"index", "count", "join", "format", "upper", "lower"}
     | {"strip", "split", "startswith", "endswith", "replace", "encode", "decode", "bit_length"}
     | {"is_integer", "as_integer_ratio", "hex", "isdigit", "__len__"}
 )
 #: methods that change nothing and return a part of their object
-VIEW_METHODS = frozenset(
-    {m.short for m in _ARRAY_METHODS if m.view}
-    | {"items", "keys", "values", "get", "__getitem__", "__iter__"}
-)
+VIEW_METHODS = frozenset({"items", "keys", "values", "get", "__getitem__", "__iter__"})
 #: methods that change their object
 CHANGING_METHODS = frozenset(
-    {m.short for m in _ARRAY_METHODS if m.changes}
-    | {"append", "extend", "insert", "remove", "pop", "clear", "reverse", "update", "add"}
+    {"append", "extend", "insert", "remove", "pop", "clear", "reverse", "update", "add"}
     | {"discard", "setdefault", "popitem", "appendleft", "extendleft", "popleft", "rotate"}
     | {"intersection_update", "difference_update", "symmetric_difference_update", "subtract"}
     | {"__setitem__", "__delitem__", "__iadd__", "__imul__", "__setattr__"}

@@ -12,7 +12,7 @@ import builtins
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from porter.numpy_functions import spec_of
+from porter.numpy_functions import method_of, spec_of
 from porter.resolve import calls
 from porter.resolve.filenames import NOTHING, FileNames, Names
 from porter.resolve.syntax import (
@@ -407,11 +407,12 @@ class Walker:
     def _method(self, node: ast.Call, owner: Names, given: Names) -> Names:
         assert isinstance(node.func, ast.Attribute)
         name = node.func.attr
-        if name in calls.FRESH_METHODS:
+        spec = method_of(name)
+        if name in calls.FRESH_METHODS or (spec and not (spec.view or spec.changes)):
             return NOTHING
-        if name in calls.VIEW_METHODS:
+        if name in calls.VIEW_METHODS or (spec and spec.view):
             return owner | given
-        sure = name in calls.CHANGING_METHODS
+        sure = name in calls.CHANGING_METHODS or spec is not None
         self._change(owner, node.lineno, sure)
         for own in owner:
             self._alias(own, given)

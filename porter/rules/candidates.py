@@ -14,14 +14,13 @@ from collections.abc import Mapping
 from pathlib import PurePath
 
 from porter.diagnostics import Diagnostic
-from porter.numpy_functions import methods
+from porter.numpy_functions import method_of
 from porter.rules.lifting.loops import only_numbers, works_on_arrays
 from porter.rules.model import Function, Kind, PyFile, walk_own
 from porter.rules.nopython.calls import uncompilable_calls
 from porter.rules.words import words
 
 _ATTRIBUTES = words("shape size ndim T dtype real imag flat")
-_METHODS = frozenset(methods())
 _OBJECTS = (
     *(ast.Dict, ast.Set, ast.JoinedStr, ast.Lambda, ast.Try, ast.With, ast.Raise, ast.Assert),
     *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Delete, ast.Global),
@@ -66,7 +65,7 @@ def _arithmetic(file: PyFile, function: Function, node: ast.AST) -> bool:
         return node.value is None or isinstance(node.value, (int, float, complex, bool))
     if isinstance(node, ast.Attribute):
         known = file.qualified(node, function) is not None
-        return known or node.attr in _ATTRIBUTES or node.attr in _METHODS
+        return known or node.attr in _ATTRIBUTES or method_of(node.attr) is not None
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
         return node.func.id not in _ASKS
     return not isinstance(node, _OBJECTS)
@@ -115,7 +114,7 @@ def is_arithmetic(file: PyFile, function: Function) -> bool:
 
 def _computes(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute):
-        return node.attr in _ATTRIBUTES or node.attr in _METHODS
+        return node.attr in _ATTRIBUTES or method_of(node.attr) is not None
     if isinstance(node, ast.BinOp):
         sides = (node.left, node.right)
         return not any(isinstance(s, (ast.JoinedStr, ast.Constant)) and _is_text(s) for s in sides)

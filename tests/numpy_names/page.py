@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
+import porter.lowering.functions  # noqa: F401  (it declares the handlers)
+from porter.lowering.expressions import calls
+from porter.numpy_functions import SPECS, converted, method_of, methods
 from tests.numpy_names.case import DTYPES, Row, table
 from tests.support.paths import ROOT
 
@@ -41,6 +45,27 @@ LEGEND = {
     "library": "As above; with `--library cupy` the call is CuPy's, on the device.",
     "refused": "porter says so at the call and writes nothing for the function.",
 }
+#: names that are types or syntax, or gone from NumPy 2.4: tested in the corpus
+SYNTAX = {
+    "builtins.callable",
+    "builtins.hasattr",
+    "builtins.isinstance",
+    "builtins.list",
+    "builtins.tuple",
+    "numba.prange",
+    "numpy.iscomplexobj",
+    "numpy.isrealobj",
+    "numpy.isscalar",
+    "numpy.issubdtype",
+    "numpy.ndarray",
+    "numpy.trapz",
+}
+
+
+def untried(rows: Mapping[str, Row]) -> list[str]:
+    """The names that porter converts and that have no row."""
+    own = (f"ndarray.{m}" for m in methods() if (spec := method_of(m)) and spec.body is not None)
+    return sorted({*filter(converted, SPECS), *calls._BUILTINS, *own} - rows.keys() - SYNTAX)
 
 
 def shown(name: str) -> str:
@@ -78,6 +103,9 @@ def lines() -> list[str]:
         if chosen:
             text += ["", f"## {title}", "", *([LEGEND[status], ""] if LEGEND[status] else [])]
             text += _others(chosen) if status == "refused" else _tried(chosen)
+    left = untried(everything)
+    if left:
+        text += ["", "## Converted, without a row", "", ", ".join(map(shown, left))]
     return text
 
 

@@ -352,7 +352,7 @@ def fold(choice: Choice, scope: Scope, want: tuple[int, ...], depth: int) -> Ter
         words.append("keepdims=True")
     if name in ("sum", "prod", "mean") and choice.chance(8):
         words.append(f"dtype=np.{choice.pick(['float64', 'float32', 'int64'])}")
-    if numpy_functions.method_of(name) is not None and choice.chance(60):
+    if numpy_functions.known(f"numpy.{name}").method is not None and choice.chance(60):
         text = f"{x.text}.{name}({', '.join(words)})"
     else:
         text = f"np.{name}({', '.join([x.text, *words])})"

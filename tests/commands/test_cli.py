@@ -226,6 +226,7 @@ def test_standard_input_has_the_name_it_is_given() -> None:
     assert done.stdout.startswith("named.py:6:5: PRT301 ")
 
 
+@pytest.mark.slow
 def test_twenty_thousand_lines_end_well(tmp_path: Path) -> None:
     body = (
         "def f{0}(rows):\n    for row in rows:\n        print(row.name)\n    return len(rows)\n\n\n"

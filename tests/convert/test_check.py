@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import porter.verify.run
 from porter.cli import main
 from tests.support.shell import Shell
 
@@ -46,7 +45,7 @@ def folder(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     def verify(*arguments: object, **options: object) -> None:
         raise AssertionError("nothing is to be verified")
 
-    monkeypatch.setattr(porter.verify.run, "verify_module", verify)
+    monkeypatch.setattr("porter.convert.files.verify_module", verify)
     shell.write("s.py", SOURCE)
     return shell
 

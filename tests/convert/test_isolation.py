@@ -110,7 +110,7 @@ def test_a_proof_that_breaks_is_that_function_s(
         names = [n for n in ("good", "fine") if f"def {n}(" in text]
         return [FunctionEvidence(n, [Evidence("simulator", PASSED, 3, {})]) for n in names]
 
-    monkeypatch.setattr("porter.verify.run.verify_module", verify)
+    monkeypatch.setattr("porter.convert.files.verify_module", verify)
     monkeypatch.delenv("PORTER_DEBUG", raising=False)
     shell.write("a.py", SOURCE)
     assert shell.convert("a.py", verify=True) == 1

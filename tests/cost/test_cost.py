@@ -60,6 +60,7 @@ def counted(keys: tuple[str, ...], size: int) -> Iterator[dict[str, Any]]:
     return map(json.loads, done.stdout.splitlines())
 
 
+@pytest.mark.slow
 def test_counts_are_those_of_the_simulator() -> None:
     """Bytes that are moved and launches exactly, memory traffic nearly."""
     seen = []

@@ -23,7 +23,7 @@ HTML = re.compile(
     r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\s*'
     r'<img src="([^"]+)" alt="([^"]+)">\s*</picture>'
 )
-FILES = sorted(IMAGES.iterdir())
+FILES = sorted(IMAGES.glob("*.png"))
 MOST_BYTES = 300_000
 #: counts colours, and takes the mean of all channels
 COUNT = """

@@ -115,6 +115,7 @@ def assert_kept(path: Path, name: str) -> None:
     assert path.read_text() == mine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "name", "edits"), rows(RIGHT))
 def test_a_right_edit_is_proved(tmp_path: Path, what: str, name: str, edits: Edits) -> None:
     path = edited(tmp_path, name, edits)
@@ -124,6 +125,7 @@ def test_a_right_edit_is_proved(tmp_path: Path, what: str, name: str, edits: Edi
     assert_kept(path, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "name", "edits"), rows(WRONG))
 def test_a_wrong_edit_is_not(tmp_path: Path, what: str, name: str, edits: Edits) -> None:
     path = edited(tmp_path, name, edits)
@@ -134,6 +136,7 @@ def test_a_wrong_edit_is_not(tmp_path: Path, what: str, name: str, edits: Edits)
     assert_kept(path, name)
 
 
+@pytest.mark.slow
 def test_a_kernel_that_wants_its_own_blocks_is_run_by_the_emulator(tmp_path: Path) -> None:
     """Its stride is right for blocks of 256 threads only."""
     path = edited(tmp_path, "gaussian", [("cuda.gridsize(1)", "256 * cuda.gridDim.x")])

@@ -26,6 +26,9 @@ from mutations import KINDS, Module, Mutant, mutants
 
 Made = list[tuple[Path, Module, list[Mutant]]]
 
+#: the mutants alone take long to make
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:

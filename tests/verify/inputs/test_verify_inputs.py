@@ -176,6 +176,7 @@ def test_inputs_are_cut_together() -> None:
     assert sizes_of(wrong, parameters) is None
 
 
+@pytest.mark.slow
 def test_one_array_is_given_for_two_whose_sizes_nothing_ties(tmp_path: Path) -> None:
     """A sum before the loop is of an array that the loop changes, if both are one."""
     source = tmp_path / "add.py"

@@ -1,0 +1,1 @@
+"""A block of rules outside of the package."""

@@ -1,0 +1,48 @@
+"""Each page `docs/add-a-*.md` is followed once, from outside of the package.
+
+A recipe runs in a process of its own: what it adds is not there for other tests.  The code that
+its page shows is the code that runs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+
+HERE = Path(__file__).parent
+#: each page with the files that follow it
+RECIPES = {
+    "numpy-function": ["function.py"],
+    "rule": ["rule.py", "rules/added/float_grid.py"],
+    "pass": ["pass_.py"],
+    "target": ["target.py"],
+}
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_a_recipe_works(recipe: str) -> None:
+    module = RECIPES[recipe][0].removesuffix(".py")
+    done = subprocess.run(
+        [sys.executable, "-m", f"tests.recipes.{module}"],
+        cwd=ROOT, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_page_shows_what_runs(recipe: str) -> None:
+    page = (ROOT / "docs" / f"add-a-{recipe}.md").read_text("utf-8")
+    texts = [(HERE / name).read_text("utf-8") for name in RECIPES[recipe]]
+    shown = re.findall(r"^```python\n(.*?)^```", page, re.M | re.S)
+    assert shown
+    for code in shown:
+        # "..." stands for lines that are left out
+        parts = [part.strip("\n") for part in re.split(r"^ *\.\.\.\n", code, flags=re.M)]
+        assert any(all(part in text for part in parts) for text in texts), code

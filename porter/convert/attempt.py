@@ -21,7 +21,7 @@ from porter.lowering.state.builder import refusal
 from porter.resolve.attributes import as_function, methods_of, parameters_of
 from porter.resolve.globals import Globals
 from porter.resolve.values import Function
-from porter.schedule.nodes import Launch, Plan
+from porter.schedule.nodes import Launch, Plan, items_of
 from porter.source.module import FunctionSource
 from porter.support.reserved import ATTRIBUTE_PREFIX
 
@@ -101,8 +101,6 @@ _FINAL = {"PRT901", "PRT904", "PRT906", "PRT909"}
 
 def _planned(function: FunctionSource, program: ir.Program) -> Plan:
     result = plan(program)
-    from porter.schedule.nodes import items_of
-
     if not any(isinstance(i, Launch) for i in items_of(result.items)):
         if program.kept:
             why = program.kept[0]

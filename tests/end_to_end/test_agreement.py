@@ -79,11 +79,13 @@ def compare(file: SourceFile, config: Config) -> None:
     assert {n for n, v in made.items() if v != "refused"} <= seen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_both_say_the_same_of_the_corpus(path: Path) -> None:
     compare(read(str(path)), Config())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["loops_in_order", "tricky"])
 def test_both_say_the_same_with_allow_serial(name: str) -> None:
     compare(read(str(CORPUS / f"{name}.py")), Config(allow_serial=True))

@@ -17,6 +17,7 @@ from tests.support.paths import EXAMPLES, GOLDEN, ROOT
 MODULES = sorted(GOLDEN.glob("*_cuda.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem.removesuffix("_cuda"))
 def test_example_behaves_as_numpy_does(module: Path) -> None:
     source = EXAMPLES / f"{module.stem.removesuffix('_cuda')}.py"

@@ -97,7 +97,7 @@ def test_templates_of_a_team_go_before_ours(tmp_path: Path) -> None:
     (tmp_path / "own.j2").write_text("{% if true %}\n    x = {{ value }}\n{% endif %}\n")
     name = min(TEMPLATES)
     (tmp_path / name).write_text("theirs")
-    templates = environment(tmp_path)
+    templates = environment((tmp_path,))
     assert templates.get_template("own.j2").render(value=1) == "    x = 1\n"
     assert templates.get_template(name).render() == "theirs"
     assert set(templates.list_templates()) == TEMPLATES | {"own.j2"}

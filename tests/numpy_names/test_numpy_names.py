@@ -54,6 +54,7 @@ def test_what_the_page_calls_refused_is_refused() -> None:
         assert (trial.label, refusal_of(trial)[:4]) == (trial.label, "PRT9")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", ["151", pytest.param("23", marks=pytest.mark.long)])
 def test_a_part_runs_on_the_simulator(every: str) -> None:
     command = [sys.executable, "-m", "tests.numpy_names.run", "--every", every]

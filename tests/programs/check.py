@@ -93,7 +93,7 @@ def _refused_at_last(program: Program) -> Outcome | None:
     module = SourceModule(program.source, "f.py")
     function = next(f for f in module.functions if f.name == "f")
     try:
-        convert_function(function, program.signature, Globals(module), None)
+        convert_function(function, program.signature, Globals(module))
     except Refusal as refusal:
         return Outcome("refused", f"{refusal.diagnostic.code} {refusal.diagnostic.message}")
     return None

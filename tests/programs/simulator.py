@@ -37,7 +37,7 @@ def converted(program: Program, *, siblings: bool = True) -> Callable[..., Any]:
     """The generated function `f`, with small blocks so that small arrays fill several."""
     module = SourceModule(program.source, "f.py")
     function = next(f for f in module.functions if f.name == "f")
-    made = convert_function(function, program.signature, Globals(module), None, siblings=siblings)
+    made = convert_function(function, program.signature, Globals(module), siblings=siblings)
     text = module_text([made.text], "")
     for name, size in SMALL.items():
         text = re.sub(rf"^{name} = \d+", f"{name} = {size}", text, flags=re.M)

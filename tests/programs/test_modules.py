@@ -18,6 +18,7 @@ def run(count: int, seed: int) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_random_modules() -> None:
     said = run(150, 1)
     right = int(said.partition(" right")[0].rpartition(" ")[2])

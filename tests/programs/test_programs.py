@@ -19,6 +19,7 @@ from tests.support.paths import ROOT
 OUTCOMES: collections.Counter[str] = collections.Counter()
 
 
+@pytest.mark.slow
 @settings(max_examples=300, derandomize=True, deadline=None, database=None,
           phases=[Phase.generate], suppress_health_check=list(HealthCheck))  # fmt: skip
 @given(programs())

@@ -56,7 +56,6 @@ DEFERRED = {
 }
 #: imports inside functions for another reason: they are to go, and the list shrinks
 OPEN = """
-        porter.convert.attempt -> porter.schedule.elementwise
         porter.lowering.* -> porter.*
         porter.sizes.polynomial -> porter.ir.printer
         porter.transforms.arrays.hoist_reductions -> porter.*
@@ -76,8 +75,6 @@ CIRCLES = """
     lowering.statements.untouched
 
     lowering.state.builder lowering.state.facts lowering.state.mixed
-
-    codegen.kernel.blocks codegen.kernel.kernels codegen.kernel.private codegen.kernel.scans
 
     ir.nodes ir.printer sizes.polynomial
 """

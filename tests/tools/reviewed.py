@@ -26,8 +26,6 @@ LONG_FILES = {
 LONG_FUNCTIONS = {"inference/usage.py visit_Call"}
 LARGE_STATES = {
     "codegen/kernel/expressions.py ExpressionWriter",
-    "codegen/kernel/kernels.py Written",
-    "emulate/launch.py _Launch",
     "emulate/program.py Program",
     "inference/evidence.py Usage",
     "ir/context.py Context",
@@ -36,7 +34,6 @@ LARGE_STATES = {
     "lowering/statements/statements.py Body",
     "resolve/effects.py Region",
     "resolve/globals.py Globals",
-    "source/module.py SourceModule",
     "trace/child.py Session",
     "trace/recorder.py _Function",
     "transforms/loops/scan_loops.py _Split",
@@ -52,7 +49,6 @@ ALIVE = {
     "Typer reads the members": ["commands/parameters.py *"],
     "libcst calls visitors": ["* visit_*", "* leave_*", "* on_visit", "* on_leave"],
     "found by the node's class": ["resolve/effects.py _do_*", "resolve/effects.py _of_*"],
-    "found by the kernel's kind": ["codegen/host/launches.py _launch_*"],
     "Numba reads what is set, and calls what is overridden": [
         "emulate/source/threads.py *",
         "verify/compile/backends.py _cached_cc",
@@ -69,9 +65,8 @@ ALIVE = {
     ],
     "tests and benchmarks call it": [
         "codegen/module/module.py module_text",
-        "emulate/program.py forget",
         "rules/fixes.py apply_fixes",
-        "trace/lookup.py forget",
+        "schedule/registry.py registered",
     ],
     "one name for each dtype": ["dtypes/dtype.py FLOAT32"],
     "written to JSON": ["verify/inputs/large.py costly", "verify/checks/verifier.py costly"],

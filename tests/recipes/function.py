@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from porter.lowering.arrays.calculus import as_array, elementwise, normal_axis, reduce
 from porter.lowering.functions.registry import Call, function
+from porter.numpy_functions import Rank
 from porter.resolve.values import Value
 from tests.recipes.checks import refused, verified
 
 
-@function("numpy.vecdot", "x1 x2 axis=-1")
+@function("numpy.vecdot", "x1 x2 axis=-1", rank=Rank.REDUCED, axes=1, rounds=True)
 def _vecdot(call: Call) -> Value:
     """The sum of products along one axis."""
     x, y, axis = call.array("x1"), call.array("x2"), int(call.constant("axis"))

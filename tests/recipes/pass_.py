@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from porter import ir
 from porter.convert import passes
-from porter.ir.context import Context, map_blocks, map_exprs
+from porter.convert.passes import Pass
+from porter.ir.context import Context
+from porter.ir.rebuild import map_blocks, map_exprs
 from porter.ir.walk import rewrite
 from tests.recipes.checks import plan_of, verified
 
@@ -22,6 +24,9 @@ def _simpler(e: ir.Expr) -> ir.Expr | None:
     return None
 
 
+DOUBLE_NEGATIONS = Pass("double negations", drop_double_negations)
+
+
 SOURCE = """
 import numpy as np
 
@@ -35,9 +40,9 @@ SIGNATURE = "float64[:, :], float64[:, :]"
 
 def main() -> None:
     before = plan_of(SOURCE, "f", SIGNATURE)
-    # definitions are in place of their reads behind `store`
-    at = passes.PASSES.index(passes.store) + 1
-    passes.PASSES = (*passes.PASSES[:at], drop_double_negations, *passes.PASSES[at:])
+    # definitions are in place of their reads behind `materialise`
+    at = [p.name for p in passes.PASSES].index("materialise") + 1
+    passes.PASSES = (*passes.PASSES[:at], DOUBLE_NEGATIONS, *passes.PASSES[at:])
     after = plan_of(SOURCE, "f", SIGNATURE)
     assert before.count("neg(neg(") == 2 and "neg" not in after
     verified(SOURCE, "f", SIGNATURE)

@@ -28,7 +28,6 @@ LARGE_STATES = {
     "codegen/kernel/expressions.py ExpressionWriter",
     "emulate/program.py Program",
     "inference/evidence.py Usage",
-    "ir/context.py Context",
     "lowering/host/text.py HostText",
     "lowering/state/builder.py Builder",
     "lowering/statements/statements.py Body",

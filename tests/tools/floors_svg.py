@@ -25,7 +25,7 @@ BANDS = [
     ("Loops", "array program to loops", "transforms analyses"),
     ("Array program", "Python and types\nto the IR", "lowering inference resolve syntax"),
     ("IR", "nodes, checker,\ninterpreter", "ir"),
-    ("Ground", "what everybody\nneeds", "sizes trace dtypes source"),
+    ("Ground", "what everybody\nneeds", "sizes trace numpy_functions dtypes source"),
     ("", "", "guarded options bounded diagnostics support"),
 ]
 WIDTH, LEFT, BAND, BOX, GAP = 1000, 205, 82, 30, 44
@@ -112,7 +112,7 @@ def drawing() -> str:
         "<title>The floors of porter: an import goes down</title>",
         f"<style>{STYLE}</style>",
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#5f8d89"/></marker></defs>',
+        'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" fill="#5f8d89"/></marker></defs>',
         f'<rect width="{WIDTH}" height="{height}" rx="10" fill="#f7fbfa"/>',
     ]
     for row, (title, note, _) in enumerate(BANDS):
@@ -130,13 +130,15 @@ def drawing() -> str:
             f'<text class="note" x="26" y="{top + 48 + 15 * n}">{escape(line)}</text>'
             for n, line in enumerate(note.split("\n"))
         ]
+    level = {name: n for n, floor in enumerate(floors()) for name in floor}
     down = {(a, b) for a, b in rooms() if order.index(a) < order.index(b)}
     for a, b in reduced(graph(down)):
         line = arrow(place[a], place[b])
         parts.append(f'<path class="arrow" d="{line}" marker-end="url(#tip)"/>')
     for a, b in sorted(rooms().keys() - down):
         line = arrow(place[a], place[b])
-        parts.append(f'<path class="arrow up" d="{line}" marker-end="url(#tip)"/>')
+        kind = "arrow up" if level[b] < level[a] else "arrow"
+        parts.append(f'<path class="{kind}" d="{line}" marker-end="url(#tip)"/>')
     for name, box in place.items():
         parts.append(
             f'<rect class="box" x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" '

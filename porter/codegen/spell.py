@@ -38,8 +38,9 @@ HELPERS = {"maximum", "minimum", "fmax", "fmin", "sign", "rint", "logaddexp", "h
 #: the constant of the operand's own type that a helper is given as its last argument
 EXTRA = {"sign": 1.0, "rint": 0.5, "logaddexp": 0.0, "heaviside": 1.0}
 
-#: how stores of several threads into one element combine: functions of `cuda.atomic`
-ATOMICS = {"add": "add", "max": "max", "min": "min", "band": "and_", "bor": "or_", "bxor": "xor"}
+
+#: how stores combine whose threads may meet in an element: each target spells these updates
+UPDATES = {"add", "max", "min", "band", "bor", "bxor"}
 
 
 def parenthesised(text: str, inner: int, outer: int) -> str:

@@ -43,8 +43,9 @@ class Loop:
 class KernelWriter(Protocol):
     """Writes expressions and statements of one kernel; its arguments are collected on the way."""
 
-    #: an index or a size of the plan -> what the kernel calls it
-    names: dict[str, str]
+    @property
+    def names(self) -> dict[str, str]:
+        """An index or a size of the plan -> what the kernel calls it."""
 
     def index(self, name: str) -> str:
         """The kernel's name of an index."""

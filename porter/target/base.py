@@ -51,6 +51,12 @@ class Target(ABC):
         """The functions that stand in for Python's `math` on a simulator; empty for none."""
         return ""
 
+    # -- statements of a kernel ------------------------------------------------------------
+
+    def atomic(self, op: str, array: str, index: str, value: str) -> str:
+        """The update of an element that several threads may meet in."""
+        raise NotImplementedError
+
     # -- statements of the host function ---------------------------------------------------
 
     @abstractmethod

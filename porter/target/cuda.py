@@ -23,6 +23,8 @@ _STAND_INS: dict[str, str] = {
 _RAISING = _STAND_INS.keys() - {
     "asinh", "atan", "atan2", "copysign", "hypot", "isfinite", "isinf", "isnan", "tanh",
 }  # fmt: skip
+#: how updates combine -> the function of `cuda.atomic`
+_ATOMICS = {"add": "add", "max": "max", "min": "min", "band": "and_", "bor": "or_", "bxor": "xor"}
 _CONSTANTS = {"pi": "math.pi", "e": "math.e", "inf": "math.inf", "nan": "math.nan"}
 
 
@@ -77,6 +79,10 @@ class Cuda(Target):
         return ", ".join(
             f"{m}=np.{_STAND_INS[m]}" if m in _STAND_INS else f"{m}={plain[m]}" for m in used
         )
+
+    def atomic(self, op: str, array: str, index: str, value: str) -> str:
+        """A function of `cuda.atomic`."""
+        return f"cuda.atomic.{_ATOMICS[op]}({array}, {index}, {value})"
 
     def empty(self, shape: str, dtype: str) -> str:
         """`cuda.device_array`."""

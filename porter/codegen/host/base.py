@@ -7,7 +7,7 @@ from functools import cached_property
 from porter import ir
 from porter.codegen.host.text import HostText
 from porter.codegen.kernel.kernels import KernelTexts
-from porter.codegen.kernel.writer import Needs
+from porter.codegen.kernel.state import Needs
 from porter.codegen.module.marks import one_line, quoted
 from porter.dtypes.dtype import DType
 from porter.schedule.elementwise import is_elementwise

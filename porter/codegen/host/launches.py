@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from porter import ir
 from porter.codegen.host.base import HostBase
-from porter.codegen.kernel.writer import Written
+from porter.codegen.kernel.state import Written
 from porter.dtypes.dtype import DType
 from porter.schedule.base import Fitted, Grid, Kernel
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from porter import ir
-from porter.codegen.kernel.writer import Needs
+from porter.codegen.kernel.state import Needs
 from porter.codegen.polys import host_atom, poly_parts
 from porter.codegen.spell import (
     ATOM,

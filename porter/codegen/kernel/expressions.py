@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from porter import ir
 from porter.codegen.kernel.errors import NEGATIVE_POWER, OUT_OF_BOUNDS
-from porter.codegen.polys import poly_parts, poly_text
+from porter.codegen.kernel.sizes import SizeWriter
+from porter.codegen.polys import poly_parts
 from porter.codegen.spell import (
     ATOM,
     COMPARE,
@@ -25,180 +26,12 @@ from porter.codegen.spell import (
     parenthesised,
 )
 from porter.dtypes.dtype import DType
-from porter.ir.walk import statements, walk
-from porter.schedule.writing import Lines
-from porter.sizes.polynomial import BORDERS, Apply, Atom, Data, Dim, Poly, Symbol, unchecked
+from porter.ir.walk import walk
+from porter.sizes.polynomial import Poly, unchecked
 
 
-@dataclass
-class Needs:
-    """What the module must provide for the kernels written so far."""
-
-    helpers: set[str] = field(default_factory=set)
-    math: set[str] = field(default_factory=set)
-    numpy: bool = False
-    numba_types: set[str] = field(default_factory=set)
-    constants: set[str] = field(default_factory=set)
-    imports: set[str] = field(default_factory=set)
-
-
-class ExpressionWriter:
+class ExpressionWriter(SizeWriter):
     """Writes expressions of one kernel; `writer.Writer` adds loops and statements."""
-
-    def __init__(
-        self,
-        name: str,
-        buffers: dict[str, ir.Buffer],
-        order: Sequence[str],
-        constants: Iterable[str],
-        needs: Needs,
-    ) -> None:
-        self.name = name
-        self.buffers = buffers
-        self.order = order
-        self.constants = set(constants)
-        self.needs = needs
-        self.arrays: dict[str, None] = {}
-        self.written: set[str] = set()
-        self.scalars: dict[tuple[ir.Expr, DType], str] = {}
-        self.sizes: dict[str, str] = {}
-        self.types_used: dict[str, str] = {}
-        self.names: dict[str, str] = {}
-        self.taken: set[str] = set()
-        self.own: set[str] = set()
-        self.private: dict[str, str] = {}
-        self.shared: set[str] = set()  # arrays in shared memory
-        self.partials: dict[str, DType] = {}
-        self.errors: set[int] = set()
-        self.lines = Lines()
-        self.indent = 0
-        self._bounds: dict[Atom, str] = {}
-        self._results: dict[ir.Reduce, str] = {}  # folds that the current statement has made
-        self._keeps = False  # whether what is written is one statement, so that they hold
-        self._shown: set[tuple[int, str]] = set()
-
-    # -- names -----------------------------------------------------------------------
-
-    def reserve(self, body: Sequence[ir.Stmt]) -> None:
-        """Take the names of arrays and variables before indices are named."""
-        for s in statements(tuple(body)):
-            if isinstance(s, ir.Let):
-                self.own.add(s.name)
-                self.taken.add(s.name)
-
-    def fresh(self, name: str) -> str:
-        """A name that nothing else in the kernel has."""
-        candidate, k = name, 2
-        while candidate in self.taken or candidate in self.buffers or candidate in self.constants:
-            candidate, k = f"{name}{k}", k + 1
-        self.taken.add(candidate)
-        return candidate
-
-    def index(self, name: str) -> str:
-        """The kernel's name of an index: i, j, k, ... or the user's."""
-        if name not in self.names:
-            base = name.rstrip("0123456789")
-            if base.endswith("_") and base != "_":
-                base = next((c for c in "ijkpqr" if c not in self.taken), "k")
-            elif base == "_":
-                base = "step"
-            self.names[name] = self.fresh(base)
-        return self.names[name]
-
-    def array(self, name: str) -> str:
-        """An array used by the kernel."""
-        if name not in self.shared:
-            self.arrays[name] = None
-        return name
-
-    def type_of(self, dtype: DType) -> str:
-        """How a kernel names a dtype: `T` where it is an argument's."""
-        if dtype.var is not None:
-            root = dtype.var
-            if root not in self.types_used:
-                source = self._carrier(dtype)
-                if source is None:
-                    return self._concrete(dtype)
-                letter = "T" if dtype.kind == "f" else "I"
-                self.types_used[root] = self.fresh(letter)
-            return self.types_used[root]
-        return self._concrete(dtype)
-
-    def _carrier(self, dtype: DType) -> str | None:
-        candidates = [n for n in self.order if n in self.arrays] + list(self.arrays)
-        return next((n for n in candidates if self.buffers[n].dtype.var == dtype.var), None)
-
-    def _concrete(self, dtype: DType) -> str:
-        self.needs.numpy = True
-        return f"np.{'bool_' if dtype.name == 'bool' else dtype.name}"
-
-    def shared_type(self, dtype: DType) -> str:
-        """A dtype as the argument of `cuda.shared.array`."""
-        if dtype.var is not None:
-            carrier = self._carrier(dtype)
-            if carrier is not None:
-                return f"{carrier}.dtype"
-        name = "int32" if dtype.name == "bool" else dtype.name
-        self.needs.numba_types.add(name)
-        return name
-
-    # -- sizes -----------------------------------------------------------------------
-
-    def poly(self, poly: Poly, outer: int = 0) -> str:
-        """A size or subscript."""
-        return poly_text(poly, self._atom, outer)
-
-    def _atom(self, a: Atom) -> tuple[str, int]:
-        if isinstance(a, Symbol):
-            return self._symbol(a), ATOM
-        if isinstance(a, Data):
-            return self.expr(a.expr, SUM_LEVEL), SUM_LEVEL
-        return self._applied(a)
-
-    def _symbol(self, s: Symbol) -> str:
-        if s.name in self.names:
-            return self.names[s.name]
-        if not isinstance(s, Dim):
-            return self._size_argument(s.name, s.name) if s.name not in self.own else s.name
-        if s.array in self.arrays:
-            return s.name
-        for other in self.arrays:
-            for d, n in enumerate(self.buffers[other].shape):
-                if n.dim == s:
-                    return Dim(other, d).name
-        return self._size_argument(s.name, f"{s.array}_size{s.axis}")
-
-    def _size_argument(self, name: str, wanted: str) -> str:
-        if name not in self.sizes:
-            self.sizes[name] = self.fresh(wanted)
-        return self.sizes[name]
-
-    def _applied(self, a: Apply) -> tuple[str, int]:
-        x, y = a.args
-        if a.op == "wrap":
-            self.needs.helpers.add("position")
-            self.errors.add(OUT_OF_BOUNDS)
-            return f"position({self.poly(x)}, {self.poly(y)}, error)", ATOM
-        if a.op in BORDERS:
-            self.needs.helpers.add(f"{a.op}_position")
-            return f"{a.op}_position({self.poly(x)}, {self.poly(y)})", ATOM
-        if a.op == "bound":
-            if a not in self._bounds:
-                self.needs.helpers.add("slice_bound")
-                text = f"slice_bound({self.poly(x)}, {self.poly(y)})"
-                name = self.fresh(_bound_name(x))
-                self.emit(f"{name} = {text}")
-                self._bounds[a] = name
-            return self._bounds[a], ATOM
-        if a.op in ("min", "max"):
-            sign = "<" if a.op == "min" else ">"
-            left, right = self.poly(x, COMPARE + 1), self.poly(y, COMPARE + 1)
-            return f"({self.poly(x, 1)} if {left} {sign} {right} else {self.poly(y)})", ATOM
-        return f"{self.poly(x, PRODUCT)} {a.op} {self.poly(y, PRODUCT + 1)}", PRODUCT
-
-    def emit(self, line: str) -> None:
-        """One line at the current indentation."""
-        self.lines.append("    " * self.indent + line)
 
     def reduction(self, r: ir.Reduce) -> str:
         """The name of a reduction's result; `Writer` writes its loop first."""
@@ -216,12 +49,12 @@ class ExpressionWriter:
         scalar = False
         for x in walk(e):
             if isinstance(x, (ir.Load, ir.Reduce)) or (
-                isinstance(x, ir.Local) and x.name in self.own
+                isinstance(x, ir.Local) and x.name in self.naming.own
             ):
                 return False
-            if isinstance(x, ir.Value) and x.poly.names() & self.names.keys():
+            if isinstance(x, ir.Value) and x.poly.names() & self.naming.names.keys():
                 return False
-            if isinstance(x, ir.Scalar) and x.name not in self.constants:
+            if isinstance(x, ir.Scalar) and x.name not in self.naming.constants:
                 scalar = True
             scalar = scalar or isinstance(x, ir.Local)
         return scalar
@@ -258,10 +91,10 @@ class ExpressionWriter:
     def _scalar_argument(self, e: ir.Expr) -> str:
         inner, dtype = (e.arg, e.dtype) if isinstance(e, ir.Cast) else (e, e.dtype)
         key = (inner, dtype)
-        if key not in self.scalars:
+        if key not in self.head.scalars:
             name = inner.name if isinstance(inner, (ir.Scalar, ir.Local)) else "factor"
-            self.scalars[key] = self.fresh(name)
-        return self.scalars[key]
+            self.head.scalars[key] = self.fresh(name)
+        return self.head.scalars[key]
 
     def _constant(self, e: ir.Const) -> tuple[str, int]:
         value, dtype = e.value, e.dtype
@@ -300,8 +133,8 @@ class ExpressionWriter:
         if not unchecked(p):
             return self.poly(p)
         self.needs.helpers.add("position")
-        self.errors.add(OUT_OF_BOUNDS)
-        size = self.poly(self.buffers[e.buffer].shape[d])
+        self.head.errors.add(OUT_OF_BOUNDS)
+        size = self.poly(self.head.buffers[e.buffer].shape[d])
         return f"position({self.poly(p)}, {size}, error)"
 
     def _cast(self, arg: ir.Expr, dtype: DType) -> tuple[str, int]:
@@ -358,7 +191,7 @@ class ExpressionWriter:
         base, power = e.args
         text = self.expr(power)
         if not _is_within(power, None):
-            self.errors.add(NEGATIVE_POWER)
+            self.head.errors.add(NEGATIVE_POWER)
             self.needs.helpers.add("natural")
             text = f"natural({text}, error)"
         self.needs.helpers.add("int_power")
@@ -512,7 +345,6 @@ class ExpressionWriter:
         return f"math.copysign({root}, {arg})", ATOM
 
 
-SUM_LEVEL = 9
 #: above it Numba computes powers of integers as floats
 _LARGEST_POWER = 65536
 _SHIFTS = {"lshift": "left_shift", "rshift": "right_shift"}
@@ -530,13 +362,6 @@ _WIDENING = {
     "bor",
     "bxor",
 }
-
-
-def _bound_name(p: Poly) -> str:
-    """`start_at` for the clamped bound that the variable `start` gives."""
-    data = next((a for a in p.atoms() if isinstance(a, Data)), None)
-    known = data is not None and isinstance(data.expr, ir.Local)
-    return f"{data.expr.name}_at" if known and data is not None else "bound"
 
 
 def _typed(value: float, dtype: DType) -> ir.Const:

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from porter import ir
 from porter.analyses.accesses import accesses
-from porter.codegen.kernel.writer import Needs, Writer, Written
+from porter.codegen.kernel.state import Needs, Written
+from porter.codegen.kernel.writer import Writer
 from porter.codegen.templates import expanded, kernel_environment
 from porter.ir.walk import walk
 from porter.schedule.base import Kernel
+from porter.target.base import Target
 
 
 class KernelTexts:
-    """Renders the kernels of one function with the templates in these folders, or porter's own."""
+    """Renders the kernels of one function with the templates of a target."""
 
     def __init__(
         self,
-        folders: tuple[Path, ...],
         buffers: dict[str, ir.Buffer],
         order: Sequence[str],
         constants: Sequence[str],
         needs: Needs,
+        target: Target,
     ) -> None:
-        self.folders = folders
         self.buffers = buffers
         self.order = order
         self.constants = constants
         self.needs = needs
+        self.target = target
         self._writers: list[Writer] = []
 
     def write(self, kernel: Kernel) -> tuple[str, tuple[Written, ...]]:
@@ -36,7 +37,9 @@ class KernelTexts:
         self._writers = []
         schedule = kernel.schedule
         slots = schedule.slots(kernel, self)
-        folders = self.folders if schedule.folder is None else (*self.folders, schedule.folder)
+        folders = self.target.folders
+        if schedule.folder is not None:
+            folders = (*folders, schedule.folder)
         template = kernel_environment(folders).get_template(f"kernel_{schedule.name}.py.j2")
         grids = schedule.launches(kernel)
         launches = [w.launch(grid) for w, grid in zip(self._writers, grids, strict=True)]
@@ -46,7 +49,7 @@ class KernelTexts:
         """A writer that knows the arrays and variables of a kernel, and partial results."""
         buffers = {**self.buffers, **{b.name: b for b in partial}}
         order = [*self.order, *(b.name for b in partial)]
-        w = Writer(kernel.name, buffers, order, self.constants, self.needs)
+        w = Writer(kernel.name, buffers, order, self.constants, self.needs, self.target)
         self._writers.append(w)
         w.reserve(kernel.statements)
         for e in (x for folded in kernel.folded() for x in walk(folded)):
@@ -55,12 +58,12 @@ class KernelTexts:
         for a in accesses(kernel.statements):
             w.array(a.buffer)
             if a.write:
-                w.written.add(a.buffer)
+                w.head.written.add(a.buffer)
         for fold in kernel.folds:
             names = {fold.name, *(n for n, _ in fold.reductions)}
-            w.taken |= names
-            w.own |= names
+            w.naming.taken |= names
+            w.naming.own |= names
             if fold.store is not None:
                 w.array(fold.store.buffer)
-                w.written.add(fold.store.buffer)
+                w.head.written.add(fold.store.buffer)
         return w

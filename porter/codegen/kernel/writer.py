@@ -5,14 +5,13 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
 
 from porter import ir
 from porter.codegen.kernel.errors import OUT_OF_BOUNDS
-from porter.codegen.kernel.expressions import ExpressionWriter, Needs
-from porter.codegen.module.marks import one_line, quoted
-from porter.codegen.spell import ATOMICS, COMPARE, INFIX, UNARY
+from porter.codegen.kernel.expressions import ExpressionWriter
+from porter.codegen.kernel.state import Computed, Written
+from porter.codegen.spell import COMPARE, INFIX, UNARY, UPDATES
 from porter.dtypes.dtype import DType
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.walk import free_names, locals_of, substitute, walk
@@ -25,57 +24,31 @@ _FOLD = {"sum": "{a} += {v}", "prod": "{a} *= {v}", "max": "{a} = maximum({a}, {
          "all": "{a} = {a} and {v}"}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Written:
-    """One launch of a kernel: what the host function gives it, in order, and its grid.
-
-    Arrays in `stored` are stored into; `partials` are arrays with an element for each block.
-    """
-
-    name: str
-    grid: Grid
-    arrays: tuple[str, ...]
-    stored: frozenset[str]
-    scalars: tuple[tuple[ir.Expr, DType], ...]
-    sizes: tuple[str, ...]
-    partials: tuple[DType, ...]
-    errors: frozenset[int]
-
-
 class Writer(ExpressionWriter):
     """Writes the inside of one kernel."""
 
     # -- its head and its launch -----------------------------------------------------
 
     @property
+    def name(self) -> str:
+        """Its name."""
+        return self.head.name
+
+    @property
     def args(self) -> str:
         """Its parameters."""
-        inputs, outputs = self._arrays()
-        args = [*inputs, *self.scalars.values(), *self.sizes.values(), *outputs, *self.partials]
-        return ", ".join([*args, *(["error"] if self.errors else [])])
+        return self.head.args
 
     @property
     def types(self) -> Lines:
         """`T = x.dtype.type`, one line for each dtype variable in use."""
         found = ((name, self._carrier(DType("float64", var=root)))
-                 for root, name in self.types_used.items())  # fmt: skip
+                 for root, name in self.head.types.items())  # fmt: skip
         return Lines(f"{name} = {carrier}.dtype.type" for name, carrier in found)
-
-    def _arrays(self) -> tuple[list[str], list[str]]:
-        """Arrays that are read or given, and those that are made, in the order of arguments."""
-        arrays = [n for n in self.order if n in self.arrays]
-        arrays += [n for n in self.arrays if n not in arrays]
-        arrays.sort(key=lambda n: n in self.written)
-        made = [n for n in arrays if n in self.written and not self.buffers[n].parameter]
-        return [n for n in arrays if n not in made], made
 
     def launch(self, grid: Grid) -> Written:
         """How the host launches the kernel."""
-        inputs, outputs = self._arrays()
-        return Written(
-            self.name, grid, (*inputs, *outputs), frozenset(self.written), tuple(self.scalars),
-            tuple(self.sizes), tuple(self.partials.values()), frozenset(self.errors),
-        )  # fmt: skip
+        return self.head.launch(grid)
 
     # -- what schedules ask for ------------------------------------------------------
 
@@ -83,27 +56,23 @@ class Writer(ExpressionWriter):
         """Device functions that the template calls."""
         self.needs.helpers.update(names)
 
-    @contextmanager
-    def slot(self) -> Iterator[Lines]:
+    def slot(self) -> AbstractContextManager[Lines]:
         """What is written inside goes into the lines of a slot."""
-        outer, depth = self.lines, self.indent
-        self.lines, self.indent = Lines(), 0
-        yield self.lines
-        self.lines, self.indent = outer, depth
+        return self.out.slot()
 
     def forget(self) -> None:
         """What was computed so far is not there for what follows."""
-        self._bounds = {}
+        self.computed.bounds = {}
 
     def gives(self, name: str, dtype: DType) -> str:
         """An argument for partial results, one for each block; the name that it has."""
         given = self.fresh(name)
-        self.partials[given] = dtype
+        self.head.partials[given] = dtype
         return given
 
     def gets(self, buffer: ir.Buffer) -> None:
         """An argument with what an earlier launch gave."""
-        self.buffers[buffer.name] = buffer
+        self.head.buffers[buffer.name] = buffer
         self.array(buffer.name)
 
     def privatise(self, name: str) -> str:
@@ -114,8 +83,8 @@ class Writer(ExpressionWriter):
     def stand_in(self, name: str, index: str, dtype: DType) -> ir.Load:
         """The element of an array in shared memory, as an operand."""
         self.shared.add(name)
-        self.names[f"?{index}"] = index
-        self.buffers[name] = ir.Buffer(name, (), DType("float64"))
+        self.naming.names[f"?{index}"] = index
+        self.head.buffers[name] = ir.Buffer(name, (), DType("float64"))
         return ir.Load(name, (sym(f"?{index}", True),), dtype)
 
     # -- reductions in the thread ----------------------------------------------------
@@ -154,29 +123,29 @@ class Writer(ExpressionWriter):
 
     def reduction(self, r: ir.Reduce) -> str:
         """A fold by this thread alone: its loop (once in a statement), and its result's name."""
-        known = self._results.get(r)
+        known = self.computed.results.get(r)
         if known is not None:
             return known
         name = self.fresh(RESULT_NAMES[r.op])
         self.accumulate(name, r)
-        if self._keeps:
-            self._results[r] = name
+        if self.computed.keeps:
+            self.computed.results[r] = name
         return name
 
     def accumulate(self, name: str, r: ir.Reduce) -> None:
         """A fold by this thread alone into a variable."""
-        if self._keeps:
+        if self.computed.keeps:
             for same in _same_for_all(r):
                 self.reduction(same)
-        known = self._results
+        known = self.computed.results
         self.emit(f"{name} = {self.initial(r)}")
-        depth = self.indent
+        depth = self.out.indent
         with self.inside(r.axes[0]):
             for a in r.axes:
                 self.loop(a.name, a.lo, a.hi)
-            self._keeps, self._results = True, dict(known)
+            self.computed.keeps, self.computed.results = True, dict(known)
             self.emit(self.fold(r, name, self.expr(r.body)))
-        self.indent = depth
+        self.out.indent = depth
 
     @contextmanager
     def inside(self, first: ir.Axis | None = None) -> Iterator[None]:
@@ -186,10 +155,9 @@ class Writer(ExpressionWriter):
         """
         if first is not None:
             self.poly(first.lo), self.poly(first.hi)
-        outer, results, keeps = dict(self._bounds), self._results, self._keeps
-        self._results, self._keeps = {}, False
+        outer, self.computed = self.computed, Computed(dict(self.computed.bounds))
         yield
-        self._bounds, self._results, self._keeps = outer, results, keeps
+        self.computed = outer
 
     def loop(self, name: str, lo: Poly, hi: Poly, step: int = 1) -> None:
         """Open a `for` loop; the caller sets the indentation back."""
@@ -199,32 +167,26 @@ class Writer(ExpressionWriter):
             parts.append(str(step))
         index = self.index(name)
         self.emit(f"for {index} in range({', '.join(parts)}):")
-        self.indent += 1
+        self.out.indent += 1
 
     # -- statements ------------------------------------------------------------------
 
     def comment(self, origin: ir.Origin) -> None:
         """The source statement (with its own comments), once for each run of lines from it."""
-        key = (origin.span.line, origin.text)
-        if not origin.text or key in self._shown:
-            return
-        self._shown.add(key)
-        for own in origin.comments:
-            self.emit(one_line(own))
-        self.emit(quoted(origin))
+        self.out.comment(origin)
 
     def block(self, body: Sequence[ir.Stmt]) -> None:
         """Statements of a thread."""
-        outer = dict(self._bounds)
+        outer = dict(self.computed.bounds)
         for s in body:
             self.statement(s)
-        self._bounds = outer
+        self.computed.bounds = outer
 
     def statement(self, s: ir.Stmt) -> None:
         """One statement of a thread."""
-        keeps, self._results, self._keeps = self._keeps, {}, True
+        keeps, self.computed.results, self.computed.keeps = self.computed.keeps, {}, True
         self._statement(s)
-        self._results, self._keeps = {}, keeps
+        self.computed.results, self.computed.keeps = {}, keeps
 
     def _statement(self, s: ir.Stmt) -> None:
         match s:
@@ -242,13 +204,13 @@ class Writer(ExpressionWriter):
             case ir.Write():
                 self._write(s)
             case ir.For():
-                depth = self.indent
-                self._own_comments(s.origin)
+                depth = self.out.indent
+                self.out.own_comments(s.origin)
                 self.loop(s.index, s.lo, s.hi, s.step)
                 self.block(s.body)
-                self.indent = depth
+                self.out.indent = depth
             case ir.While(cond, body, origin):
-                self._own_comments(origin)
+                self.out.own_comments(origin)
                 self.emit(f"while {self.expr(cond)}:")
                 self._nested(body)
             case ir.If():
@@ -258,28 +220,21 @@ class Writer(ExpressionWriter):
             case _:
                 raise AssertionError(type(s).__name__)
 
-    def _own_comments(self, origin: ir.Origin) -> None:
-        for own in origin.comments:
-            key = (origin.span.line, own)
-            if key not in self._shown:
-                self._shown.add(key)
-                self.emit(one_line(own))
-
     def _forget(self, name: str) -> None:
         """A bound computed from a variable that changes must be computed again."""
-        self._bounds = {a: n for a, n in self._bounds.items() if name not in str(a)}
+        self.computed.bounds = {a: n for a, n in self.computed.bounds.items() if name not in str(a)}
 
     def _nested(self, body: Sequence[ir.Stmt]) -> None:
-        self.indent += 1
+        self.out.indent += 1
         if body:
             self.block(body)
         else:
             self.emit("pass")
-        self.indent -= 1
+        self.out.indent -= 1
 
     def _branch(self, s: ir.If) -> None:
         if s.origin.construct is ir.Construct.IF:
-            self._own_comments(s.origin)
+            self.out.own_comments(s.origin)
         else:
             self.comment(s.origin)
         self.emit(f"if {self.expr(s.cond)}:")
@@ -289,7 +244,7 @@ class Writer(ExpressionWriter):
             self._nested(s.orelse)
 
     def _assignment(self, name: str, value: ir.Expr) -> str:
-        self.own.add(name)
+        self.naming.own.add(name)
         if isinstance(value, ir.Op) and value.op in ("add", "sub", "mul", "truediv"):
             left, right = value.args
             widens = value.dtype.kind in "iu" and value.dtype.itemsize < 8 and not value.dtype.weak
@@ -302,32 +257,29 @@ class Writer(ExpressionWriter):
     def _write(self, s: ir.Write) -> None:
         self.comment(s.origin)
         self.array(s.buffer)
-        self.written.add(s.buffer)
+        self.head.written.add(s.buffer)
         value = self.expr(s.body)
         loose = [d for d, p in enumerate(s.index) if unchecked(p)]
-        depth = self.indent
+        depth = self.out.indent
         if loose:
-            self.errors.add(OUT_OF_BOUNDS)
+            self.head.errors.add(OUT_OF_BOUNDS)
             tests = [self._out_of_range(s, d) for d in loose]
             self.emit(f"if {' or '.join(tests)}:")
             self.emit("    error[0] = 1")
             self.emit("else:")
-            self.indent += 1
+            self.out.indent += 1
         index = ", ".join(self.poly(p) for p in s.index) or "()"
-        if s.combine in ATOMICS:
+        if s.combine in UPDATES:
             at = f"({index})" if len(s.index) > 1 else index
             target = self.private.get(s.buffer, s.buffer)
-            self.emit(f"cuda.atomic.{ATOMICS[s.combine]}({target}, {at}, {value})")
+            self.emit(self.target.atomic(s.combine, target, at, value))
         else:
             self.emit(f"{s.buffer}[{index}] = {value}")
-        self.indent = depth
+        self.out.indent = depth
 
     def _out_of_range(self, s: ir.Write, d: int) -> str:
-        size = self.poly(self.buffers[s.buffer].shape[d], UNARY)
+        size = self.poly(self.head.buffers[s.buffer].shape[d], UNARY)
         return f"not -{size} <= {self.poly(s.index[d], COMPARE + 1)} < {size}"
-
-
-__all__ = ["Needs", "Writer"]
 
 
 def _same_for_all(r: ir.Reduce) -> list[ir.Reduce]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from porter.codegen.host.function import HostFunction
 from porter.codegen.host.text import HOST_MATH
 from porter.codegen.kernel.kernels import KernelTexts
-from porter.codegen.kernel.writer import Needs
+from porter.codegen.kernel.state import Needs
 from porter.codegen.module.docstrings import placeholder, with_docstrings
 from porter.codegen.module.format import format_lines
 from porter.codegen.module.inspect import Expected, ModuleError, inspect
@@ -65,7 +65,7 @@ def function_text(plan: Plan, target: Target = CUDA) -> FunctionText:
     """The kernels and the host function of one plan."""
     needs = Needs(imports=set(plan.imports))
     order = [q.name for p in plan.parameters for q in (p.items or (p,))]
-    texts = KernelTexts(target.folders, plan.buffers, order, list(plan.constants), needs)
+    texts = KernelTexts(plan.buffers, order, list(plan.constants), needs, target)
     host = HostFunction(plan, texts, needs, target)
     body = host.write()
     parts = [_trim(text) for text, _ in host.kernels]

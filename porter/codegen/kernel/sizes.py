@@ -1,0 +1,166 @@
+"""Sizes, subscripts and dtypes of a kernel as Python text."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+
+from porter import ir
+from porter.codegen.kernel.errors import OUT_OF_BOUNDS
+from porter.codegen.kernel.state import Computed, Head, Naming, Needs, Text
+from porter.codegen.polys import poly_text
+from porter.codegen.spell import ATOM, COMPARE, PRODUCT, SUM
+from porter.dtypes.dtype import DType
+from porter.ir.walk import statements
+from porter.sizes.polynomial import BORDERS, Apply, Atom, Data, Dim, Poly, Symbol
+from porter.target.base import Target
+
+
+class SizeWriter:
+    """Names what a kernel uses, and writes sizes; the arguments are collected on the way."""
+
+    def __init__(
+        self,
+        name: str,
+        buffers: dict[str, ir.Buffer],
+        order: Sequence[str],
+        constants: Iterable[str],
+        needs: Needs,
+        target: Target,
+    ) -> None:
+        self.head = Head(name, buffers, order)
+        self.naming = Naming(buffers, set(constants))
+        self.needs = needs
+        self.target = target
+        self.out = Text()
+        self.computed = Computed()
+        self.private: dict[str, str] = {}
+        self.shared: set[str] = set()  # arrays in shared memory
+
+    @property
+    def names(self) -> dict[str, str]:
+        """An index or a size of the plan -> what the kernel calls it."""
+        return self.naming.names
+
+    @abstractmethod
+    def expr(self, e: ir.Expr, outer: int = 0) -> str:
+        """An expression; reductions in it become loops before the current line."""
+
+    def emit(self, line: str) -> None:
+        """One line at the current indentation."""
+        self.out.emit(line)
+
+    # -- names -----------------------------------------------------------------------
+
+    def reserve(self, body: Sequence[ir.Stmt]) -> None:
+        """Take the names of arrays and variables before indices are named."""
+        for s in statements(tuple(body)):
+            if isinstance(s, ir.Let):
+                self.naming.own.add(s.name)
+                self.naming.taken.add(s.name)
+
+    def fresh(self, name: str) -> str:
+        """A name that nothing else in the kernel has."""
+        return self.naming.fresh(name)
+
+    def index(self, name: str) -> str:
+        """The kernel's name of an index: i, j, k, ... or the user's."""
+        return self.naming.index(name)
+
+    def array(self, name: str) -> str:
+        """An array used by the kernel."""
+        if name not in self.shared:
+            self.head.arrays[name] = None
+        return name
+
+    def type_of(self, dtype: DType) -> str:
+        """How a kernel names a dtype: `T` where it is an argument's."""
+        if dtype.var is not None:
+            root = dtype.var
+            if root not in self.head.types:
+                source = self._carrier(dtype)
+                if source is None:
+                    return self._concrete(dtype)
+                letter = "T" if dtype.kind == "f" else "I"
+                self.head.types[root] = self.fresh(letter)
+            return self.head.types[root]
+        return self._concrete(dtype)
+
+    def _carrier(self, dtype: DType) -> str | None:
+        candidates = [n for n in self.head.order if n in self.head.arrays] + list(self.head.arrays)
+        return next((n for n in candidates if self.head.buffers[n].dtype.var == dtype.var), None)
+
+    def _concrete(self, dtype: DType) -> str:
+        self.needs.numpy = True
+        return f"np.{'bool_' if dtype.name == 'bool' else dtype.name}"
+
+    def shared_type(self, dtype: DType) -> str:
+        """A dtype as the argument of `cuda.shared.array`."""
+        if dtype.var is not None:
+            carrier = self._carrier(dtype)
+            if carrier is not None:
+                return f"{carrier}.dtype"
+        name = "int32" if dtype.name == "bool" else dtype.name
+        self.needs.numba_types.add(name)
+        return name
+
+    # -- sizes -----------------------------------------------------------------------
+
+    def poly(self, poly: Poly, outer: int = 0) -> str:
+        """A size or subscript."""
+        return poly_text(poly, self._atom, outer)
+
+    def _atom(self, a: Atom) -> tuple[str, int]:
+        if isinstance(a, Symbol):
+            return self._symbol(a), ATOM
+        if isinstance(a, Data):
+            return self.expr(a.expr, SUM), SUM
+        return self._applied(a)
+
+    def _symbol(self, s: Symbol) -> str:
+        if s.name in self.naming.names:
+            return self.naming.names[s.name]
+        if not isinstance(s, Dim):
+            return self._size_argument(s.name, s.name) if s.name not in self.naming.own else s.name
+        if s.array in self.head.arrays:
+            return s.name
+        for other in self.head.arrays:
+            for d, n in enumerate(self.head.buffers[other].shape):
+                if n.dim == s:
+                    return Dim(other, d).name
+        return self._size_argument(s.name, f"{s.array}_size{s.axis}")
+
+    def _size_argument(self, name: str, wanted: str) -> str:
+        if name not in self.head.sizes:
+            self.head.sizes[name] = self.fresh(wanted)
+        return self.head.sizes[name]
+
+    def _applied(self, a: Apply) -> tuple[str, int]:
+        x, y = a.args
+        if a.op == "wrap":
+            self.needs.helpers.add("position")
+            self.head.errors.add(OUT_OF_BOUNDS)
+            return f"position({self.poly(x)}, {self.poly(y)}, error)", ATOM
+        if a.op in BORDERS:
+            self.needs.helpers.add(f"{a.op}_position")
+            return f"{a.op}_position({self.poly(x)}, {self.poly(y)})", ATOM
+        if a.op == "bound":
+            if a not in self.computed.bounds:
+                self.needs.helpers.add("slice_bound")
+                text = f"slice_bound({self.poly(x)}, {self.poly(y)})"
+                name = self.fresh(_bound_name(x))
+                self.emit(f"{name} = {text}")
+                self.computed.bounds[a] = name
+            return self.computed.bounds[a], ATOM
+        if a.op in ("min", "max"):
+            sign = "<" if a.op == "min" else ">"
+            left, right = self.poly(x, COMPARE + 1), self.poly(y, COMPARE + 1)
+            return f"({self.poly(x, 1)} if {left} {sign} {right} else {self.poly(y)})", ATOM
+        return f"{self.poly(x, PRODUCT)} {a.op} {self.poly(y, PRODUCT + 1)}", PRODUCT
+
+
+def _bound_name(p: Poly) -> str:
+    """`start_at` for the clamped bound that the variable `start` gives."""
+    data = next((a for a in p.atoms() if isinstance(a, Data)), None)
+    known = data is not None and isinstance(data.expr, ir.Local)
+    return f"{data.expr.name}_at" if known and data is not None else "bound"

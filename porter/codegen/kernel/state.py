@@ -1,0 +1,167 @@
+"""What is known of a kernel while it is written: its arguments, its names, its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from porter import ir
+from porter.codegen.module.marks import one_line, quoted
+from porter.dtypes.dtype import DType
+from porter.schedule.base import Grid
+from porter.schedule.writing import Lines
+from porter.sizes.polynomial import Atom
+
+
+@dataclass
+class Needs:
+    """What the module must provide for the kernels written so far."""
+
+    helpers: set[str] = field(default_factory=set)
+    math: set[str] = field(default_factory=set)
+    numpy: bool = False
+    numba_types: set[str] = field(default_factory=set)
+    constants: set[str] = field(default_factory=set)
+    imports: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Written:
+    """One launch of a kernel: what the host function gives it, in order, and its grid.
+
+    Arrays in `stored` are stored into; `partials` are arrays with an element for each block.
+    """
+
+    name: str
+    grid: Grid
+    arrays: tuple[str, ...]
+    stored: frozenset[str]
+    scalars: tuple[tuple[ir.Expr, DType], ...]
+    sizes: tuple[str, ...]
+    partials: tuple[DType, ...]
+    errors: frozenset[int]
+
+
+@dataclass
+class Head:
+    """What a kernel takes; `order` is that of the function's own arguments.
+
+    `types` are the names of dtype variables, `partials` arrays with an element for each block,
+    `errors` the elements of `error` that its threads may set.
+    """
+
+    name: str
+    buffers: dict[str, ir.Buffer]
+    order: Sequence[str]
+    arrays: dict[str, None] = field(default_factory=dict)
+    written: set[str] = field(default_factory=set)
+    scalars: dict[tuple[ir.Expr, DType], str] = field(default_factory=dict)
+    sizes: dict[str, str] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
+    partials: dict[str, DType] = field(default_factory=dict)
+    errors: set[int] = field(default_factory=set)
+
+    @property
+    def args(self) -> str:
+        """The parameters."""
+        inputs, outputs = self._arrays()
+        args = [*inputs, *self.scalars.values(), *self.sizes.values(), *outputs, *self.partials]
+        return ", ".join([*args, *(["error"] if self.errors else [])])
+
+    def launch(self, grid: Grid) -> Written:
+        """How the host launches the kernel."""
+        inputs, outputs = self._arrays()
+        return Written(
+            self.name, grid, (*inputs, *outputs), frozenset(self.written), tuple(self.scalars),
+            tuple(self.sizes), tuple(self.partials.values()), frozenset(self.errors),
+        )  # fmt: skip
+
+    def _arrays(self) -> tuple[list[str], list[str]]:
+        """Arrays that are read or given, and those that are made, in the order of arguments."""
+        arrays = [n for n in self.order if n in self.arrays]
+        arrays += [n for n in self.arrays if n not in arrays]
+        arrays.sort(key=lambda n: n in self.written)
+        made = [n for n in arrays if n in self.written and not self.buffers[n].parameter]
+        return [n for n in arrays if n not in made], made
+
+
+@dataclass
+class Naming:
+    """The names of a kernel: those of indices, those that are taken, those of its variables."""
+
+    buffers: dict[str, ir.Buffer]
+    constants: set[str]
+    names: dict[str, str] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+    own: set[str] = field(default_factory=set)
+
+    def fresh(self, name: str) -> str:
+        """A name that nothing else in the kernel has."""
+        candidate, k = name, 2
+        while candidate in self.taken or candidate in self.buffers or candidate in self.constants:
+            candidate, k = f"{name}{k}", k + 1
+        self.taken.add(candidate)
+        return candidate
+
+    def index(self, name: str) -> str:
+        """The kernel's name of an index: i, j, k, ... or the user's."""
+        if name not in self.names:
+            base = name.rstrip("0123456789")
+            if base.endswith("_") and base != "_":
+                base = next((c for c in "ijkpqr" if c not in self.taken), "k")
+            elif base == "_":
+                base = "step"
+            self.names[name] = self.fresh(base)
+        return self.names[name]
+
+
+@dataclass
+class Text:
+    """Lines, and the source lines that their comments have quoted."""
+
+    lines: Lines = field(default_factory=Lines)
+    indent: int = 0
+    shown: set[tuple[int, str]] = field(default_factory=set)
+
+    def emit(self, line: str) -> None:
+        """One line at the current indentation."""
+        self.lines.append("    " * self.indent + line)
+
+    @contextmanager
+    def slot(self) -> Iterator[Lines]:
+        """What is written inside goes into the lines of a slot."""
+        outer, depth = self.lines, self.indent
+        self.lines, self.indent = Lines(), 0
+        yield self.lines
+        self.lines, self.indent = outer, depth
+
+    def comment(self, origin: ir.Origin) -> None:
+        """The source statement (with its own comments), once for each run of lines from it."""
+        key = (origin.span.line, origin.text)
+        if not origin.text or key in self.shown:
+            return
+        self.shown.add(key)
+        for own in origin.comments:
+            self.emit(one_line(own))
+        self.emit(quoted(origin))
+
+    def own_comments(self, origin: ir.Origin) -> None:
+        """The comments that stand at a source statement, once."""
+        for own in origin.comments:
+            key = (origin.span.line, own)
+            if key not in self.shown:
+                self.shown.add(key)
+                self.emit(one_line(own))
+
+
+@dataclass
+class Computed:
+    """What variables of a thread hold already: clamped bounds, and folds of this statement.
+
+    `keeps` says whether what is written is one statement, so that its folds hold.
+    """
+
+    bounds: dict[Atom, str] = field(default_factory=dict)
+    results: dict[ir.Reduce, str] = field(default_factory=dict)
+    keeps: bool = False

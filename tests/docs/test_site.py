@@ -74,6 +74,26 @@ def test_pages_of_the_site_lead_to_pages_of_the_site() -> None:
             assert target.is_relative_to(docs), f"{page.relative_to(ROOT)}: {link}"
 
 
+#: what maintainers read: these pages name files
+MAINTAINERS = [
+    "architecture",
+    "stages",
+    "decisions",
+    *(p.stem for p in ROOT.glob("docs/add-a-*.md")),
+]
+
+
+@pytest.mark.parametrize("page", MAINTAINERS)
+def test_files_that_a_page_names_are_there(page: str) -> None:
+    text = (ROOT / "docs" / f"{page}.md").read_text("utf-8")
+    named = set(re.findall(r"`((?:[\w-]+/)*[\w.-]+\.(?:py|j2|toml))`", text))
+    folders = [ROOT / name for name in ("porter", "templates", "tests", "docs")]
+    there = [f"/{path.relative_to(ROOT)}" for f in folders for path in f.rglob("*.*")]
+    there.append("/pyproject.toml")
+    assert sorted(n for n in named if not any(path.endswith(f"/{n}") for path in there)) == []
+    assert named
+
+
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     text = "# One `two` three\n[a](#one-two-three) [b](#two) [c](gone.md) `[d](gone.md)`\n"

@@ -236,6 +236,7 @@ def test_more_shared_memory_than_there_is() -> None:
         launch(kernels.too_much, 1, 1, (np.ones(1),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     # test_golden has the others among its cases
@@ -250,6 +251,7 @@ def test_every_golden_module_is_proved(path: Path) -> None:
         assert evidence.detail["largest"] > 10_000
 
 
+@pytest.mark.slow
 def test_a_module_for_numba_cuda_mlir_is_proved(tmp_path: Path) -> None:
     """Its package, which has no simulator, need not be installed."""
     source = EXAMPLES / "softmax.py"
@@ -264,6 +266,7 @@ def test_a_module_for_numba_cuda_mlir_is_proved(tmp_path: Path) -> None:
     assert "numba-cuda-mlir" in found.evidence[0].detail["library"]
 
 
+@pytest.mark.slow
 def test_whole_numbers_over_complex_ones(tmp_path: Path) -> None:
     """To Numba the imaginary part of the constant 1 is 1; the simulator knows better."""
     (tmp_path / "over.py").write_text(

@@ -112,7 +112,8 @@ def drawing() -> str:
         "<title>The floors of porter: an import goes down</title>",
         f"<style>{STYLE}</style>",
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-        'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" fill="#5f8d89"/></marker></defs>',
+        'markerHeight="7" markerUnits="userSpaceOnUse" orient="auto">'
+        '<path d="M0 0L8 4L0 8z" fill="#5f8d89"/></marker></defs>',
         f'<rect width="{WIDTH}" height="{height}" rx="10" fill="#f7fbfa"/>',
     ]
     for row, (title, note, _) in enumerate(BANDS):

@@ -88,12 +88,14 @@ def test_what_has_no_value_raises(name: str, arguments: tuple[object, ...]) -> N
             run(program, arguments, stage, buffers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["last_change", "last_sum", "until_small", "named_in_a_branch"])
 def test_the_proof_finds_the_same_exception(name: str, tmp_path: Path) -> None:
     (function,) = verify_module(converted(f"pairs:{name}", tmp_path), on=("simulator",))
     assert function.proved and function.evidence[0].detail["exceptions"] > 0
 
 
+@pytest.mark.slow
 def test_a_value_out_of_nowhere_is_wrong(tmp_path: Path) -> None:
     module = converted("pairs:last_sum", tmp_path)
     line = "    stream = 0 if stream is None else stream\n"

@@ -13,11 +13,9 @@ from porter import ir
 from porter.dtypes.dtype import COMPLEX128, FLOAT64, DType
 from porter.lowering.functions.registry import Call
 from porter.lowering.state.builder import whole_view
+from porter.numpy_functions import known
 from porter.resolve.values import Array
 from porter.sizes.polynomial import Poly
-
-#: what CuPy has under the same name and arguments
-CUPY = ("linalg.", "fft.", "sort", "argsort")
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ def library_call(
     """
     b, scope = call.b, call.ev.scope
     shown = call.name.replace("numpy.", "np.", 1)
-    on_device = scope.library == "cupy" and shown.startswith(tuple(f"np.{n}" for n in CUPY))
+    on_device = scope.library == "cupy" and known(call.name).cupy
     if scope.refuse_host and not on_device:
         raise call.refuse(
             "PRT901",

@@ -13,6 +13,7 @@ from porter.ir.scalars import constant_of, integer, truth
 from porter.ir.walk import substitute
 from porter.lowering.arrays.calculus import as_array
 from porter.lowering.arrays.compaction import whole
+from porter.lowering.expressions.iterations import iterate, trips
 from porter.lowering.expressions.methods import positive
 from porter.lowering.state.mixed import arms_of, is_mixed
 from porter.resolve.values import Array, Listed, Range, Value
@@ -60,9 +61,7 @@ def _is_short(items: Value) -> bool:
 
 def array_of(ev: Evaluator, node: cst.ListComp | cst.GeneratorExp, items: Value) -> Array:
     """`[f(i) for i in range(n)]` as the array whose element i is f(i)."""
-    from porter.lowering.expressions.calls import iterate, trips
-
-    b, loop = ev.b, iterate(ev, items, node)
+    b, loop = ev.b, iterate(ev.b, items)
     if node.for_in.ifs or node.for_in.inner_for_in is not None:
         raise b.refuse(
             "PRT902",

@@ -12,8 +12,8 @@ import libcst as cst
 from porter import ir
 from porter.dtypes.dtype import BOOL, WEAK_INT
 from porter.ir.scalars import choose, integer, number, on_host, operate
-from porter.lowering.expressions.calls import iterate, trips
 from porter.lowering.expressions.evaluate import is_expr
+from porter.lowering.expressions.iterations import iterate, trips
 from porter.lowering.host.statements import check_kept
 from porter.lowering.statements.control import (
     branch_on,
@@ -89,7 +89,7 @@ def for_loop(body: Body, node: cst.For) -> None:
     if isinstance(value, tuple):
         _over_items(body, node, value)
         return
-    loop = iterate(body.ev, value, node.iter)
+    loop = iterate(body.b, value)
     if _small(loop.range, node):
         first, step = loop.range.start, loop.range.step
         steps = range(first.constant or 0, loop.range.stop.constant or 0, step)

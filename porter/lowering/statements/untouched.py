@@ -18,8 +18,8 @@ from porter import ir
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_INT
 from porter.ir.scalars import constant_of, integer, on_host, operate
-from porter.lowering.expressions.calls import trips
 from porter.lowering.expressions.evaluate import Evaluator, is_expr
+from porter.lowering.expressions.iterations import trips
 from porter.resolve.values import Array, Function, Iteration, Value
 from porter.sizes.polynomial import Poly
 from porter.syntax.names import assigned_names, used_names

@@ -179,10 +179,10 @@ def _method(
 @function("builtins.map", "*args", lazy=True)
 def _map(call: Call) -> Value:
     """`map` over tuples: the items of its results, which Python makes when they are asked for."""
-    function_, *rows = call.value("args")
+    rows = call.value("args")[1:]
     if not rows or not all(isinstance(r, tuple) for r in rows):
         raise call.refuse("PRT902", "`map` over a value that is not a tuple", "use a `for` loop")
     return tuple(
-        _applied(call.ev, function_, list(items), {}, call.node)
+        _applied(call.ev, call.value("args")[0], list(items), {}, call.node)
         for items in zip(*rows, strict=False)
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 from porter.cost.amounts import UNKNOWN, formula
 from porter.cost.estimate import Estimate, estimate
@@ -15,9 +14,7 @@ from porter.cost.work import Work, work_of
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
 from porter.sizes.polynomial import Dim, Poly
-
-if TYPE_CHECKING:
-    from porter.trace.record import Size, TracedFunction
+from porter.trace.record import Size, TracedFunction
 
 
 def cost_of(plan: Plan, traced: TracedFunction | None, machine: Machine) -> Cost:

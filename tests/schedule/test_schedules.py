@@ -11,6 +11,7 @@ from porter.cost.machine import Machine
 from porter.ir import Write
 from porter.ir.walk import statements
 from porter.resolve.globals import Globals
+from porter.schedule.printer import plan_text
 from porter.schedule.registry import ONE_BLOCK, SCHEDULES, registered
 from porter.source.module import SourceModule
 from tests.schedule.recipe.warp import WarpRows
@@ -69,6 +70,22 @@ def test_a_schedule_is_a_class_and_a_template(shell: Shell) -> None:
     text = (shell.folder / "f_cuda.py").read_text()
     assert "lanes = cuda.shared.array((8, 32), x.dtype)" in text
     assert "f_warps[_blocks(x.shape[0], 8), (32, 8), stream](d_x, out)" in text
+
+
+@pytest.mark.parametrize(
+    "other",
+    ["x.ravel().reshape(x.shape).sum(axis=1)", "x.reshape(-1, x.shape[1]).sum(axis=1)"],
+)
+def test_a_schedule_is_chosen_for_simplified_subscripts(other: str) -> None:
+    """What the last plan prints alike has one schedule."""
+    plain, same = (
+        front_end(f, "float64[:, :]", Globals(m))[2]
+        for m in (SourceModule(f"{HEAD}def f(x):\n    return {e}\n", "f.py")
+                  for e in ("x.sum(axis=1)", other))
+        for f in m.functions
+    )  # fmt: skip
+    assert "a block per row" in plan_text(plain)
+    assert plan_text(plain) == plan_text(same)
 
 
 def store_of(source: str, signature: str) -> tuple[Write, object]:

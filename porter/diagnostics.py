@@ -100,3 +100,43 @@ class Refusal(Exception):
 
 class UsageError(Exception):
     """A wrong argument or an unreadable file: the command prints it and exits with 2."""
+
+
+#: what the converter reports
+NAMES = {
+    "PRT901": "unsupported-call",
+    "PRT902": "unsupported-syntax",
+    "PRT903": "unknown-type",
+    "PRT904": "loop-carried-dependence",
+    "PRT905": "unsupported-indexing",
+    "PRT906": "data-dependent-shape",
+    "PRT907": "unsupported-dtype",
+    "PRT908": "changes-type",
+    "PRT909": "nothing-to-convert",
+    "PRT914": "unknown-constant",
+}
+
+#: what helps in general, where a refusal has nothing better to say
+CURES = {
+    "PRT901": "compute it outside this function and pass the result as an argument",
+    "PRT902": "use numbers, arrays, tuples, `for`, `while` and `if`; do the rest in the caller",
+    "PRT903": "pass values whose number of dimensions and sizes fit this operation",
+    "PRT905": "index with integers, slices, integer arrays or a boolean mask",
+    "PRT906": "keep the shape with `np.where`, or select the elements outside this function",
+    "PRT907": "convert it first, for example with `x.astype(np.float64)`",
+    "PRT908": "use a separate variable for each type",
+}
+
+
+def refusal(
+    code: str, message: str, span: Span, help: str = "", notes: tuple[Note, ...] = ()
+) -> Refusal:
+    """A diagnostic of the converter, ready to raise."""
+    message, help = _shown(message), _shown(help or CURES.get(code, ""))
+    notes = tuple(replace(n, text=given(n.text)) for n in notes)
+    return Refusal(Diagnostic(code, NAMES[code], message, span, help=help, notes=notes))
+
+
+def _shown(text: str) -> str:
+    """A text with the names that users write."""
+    return given(text).replace("`numpy.", "`np.").replace("`builtins.", "`")

@@ -8,11 +8,10 @@ from porter import ir
 from porter.analyses.accesses import Access, exposed_locals, expressions
 from porter.analyses.dependence import carried
 from porter.analyses.escapes import escaping
-from porter.diagnostics import Note, Refusal
+from porter.diagnostics import Note, Refusal, refusal
 from porter.ir.context import Context
 from porter.ir.printer import show
 from porter.ir.walk import own_level, rewrite, statements, walk
-from porter.lowering.state.builder import refusal
 from porter.sizes.polynomial import Atom, Data, Poly, Symbol, sym
 
 _IN_ORDER = "keep the loop on the CPU, or run it on one slow thread with `--allow-serial`"

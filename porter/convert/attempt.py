@@ -13,11 +13,10 @@ import libcst as cst
 from porter import ir
 from porter.analyses.testable import untestable
 from porter.convert.passes import plan
-from porter.diagnostics import Refusal, brief
+from porter.diagnostics import Refusal, brief, refusal
 from porter.dtypes.dtype import DType
 from porter.inference.signature import OMITTED, ParameterType, candidates
 from porter.lowering.program import build
-from porter.lowering.state.builder import refusal
 from porter.resolve.attributes import as_function, methods_of, parameters_of
 from porter.resolve.globals import Globals
 from porter.resolve.values import Function

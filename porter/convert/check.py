@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from porter.convert.attempt import assumptions, front_end, method_apart
-from porter.diagnostics import Diagnostic, Refusal, UsageError
-from porter.lowering.state.builder import refusal
+from porter.diagnostics import Diagnostic, Refusal, UsageError, refusal
 from porter.resolve.globals import globals_of
 from porter.source.module import FunctionSource
 

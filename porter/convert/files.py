@@ -24,11 +24,10 @@ from porter.convert.passes import lower
 from porter.convert.verification import LeftOut, Proved, prove
 from porter.cost.advice import little_work
 from porter.cost.work import work_of
-from porter.diagnostics import Diagnostic, Refusal, Severity, Span
+from porter.diagnostics import Diagnostic, Refusal, Severity, Span, refusal
 from porter.guarded import Place, guarded
 from porter.inference.signature import setting
 from porter.ir.printer import lines, program_text
-from porter.lowering.state.builder import refusal
 from porter.options import ConvertOptions
 from porter.resolve.globals import Globals
 from porter.rules.engine import Selection, analyze

@@ -13,8 +13,8 @@ from typing import Any
 
 import libcst as cst
 
-from porter.diagnostics import Note, Refusal, Span, brief
-from porter.lowering.state.builder import Builder, refusal
+from porter.diagnostics import Note, Refusal, Span, brief, refusal
+from porter.lowering.state.builder import Builder
 from porter.resolve.globals import Globals
 from porter.resolve.toplevel import Executed, TopLevel, Unknown
 from porter.resolve.values import DTypeName, Function, Module, Value
@@ -49,7 +49,7 @@ def reading(b: Builder, scope: Globals, name: str) -> Reading:
     lines = _lines(status.lines if isinstance(status, Executed) else ())
     if scope.verdict_only and name in scope.assigned:
         # nothing may run: the first assignment shows what kind of value it is
-        b.assume(f"{name} is computed by {lines}")
+        b.host.assume(f"{name} is computed by {lines}")
         return Reading(scope.assigned[name], scope)
     if scope.values is None:
         text = f"the value of `{name}` requires running {lines.removeprefix('running ')}"
@@ -60,7 +60,7 @@ def reading(b: Builder, scope: Globals, name: str) -> Reading:
     if not found.text:
         raise b.refuse("PRT914", f"`{name}` {found.why}", _PASS.format(name))
     shown = found.text if len(found.text) <= SHOWN else f"{found.text[:SHOWN]}..."
-    b.assume(f"{name} is {shown} ({lines})")
+    b.host.assume(f"{name} is {shown} ({lines})")
     return Reading(cst.parse_expression(found.text), _numpy_scope())
 
 
@@ -68,13 +68,13 @@ def computed(
     b: Builder, name: str, found: Reading, evaluate: Callable[[cst.BaseExpression], Value]
 ) -> Value:
     """The value of a constant. Where it cannot be computed, the place of that is its use."""
-    use = b.node
+    use = b.place.node
     try:
         return evaluate(found.node)
     except Refusal as error:
-        if use is None or b.call_here is not None:
+        if use is None or b.place.call_here is not None:
             raise
-        b.node = use
+        b.place.node = use
         inner = error.diagnostic
         text = f"the value of `{name}` is not known at conversion"
         if inner.code == "PRT914":
@@ -94,7 +94,7 @@ def alternative(b: Builder, scope: Globals, name: str) -> Reading | None:
     found = scope.values(scope.module.path, scope.module.shown.whole, name)
     if not found.text:
         return None
-    b.assume(f"{name} is {found.text} ({_lines(scope.top.lines(name))})")
+    b.host.assume(f"{name} is {found.text} ({_lines(scope.top.lines(name))})")
     return Reading(cst.parse_expression(found.text), _numpy_scope())
 
 
@@ -157,7 +157,7 @@ def check_patched(b: Builder, scope: Globals, nodes: Sequence[cst.CSTNode]) -> N
     for node in (n for own in nodes for n in walk(own)):
         line = _patched(top, node)
         if line is not None:
-            b.node = node
+            b.place.node = node
             text = scope.module.code(node)
             raise b.refuse("PRT914", f"`{brief(text)}` is replaced at line {line}",
                            "give the replacement a separate name")  # fmt: skip
@@ -199,22 +199,22 @@ def text_of(b: Builder, scope: Globals, node: cst.BaseExpression) -> str:
             case _:
                 stack += children(part)
     if not changes:
-        return b.module.code(node)
+        return b.place.module.code(node)
     made = node.visit(_Replace(changes))
     assert isinstance(made, cst.BaseExpression)
-    return b.module.code(made)
+    return b.place.module.code(made)
 
 
 def _copied(b: Builder, scope: Globals, name: str) -> None:
     """A constant that the text of another one, or of a default, needs in the module."""
-    if name in b.constants:
+    if name in b.host.constants:
         return
     found = reading(b, scope, name)
     if isinstance(found.node, (cst.Lambda, cst.BaseComp, cst.Await)):
         raise b.refuse("PRT902", not_in_module(name), NOT_IN_MODULE)
     text = text_of(b, found.scope, found.node)
-    b.constants[name] = text
-    b.taken.add(name)
+    b.host.constants[name] = text
+    b.out.taken.add(name)
 
 
 def _ours(b: Builder, scope: Globals, name: str) -> cst.BaseExpression | None:
@@ -231,7 +231,7 @@ def _ours(b: Builder, scope: Globals, name: str) -> cst.BaseExpression | None:
     lines = scope.imports.get(name)
     if not lines:
         raise b.refuse("PRT902", not_in_module(name), NOT_IN_MODULE)
-    b.imports |= lines
+    b.host.imports |= lines
     return None
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from porter import ir
 from porter.dtypes.dtype import COMPLEX128, FLOAT64, DType
 from porter.lowering.functions.registry import Call
-from porter.lowering.state.builder import whole_view
 from porter.numpy_functions import known
 from porter.resolve.values import Array
 from porter.sizes.polynomial import Poly
@@ -48,7 +47,7 @@ def library_call(
             f"`{shown}` would run on the host, which `--refuse-host` forbids",
             "drop `--refuse-host`, or use `--library cupy`",
         )
-    if b.speculative:
+    if b.scope.speculative:
         raise call.refuse(
             "PRT901",
             f"`{shown}` would stay on the host but is in code that may not run",
@@ -58,27 +57,34 @@ def library_call(
     for k, array in enumerate(arrays):
         if array.mask is not None:
             raise call.refuse("PRT906", f"`{shown}` of a selection by a mask is not supported")
-        if array.view is None or not whole_view(array):
+        if array.view is None or not array.is_buffer:
             array = b.define("operand", Array(array.shape, array.dtype, array.at))
         assert array.view is not None
         inputs.append((f"host_array_{k}_", array.view.buffer))
     made = [
-        ir.Buffer(b.fresh(r.name), tuple(map(b.resolve, r.shape)), r.dtype) for r in results
-    ]  # fmt: skip
-    b.buffers |= {m.name: m for m in made}
+        b.out.add(ir.Buffer(b.out.fresh(r.name), tuple(map(b.sizes.resolve, r.shape)), r.dtype))
+        for r in results
+    ]
     names = tuple(m.name for m in made)
     values = tuple((f"host_value_{k}_", e) for k, e in enumerate(scalars))
     text = text.format(*(placeholder for placeholder, _ in (*inputs, *values)))
-    b.emit(
+    b.out.emit(
         ir.Host(
-            text, b.origin, values=values, arrays=tuple(inputs), makes=names, on_device=on_device
+            text,
+            b.place.origin,
+            values=values,
+            arrays=tuple(inputs),
+            makes=names,
+            on_device=on_device,
         )
     )
     if on_device:
-        b.imports.add("import cupy as cp")
+        b.host.imports.add("import cupy as cp")
     else:
-        b.note_kept(f"`{shown}` runs on the host, with copies of its arrays there and back")
-    return [b.stored(m) for m in made]
+        b.host.note_fallback(
+            f"`{shown}` runs on the host, with copies of its arrays there and back"
+        )
+    return [Array.of(m) for m in made]
 
 
 def floating(call: Call, array: Array) -> DType:
@@ -98,7 +104,7 @@ def complex_of(call: Call, array: Array) -> DType:
     if dtype.kind == "c":
         return dtype
     if dtype.kind == "f":
-        call.b.pin(dtype)
+        call.b.dtypes.pin(dtype)
     return DType("complex64") if dtype.name in ("float32", "float16") else COMPLEX128
 
 
@@ -106,5 +112,5 @@ def real_of(call: Call, dtype: DType) -> DType:
     """The dtype of the real numbers of a dtype."""
     if dtype.kind != "c":
         return dtype
-    call.b.pin(dtype)
+    call.b.dtypes.pin(dtype)
     return DType("float32") if dtype.name == "complex64" else FLOAT64

@@ -10,7 +10,7 @@ from typing import Any
 import libcst as cst
 
 from porter import ir
-from porter.diagnostics import Refusal, Span
+from porter.diagnostics import Refusal, Span, refusal
 from porter.dtypes.dtype import WEAK_BOOL, DType, limits
 from porter.inference.signature import ParameterType
 from porter.ir.check import check
@@ -22,12 +22,13 @@ from porter.lowering.arrays.subscripts import host_integer
 from porter.lowering.constants import check_default, text_of
 from porter.lowering.expressions.evaluate import Evaluator, is_expr
 from porter.lowering.expressions.inline import _statements
-from porter.lowering.state.builder import Builder, Contradiction, Grown, Unspecialised, refusal
+from porter.lowering.state.builder import Builder
+from porter.lowering.state.restarts import Contradiction, Grown, Unspecialised
 from porter.lowering.statements.statements import Body
 from porter.resolve.attributes import parameters_of
 from porter.resolve.definitions import check_function
 from porter.resolve.globals import Globals
-from porter.resolve.values import DTypeName, Value
+from porter.resolve.values import Array, DTypeName, Value
 from porter.sizes.polynomial import Dim, Poly
 from porter.source.module import FunctionSource
 from porter.support.reserved import ATTRIBUTE_PREFIX
@@ -60,34 +61,24 @@ def _build(
     ones: frozenset[str], grow: bool,
 ) -> ir.Program:  # fmt: skip
     """The array program with some axes of arguments taken to have length 1."""
-    local_types: dict[str, DType] = {}
-    local_arms: dict[str, frozenset[ir.Expr]] = {}
-    grown: dict[str, Grown] = {}
-    pinned: set[str] = set()
-    fixed: set[str] = set()
+    builder = Builder(function.module, partial, ones, grow)
     for _ in range(MAX_RESTARTS):
-        builder = Builder(
-            function.module, local_types=local_types, local_arms=local_arms, pinned=pinned,
-            partial=partial, ones=ones, grown=grown, may_grow=grow,
-        )  # fmt: skip
-        env, parameters = _environment(builder, function, types, scope, fixed)
+        env, parameters = _environment(builder, function, types, scope)
         body = Body(builder, scope, env)
-        builder.active.append(function.name)
+        builder.scope.active.append(function.name)
         statements = _statements(function.node)
         body.prepare(statements)
         try:
             body.run(statements)
         except Unspecialised as needed:
-            fixed.add(needed.name)
-            continue
+            builder.restarts.fixed.add(needed.name)
         except Grown as found:
-            grown[found.name] = found
-            continue
-        if not builder.retype:
-            program = _finish(builder, function, parameters)
-            return replace(program, allow_serial=scope.allow_serial)
-        local_types, pinned = builder.local_types, builder.pinned
-        local_arms = builder.local_arms
+            builder.restarts.grown[found.name] = found
+        else:
+            if not builder.dtypes.retype:
+                program = _finish(builder, function, parameters)
+                return replace(program, allow_serial=scope.allow_serial)
+        builder = builder.again()
     raise refusal(
         "PRT908",
         "a variable changes its type in each iteration",
@@ -121,7 +112,6 @@ def _environment(
     function: FunctionSource,
     types: Sequence[ParameterType],
     scope: Globals,
-    fixed: set[str],
 ) -> tuple[dict[str, Value], tuple[ir.Parameter, ...]]:
     env: dict[str, Value] = {}
     parameters: list[ir.Parameter] = []
@@ -129,15 +119,15 @@ def _environment(
     converted = conversions(function, scope)
     for p, t in zip(parameters_of(function), types, strict=True):
         name = p.name.value
-        b.taken.add(name)
+        b.out.taken.add(name)
         keyword = id(p) in keywords
-        b.node = p.default
+        b.place.node = p.default
         if p.default is not None:
             check_default(b, scope, p.default, function.span.line)
         default = None if p.default is None else text_of(b, scope, p.default)
         value = None if p.default is None else Evaluator(b, scope, {})(p.default)
-        b.node = None
-        if value is not None and (t.omitted or name in fixed):
+        b.place.node = None
+        if value is not None and (t.omitted or name in b.restarts.fixed):
             env[name] = value
             if isinstance(value, DTypeName):
                 default = f"np.{value.dtype.name}"
@@ -151,10 +141,11 @@ def _environment(
                 "give its type with `--signature`, or annotate the parameter",
             )
         if constant_of_default(value) is not None:
-            b.fixable.add(name)
+            b.restarts.fixable.add(name)
         if t.items:
             items = tuple(
-                ir.Parameter(b.fresh(f"{name}_{k}"), i.dtype, None) for k, i in enumerate(t.items)
+                ir.Parameter(b.out.fresh(f"{name}_{k}"), i.dtype, None)
+                for k, i in enumerate(t.items)
             )
             env[name] = tuple(
                 _parameter(b, q.name, i, None) for q, i in zip(items, t.items, strict=True)
@@ -165,9 +156,9 @@ def _environment(
             continue
         conversion = converted.get(name) if t.ndim is not None else None
         env[name] = _parameter(b, name, t, None if conversion is None else conversion.dtype)
-        dtype = t.dtype if t.ndim is None else b.buffers[name].dtype
+        dtype = t.dtype if t.ndim is None else b.out.buffers[name].dtype
         if _attribute(function, name):
-            b.attributes[name] = env[name]
+            b.host.attributes[name] = env[name]
         text = "" if conversion is None else conversion.text(name)
         parameters.append(
             ir.Parameter(
@@ -193,26 +184,26 @@ def _parameter(b: Builder, name: str, t: ParameterType, converted: DType | None)
             return host_integer(name)
         return ir.Scalar(name, replace(t.dtype, weak=True))
     dtype = converted or DType(
-        t.dtype.name, var=name if t.dtype.kind in "iuf" and name not in b.pinned else None
+        t.dtype.name, var=name if t.dtype.kind in "iuf" and name not in b.dtypes.pinned else None
     )
     dims = [Dim(name, d) for d in range(t.ndim)]
-    shape = tuple(ONE if d.name in b.ones else Poly.atom(d) for d in dims)
-    b.checks += [ir.Check("equal", Poly.atom(d), ONE, "an axis of length 1 is needed")
-                 for d in dims if d.name in b.ones]  # fmt: skip
-    b.buffers[name] = ir.Buffer(name, shape, dtype, parameter=True)
-    return b.stored(b.buffers[name])
+    shape = tuple(ONE if d.name in b.sizes.ones else Poly.atom(d) for d in dims)
+    b.sizes.checks += [ir.Check("equal", Poly.atom(d), ONE, "an axis of length 1 is needed")
+                 for d in dims if d.name in b.sizes.ones]  # fmt: skip
+    b.out.buffers[name] = ir.Buffer(name, shape, dtype, parameter=True)
+    return Array.of(b.out.buffers[name])
 
 
 def _finish(
     b: Builder, function: FunctionSource, parameters: tuple[ir.Parameter, ...]
 ) -> ir.Program:
     def poly(p: Poly) -> Poly:
-        return b.resolve(p)
+        return b.sizes.resolve(p)
 
     def dtype(d: DType) -> DType:
-        return replace(d, var=b.dtype_root(d.var)) if d.var else d
+        return replace(d, var=b.dtypes.root(d.var)) if d.var else d
 
-    for value, d in b.literals:
+    for value, d in b.dtypes.literals:
         low, high = limits(d)
         if not low <= value <= high:
             raise refusal("PRT907", f"{value} does not fit in {d.name}",
@@ -220,11 +211,11 @@ def _finish(
     # the user's first checks test what the others take as equal because of them
     body: tuple[ir.Stmt, ...] = tuple(
         map_statement(s, (lambda p: p) if isinstance(s, ir.Host) and s.first else poly, dtype)
-        for s in b.statements
+        for s in b.out.statements
     )
     buffers = {
         k: replace(v, shape=tuple(map(poly, v.shape)), dtype=dtype(v.dtype))
-        for k, v in b.buffers.items()
+        for k, v in b.out.buffers.items()
     }
     program = ir.Program(
         name=function.node.name.value,
@@ -233,17 +224,17 @@ def _finish(
         body=body,
         checks=_checks(b, poly),
         docstring=function.node.get_docstring(clean=False),
-        assumed=tuple(b.assumed),
+        assumed=tuple(b.host.assumed),
         around=frozenset(f.node.name.value for f in function.module.functions),
-        constants=dict(b.constants),
+        constants=dict(b.host.constants),
         origin=ir.Origin(function.span, f"def {function.name}"),
-        imports=tuple(sorted(b.imports)),
-        kept=tuple(b.kept),
-        shown=dict(b.shown),
-        indexed=b.reads_shape,
-        strict=b.strict_shapes,
-        apart=frozenset(b.apart),
-        sized=frozenset(b.sized),
+        imports=tuple(sorted(b.host.imports)),
+        kept=tuple(b.host.fallbacks),
+        shown=dict(b.out.shown),
+        indexed=b.sizes.reads_shape,
+        strict=b.sizes.strict_shapes,
+        apart=frozenset(b.aliases.no_alias),
+        sized=frozenset(b.sizes.sized),
     )
     check(program.body, program, program.buffers)
     return program
@@ -252,7 +243,7 @@ def _finish(
 def _checks(b: Builder, poly: Any) -> tuple[ir.Check, ...]:
     """The checks, each once; what certainly holds is dropped. Equalities stay as they are."""
     kept: dict[ir.Check, None] = {}
-    for c in b.checks:
+    for c in b.sizes.checks:
         if c.kind == "index":
             same = tuple(map_expr(e, poly, lambda d: d) for e in c.conditions)
             c = replace(c, left=poly(c.left), right=poly(c.right), conditions=same)

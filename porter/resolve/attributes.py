@@ -11,8 +11,7 @@ from dataclasses import replace
 
 import libcst as cst
 
-from porter.diagnostics import Span
-from porter.lowering.state.builder import refusal
+from porter.diagnostics import Span, refusal
 from porter.source.module import FunctionSource, SourceModule
 from porter.source.text import split_lines
 from porter.source.walk import children

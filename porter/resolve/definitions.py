@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from porter.diagnostics import Refusal, brief
-from porter.lowering.state.builder import refusal
+from porter.diagnostics import Refusal, brief, refusal
 from porter.resolve.bindings import dotted
 from porter.resolve.globals import Globals
 from porter.resolve.values import Function, Module

@@ -59,6 +59,21 @@ class Array:
         """The number of dimensions."""
         return len(self.shape)
 
+    @property
+    def is_buffer(self) -> bool:
+        """Whether this is exactly one stored buffer."""
+        return self.view is not None and self.view.index is tuple
+
+    @staticmethod
+    def of(buffer: ir.Buffer) -> Array:
+        """A buffer as an array that reads and writes through."""
+        name, dtype = buffer.name, buffer.dtype
+
+        def at(idx: Sequence[Poly]) -> ir.Expr:
+            return ir.Load(name, tuple(idx), dtype)
+
+        return Array(buffer.shape, dtype, at, View(name, tuple))
+
 
 @dataclass(frozen=True)
 class Module:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import touched
 from porter.analyses.escapes import escaping
+from porter.diagnostics import refusal
 from porter.ir.context import Context
 from porter.ir.walk import host_level, statements
-from porter.lowering.state.builder import refusal
 from porter.schedule.base import Around, Kernel, Schedule
 from porter.schedule.blocks import in_blocks
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch

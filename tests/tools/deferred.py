@@ -73,7 +73,5 @@ CIRCLES = """
 
     ir.nodes ir.printer sizes.polynomial
 
-    lowering.state.builder lowering.state.facts lowering.state.mixed
-
     lowering.arrays.picking lowering.arrays.subscripts
 """

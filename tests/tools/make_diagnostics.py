@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from porter.lowering.state.builder import CURES
+from porter.diagnostics import CURES
 from porter.rules.base import BLOCKS
 from porter.rules.registry import all_rules
 from tests.support.paths import ROOT

@@ -18,7 +18,6 @@ BRANCHES = {
 LONG_FILES = {
     "inference/usage.py",
     "lowering/expressions/evaluate.py",
-    "lowering/state/builder.py",
     "lowering/statements/statements.py",
     "verify/checks/verifier.py",
 }
@@ -27,7 +26,6 @@ LARGE_STATES = {
     "emulate/program.py Program",
     "inference/evidence.py Usage",
     "lowering/host/text.py HostText",
-    "lowering/state/builder.py Builder",
     "lowering/statements/statements.py Body",
     "resolve/effects.py Region",
     "resolve/globals.py Globals",

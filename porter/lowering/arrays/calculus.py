@@ -10,7 +10,7 @@ from porter.dtypes.dtype import INT64, DType, strengthen
 from porter.ir.ops import OPS, sign
 from porter.ir.scalars import DTypeError, cast, choose, constant_of, integer, operate
 from porter.lowering.arrays.compaction import same_selection, whole
-from porter.lowering.state import mixed
+from porter.lowering.state import ambiguous
 from porter.lowering.state.builder import Builder
 from porter.resolve.values import Array, At
 from porter.sizes.polynomial import Apply, Poly, sym
@@ -35,7 +35,11 @@ def broadcast_shape(b: Builder, shapes: Sequence[tuple[Poly, ...]], what: str) -
         for shape in shapes:
             if len(shape) < -d or shape[d] == ONE:
                 continue
-            size = b.resolve(shape[d]) if size == ONE else b.unify(size, shape[d], what, True)
+            size = (
+                b.sizes.resolve(shape[d])
+                if size == ONE
+                else b.sizes.unify(size, shape[d], what, True)
+            )
         result.append(size)
     return tuple(result)
 
@@ -80,7 +84,7 @@ def at_most_one(n: Poly) -> bool:
 def _thin_axes(b: Builder, arrays: Sequence[Array], what: str) -> list[Array]:
     """An axis as `x[:, :1]` has it is broadcast like one of length 1: it must not be empty."""
     ndim = max(a.ndim for a in arrays)
-    sizes = [[b.resolve(a.shape[d]) if a.ndim >= -d else ONE for d in range(-ndim, 0)]
+    sizes = [[b.sizes.resolve(a.shape[d]) if a.ndim >= -d else ONE for d in range(-ndim, 0)]
              for a in arrays]  # fmt: skip
     wide = [any(not at_most_one(s[d]) for s in sizes) for d in range(ndim)]
     result = []
@@ -88,7 +92,9 @@ def _thin_axes(b: Builder, arrays: Sequence[Array], what: str) -> list[Array]:
         shape = list(a.shape)
         for d in range(ndim - a.ndim, ndim):
             if wide[d] and at_most_one(own[d]) and own[d] != ONE:
-                b.check(ir.Check("index", ONE, own[d], f"{what}: operands could not be broadcast"))
+                b.sizes.check(
+                    ir.Check("index", ONE, own[d], f"{what}: operands could not be broadcast")
+                )
                 shape[d - ndim + a.ndim] = ONE
         result.append(a if shape == list(a.shape) else replace(a, shape=tuple(shape)))
     return result
@@ -101,7 +107,7 @@ def map_arrays(
     if not any(isinstance(o, Array) for o in operands):
         return _typed(b, what, function, [o for o in operands if not isinstance(o, Array)])
     arrays = [as_array(o) for o in operands]
-    b.same_dtype(*(a.dtype for a in arrays))
+    b.dtypes.same_dtype(*(a.dtype for a in arrays))
     mask, lead = None, 0
     if not any(a.lead for a in arrays):
         mask = _common_mask(b, arrays, what)
@@ -114,7 +120,7 @@ def map_arrays(
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
         args = [
-            a.at(aligned(tuple(map(b.resolve, a.shape)), idx)) if isinstance(o, Array) else o
+            a.at(aligned(tuple(map(b.sizes.resolve, a.shape)), idx)) if isinstance(o, Array) else o
             for o, a in zip(operands, arrays, strict=True)
         ]
         return _typed(b, what, function, args)
@@ -135,10 +141,10 @@ def _typed(
     b: Builder, what: str, function: Callable[..., ir.Expr], args: Sequence[ir.Expr]
 ) -> ir.Expr:
     try:
-        b.same_dtype(*(a.dtype for a in args))
+        b.dtypes.same_dtype(*(a.dtype for a in args))
         result = function(*args)
         _check_generic(b, args, result)
-        mixed.decide(b, function, args, result)
+        ambiguous.decide(b.dtypes, b.out, function, args, result)
         return result
     except DTypeError as e:
         raise b.refuse("PRT907", str(e)) from None
@@ -154,9 +160,9 @@ def _check_generic(b: Builder, args: Sequence[ir.Expr], result: ir.Expr) -> None
         for a in args:
             known = constant_of(a)
             if a.dtype.weak and isinstance(known, int) and not isinstance(known, bool):
-                b.literal(known, dtype)
+                b.dtypes.literal(known, dtype)
         if isinstance(result, ir.Op) and OPS[result.op].rule in ("float", "real_float"):
-            b.pin(dtype)
+            b.dtypes.pin(dtype)
 
 
 def elementwise(b: Builder, op: str, *operands: Operand) -> Operand:
@@ -167,7 +173,7 @@ def elementwise(b: Builder, op: str, *operands: Operand) -> Operand:
 def where(b: Builder, cond: Operand, then: Operand, other: Operand) -> Operand:
     """`np.where` with three arguments: always an array's (strong) dtype."""
     chosen = map_arrays(b, choose, [cond, then, other], "`where`")
-    return chosen if b.depth else as_array(chosen)
+    return chosen if b.out.depth else as_array(chosen)
 
 
 def either(b: Builder, cond: ir.Expr, then: Operand, other: Operand, what: str) -> Operand:
@@ -197,10 +203,12 @@ def alternatives(b: Builder, cond: ir.Expr, then: Operand, other: Operand, what:
         raise b.refuse("PRT908", f"{what} is {x.dtype.name} or {y.dtype.name} depending on the "
                        "condition", "convert one of them with `astype`")  # fmt: skip
     for m, n in zip(x.shape, y.shape, strict=True):
-        b.unify(m, n, what)
+        b.sizes.unify(m, n, what)
     chosen = map_arrays(b, choose, [cond, then, other], what)
     if not isinstance(chosen, Array):
-        mixed.meet(b, chosen, *(v.at(()) if isinstance(v, Array) else v for v in (then, other)))
+        ambiguous.meet(
+            b.dtypes, chosen, *(v.at(()) if isinstance(v, Array) else v for v in (then, other))
+        )
     return chosen
 
 
@@ -286,7 +294,7 @@ def reduce(
     kept = [d for d in range(array.ndim) if d not in chosen]
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
-        bound = {d: ir.Axis(b.fresh("kpqrs"[min(k, 4)] + "_"), b.resolve(array.shape[d]))
+        bound = {d: ir.Axis(b.out.fresh("kpqrs"[min(k, 4)] + "_"), b.sizes.resolve(array.shape[d]))
                  for k, d in enumerate(chosen)}  # fmt: skip
         outer = iter(idx)
         full = [sym(bound[d].name, True) if d in bound else next(outer) for d in range(array.ndim)]
@@ -328,14 +336,14 @@ def matmul(b: Builder, x: Array, y: Array, what: str = "`@`") -> Operand:
     x, y = whole(b, x), whole(b, y)
     if not x.ndim or not y.ndim:
         raise b.refuse("PRT903", f"{what} requires arrays, not scalars")
-    b.same_dtype(x.dtype, y.dtype)
-    inner = b.unify(x.shape[-1], y.shape[-2] if y.ndim > 1 else y.shape[0], what)
+    b.dtypes.same_dtype(x.dtype, y.dtype)
+    inner = b.sizes.unify(x.shape[-1], y.shape[-2] if y.ndim > 1 else y.shape[0], what)
     rows = x.shape[-2:-1] if x.ndim > 1 else ()
     columns = y.shape[-1:] if y.ndim > 1 else ()
     batch = broadcast_shape(b, [x.shape[:-2], y.shape[:-2]], what)
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
-        k = ir.Axis(b.fresh("k_"), b.resolve(inner))
+        k = ir.Axis(b.out.fresh("k_"), b.sizes.resolve(inner))
         lead = idx[: len(batch)]
         tail = idx[len(batch) :]
         left = [*aligned(x.shape[:-2], lead), *tail[: len(rows)], sym(k.name, True)]

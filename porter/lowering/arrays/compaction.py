@@ -39,20 +39,20 @@ def whole(b: Builder, array: Array, name: str = "selected") -> Array:
     if not array.lead:
         return array
     chosen = _selection(b, array)
-    rest = [b.resolve(n) for n in array.shape[array.lead :]]
-    buffer = ir.Buffer(b.fresh(name), (chosen.count, *rest), array.dtype)
-    b.buffers[buffer.name] = buffer
-    b.emit(ir.Alloc(buffer, b.origin))
+    rest = [b.sizes.resolve(n) for n in array.shape[array.lead :]]
+    buffer = ir.Buffer(b.out.fresh(name), (chosen.count, *rest), array.dtype)
+    b.out.buffers[buffer.name] = buffer
+    b.out.emit(ir.Alloc(buffer, b.place.origin))
     _scatter(b, buffer, array, chosen)
-    made = b.stored(buffer)
-    if not b.depth:
-        b.compacted.append((array, made))
+    made = Array.of(buffer)
+    if not b.out.depth:
+        b.selections.compacted.append((array, made))
     return made
 
 
 def known_whole(b: Builder, array: Array) -> Array:
     """The elements of a selection that was made whole: what is stored into them is seen by all."""
-    return next((made for known, made in b.compacted if known is array), array)
+    return next((made for known, made in b.selections.compacted if known is array), array)
 
 
 def unselected(b: Builder, spec: FunctionSpec, bound: dict[str, Any]) -> dict[str, Any]:
@@ -71,29 +71,29 @@ def held_mask(b: Builder, array: Array, name: str) -> At:
     """The mask of a selection as it is now; selections by one mask hold it once."""
     mask, lead = array.mask, array.lead
     assert mask is not None
-    held = _recall(b, b.held, array)
+    held = _recall(b, b.selections.masks, array)
     if held is None:
         held = b.define(name, Array(array.shape[:lead], BOOL, mask))
-        _remember(b, b.held, array, held)
+        _remember(b, b.selections.masks, array, held)
     at: At = held.at
     return lambda idx: at(list(idx)[:lead])
 
 
 def length(b: Builder, array: Array) -> ir.Expr:
     """How many elements a mask selects: known to the host if the selection was made whole."""
-    known = _recall(b, b.selections, array)
+    known = _recall(b, b.selections.positions, array)
     if known is not None:
         return ir.Value(known.count, WEAK_INT)
     mask = array.mask
     assert mask is not None
-    axes = tuple(ir.Axis(b.fresh("k_"), b.resolve(n)) for n in array.shape[: array.lead])
+    axes = tuple(ir.Axis(b.out.fresh("k_"), b.sizes.resolve(n)) for n in array.shape[: array.lead])
     body = cast(cast(mask([sym(a.name, True) for a in axes]), BOOL), INT64)
     return cast(ir.Reduce("sum", axes, body, INT64), WEAK_INT)
 
 
 def fetched(b: Builder, value: ir.Expr, name: str = "length", nonneg: bool = False) -> Poly:
     """An integer that is computed on the device as a size: the host reads it back."""
-    if b.ranges or b.loops or b.in_while:
+    if b.scope.ranges or b.scope.loops or b.scope.in_while:
         raise b.refuse("PRT906", "a size computed from array elements differs between iterations",
                        "allocate an array of the largest size before the loop")  # fmt: skip
     return _read_back(b, "size", cast(value, INT64), name, nonneg)
@@ -103,9 +103,9 @@ def _read_back(b: Builder, name: str, value: ir.Expr, known: str, nonneg: bool =
     """The host's name of an integer that is computed into a 0-d array."""
     array = b.define(name, Array((), INT64, lambda _: value))
     assert array.view is not None
-    known = b.fresh(known)
-    b.emit(ir.Fetch(known, array.view.buffer, b.origin))
-    b.fetched.add(known)
+    known = b.out.fresh(known)
+    b.out.emit(ir.Fetch(known, array.view.buffer, b.place.origin))
+    b.sizes.fetched.add(known)
     return Poly.atom(Integer(known, nonneg))
 
 
@@ -117,18 +117,20 @@ def _scatter(b: Builder, buffer: ir.Buffer, array: Array, chosen: Selection) -> 
     target = Poly.atom(Data(position, True, inside=True)) - 1
     body = cast(array.at([*_unravel(b, array, k), *rest]), array.dtype)
     mask = chosen.keep.at([k])
-    b.emit(ir.Write(buffer.name, axes, (target, *rest), body, b.origin, mask, combine="once"))
+    b.out.emit(
+        ir.Write(buffer.name, axes, (target, *rest), body, b.place.origin, mask, combine="once")
+    )
 
 
 def spread(b: Builder, target: Array, source: Array) -> Array:
     """`x[mask] = source` for as many elements as the mask selects: each goes where it belongs."""
     chosen = _selection(b, target)
-    b.unify(chosen.count, source.shape[0], "the store to a selection")
+    b.sizes.unify(chosen.count, source.shape[0], "the store to a selection")
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
         flat = Poly()
         for n, i in zip(target.shape[: target.lead], idx, strict=False):
-            flat = flat * b.resolve(n) + i
+            flat = flat * b.sizes.resolve(n) + i
         position = Poly.atom(Data(chosen.position.at([flat]), True, inside=True))
         return source.at([position - 1, *idx[target.lead :]])
 
@@ -139,7 +141,7 @@ def _unravel(b: Builder, array: Array, k: Poly) -> list[Poly]:
     """The subscripts along the axes of the mask of element k in row-major order."""
     index: list[Poly] = []
     for n in reversed(array.shape[1 : array.lead]):
-        n = b.resolve(n)
+        n = b.sizes.resolve(n)
         n = Poly.of(1) if n.constant == 0 else n  # an array of nothing has no element k
         index.append(k % n)
         k = k // n
@@ -148,18 +150,18 @@ def _unravel(b: Builder, array: Array, k: Poly) -> list[Poly]:
 
 def _selection(b: Builder, array: Array) -> Selection:
     """The positions of what the mask selects, computed once for each mask."""
-    known: Selection | None = _recall(b, b.selections, array)
+    known: Selection | None = _recall(b, b.selections.positions, array)
     if known is not None:
         return known
     mask = array.mask
     assert mask is not None
-    if b.ranges or b.loops or b.in_while:
+    if b.scope.ranges or b.scope.loops or b.scope.in_while:
         raise b.refuse(
             "PRT906",
             "the number of elements that the mask selects differs between iterations",
             "keep the full shape and use `np.where(mask, x, 0)`",
         )
-    size = product(lengths(map(b.resolve, array.shape[: array.lead])))
+    size = product(lengths(map(b.sizes.resolve, array.shape[: array.lead])))
 
     def flat(idx: Sequence[Poly]) -> ir.Expr:
         return cast(mask(_unravel(b, array, idx[0])), BOOL)
@@ -169,14 +171,14 @@ def _selection(b: Builder, array: Array) -> Selection:
         keep = b.define("keep", keep)
 
     def counted(idx: Sequence[Poly]) -> ir.Expr:
-        k = ir.Axis(b.fresh("k_"), idx[0] + 1)
+        k = ir.Axis(b.out.fresh("k_"), idx[0] + 1)
         return ir.Reduce("sum", (k,), cast(keep.at([sym(k.name, True)]), INT64), INT64)
 
     position = b.define("place", Array((size,), INT64, counted))
     some = operate("gt", ir.Value(size, INT64), integer(0))
     last = choose(some, position.at([size - 1]), ir.Value(Poly(), INT64))
     chosen = Selection(keep, position, _read_back(b, "total", last, "count"))
-    _remember(b, b.selections, array, chosen)
+    _remember(b, b.selections.positions, array, chosen)
     return chosen
 
 
@@ -187,19 +189,19 @@ def _mask_at(array: Array) -> ir.Expr:
 
 def _remember(b: Builder, store: list[Known], array: Array, value: Any) -> None:
     """Note what was made of a mask, where every later statement can use it."""
-    if not b.depth:
-        store.append((_mask_at(array), array.shape[: array.lead], len(b.statements), value))
+    if not b.out.depth:
+        store.append((_mask_at(array), array.shape[: array.lead], len(b.out.statements), value))
 
 
 def _recall(b: Builder, store: list[Known], array: Array) -> Any:
     """What was made of the same mask, if nothing that it reads was stored into since."""
     from porter.analyses.accesses import written_buffers
 
-    mask, shape = _mask_at(array), [b.resolve(n) for n in array.shape[: array.lead]]
+    mask, shape = _mask_at(array), [b.sizes.resolve(n) for n in array.shape[: array.lead]]
     sources = {e.buffer for e in walk(mask) if isinstance(e, ir.Load)}
     for known, extent, since, value in store:
-        if known == mask and [b.resolve(n) for n in extent] == shape and not b.depth:
-            if not written_buffers(b.statements[since:]) & sources:
+        if known == mask and [b.sizes.resolve(n) for n in extent] == shape and not b.out.depth:
+            if not written_buffers(b.out.statements[since:]) & sources:
                 return value
     return None
 

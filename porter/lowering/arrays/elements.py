@@ -27,7 +27,7 @@ def by_statements(
 
     In a loop of the user's a single element is made there and then.
     """
-    if not shape and b.depth:
+    if not shape and b.out.depth:
         return element(())
     whole = shape or (ONE,)
     target = b.allocate(name, Array(whole, dtype, lambda _: integer(0)))
@@ -37,17 +37,17 @@ def by_statements(
     blocks = []
     with ExitStack() as stack:
         for axis in axes:
-            blocks.append(stack.enter_context(b.block()))
-            b.ranges.append(axis)
-            b.loops += 1
+            blocks.append(stack.enter_context(b.out.block()))
+            b.scope.ranges.append(axis)
+            b.scope.loops += 1
         value = cast(element(idx if shape else ()), dtype)
-        b.emit(ir.Write(target.view.buffer, (), idx, value, b.origin))
+        b.out.emit(ir.Write(target.view.buffer, (), idx, value, b.place.origin))
     for axis, block in zip(reversed(axes), reversed(blocks), strict=True):
-        b.ranges.pop()
-        b.loops -= 1
-        loop = ir.For(axis.name, axis.lo, axis.hi, 1, tuple(block), b.origin)
+        b.scope.ranges.pop()
+        b.scope.loops -= 1
+        loop = ir.For(axis.name, axis.lo, axis.hi, 1, tuple(block), b.place.origin)
         if axis is axes[0]:
-            b.emit(loop)
+            b.out.emit(loop)
         else:
             blocks[axes.index(axis) - 1].append(loop)
     return target if shape else target.at((Poly(),))
@@ -55,25 +55,27 @@ def by_statements(
 
 def first_not(b: Builder, n: Poly, holds: Callable[[Poly], ir.Expr]) -> ir.Expr:
     """The smallest k up to n where `holds(k)` is false, by bisection; it holds below that."""
-    names = {name: b.fresh(name) for name in ("low", "high", "middle")}
+    names = {name: b.out.fresh(name) for name in ("low", "high", "middle")}
     low = b.let(names["low"], integer(0))
     high = b.let(names["high"], integer(n))
-    with b.block() as steps:
+    with b.out.block() as steps:
         middle = b.let(names["middle"], operate("floordiv", operate("add", low, high), integer(2)))
         test = holds(known_position(middle))
-        with b.block() as up:
+        with b.out.block() as up:
             b.let(names["low"], operate("add", middle, integer(1)))
-        with b.block() as down:
+        with b.out.block() as down:
             b.let(names["high"], middle)
-        b.emit(ir.If(test, tuple(up), tuple(down), b.origin))
-    b.emit(ir.While(operate("lt", low, high), tuple(steps), b.origin))
+        b.out.emit(ir.If(test, tuple(up), tuple(down), b.place.origin))
+    b.out.emit(ir.While(operate("lt", low, high), tuple(steps), b.place.origin))
     return ir.Local(low.name, low.dtype)
 
 
 def named(b: Builder, name: str, e: ir.Expr) -> ir.Expr:
     """The value as a variable of the thread, read from memory once."""
     return (
-        e if isinstance(e, (ir.Const, ir.Value, ir.Local, ir.Scalar)) else b.let(b.fresh(name), e)
+        e
+        if isinstance(e, (ir.Const, ir.Value, ir.Local, ir.Scalar))
+        else b.let(b.out.fresh(name), e)
     )
 
 

@@ -41,7 +41,7 @@ def masked(b: Builder, array: Array, mask: Array) -> Array:
 def _match(b: Builder, shape: Sequence[Poly], mask: Array) -> None:
     """NumPy raises IndexError unless a mask is as long as the axes that it selects from."""
     for have, want in zip(shape, mask.shape, strict=False):
-        b.unify(have, want, MASK_MISMATCH, error="IndexError")
+        b.sizes.unify(have, want, MASK_MISMATCH, error="IndexError")
 
 
 def _narrowed(array: Array, mask: Array) -> Array | None:

@@ -50,24 +50,24 @@ def raised(array: Array, ndim: int) -> Array:
 
 def reshape(b: Builder, array: Array, shape: tuple[Poly, ...]) -> Array:
     """Row-major order; at most one size may be -1. A view where NumPy gives one."""
-    old = lengths(map(b.resolve, array.shape))
+    old = lengths(map(b.sizes.resolve, array.shape))
     total = product(old)
     unknown = [d for d, n in enumerate(shape) if n.constant == -1]
     if len(unknown) > 1:
         raise b.refuse(
             "PRT903", "`reshape` accepts only one size of -1", "write out all sizes but one"
         )
-    known = product([b.resolve(n) for n in shape if n.constant != -1])
+    known = product([b.sizes.resolve(n) for n in shape if n.constant != -1])
     if unknown:
         if not known.is_positive():
-            b.check(
+            b.sizes.check(
                 ir.Check("index", ONE, known, "cannot reshape an array to an unknown size and 0")
             )
         shape = tuple(_quotient(total, known) if d in unknown else n for d, n in enumerate(shape))
-        b.unify(_quotient(total, known) * known, total, "cannot reshape the array")
+        b.sizes.unify(_quotient(total, known) * known, total, "cannot reshape the array")
     else:
-        b.unify(total, known, "cannot reshape the array")
-    groups = _groups(old, tuple(map(b.resolve, shape)))
+        b.sizes.unify(total, known, "cannot reshape the array")
+    groups = _groups(old, tuple(map(b.sizes.resolve, shape)))
 
     def back(idx: Sequence[Poly]) -> list[Poly]:
         return [i for x, y in groups
@@ -86,11 +86,11 @@ def _where_contiguous(b: Builder, array: Array, result: Array) -> Array:
     NumPy copies the axes of a slice that become one, unless the slice has but one row, say.
     """
     assert array.view is not None and result.view is not None
-    whole = [b.resolve(n) for n in b.buffers[array.view.buffer].shape]
+    whole = [b.sizes.resolve(n) for n in b.out.buffers[array.view.buffer].shape]
     idx = [sym(f"?{d}", True) if n != ONE else Poly() for d, n in enumerate(array.shape)]
     start = flatten(array.view.index([Poly() for _ in idx]), whole)
     if flatten(array.view.index(idx), whole) - start == flatten(
-        idx, lengths(map(b.resolve, array.shape))
+        idx, lengths(map(b.sizes.resolve, array.shape))
     ):
         return replace(result, view=replace(result.view, contiguous=True))
     return replace(result, view=None, shown_of=array.view.buffer)

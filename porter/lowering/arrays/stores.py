@@ -11,7 +11,7 @@ from porter.ir.scalars import cast
 from porter.ir.walk import substitute, walk
 from porter.lowering.arrays.calculus import ONE, Operand, aligned, as_array
 from porter.lowering.arrays.compaction import same_selection, spread, whole
-from porter.lowering.state import mixed
+from porter.lowering.state import ambiguous
 from porter.lowering.state.builder import Builder
 from porter.resolve.values import Array
 from porter.sizes.polynomial import Atom, Data, Poly, sym
@@ -30,21 +30,23 @@ def store(
     if target.view is None:
         raise b.refuse("PRT905", "the store goes into a temporary copy and is lost",
                        "store into the original array")  # fmt: skip
-    readonly = target.view.readonly or b.readonly.get(target.view.buffer, "")
+    readonly = target.view.readonly or b.aliases.readonly.get(target.view.buffer, "")
     if readonly:
         raise b.refuse("PRT905", readonly, "store into the original array")
     if target.view.only is not None:
-        b.pin(target.view.only)
-    same = b.may_be(target.view.buffer)
-    if target.view.contiguous or same & b.flattened:
+        b.dtypes.pin(target.view.only)
+    same = b.aliases.may_be(target.view.buffer)
+    if target.view.contiguous or same & b.aliases.flattened:
         _demand_contiguous(b, target.view.buffer)
-    if same & b.frozen:
+    if same & b.aliases.frozen:
         raise b.refuse("PRT905", f"a host object still refers to `{target.view.buffer}`",
                        "give the host object a copy: `.copy()`")  # fmt: skip
-    b.strict_shapes = True
-    if same & b.snapshots.keys():
-        raise b.may_share(target.view.buffer)
-    b.keep_apart(target.view.buffer, [*b.snapshots, *b.frozen, *b.flattened])
+    b.sizes.strict_shapes = True
+    if same & b.aliases.snapshots.keys():
+        raise b.aliases.may_share(target.view.buffer)
+    b.aliases.keep_apart(
+        target.view.buffer, [*b.aliases.snapshots, *b.aliases.frozen, *b.aliases.flattened]
+    )
     source = _placed(b, target, as_array(value))
     _check_kind(b, target, value)
     extra = source.ndim - target.ndim
@@ -54,18 +56,20 @@ def store(
     for have, want in zip(reversed(source.shape), reversed(target.shape), strict=False):
         if have != ONE:
             unequal = f"{what}: could not broadcast the value into the target"
-            met = want != have and b.resolve(want) == b.resolve(have)
-            b.unify(want, have, unequal, "store")
+            met = want != have and b.sizes.resolve(want) == b.sizes.resolve(have)
+            b.sizes.unify(want, have, unequal, "store")
             if met and want.symbol and have.symbol:
                 # lengths that met in an expression before: the target's cannot be repeated
-                b.check(ir.Check("equal", want, have, unequal))
+                b.sizes.check(ir.Check("equal", want, have, unequal))
     axes = b.axes([n for n in target.shape if n != ONE])
     running = iter(axes)
     idx = [Poly() if n == ONE else sym(next(running).name, True) for n in target.shape]
     inner = idx[-source.ndim :] if source.ndim <= len(idx) else idx
     at = aligned(source.shape, [*[Poly()] * max(extra, 0), *inner]) if source.ndim else []
     element = source.at(at)
-    mixed.exact(b, mixed.arms_of(b, element), element.dtype, target.dtype)
+    ambiguous.exact(
+        b.dtypes, ambiguous.candidates_of(b.dtypes, element), element.dtype, target.dtype
+    )
     body = cast(element, target.dtype)
     index = _apart(b, target.view.buffer, target.view.index(idx), axes)
     mask = target.mask(idx) if target.mask is not None else None
@@ -73,7 +77,9 @@ def store(
         raise b.refuse("PRT905", "the mask is a view of the array that is stored into",
                        "copy the mask first")  # fmt: skip
     checked = any(isinstance(a, Data) for p in index for a in p.atoms())
-    b.emit(ir.Write(target.view.buffer, axes, index, body, b.origin, mask, checked, combine))
+    b.out.emit(
+        ir.Write(target.view.buffer, axes, index, body, b.place.origin, mask, checked, combine)
+    )
 
 
 def _apart(
@@ -105,21 +111,23 @@ def reads(expr: ir.Expr, buffer: str) -> bool:
 
 def shows(b: Builder, buffer: str) -> None:
     """A name for `x.ravel()`: of an argument with gaps it is a copy, which no store reaches."""
-    b.flattened.add(buffer)
-    if b.stored_in_loop(buffer):
+    b.aliases.flattened.add(buffer)
+    if b.aliases.stored_in_loop(buffer):
         _demand_contiguous(b, buffer)
 
 
 def _demand_contiguous(b: Builder, buffer: str) -> None:
     """A store through `x.ravel()`: of an argument with gaps NumPy would have made a copy."""
-    variables = {name for name, _ in b.moves}
-    made = sorted(b.may_be(buffer) - variables)
-    names = [n for n in made if b.is_parameter(n)]
-    if not all(n in names or any(_is_in_order(s, n) for s in b.statements) for n in made):
-        names = [n for n, known in b.buffers.items() if known.parameter and len(known.shape) > 1]
+    variables = {name for name, _ in b.aliases.moves}
+    made = sorted(b.aliases.may_be(buffer) - variables)
+    names = [n for n in made if b.out.is_parameter(n)]
+    if not all(n in names or any(_is_in_order(s, n) for s in b.out.statements) for n in made):
+        names = [
+            n for n, known in b.out.buffers.items() if known.parameter and len(known.shape) > 1
+        ]
     for name in names:
         message = f"{name} must be contiguous: the store would go to a reshaped copy"
-        b.demand(f'if not {name}.flags["C_CONTIGUOUS"]:\n    raise ValueError("{message}")')
+        b.out.demand(f'if not {name}.flags["C_CONTIGUOUS"]:\n    raise ValueError("{message}")')
 
 
 def _is_in_order(s: ir.Stmt, buffer: str) -> bool:

@@ -12,7 +12,7 @@ from porter.ir.scalars import integer, poly_of
 from porter.ir.walk import substitute, substitute_poly
 from porter.lowering.arrays.calculus import ONE, aligned, broadcast_shape, reindex
 from porter.lowering.arrays.compaction import same_selection, whole
-from porter.lowering.state.builder import Builder, whole_view
+from porter.lowering.state.builder import Builder
 from porter.lowering.state.facts import highest, lowest, never_negative
 from porter.resolve.values import ELLIPSIS, NONE, Array, Slice, Special
 from porter.sizes.polynomial import (
@@ -42,9 +42,13 @@ def bounded(b: Builder, bound: Poly | None, size: Poly, is_stop: bool) -> Poly:
     """
     if bound is None:
         return size if is_stop else Poly()
-    bound = b.resolve(bound)
+    bound = b.sizes.resolve(bound)
     constant = bound.constant
-    below = constant < 0 if constant is not None else never_negative(b, -highest(b, bound) - 1)
+    below = (
+        constant < 0
+        if constant is not None
+        else never_negative(b.sizes, -highest(b.sizes, bound) - 1)
+    )
     if below:
         return size + bound if is_stop else maximum(size + bound, 0)
     if bound.is_nonneg() or _within(b, bound):
@@ -54,19 +58,19 @@ def bounded(b: Builder, bound: Poly | None, size: Poly, is_stop: bool) -> Poly:
 
 def _within(b: Builder, bound: Poly) -> bool:
     """Whether a bound with loop indices is certainly not negative."""
-    return never_negative(b, lowest(b, bound))
+    return never_negative(b.sizes, lowest(b.sizes, bound))
 
 
 def _never_above(b: Builder, bound: Poly, size: Poly) -> bool:
-    return never_negative(b, size - highest(b, bound))
+    return never_negative(b.sizes, size - highest(b.sizes, bound))
 
 
 def slice_positions(b: Builder, s: Slice, size: Poly) -> tuple[Poly, Poly, Poly | int]:
     """(start, length, step) of a slice over a dimension of `size` elements."""
     step = 1 if s.step is None else s.step.constant
-    size = b.resolve(size)
+    size = b.sizes.resolve(size)
     if s.step is not None and step is None:
-        step_there = _positive_step(b, b.resolve(s.step))
+        step_there = _positive_step(b, b.sizes.resolve(s.step))
         start, stop = bounded(b, s.start, size, False), bounded(b, s.stop, size, True)
         return start, _steps(b, stop - start, step_there), step_there
     if not step:
@@ -89,10 +93,10 @@ def slice_positions(b: Builder, s: Slice, size: Poly) -> tuple[Poly, Poly, Poly 
 
 def _positive_step(b: Builder, step: Poly) -> Poly:
     """A step that is known at run time only: the host tests that it is positive."""
-    low = lowest(b, step)
-    if never_negative(b, low - 1):
+    low = lowest(b.sizes, step)
+    if never_negative(b.sizes, low - 1):
         return step
-    inner = {r.name for r in b.ranges}
+    inner = b.scope.indices
     if low.names() & inner or any(isinstance(a, Data) for a in low.atoms()):
         raise b.refuse(
             "PRT905",
@@ -100,7 +104,7 @@ def _positive_step(b: Builder, step: Poly) -> Poly:
             "write the step as a literal",
         )
     message = "the step of a slice is not positive"
-    b.check(ir.Check("index", Poly.of(1), low, message, "ValueError"))
+    b.sizes.check(ir.Check("index", Poly.of(1), low, message, "ValueError"))
     return step
 
 
@@ -110,7 +114,9 @@ def _steps(b: Builder, span: Poly, step: Poly) -> Poly:
     for atom in {a for a in span.atoms() if isinstance(a, Apply)}:
         if (whole := Poly.atom(atom) * step).terms[0] in span.terms:
             q, rest = q + Poly.atom(atom), rest - whole
-    below = never_negative(b, lowest(b, rest) + step - 1) and never_negative(b, lowest(b, -rest))
+    below = never_negative(b.sizes, lowest(b.sizes, rest) + step - 1) and never_negative(
+        b.sizes, lowest(b.sizes, -rest)
+    )
     return q if below and q != Poly() else (span + step - 1) // step
 
 
@@ -145,13 +151,15 @@ def element(b: Builder, index: ir.Expr, size: Poly, axis: int) -> Poly:
                 "convert it to an integer with `int(...)`",
             )
         return Poly.atom(Data(index, index.dtype.kind == "u"))
-    poly, size = b.resolve(poly), b.resolve(size)
-    low, high = lowest(b, poly), highest(b, poly)
+    poly, size = b.sizes.resolve(poly), b.sizes.resolve(size)
+    low, high = lowest(b.sizes, poly), highest(b.sizes, poly)
     if any(isinstance(a, Data) for a in poly.atoms()):
         return poly
-    if never_negative(b, -1 - high):
+    if never_negative(b.sizes, -1 - high):
         return size + poly if _fits(b, -low, size, axis) else _unproved(poly)
-    fits = _fits(b, high + 1, size, axis) and (never_negative(b, low) or _fits(b, -low, size, axis))
+    fits = _fits(b, high + 1, size, axis) and (
+        never_negative(b.sizes, low) or _fits(b, -low, size, axis)
+    )
     return poly if fits else _unproved(poly)
 
 
@@ -162,16 +170,16 @@ def _unproved(poly: Poly) -> Poly:
 
 def _fits(b: Builder, least: Poly, size: Poly, axis: int) -> bool:
     """NumPy raises IndexError unless `size >= least`: proved here, or tested by the host."""
-    if never_negative(b, size - least):
+    if never_negative(b.sizes, size - least):
         return True
     if any(isinstance(a, Data) for p in (least, size) for a in p.atoms()):
         return False
-    if (b.conditional and least.constant is None) or least.names() & {r.name for r in b.ranges}:
+    if (b.scope.conditional and least.constant is None) or least.names() & b.scope.indices:
         return False
-    if b.data_branches and b.ranges and not size.symbol:
+    if b.scope.data_branches and b.scope.ranges and not size.symbol:
         return False  # the loop may never come to it, as with the end of a slice that is empty
     message = f"index is out of bounds for axis {axis}"
-    b.check(ir.Check("index", least, size, message, "IndexError"))
+    b.sizes.check(ir.Check("index", least, size, message, "IndexError"))
     return True
 
 
@@ -261,7 +269,7 @@ def _parts(b: Builder, array: Array, items: Sequence[Any]) -> list[_Part]:
             known = poly_of(item)
             if known is not None and known.constant is None:
                 at = _from_front(b, array, at)
-            parts.append(("at", _within_view(array, at, b.resolve(size))))
+            parts.append(("at", _within_view(array, at, b.sizes.resolve(size))))
         axis += 1
     return parts
 
@@ -323,21 +331,21 @@ def _positions(
     b: Builder, index: Array, array: Array, axis: int, shape: Sequence[Poly]
 ) -> Callable[[Sequence[Poly]], Poly]:
     """The elements of an index array as subscripts: those that follow no data proved in bounds."""
-    size = b.resolve(array.shape[axis])
-    over = [ir.Axis(f"?{d}", b.resolve(n)) for d, n in enumerate(index.shape)]
+    size = b.sizes.resolve(array.shape[axis])
+    over = [ir.Axis(f"?{d}", b.sizes.resolve(n)) for d, n in enumerate(index.shape)]
     # an empty result reads nothing, whatever the other index arrays say
-    others = [ir.Axis(f"?other{d}", b.resolve(n)) for d, n in enumerate(shape)]
+    others = [ir.Axis(f"?other{d}", b.sizes.resolve(n)) for d, n in enumerate(shape)]
     probe = index.at([sym(a.name, True) for a in over])
     plain = as_index(_defined(b, probe))
     follows_data = any(isinstance(a, Data) for a in plain.atoms())
-    outer = len(b.ranges)
-    b.ranges += over + others
+    outer = len(b.scope.ranges)
+    b.scope.ranges += over + others
     # what a mask leaves out is not read
-    conditional, b.conditional = b.conditional, b.conditional or index.lead > 0
+    conditional, b.scope.conditional = b.scope.conditional, b.scope.conditional or index.lead > 0
     found = plain if follows_data else element(b, integer(plain), size, axis)
-    positive = follows_data or never_negative(b, lowest(b, found))
-    del b.ranges[outer:]
-    b.conditional = conditional
+    positive = follows_data or never_negative(b.sizes, lowest(b.sizes, found))
+    del b.scope.ranges[outer:]
+    b.scope.conditional = conditional
     if follows_data or isinstance(probe, ir.Load):
         proved = found == plain and positive and not follows_data
         return lambda idx: _within_view(array, as_index(index.at(idx), proved), size)
@@ -355,7 +363,7 @@ def _defined(b: Builder, e: ir.Expr) -> ir.Expr:
     """What an element of a named array was defined as, if nothing was stored into it since."""
     if not isinstance(e, ir.Load):
         return e
-    known = b.definition(e.buffer)
+    known = b.out.definition(e.buffer)
     if known is None:
         return e
     return substitute(known.body, {a.name: i for a, i in zip(known.axes, e.index, strict=True)})
@@ -367,15 +375,15 @@ def _from_front(b: Builder, array: Array, position: Poly) -> Poly:
     In a stored array any negative position does so by itself; a named expression may yet be
     computed where it is read, at the position that stands there.
     """
-    if unchecked(position) or never_negative(b, lowest(b, position)):
+    if unchecked(position) or never_negative(b.sizes, lowest(b.sizes, position)):
         return position
-    stored = array.view is not None and b.definition(array.view.buffer) is None
-    return position if whole_view(array) and stored else _unproved(position)
+    stored = array.view is not None and b.out.definition(array.view.buffer) is None
+    return position if array.is_buffer and stored else _unproved(position)
 
 
 def _within_view(array: Array, position: Poly, size: Poly) -> Poly:
     """The check of a load knows the size of its array, not that of a part of it."""
-    return position if whole_view(array) else wrapped(position, size)
+    return position if array.is_buffer else wrapped(position, size)
 
 
 def as_index(expr: ir.Expr, proved: bool = False) -> Poly:

@@ -48,7 +48,7 @@ def call(ev: Evaluator, node: cst.Call) -> Value:
         raise ev.b.refuse(
             "PRT902", "`**` arguments cannot be converted", "write the keyword arguments out"
         )
-    ev.b.node = node
+    ev.b.place.node = node
     return _applied(ev, callee, positional, keywords, node)
 
 
@@ -70,7 +70,9 @@ def _applied(
         return inline(ev, callee, positional, keywords)
     if isinstance(callee, Function):
         return named(ev, callee.name, positional, keywords, node)
-    raise ev.b.refuse("PRT901", f"`{ev.b.module.brief(node.func)}` cannot be called on the GPU")
+    raise ev.b.refuse(
+        "PRT901", f"`{ev.b.place.module.brief(node.func)}` cannot be called on the GPU"
+    )
 
 
 def named(
@@ -99,8 +101,8 @@ _OTHER_METHODS = dict.fromkeys(("append", "extend", "insert"), _MADE_BEFORE)
 def _check_known(ev: Evaluator, name: str, node: cst.Call) -> None:
     """Refuse a library function that porter does not convert."""
     if not converted(name):
-        ev.b.node = node
-        shown = ev.b.module.code(node.func)
+        ev.b.place.node = node
+        shown = ev.b.place.module.code(node.func)
         raise ev.b.refuse("PRT901", f"`{shown}` cannot be converted to a kernel", _cure(name))
 
 
@@ -117,11 +119,11 @@ def _into(ev: Evaluator, out: Value, result: Value) -> Value:
     if not isinstance(out, Array) or out.view is None:
         raise ev.b.refuse("PRT905", "`out=` must be given an array",
                           "allocate it before the call: `out = np.empty_like(x)`")  # fmt: skip
-    value = as_array(ev.as_numeric(result, ev.b.node or cst.Name("out")))
+    value = as_array(ev.as_numeric(result, ev.b.place.node or cst.Name("out")))
     if value.dtype.name != out.dtype.name or value.ndim != out.ndim:
         raise ev.b.refuse("PRT907", f"`out=` is {out.ndim}-D {out.dtype.name}, the result is "
                           f"{value.ndim}-D {value.dtype.name}")  # fmt: skip
-    ev.b.same_dtype(out.dtype, value.dtype)
+    ev.b.dtypes.same_dtype(out.dtype, value.dtype)
     store(ev.b, out, value)
     return out
 

@@ -15,7 +15,7 @@ from porter.lowering.arrays.calculus import as_array
 from porter.lowering.arrays.compaction import whole
 from porter.lowering.expressions.iterations import iterate, trips
 from porter.lowering.expressions.methods import positive
-from porter.lowering.state.mixed import arms_of, is_mixed
+from porter.lowering.state.ambiguous import candidates_of, is_ambiguous
 from porter.resolve.values import Array, Listed, Range, Value
 from porter.sizes.polynomial import Poly, sym
 
@@ -68,17 +68,17 @@ def array_of(ev: Evaluator, node: cst.ListComp | cst.GeneratorExp, items: Value)
             "a comprehension with `if` or with two `for` clauses is not supported",
             "fill an array in a `for` loop",
         )
-    count = positive(b.resolve(trips(loop.range)))
-    axis = ir.Axis(b.fresh("c_"), count)
+    count = positive(b.sizes.resolve(trips(loop.range)))
+    axis = ir.Axis(b.out.fresh("c_"), count)
     here = sym(axis.name, True)
     item = loop.item(loop.range.start + here * loop.range.step)
     inner = type(ev)(b, ev.scope, ev.env | dict(_bound(ev, node.for_in.target, item)))
-    b.ranges.append(axis)
+    b.scope.ranges.append(axis)
     try:
-        with b.block() as emitted:
+        with b.out.block() as emitted:
             element = _element(inner, node.elt)
     finally:
-        b.ranges.pop()
+        b.scope.ranges.pop()
     if emitted or any(axis.name in n.names() for n in element.shape):
         raise b.refuse(
             "PRT902",
@@ -87,7 +87,7 @@ def array_of(ev: Evaluator, node: cst.ListComp | cst.GeneratorExp, items: Value)
         )
     if element.ndim:
         # of an empty list NumPy makes an array of one dimension, whatever its items would have been
-        b.check(ir.Check("index", Poly.of(1), count, "a list without items", "ValueError"))
+        b.sizes.check(ir.Check("index", Poly.of(1), count, "a list without items", "ValueError"))
     return Array(
         (count, *element.shape),
         element.dtype,
@@ -101,7 +101,7 @@ def _element(ev: Evaluator, node: cst.BaseExpression) -> Array:
     value = ev.as_numeric(ev(node), node)
     if isinstance(value, Array):
         return whole(ev.b, value)
-    if is_mixed(arms_of(ev.b, value)):
+    if is_ambiguous(candidates_of(ev.b.dtypes, value)):
         raise ev.b.refuse(
             "PRT908",
             "the dtype of an element of this list depends on the data",

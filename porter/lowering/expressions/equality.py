@@ -48,7 +48,7 @@ def equal(ev: Evaluator, left: Value, right: Value) -> ir.Expr:
             raise ev.b.refuse("PRT902", "`==` compares every element of this array",
                               "use `x is None` to test for None")  # fmt: skip
         return number(left == right)  # no number is a text or None
-    x, y = (ev.as_numeric(v, ev.b.node or cst.Name("value")) for v in (left, right))
+    x, y = (ev.as_numeric(v, ev.b.place.node or cst.Name("value")) for v in (left, right))
     found = calculus.elementwise(ev.b, "eq", x, y)
     if isinstance(found, Array) and found.ndim:
         raise ev.b.refuse(
@@ -66,16 +66,16 @@ def _same_dtype(ev: Evaluator, left: Value, right: Value) -> bool:
             return False
         raise ev.b.refuse("PRT907", "the dtype in this comparison is not known at conversion",
                           "compare with a constant such as `np.float64`")  # fmt: skip
-    roots = {ev.b.dtype_root(d.var) if d.var else None for d in (one, other)}
+    roots = {ev.b.dtypes.root(d.var) if d.var else None for d in (one, other)}
     if None in roots or len(roots) > 1:
         # the answer holds for these dtypes only, and not for the others of their kind
-        ev.b.pin(one, other)
+        ev.b.dtypes.pin(one, other)
     return one.name == other.name
 
 
 def contained(ev: Evaluator, left: Value, right: Value) -> ir.Expr:
     """Whether a value is in a tuple, a list, a range, a text or an array."""
-    node = ev.b.node or cst.Name("value")
+    node = ev.b.place.node or cst.Name("value")
     if isinstance(right, Text) and isinstance(left, Text):
         return number(left.value in right.value)
     if isinstance(right, tuple):
@@ -127,7 +127,7 @@ def dtype_attribute(b: Builder, owner: DTypeName, attr: str) -> Value:
     if attr == "kind":
         return Text(dtype.kind)
     if attr in ("name", "itemsize"):
-        b.pin(dtype)  # the others of its kind have others
+        b.dtypes.pin(dtype)  # the others of its kind have others
         return Text(dtype.name) if attr == "name" else integer(dtype.itemsize)
     raise b.refuse("PRT902", f"the attribute `.{attr}` of a dtype is not supported",
                    "use `.kind`, `.name` or `.itemsize`")  # fmt: skip

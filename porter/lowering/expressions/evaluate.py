@@ -97,7 +97,7 @@ class Evaluator:
 
     def __call__(self, node: cst.BaseExpression) -> Value:
         """The value of an expression. Raises Refusal where porter has no meaning for it."""
-        outer, self.b.node = self.b.node, node
+        outer, self.b.place.node = self.b.place.node, node
         try:
             return self._evaluate(node)
         except DTypeError as error:
@@ -105,7 +105,7 @@ class Evaluator:
         except ZeroDivisionError:
             raise self.b.refuse("PRT903", "an array size is divided by zero") from None
         finally:
-            self.b.node = outer
+            self.b.place.node = outer
 
     def numeric(self, node: cst.BaseExpression) -> Numeric:
         """The value of an expression that must be a number or an array."""
@@ -127,8 +127,9 @@ class Evaluator:
                 return Array((Poly(),), FLOAT64, lambda _: ir.Const(0.0, FLOAT64))
             parts = [self.as_numeric(v, node) for v in value]
             return self._stack([whole(self.b, v) if isinstance(v, Array) else v for v in parts])
-        self.b.node = node
-        raise self.b.refuse("PRT902", f"`{self.b.module.brief(node)}` is not a number or an array",
+        self.b.place.node = node
+        text = self.b.place.module.brief(node)
+        raise self.b.refuse("PRT902", f"`{text}` is not a number or an array",
                             "use only numbers and arrays here")  # fmt: skip
 
     def _stack(self, rows: Sequence[Numeric]) -> Array:
@@ -207,8 +208,8 @@ class Evaluator:
                 raise self.b.refuse("PRT908", f"`{name}` {value.why}",
                                     "use a separate variable for each type")  # fmt: skip
             return known_whole(self.b, value) if isinstance(value, Array) else value
-        if name in self.b.attributes:
-            return self.b.attributes[name]
+        if name in self.b.host.attributes:
+            return self.b.host.attributes[name]
         if name in ("True", "False"):
             return number(name == "True")
         if name == "None":
@@ -255,8 +256,8 @@ class Evaluator:
         if self.scope.foreign and not isinstance(value, Array):
             return value  # its name may mean something else in the user's file
         if isinstance(value, (ir.Const, ir.Op)) and not isinstance(value, Array):
-            self.b.constants[name] = text_of(self.b, found.scope, found.node)
-            self.b.taken.add(name)
+            self.b.host.constants[name] = text_of(self.b, found.scope, found.node)
+            self.b.out.taken.add(name)
             inner._copy_constants(found.node)
             is_float = value.dtype.kind == "f" and value.dtype.weak
             return ir.Scalar(name, value.dtype) if is_float else value
@@ -361,7 +362,7 @@ class Evaluator:
         known = None if isinstance(x, Array) else constant_of(truth(x))
         if known is not None and bool(known) == (op == "or"):
             return x
-        with self.b.maybe():
+        with self.b.scope.maybe():
             y = self.numeric(right)
         if isinstance(x, Array) or isinstance(y, Array):
             raise self.b.refuse("PRT902", f"`{op}` of arrays is ambiguous",
@@ -411,7 +412,7 @@ class Evaluator:
         known = constant_of(truth(cond))
         if known is not None:
             return self(body if known else orelse)
-        with self.b.maybe():
+        with self.b.scope.maybe():
             then, other = self.numeric(body), self.numeric(orelse)
         return calculus.either(self.b, truth(cond), then, other, "a conditional expression")
 
@@ -428,7 +429,8 @@ class Evaluator:
             return self._pick(owner, items)
         if isinstance(owner, Array):
             return subscripts.index(self.b, owner, items)
-        raise self.b.refuse("PRT905", f"`{self.b.module.brief(node.value)}` cannot be indexed",
+        text = self.b.place.module.brief(node.value)
+        raise self.b.refuse("PRT905", f"`{text}` cannot be indexed",
                             "index an array or a tuple")  # fmt: skip
 
     def _pick(self, owner: tuple[Any, ...], items: list[Any]) -> Value:
@@ -439,7 +441,7 @@ class Evaluator:
         k = constant_of(item)
         if isinstance(k, int) and -len(owner) <= k < len(owner):
             return owner[k]  # type: ignore[no-any-return]
-        self.b.must_be_known(item)
+        self.b.restarts.must_be_known(item)
         raise self.b.refuse("PRT905", "the index into a tuple must be a constant within its length",
                             "make it an array: `np.array((a, b))[k]`")  # fmt: skip
 
@@ -461,7 +463,9 @@ class Evaluator:
 
     def _item(self, value: Value) -> Value:
         if isinstance(value, tuple):
-            return self._stack([self.as_numeric(v, self.b.node or cst.Name("x")) for v in value])
+            return self._stack(
+                [self.as_numeric(v, self.b.place.node or cst.Name("x")) for v in value]
+            )
         return value
 
     def _bound(self, node: cst.BaseExpression | None) -> Poly | None:
@@ -470,7 +474,7 @@ class Evaluator:
         value = self(node)
         if value is NONE:
             return None
-        if self.b.ranges or self.b.loops or self.b.depth:
+        if self.b.scope.ranges or self.b.scope.loops or self.b.out.depth:
             return self.size(value, node)
         return self.extent(value, node)
 
@@ -488,7 +492,7 @@ class Evaluator:
                 return poly
             if value.dtype.kind in "iu":
                 return subscripts.as_index(value)
-        text = self.b.module.code(node)
+        text = self.b.place.module.code(node)
         raise self.b.refuse("PRT903", f"`{brief(text)}` cannot be used as an index or a size",
                             "use an integer, such as an argument or `x.shape[0]`")  # fmt: skip
 

@@ -64,8 +64,8 @@ def inline(
     from porter.lowering.statements.statements import Body
 
     scope = callee.scope or ev.scope
-    if scope.module is not ev.b.module:
-        with ev.b.elsewhere(scope.module):
+    if scope.module is not ev.b.place.module:
+        with ev.b.place.elsewhere(scope.module):
             return inline(Evaluator(ev.b, scope, ev.env), callee, positional, keywords)
     ev = Evaluator(ev.b, scope, ev.env)
     function = callee.node
@@ -74,7 +74,7 @@ def inline(
         own = bind_parameters(ev, function, positional, keywords)
         return Evaluator(ev.b, ev.scope, closure | own)(function.body)
     assert isinstance(function, cst.FunctionDef)
-    active = ev.b.active
+    active = ev.b.scope.active
     if callee.name in active or len(active) >= MAX_DEPTH:
         raise ev.b.refuse("PRT902", f"`{callee.name}` is recursive, which kernels do not support",
                           "write it as a loop")  # fmt: skip
@@ -83,14 +83,14 @@ def inline(
         _check_decorators(ev, scope, function)
     env = closure | bind_parameters(ev, function, positional, keywords)
     # an attempt inside that is given up puts back a copy of the list
-    ev.b.active = [*active, callee.name]
-    outer = ev.b.origin
+    ev.b.scope.active = [*active, callee.name]
+    outer = ev.b.place.origin
     try:
         body = Body(ev.b, ev.scope, env, helper=callee.name)
         result = body.run_helper(list(_statements(function)))
     finally:
-        ev.b.active = active
-        ev.b.origin = outer
+        ev.b.scope.active = active
+        ev.b.place.origin = outer
     return NONE if result is None else result
 
 
@@ -99,7 +99,7 @@ def _check_decorators(ev: Evaluator, scope: Globals, function: cst.FunctionDef) 
     try:
         check_function(scope, function, top=False)
     except Refusal as refused:
-        if ev.b.call_here is None:
+        if ev.b.place.call_here is None:
             raise
         raise ev.b.refuse("PRT902", refused.diagnostic.message, refused.diagnostic.help) from None
 

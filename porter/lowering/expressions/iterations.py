@@ -19,7 +19,7 @@ def iterate(b: Builder, value: Value) -> Iteration:
         return Iteration(value, integer)
     if isinstance(value, Array) and value.ndim:
         value = whole(b, value)
-        many = positive(b.resolve(value.shape[0]))
+        many = positive(b.sizes.resolve(value.shape[0]))
         return Iteration(Range(Poly(), many, 1), lambda k: row(b, value, k))
     raise b.refuse(
         "PRT902",

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
     """`x.shape`, `x.T`, ... or a method to be called."""
     array = as_array(owner)
-    shape = tuple(map(ev.b.resolve, array.shape))
+    shape = tuple(map(ev.b.sizes.resolve, array.shape))
     if array.mask is not None and attr in ("T", "flat"):
         array = whole(ev.b, array)
     if array.mask is not None and attr in ("shape", "size", "ndim"):
         return _of_selection(ev, array, attr)
     if attr in ("shape", "size", "ndim"):
-        ev.b.reads_shape = True
-        ev.b.sized |= {n for p in array.shape for n in p.names()}
+        ev.b.sizes.reads_shape = True
+        ev.b.sizes.sized |= {n for p in array.shape for n in p.names()}
     match attr:
         case "shape":
             return tuple(integer(positive(n)) for n in shape)
@@ -76,7 +76,7 @@ def flat_iterator(b: Builder, array: Array) -> Array:
         return reindex(array, (Poly.of(1),), lambda _: [])
     if array.ndim == 1:
         return reindex(array, array.shape, list)
-    sizes = [b.resolve(n) for n in array.shape]
+    sizes = [b.sizes.resolve(n) for n in array.shape]
     total = Poly.of(1)
     for n in sizes:
         total *= positive(n)
@@ -85,7 +85,7 @@ def flat_iterator(b: Builder, array: Array) -> Array:
 
 def _of_selection(ev: Evaluator, array: Array, attr: str) -> Value:
     """What NumPy says of `x[mask]`: the axes of the mask are one, as long as it selects."""
-    behind = [integer(positive(ev.b.resolve(n))) for n in array.shape[array.lead :]]
+    behind = [integer(positive(ev.b.sizes.resolve(n))) for n in array.shape[array.lead :]]
     if attr == "ndim":
         return integer(1 + len(behind))
     many = length(ev.b, array)

@@ -53,8 +53,11 @@ def _array_equal(call: Call) -> Value:
         return ir.Const(False, WEAK_BOOL)
     if call.constant("equal_nan"):
         raise call.refuse("PRT901", "the keyword `equal_nan` of `array_equal` is not supported")
-    call.b.same_dtype(x.dtype, y.dtype)
-    sizes = [(call.b.resolve(n), call.b.resolve(m)) for n, m in zip(x.shape, y.shape, strict=True)]
+    call.b.dtypes.same_dtype(x.dtype, y.dtype)
+    sizes = [
+        (call.b.sizes.resolve(n), call.b.sizes.resolve(m))
+        for n, m in zip(x.shape, y.shape, strict=True)
+    ]
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
         return cast(operate("eq", x.at(idx), y.at(idx)), WEAK_BOOL)

@@ -35,15 +35,15 @@ def contract(
             known = sizes.get(letter, ONE)
             if n == ONE and known != ONE:
                 continue
-            sizes[letter] = b.resolve(n) if known == ONE else b.unify(known, n, what)
-    b.same_dtype(*(a.dtype for a, _ in operands))
+            sizes[letter] = b.sizes.resolve(n) if known == ONE else b.sizes.unify(known, n, what)
+    b.dtypes.same_dtype(*(a.dtype for a, _ in operands))
     dtype = strengthen(operands[0][0].dtype)
     for array, _ in operands[1:]:
         dtype = strengthen(promote(dtype, array.dtype))
     summed = [letter for letter in sizes if letter not in output]
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
-        bound = {k: ir.Axis(b.fresh(f"{k}_"), b.resolve(sizes[k])) for k in summed}
+        bound = {k: ir.Axis(b.out.fresh(f"{k}_"), b.sizes.resolve(sizes[k])) for k in summed}
         where = dict(zip(output, idx, strict=True))
         where |= {k: sym(a.name, True) for k, a in bound.items()}
         product = _product(operands, where, dtype)
@@ -53,7 +53,7 @@ def contract(
             "any" if dtype.kind == "b" else "sum", tuple(bound.values()), product, dtype
         )
 
-    shape = tuple(b.resolve(sizes[k]) for k in output)
+    shape = tuple(b.sizes.resolve(sizes[k]) for k in output)
     return Array(shape, dtype, at) if shape else at(())
 
 
@@ -105,7 +105,7 @@ def _rearranged(b: Builder, array: Array, letters: str, output: str) -> Value:
     """A transpose or a diagonal: a view."""
     sizes: dict[str, Poly] = {}
     for k, n in zip(letters, array.shape, strict=True):
-        sizes[k] = b.unify(sizes[k], n, "`einsum`") if k in sizes else b.resolve(n)
+        sizes[k] = b.sizes.unify(sizes[k], n, "`einsum`") if k in sizes else b.sizes.resolve(n)
 
     def back(idx: Sequence[Poly]) -> list[Poly]:
         where = dict(zip(output, idx, strict=True))
@@ -190,10 +190,10 @@ def _kron(call: Call) -> Value:
     x, y = settled(call.b, call.array("a")), settled(call.b, call.array("b"))
     ndim = max(x.ndim, y.ndim)
     x, y = raised(x, ndim), raised(y, ndim)
-    sizes = [call.b.resolve(n) for n in y.shape]
+    sizes = [call.b.sizes.resolve(n) for n in y.shape]
     for d, n in enumerate(sizes):
         # two slices of negative length must not give a positive one
-        total = call.b.resolve(x.shape[d]) * (n if n.is_nonneg() else maximum(n, Poly()))
+        total = call.b.sizes.resolve(x.shape[d]) * (n if n.is_nonneg() else maximum(n, Poly()))
         x = along(x, d, total, n.__rfloordiv__)
         y = along(y, d, total, n.__rmod__)
     return elementwise(call.b, "mul", x, y)
@@ -213,7 +213,9 @@ def _cross(call: Call) -> Value:
 
     def turned(v: Array, by: int) -> Array:
         d = normal_axis(call.b, axis, v.ndim, "`cross`")
-        call.b.unify(v.shape[d], Poly.of(3), "`cross` of vectors that have not three components")
+        call.b.sizes.unify(
+            v.shape[d], Poly.of(3), "`cross` of vectors that have not three components"
+        )
         return along(v, d, Poly.of(3), lambda k: (k + by) % 3)
 
     first = elementwise(call.b, "mul", turned(x, 1), turned(y, 2))

@@ -26,10 +26,10 @@ from porter.sizes.polynomial import Poly
 def shape_of(call: Call, value: Any) -> tuple[Poly, ...]:
     """A shape argument: an integer or a tuple of them."""
     items = value if isinstance(value, tuple) else (value,)
-    sizes = tuple(call.b.resolve(call.ev.extent(v, call.node)) for v in items)
+    sizes = tuple(call.b.sizes.resolve(call.ev.extent(v, call.node)) for v in items)
     for n in sizes:
-        if not n.is_nonneg() and n.constant != -1 and not call.b.ranges:
-            call.b.check(ir.Check("index", Poly(), n, "negative dimensions are not allowed"))
+        if not n.is_nonneg() and n.constant != -1 and not call.b.scope.ranges:
+            call.b.sizes.check(ir.Check("index", Poly(), n, "negative dimensions are not allowed"))
     return sizes
 
 
@@ -50,11 +50,11 @@ def _constant_array(name: str, value: float) -> None:
 
 def _like(call: Call) -> tuple[Poly, ...]:
     """The shape of the array `a`, or the one given as `shape`."""
-    call.b.strict_shapes = True
+    call.b.sizes.strict_shapes = True
     if call.value("shape") is not NONE:
         return shape_of(call, call.value("shape"))
     shape = call.array("a").shape
-    call.b.sized |= {n for p in shape for n in p.names()}
+    call.b.sizes.sized |= {n for p in shape for n in p.names()}
     return shape
 
 
@@ -138,7 +138,7 @@ def _asarray(call: Call) -> Value:
     if dtype is None or dtype.name == array.dtype.name:
         if dtype is not None:
             # for another dtype of the argument it would be a copy
-            call.b.pin(array.dtype)
+            call.b.dtypes.pin(array.dtype)
         return array
     converted = as_array(astype(array, dtype))
     if dtype.name != array.dtype.name or array.view is None:

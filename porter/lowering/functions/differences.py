@@ -97,7 +97,7 @@ def _trapezoid(call: Call) -> Value:
 def _distances(call: Call, y: Array, axis: int) -> Operand:
     x = settled(call.b, call.array("x"))
     own = 0 if x.ndim == 1 else normal_axis(call.b, axis, x.ndim, "`trapezoid`")
-    call.b.unify(x.shape[own], y.shape[axis], "`trapezoid`")
+    call.b.sizes.unify(x.shape[own], y.shape[axis], "`trapezoid`")
     gaps = as_array(
         elementwise(call.b, "sub", part(call, x, own, 1, None), part(call, x, own, None, -1))
     )

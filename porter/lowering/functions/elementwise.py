@@ -235,7 +235,7 @@ def _nan_to_num(call: Call) -> Result:
         )
     given = [call.constant(n) for n in ("nan", "posinf", "neginf")]
     if None in given:
-        call.b.pin(x.dtype)
+        call.b.dtypes.pin(x.dtype)
     largest = LARGEST[x.dtype.name]
     defaults = (0.0, largest, -largest)
     values = [number(float(d if g is None else g)) for g, d in zip(given, defaults, strict=True)]

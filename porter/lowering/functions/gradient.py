@@ -46,10 +46,10 @@ def _gradient(call: Call) -> Value:
 
 
 def _slope(call: Call, array: Array, axis: int, step: Operand, order: int) -> Array:
-    n = call.b.resolve(array.shape[axis])
+    n = call.b.sizes.resolve(array.shape[axis])
     if not (n - order).is_positive():
         message = "Shape of array too small to calculate a numerical gradient"
-        call.b.check(ir.Check("index", Poly.of(order + 1), n, message))
+        call.b.sizes.check(ir.Check("index", Poly.of(order + 1), n, message))
     if isinstance(step, Array) and step.ndim:
         parts = _uneven(call, array, axis, step, order)
     else:
@@ -93,7 +93,9 @@ def _uneven(call: Call, array: Array, axis: int, where: Array, order: int) -> li
         raise call.refuse("PRT903", "the distances of `gradient` must be scalars or 1-D arrays")
     if order != 1:
         raise call.refuse("PRT901", "`edge_order=2` with coordinates is not supported")
-    n = b.unify(array.shape[axis], where.shape[0], "distances must match the length of the axis")
+    n = b.sizes.unify(
+        array.shape[axis], where.shape[0], "distances must match the length of the axis"
+    )
     if where.dtype.kind in "iub":
         where = as_array(astype(where, FLOAT64))
 

@@ -48,12 +48,12 @@ class _Bins:
 
     def search(self, x: ir.Expr, name: str) -> list[ir.Stmt]:
         """The statements that leave the number of the bin of x in a variable."""
-        bin_, origin = ir.Local(name, INT64), self.b.origin
+        bin_, origin = ir.Local(name, INT64), self.b.place.origin
         back = ir.Let(name, operate("sub", bin_, cast(integer(1), INT64)), origin)
         on = ir.Let(name, operate("add", bin_, cast(integer(1), INT64)), origin)
         at_end = operate("eq", bin_, index_value(self.count))
         if not self.uniform:
-            k = ir.Axis(self.b.fresh("k_"), self.count + 1)
+            k = ir.Axis(self.b.out.fresh("k_"), self.count + 1)
             below = _in_order(self.edges.at([sym(k.name, True)]), x)
             found = ir.Reduce("sum", (k,), cast(below, INT64), INT64)
             return [ir.Let(name, found, origin), back, ir.If(at_end, (back,), (), origin)]
@@ -86,9 +86,11 @@ def _bins(call: Call, a: Array) -> _Bins:
     if isinstance(given, (Array, tuple)):
         return _explicit(call, a)
     b = call.b
-    count = b.resolve(Poly.of(given) if isinstance(given, int) else call.ev.size(given, call.node))
+    count = b.sizes.resolve(
+        Poly.of(given) if isinstance(given, int) else call.ev.size(given, call.node)
+    )
     if not count.is_positive():
-        b.check(ir.Check("index", ONE, count, "`bins` must be positive, when an integer"))
+        b.sizes.check(ir.Check("index", ONE, count, "`bins` must be positive, when an integer"))
     limits = _given_limits(call) if call.value("range") is not NONE else _found_limits(call, a)
     first, last, kind = limits
     dtype = promote(promote(first.dtype, last.dtype), a.dtype)
@@ -119,10 +121,10 @@ def _explicit(call: Call, a: Array) -> _Bins:
             "remove the keyword `range`",
         )
     b = call.b
-    b.same_dtype(a.dtype, edges.dtype)
+    b.dtypes.same_dtype(a.dtype, edges.dtype)
     edges = edges if edges.view is not None else b.define("edges", edges)
-    count = b.resolve(edges.shape[0]) - 1
-    k = ir.Axis(b.fresh("k_"), count)
+    count = b.sizes.resolve(edges.shape[0]) - 1
+    k = ir.Axis(b.out.fresh("k_"), count)
     i = sym(k.name, True)
     order = ir.Reduce("all", (k,), _in_order(edges.at([i]), edges.at([i + 1])), BOOL)
     message = "`bins` must increase monotonically, when an array"
@@ -138,7 +140,7 @@ def _in_order(x: ir.Expr, y: ir.Expr) -> ir.Expr:
 
 def _any(b: Builder, edges: Array, count: Poly, op: str) -> ir.Expr:
     """Whether a comparison holds between any edge and the next one."""
-    k = ir.Axis(b.fresh("k_"), count)
+    k = ir.Axis(b.out.fresh("k_"), count)
     i = sym(k.name, True)
     return ir.Reduce("any", (k,), operate(op, edges.at([i]), edges.at([i + 1])), BOOL)
 
@@ -147,8 +149,8 @@ def _raise_if(b: Builder, cond: ir.Expr, message: str) -> None:
     known = constant_of(cond)
     if known is None or known:
         text = f'raise ValueError("{message}")'
-        raising = ir.Host(text, b.origin, ir.HostKind.RAISE)
-        b.emit(ir.If(cond, (raising,), (), b.origin))
+        raising = ir.Host(text, b.place.origin, ir.HostKind.RAISE)
+        b.out.emit(ir.If(cond, (raising,), (), b.place.origin))
 
 
 def _given_limits(call: Call) -> tuple[ir.Expr, ir.Expr, DType]:
@@ -195,7 +197,7 @@ def _found_limits(call: Call, a: Array) -> tuple[ir.Expr, ir.Expr, DType]:
     """The smallest and the largest value; 0 and 1 if there is none."""
     b = call.b
     dtype = strengthen(a.dtype) if a.dtype.kind == "f" else FLOAT64
-    size = product(lengths(map(b.resolve, a.shape)))
+    size = product(lengths(map(b.sizes.resolve, a.shape)))
     extremes: list[ir.Expr] = []
     for op, name, default in (("min", "smallest", 0), ("max", "largest", 1)):
         found = reduce(b, op, a, None, False, dtype, lambda e: cast(e, dtype))
@@ -236,27 +238,27 @@ def _counted(call: Call, a: Array, bins: _Bins) -> Array:
         if weights.ndim != a.ndim or weights.dtype.kind not in "iuf":
             raise call.refuse("PRT901", f"`{call.name}` with these `weights` is not supported")
         for have, want in zip(weights.shape, a.shape, strict=True):
-            b.unify(want, have, "weights should have the same shape as a")
+            b.sizes.unify(want, have, "weights should have the same shape as a")
         dtype = FLOAT64
     hist = b.define("hist", full((bins.count,), integer(0), dtype))
     assert hist.view is not None
     axes = b.axes(a.shape)
     at = [sym(x.name, True) for x in axes]
-    x, name = a.at(at), b.fresh("bin")
+    x, name = a.at(at), b.out.fresh("bin")
     inside = _compared("ge", x, bins.first), _compared("le", x, bins.last)
     if not bins.uniform:
         inside = _in_order(bins.first, x), _in_order(x, bins.last)
     keep = operate("and", *inside)
     place = Poly.atom(Data(ir.Local(name, INT64), nonneg=True, inside=True))
     term = cast(integer(1) if weights is None else weights.at(at), dtype)
-    add = ir.Write(hist.view.buffer, (), (place,), term, b.origin, combine="add")
-    stmt: ir.Stmt = ir.If(keep, (*bins.search(x, name), add), (), b.origin)
+    add = ir.Write(hist.view.buffer, (), (place,), term, b.place.origin, combine="add")
+    stmt: ir.Stmt = ir.If(keep, (*bins.search(x, name), add), (), b.place.origin)
     for axis in reversed(axes):
-        stmt = ir.For(axis.name, axis.lo, axis.hi, 1, (stmt,), b.origin)
+        stmt = ir.For(axis.name, axis.lo, axis.hi, 1, (stmt,), b.place.origin)
     if not bins.count.is_positive():
         some = operate("gt", index_value(bins.count), index_value(Poly()))
-        stmt = ir.If(some, (stmt,), (), b.origin)
-    b.emit(stmt)
+        stmt = ir.If(some, (stmt,), (), b.place.origin)
+    b.out.emit(stmt)
     if weights is None:
         return hist
     if weights.dtype.kind == "f" and not bins.uniform:
@@ -282,7 +284,7 @@ def _differences(b: Builder, hist: Array, bins: _Bins, a: Array, weights: Array)
     before = _held(b, "below", below)
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
-        k = ir.Axis(b.fresh("k_"), idx[0])
+        k = ir.Axis(b.out.fresh("k_"), idx[0])
         sums = ir.Reduce("sum", (k,), hist.at([sym(k.name, True)]), FLOAT64)
         total = operate("add", before, sums)
         return choose(operate("isfinite", total), hist.at(idx), cast(number(math.nan), FLOAT64))
@@ -296,7 +298,7 @@ def _values(call: Call) -> Array:
         raise call.refuse(
             "PRT907", f"`{call.name}` of {a.dtype.name} or of a selection is not supported"
         )
-    if not a.ndim or call.b.ranges:
+    if not a.ndim or call.b.scope.ranges:
         raise call.refuse("PRT903", f"`{call.name}` of a scalar or inside a loop is not supported",
                           "compute the histogram of the whole array, outside the loop")  # fmt: skip
     return a if a.view is not None else call.b.define("values", a)
@@ -339,7 +341,7 @@ def _bincount(call: Call) -> Value:
         )
     given = call.value("minlength")
     least = Poly.of(given) if isinstance(given, int) else call.ev.size(given, call.node)
-    b.check(ir.Check("index", Poly(), least, "'minlength' must not be negative"))
+    b.sizes.check(ir.Check("index", Poly(), least, "'minlength' must not be negative"))
     weights, dtype = None, INT64
     if call.value("weights") is not NONE:
         weights, dtype = call.array("weights"), FLOAT64
@@ -347,11 +349,13 @@ def _bincount(call: Call) -> Value:
             raise call.refuse(
                 "PRT907", f"`bincount` with weights of {weights.dtype.name} is not supported"
             )
-        b.unify(x.shape[0], weights.shape[0], "The weights and list don't have the same length.")
+        b.sizes.unify(
+            x.shape[0], weights.shape[0], "The weights and list don't have the same length."
+        )
         # the weights of nothing are counted in integers: another dtype for one size
-        n = b.resolve(x.shape[0])
+        n = b.sizes.resolve(x.shape[0])
         if not n.is_positive():
-            b.check(ir.Check("index", ONE, n, "`bincount` of nothing with weights"))
+            b.sizes.check(ir.Check("index", ONE, n, "`bincount` of nothing with weights"))
     x = x if x.view is not None else b.define("values", x)
     size = maximum(fetched(b, _highest(b, x), "length", True), least)
     counts = b.define("counts", full((size,), integer(0), dtype))
@@ -360,7 +364,7 @@ def _bincount(call: Call) -> Value:
     at = [sym(axes[0].name, True)]
     place = Poly.atom(Data(_whole(x.at(at)), nonneg=True, inside=True))
     term = cast(integer(1) if weights is None else weights.at(at), dtype)
-    b.emit(ir.Write(counts.view.buffer, axes, (place,), term, b.origin, combine="add"))
+    b.out.emit(ir.Write(counts.view.buffer, axes, (place,), term, b.place.origin, combine="add"))
     return counts
 
 
@@ -370,7 +374,7 @@ def _whole(e: ir.Expr) -> ir.Expr:
 
 def _highest(b: Builder, x: Array) -> ir.Expr:
     """One more than the largest element, 0 if there is none. NumPy raises for negative ones."""
-    k = ir.Axis(b.fresh("k_"), b.resolve(x.shape[0]))
+    k = ir.Axis(b.out.fresh("k_"), b.sizes.resolve(x.shape[0]))
     value = x.at([sym(k.name, True)])
     if value.dtype.kind == "i":
         negative = ir.Reduce("any", (k,), operate("lt", value, integer(0)), BOOL)
@@ -378,5 +382,5 @@ def _highest(b: Builder, x: Array) -> ir.Expr:
     # a maximum of integers has no start: as floats, that of nothing is minus infinity
     largest = ir.Reduce("max", (k,), cast(value, FLOAT64), FLOAT64)
     found = operate("add", cast(largest, INT64), integer(1))
-    empty = operate("eq", index_value(b.resolve(x.shape[0])), index_value(Poly()))
+    empty = operate("eq", index_value(b.sizes.resolve(x.shape[0])), index_value(Poly()))
     return choose(empty, cast(integer(0), INT64), found)

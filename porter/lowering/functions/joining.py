@@ -36,8 +36,8 @@ def below(i: Poly, bound: Poly) -> ir.Expr:
 
 def length(b: Builder, n: Poly) -> Poly:
     """An extent as a number of elements: that of a slice of a short array is not negative."""
-    n = b.resolve(n)
-    return n if never_negative(b, n) else maximum(n, 0)
+    n = b.sizes.resolve(n)
+    return n if never_negative(b.sizes, n) else maximum(n, 0)
 
 
 def join(b: Builder, arrays: Sequence[Array], axis: int, what: str) -> Array:
@@ -53,8 +53,8 @@ def join(b: Builder, arrays: Sequence[Array], axis: int, what: str) -> Array:
             raise b.refuse("PRT903", f"{what} of arrays with different ndim")
         for d, n in enumerate(a.shape):
             if d != axis:
-                b.unify(first.shape[d], n, what)
-        b.same_dtype(dtype, a.dtype)
+                b.sizes.unify(first.shape[d], n, what)
+        b.dtypes.same_dtype(dtype, a.dtype)
         dtype = promote(dtype, a.dtype)
         total = total + length(b, a.shape[axis])
         starts.append(total)
@@ -123,7 +123,9 @@ def _concatenate(call: Call) -> Value:
                 "pass a tuple of arrays",
             )
         rows = given.shape[:2] if axis == 0 else given.shape
-        call.b.check(ir.Check("index", ONE, rows[0], "need at least one array to concatenate"))
+        call.b.sizes.check(
+            ir.Check("index", ONE, rows[0], "need at least one array to concatenate")
+        )
         shape = (product(rows), *given.shape[len(rows) :])
         merged = reshape(call.b, settled(call.b, given), shape)
         return Array(merged.shape, merged.dtype, merged.at)
@@ -190,14 +192,14 @@ def _place(call: Call, n: Poly, last: Poly) -> Poly:
             f"`{call.name}` at several positions is not supported",
             "select the elements to keep with a mask",
         )
-    at = call.b.resolve(call.ev.size(value, call.node))
+    at = call.b.sizes.resolve(call.ev.size(value, call.node))
     message = f"index is out of bounds for axis with size {n}"
     if at.constant is not None and at.constant < 0:
-        call.b.check(ir.Check("index", -at, n, message, "IndexError"))
+        call.b.sizes.check(ir.Check("index", -at, n, message, "IndexError"))
         return n + at
     if not at.is_nonneg():
-        call.b.check(ir.Check("index", Poly(), at, "negative positions are not converted"))
-    call.b.check(ir.Check("index", at, last, message, "IndexError"))
+        call.b.sizes.check(ir.Check("index", Poly(), at, "negative positions are not converted"))
+    call.b.sizes.check(ir.Check("index", at, last, message, "IndexError"))
     return at
 
 
@@ -224,7 +226,7 @@ def _insert(call: Call) -> Value:
                    lambda idx: cast(moved.at(aligned(moved.shape, idx)), array.dtype))  # fmt: skip
     for d, have in enumerate(moved.shape):
         if d != axis and have != ONE:
-            call.b.unify(array.shape[d], have, "`insert`")
+            call.b.sizes.unify(array.shape[d], have, "`insert`")
     first = along(array, axis, at, lambda k: k)
     rest = along(array, axis, n - at, lambda k: k + at)
     return join(call.b, [first, values, rest], axis, "`insert`")
@@ -234,7 +236,7 @@ def _insert(call: Call) -> Value:
 def _delete(call: Call) -> Value:
     """The elements before a position and those behind it."""
     array, axis = _along(call)
-    n = call.b.resolve(array.shape[axis])
+    n = call.b.sizes.resolve(array.shape[axis])
     at = _place(call, n, n - 1)
     first = along(array, axis, at, lambda k: k)
     rest = along(array, axis, n - 1 - at, lambda k: k + at + 1)

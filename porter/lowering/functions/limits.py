@@ -22,7 +22,7 @@ def _dtype(call: Call) -> DType:
             raise call.refuse("PRT907", f"`{call.name}` is applied to an array",
                               "pass the dtype of the array: `x.dtype`")  # fmt: skip
         found = operand.dtype
-    call.b.pin(found)
+    call.b.dtypes.pin(found)
     return strengthen(found).plain()
 
 

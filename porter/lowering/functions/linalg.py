@@ -54,7 +54,7 @@ def _matrix_power(call: Call) -> Value:
     a, n = call.array("a"), int(call.constant("n"))
     if a.ndim != 2 or n < 1:
         raise call.refuse("PRT901", f"`matrix_power` with the exponent {n} is not supported")
-    call.b.unify(a.shape[0], a.shape[1], "`matrix_power` of a matrix that is not square")
+    call.b.sizes.unify(a.shape[0], a.shape[1], "`matrix_power` of a matrix that is not square")
     result: Array | None = None
     square = a
     while True:
@@ -99,7 +99,7 @@ def _trace(call: Call) -> Value:
     array = transpose(array, [*kept, *pair])
     k = int(call.constant("offset"))
     down, across = Poly.of(max(-k, 0)), Poly.of(max(k, 0))
-    rows, columns = (call.b.resolve(n) for n in array.shape[-2:])
+    rows, columns = (call.b.sizes.resolve(n) for n in array.shape[-2:])
     same = rows == columns and not k
     n = rows if same else maximum(minimum(rows - down, columns - across), 0)
     diagonal = Array((*array.shape[:-2], n), array.dtype, lambda idx: array.at(

@@ -62,7 +62,7 @@ def _pad(call: Call) -> Value:
         if mode in _OUTSIDE:
             where = _OUTSIDE[mode]
             if not size.is_positive():
-                call.b.check(_not_empty(size))
+                call.b.sizes.check(_not_empty(size))
             array = along(array, d, total, _shifted(where, before, size))
         else:
             sides = [_number(call, v, array) for v in fill[d]]

@@ -55,12 +55,12 @@ def _extreme_of(call: Call, found: Operand, shape: tuple[Poly, ...]) -> bool:
     """Whether it is the first position of an extreme among as many elements as the shape has."""
     e = found.at(()) if isinstance(found, Array) and not found.ndim else found
     if isinstance(e, ir.Load):
-        known = call.b.definition(e.buffer)
+        known = call.b.out.definition(e.buffer)
         e = e if known is None else known.body
     if not isinstance(e, ir.Reduce) or e.op != "min" or e.dtype != INT64:
         return False
-    count = product([call.b.resolve(a.extent) for a in e.axes])
-    return count == product([call.b.resolve(n) for n in shape])
+    count = product([call.b.sizes.resolve(a.extent) for a in e.axes])
+    return count == product([call.b.sizes.resolve(n) for n in shape])
 
 
 def _triangle(call: Call, upper: bool) -> Value:

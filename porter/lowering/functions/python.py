@@ -24,13 +24,13 @@ def _range(call: Call) -> Value:
     parts = [call.ev.size(v, call.node) for v in given]
     start, stop = (Poly(), parts[0]) if len(parts) == 1 else (parts[0], parts[1])
     step = parts[2].constant if len(parts) == 3 else 1
-    if step is None and lowest(b, b.resolve(parts[2])).is_positive():
+    if step is None and lowest(b.sizes, b.sizes.resolve(parts[2])).is_positive():
         # positions of a step that is known at run time only: they are counted instead
         count = (stop - start + parts[2] - 1) // parts[2]
         return Iteration(Range(Poly(), count, 1), lambda k: integer(start + k * parts[2]))
     if not step:
         for v in given[2:]:
-            b.must_be_known(v)
+            b.restarts.must_be_known(v)
         raise call.refuse(
             "PRT902",
             "the step of `range` must be a nonzero constant",
@@ -43,9 +43,9 @@ def _range(call: Call) -> Value:
 def _len(call: Call) -> Value:
     if isinstance(call.value("obj"), tuple):
         return integer(len(call.value("obj")))
-    call.b.reads_shape = True
+    call.b.sizes.reads_shape = True
     array = call.array("obj")
-    call.b.sized |= {n for p in array.shape for n in p.names()}
+    call.b.sizes.sized |= {n for p in array.shape for n in p.names()}
     if array.mask is not None:
         return length(call.b, array)
     if not array.ndim:
@@ -54,7 +54,7 @@ def _len(call: Call) -> Value:
             "`len` is applied to a scalar",
             "pass an array, or give its type with `--signature`",
         )
-    return integer(positive(call.b.resolve(array.shape[0])))
+    return integer(positive(call.b.sizes.resolve(array.shape[0])))
 
 
 @function("builtins.enumerate", "iterable start=0", lazy=True)
@@ -104,7 +104,7 @@ def _zip(call: Call) -> Value:
         inner = [counted(i) for i in inner]
         first = inner[0].range
     for other in inner[1:]:
-        call.b.unify(first.stop, other.range.stop, "`zip` of arrays of different lengths")
+        call.b.sizes.unify(first.stop, other.range.stop, "`zip` of arrays of different lengths")
     return Iteration(first, lambda k: tuple(i.item(k) for i in inner))
 
 
@@ -141,7 +141,7 @@ def _ndenumerate(call: Call) -> Value:
         raise call.refuse(
             "PRT902", "`np.ndenumerate` is applied to a value that is not an array", "pass an array"
         )
-    shape = tuple(positive(call.b.resolve(n)) for n in array.shape)
+    shape = tuple(positive(call.b.sizes.resolve(n)) for n in array.shape)
     return Grid(shape, lambda at: (tuple(map(integer, at)), array.at(at)))
 
 

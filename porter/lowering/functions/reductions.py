@@ -33,7 +33,7 @@ from porter.lowering.arrays.calculus import (
 )
 from porter.lowering.arrays.compaction import whole
 from porter.lowering.functions.registry import Call, function
-from porter.lowering.state import mixed
+from porter.lowering.state import ambiguous
 from porter.lowering.state.builder import Builder
 from porter.lowering.state.facts import lowest
 from porter.resolve.values import NONE, Array, Value
@@ -91,7 +91,7 @@ def extent(call: Call, array: Array, d: int) -> Poly:
     """The length of an axis, never below zero."""
     from porter.lowering.expressions.methods import positive
 
-    return positive(call.b.resolve(array.shape[d]))
+    return positive(call.b.sizes.resolve(array.shape[d]))
 
 
 def axes_of(call: Call, array: Array, name: str = "axis") -> list[int] | None:
@@ -200,9 +200,9 @@ def nonempty(fold: Fold) -> None:
     call, array = fold.call, fold.array
     message = f"zero-size array to reduction operation {call.name.split('.')[-1]}"
     for d in range(array.ndim) if fold.axes is None else fold.axes:
-        for n in at_least(call.b, call.b.resolve(array.shape[d])):
+        for n in at_least(call.b, call.b.sizes.resolve(array.shape[d])):
             if not n.is_positive():
-                call.b.check(ir.Check("index", ONE, n, message + " which has no identity"))
+                call.b.sizes.check(ir.Check("index", ONE, n, message + " which has no identity"))
 
 
 def at_least(b: Builder, n: Poly) -> list[Poly]:
@@ -220,7 +220,7 @@ def at_least(b: Builder, n: Poly) -> list[Poly]:
             parts = [part for arg in atom.args for part in at_least(b, rest + sign * arg)]
             # a bound that is not counted from the end is a minimum
             return parts + (at_least(b, atom.args[0] + 1) if atom.op == "bound" else [])
-    return [lowest(b, n)]
+    return [lowest(b.sizes, n)]
 
 
 def ordered(fold: Fold, masks: bool = False) -> None:
@@ -330,7 +330,7 @@ def _first_where(fold: Fold, op: str) -> Operand:
             hit = operate("or", hit, operate("isnan", value))
         position = Poly()
         for d in range(array.ndim) if fold.axes is None else fold.axes:
-            position = position * b.resolve(array.shape[d]) + idx[d]
+            position = position * b.sizes.resolve(array.shape[d]) + idx[d]
         return ir.Select(hit, index_value(position), index_value(size), INT64)
 
     return fold.over(Array(array.shape, INT64, at)).run("min", INT64)
@@ -401,7 +401,7 @@ def _python_extreme(call: Call, op: str, x: Operand, y: Operand) -> Operand:
         if constant_of(taken) is False and not u.dtype.weak:
             return u
         chosen = choose(taken, v, u)
-        mixed.meet(call.b, chosen, v, u)
+        ambiguous.meet(call.b.dtypes, chosen, v, u)
         return chosen
 
     return map_arrays(call.b, pick, [x, y], f"`{op}`")

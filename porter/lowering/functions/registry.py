@@ -50,7 +50,7 @@ class Call:
             return value
         known = constant_of(value)
         if known is None:
-            self.b.must_be_known(value)
+            self.b.restarts.must_be_known(value)
             raise self.refuse(
                 "PRT903",
                 f"`{name}` of `{self.name}` must be a constant",
@@ -63,7 +63,7 @@ class Call:
         value = self.arguments[name]
         if isinstance(value, tuple):
             for v in value:
-                self.b.must_be_known(v)
+                self.b.restarts.must_be_known(v)
             axes = [constant_of(v) for v in value]
             if not all(isinstance(a, int) for a in axes):
                 raise self.refuse(
@@ -102,7 +102,7 @@ class Call:
 
     def refuse(self, code: str, message: str, help: str = "") -> Exception:
         """A refusal at the call."""
-        self.b.node = self.node
+        self.b.place.node = self.node
         return self.b.refuse(code, message, help)
 
 

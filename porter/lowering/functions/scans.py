@@ -29,7 +29,7 @@ def running(b: Builder, op: str, array: Array, axis: int, dtype: DType, change: 
         array = b.define("terms", array)
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
-        k = ir.Axis(b.fresh("k_"), idx[axis] + 1)
+        k = ir.Axis(b.out.fresh("k_"), idx[axis] + 1)
         place = [sym(k.name, True) if d == axis else i for d, i in enumerate(idx)]
         return ir.Reduce(op, (k,), change(array.at(place)), dtype)
 

@@ -35,7 +35,7 @@ def _line(call: Call, name: str) -> Array:
 
 
 def _common(call: Call, array: Array, value: Operand) -> DType:
-    call.b.same_dtype(array.dtype, value.dtype)
+    call.b.dtypes.same_dtype(array.dtype, value.dtype)
     return promote(array.dtype, strengthen(value.dtype))
 
 
@@ -57,7 +57,7 @@ def _searchsorted(call: Call) -> Value:
             x = cast(array.at([k]), dtype)
             return _less(x, v) if side == "left" else operate("not", _less(v, x))
 
-        return first_not(call.b, call.b.resolve(array.shape[0]), before)
+        return first_not(call.b, call.b.sizes.resolve(array.shape[0]), before)
 
     return by_statements(call.b, "position", values.shape, INT64, element)
 
@@ -67,7 +67,7 @@ def _digitize(call: Call) -> Value:
     """The bin of every value; bins may rise or fall."""
     bins, values = _line(call, "bins"), as_array(call.operand("x"))
     closed = bool(call.constant("right"))
-    dtype, n = _common(call, bins, values), call.b.resolve(bins.shape[0])
+    dtype, n = _common(call, bins, values), call.b.sizes.resolve(bins.shape[0])
 
     def element(idx: Sequence[Poly]) -> ir.Expr:
         v = cast(values.at(idx), dtype)
@@ -77,7 +77,7 @@ def _digitize(call: Call) -> Value:
         if not n.is_positive():
             some = operate("gt", cast(integer(n), INT64), cast(integer(0), INT64))
             falls = operate("and", some, falls)
-        falls = call.b.let(call.b.fresh("falls"), falls)
+        falls = call.b.let(call.b.out.fresh("falls"), falls)
 
         def before(k: Poly) -> ir.Expr:
             x = cast(bins.at([k]), dtype)
@@ -101,9 +101,9 @@ def _interp(call: Call) -> Value:
     values, xs, fs = as_array(call.operand("x")), _line(call, "xp"), _line(call, "fp")
     if values.dtype.kind == "c":
         raise call.refuse("PRT907", "`interp` at complex coordinates is not supported")
-    n = call.b.unify(xs.shape[0], fs.shape[0], "fp and xp are not of the same length")
+    n = call.b.sizes.unify(xs.shape[0], fs.shape[0], "fp and xp are not of the same length")
     if not n.is_positive():
-        call.b.check(ir.Check("index", ONE, n, "array of sample points is empty"))
+        call.b.sizes.check(ir.Check("index", ONE, n, "array of sample points is empty"))
     outside = [call.value(k) for k in ("left", "right")]
 
     def element(idx: Sequence[Poly]) -> ir.Expr:
@@ -117,7 +117,7 @@ def _interp(call: Call) -> Value:
         ends = [at(fs, Poly()), at(fs, n - 1)]
         left, right = (e if v is NONE else cast(_scalar(call, v), FLOAT64)
                        for v, e in zip(outside, ends, strict=True))  # fmt: skip
-        name = call.b.fresh("value")
+        name = call.b.out.fresh("value")
         value = call.b.let(name, x)
         given = outside[1] is not NONE
         above = choose(operate("gt", x, high), right, ends[1]) if given else right
@@ -137,29 +137,29 @@ def _chain(
         last()
         return
     (test, value), *rest = branches
-    with b.block() as then:
+    with b.out.block() as then:
         b.let(name, value)
-    with b.block() as other:
+    with b.out.block() as other:
         _chain(b, name, rest, last)
-    b.emit(ir.If(test, tuple(then), tuple(other), b.origin))
+    b.out.emit(ir.If(test, tuple(then), tuple(other), b.place.origin))
 
 
 def _between(b: Builder, name: str, x: ir.Expr, points: list[ir.Expr]) -> None:
     """The line through two points; NumPy goes from the other one where that gives NaN."""
-    with b.block() as inner:
+    with b.out.block() as inner:
         x0, x1, f0, f1 = (
             named(b, n, e) for n, e in zip(("x0", "x1", "f0", "f1"), points, strict=True)
         )
         rise, run = operate("sub", f1, f0), operate("sub", x1, x0)
-        slope = b.let(b.fresh("slope"), operate("truediv", rise, run))
+        slope = b.let(b.out.fresh("slope"), operate("truediv", rise, run))
         value = b.let(name, operate("add", operate("mul", slope, operate("sub", x, x0)), f0))
-        with b.block() as again:
+        with b.out.block() as again:
             b.let(name, operate("add", operate("mul", slope, operate("sub", x, x1)), f1))
             flat_there = operate("and", operate("isnan", value), operate("eq", f0, f1))
             b.let(name, choose(flat_there, f0, value))
-        b.emit(ir.If(operate("isnan", value), tuple(again), (), b.origin))
+        b.out.emit(ir.If(operate("isnan", value), tuple(again), (), b.place.origin))
         b.let(name, choose(operate("eq", x, x0), f0, value))
-    b.emit(ir.If(operate("eq", x, x), tuple(inner), (), b.origin))
+    b.out.emit(ir.If(operate("eq", x, x), tuple(inner), (), b.place.origin))
 
 
 def _scalar(call: Call, value: Value) -> ir.Expr:
@@ -176,11 +176,15 @@ def _isin(call: Call) -> Value:
     """Whether any of the elements is equal: a comparison with every one of them."""
     values = call.operand("element")
     among = settled(call.b, flat(call.b, call.array("test_elements")))
-    call.b.same_dtype(values.dtype, among.dtype)
+    call.b.dtypes.same_dtype(values.dtype, among.dtype)
     invert = bool(call.constant("invert"))
 
     def member(e: ir.Expr) -> ir.Expr:
-        k = ir.Axis(call.b.fresh("k_"), call.b.resolve(among.shape[0])) if among.ndim else None
+        k = (
+            ir.Axis(call.b.out.fresh("k_"), call.b.sizes.resolve(among.shape[0]))
+            if among.ndim
+            else None
+        )
         other = among.at([sym(k.name, True)] if k else [])
         equal = operate("eq", cast(e, strengthen(e.dtype)), other)
         found: ir.Expr = ir.Reduce("any", (k,), cast(equal, BOOL), BOOL) if k else equal

@@ -52,7 +52,7 @@ def _take(call: Call) -> Value:
             f"the indices of `take` have the dtype {given.dtype.name}",
             "convert the indices with `astype(np.int64)`",
         )
-    positions = _moded(call, given, call.b.resolve(array.shape[d]))
+    positions = _moded(call, given, call.b.sizes.resolve(array.shape[d]))
     items: list[Any] = [Slice(None, None, None)] * d + [positions]
     found = index(call.b, array, items)
     return Array(found.shape, found.dtype, found.at) if isinstance(found, Array) else found
@@ -69,10 +69,10 @@ def _take_along_axis(call: Call) -> Value:
         )
     for k in range(array.ndim):
         if k != d:
-            call.b.unify(array.shape[k], positions.shape[k], "`take_along_axis`")
+            call.b.sizes.unify(array.shape[k], positions.shape[k], "`take_along_axis`")
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
-        k = wrapped(as_index(positions.at(idx)), call.b.resolve(array.shape[d]))
+        k = wrapped(as_index(positions.at(idx)), call.b.sizes.resolve(array.shape[d]))
         return array.at([*idx[:d], k, *idx[d + 1 :]])
 
     return Array(positions.shape, array.dtype, at)
@@ -96,7 +96,7 @@ def _choose(call: Call) -> Value:
             f"the indices of `choose` have the dtype {which.dtype.name}",
             "convert the indices with `astype(np.int64)`",
         )
-    call.b.same_dtype(*(c.dtype for c in choices))
+    call.b.dtypes.same_dtype(*(c.dtype for c in choices))
     dtype = choices[0].dtype
     for c in choices[1:]:
         dtype = promote(dtype, c.dtype)
@@ -159,7 +159,7 @@ def _piecewise(call: Call) -> Value:
     for test in conditions:
         if isinstance(test, Array) and test.ndim:
             for have, want in zip(array.shape, test.shape, strict=False):
-                call.b.unify(have, want, MASK_MISMATCH, error="IndexError")
+                call.b.sizes.unify(have, want, MASK_MISMATCH, error="IndexError")
     if not isinstance(functions, tuple) or len(functions) - len(conditions) not in (0, 1):
         raise call.refuse(
             "PRT903",
@@ -222,7 +222,7 @@ def _putmask(call: Call) -> Value:
             raise call.refuse("PRT906", f"`{call.name}` with an array of values is not supported",
                               "pass a number, or use `np.where`")  # fmt: skip
         for have, want in zip(source.shape, target.shape, strict=True):
-            call.b.unify(want, have, f"`{call.name}`")
+            call.b.sizes.unify(want, have, f"`{call.name}`")
     _put(call, target, call.operand("mask"), source)
     return NONE
 

@@ -112,7 +112,7 @@ def _squeeze(call: Call) -> Value:
         _longer(call, [n for d, n in enumerate(array.shape) if d not in axes])
     gone = {normal_axis(call.b, a, array.ndim, "`squeeze`") for a in axes}
     for d in gone:
-        call.b.unify(array.shape[d], ONE, "`squeeze` of an axis that is not 1 long")
+        call.b.sizes.unify(array.shape[d], ONE, "`squeeze` of an axis that is not 1 long")
     kept = [d for d in range(array.ndim) if d not in gone]
 
     def back(idx: Sequence[Poly]) -> list[Poly]:
@@ -125,10 +125,10 @@ def _squeeze(call: Call) -> Value:
 
 def _longer(call: Call, sizes: Sequence[Poly]) -> None:
     """NumPy drops every axis that is 1 long; how many there are must not change with the data."""
-    for n in map(call.b.resolve, sizes):
+    for n in map(call.b.sizes.resolve, sizes):
         if (n - 2).is_nonneg() or n.constant is not None:
             continue
-        if call.b.depth or any(isinstance(a, Data) for a in n.atoms()):
+        if call.b.out.depth or any(isinstance(a, Data) for a in n.atoms()):
             raise call.refuse(
                 "PRT903",
                 "`squeeze` depends on lengths that are not known at conversion",
@@ -136,7 +136,7 @@ def _longer(call: Call, sizes: Sequence[Poly]) -> None:
             )
         message = "squeeze was converted for an axis that is not 1 long: name the axis"
         text = f'if {n} == 1:\n    raise ValueError("{message}")'
-        call.b.emit(ir.Host(text, call.b.origin, ir.HostKind.CHECK))
+        call.b.out.emit(ir.Host(text, call.b.place.origin, ir.HostKind.CHECK))
 
 
 @function("numpy.flip numpy.flipud numpy.fliplr", "a axis=None")
@@ -164,7 +164,7 @@ def _broadcast_to(call: Call) -> Value:
         )
     for have, want in zip(array.shape, shape[lead:], strict=True):
         if have != ONE:
-            call.b.unify(have, want, "`broadcast_to`")
+            call.b.sizes.unify(have, want, "`broadcast_to`")
 
     return readonly(
         reindex(array, shape, lambda idx: aligned(array.shape, idx[lead:])),

@@ -59,7 +59,7 @@ def _common(call: Call, a: Array, b: Array) -> DType:
 
     x, y = floating(call, a), floating(call, b)
     if x.var and y.var:
-        call.b.same_dtype(x, y)
+        call.b.dtypes.same_dtype(x, y)
     return promote(x, y)
 
 

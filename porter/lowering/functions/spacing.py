@@ -78,14 +78,14 @@ def _of_floats(call: Call, parts: Sequence[Operand], dtype: DType) -> Array:
                 "PRT903", "the step of `arange` must not be zero", "pass a nonzero step"
             )
         length = Poly.of(max(math.ceil((high - low) / by), 0))
-    elif call.b.depth:
+    elif call.b.out.depth:
         raise call.refuse(
             "PRT906",
             "`arange` with a float step is not supported in a loop",
             "use `start + step * k`",
         )
     else:
-        name = call.b.fresh("count")
+        name = call.b.out.fresh("count")
         call.b.let(name, cast(count, integer(0).dtype))
         length = host_size(name)
     # NumPy takes the step as the difference of the first two elements

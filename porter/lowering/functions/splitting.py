@@ -27,7 +27,7 @@ def _split(call: Call, axis: int, equal: bool) -> Value:
     array, given = call.array("ary"), call.value("indices_or_sections")
     axis = normal_axis(call.b, axis, array.ndim, f"`{call.name}`")
     if isinstance(given, tuple):
-        inner = [call.b.resolve(call.ev.size(v, call.node)) for v in given]
+        inner = [call.b.sizes.resolve(call.ev.size(v, call.node)) for v in given]
         return _cut(call, array, axis, [None, *inner, None])
     count = constant_of(given)
     if not isinstance(count, int) or count < 1:
@@ -36,10 +36,10 @@ def _split(call: Call, axis: int, equal: bool) -> Value:
             f"the number of pieces of `{call.name}` is not known at conversion",
             "pass the number of pieces as a literal",
         )
-    n = call.b.resolve(array.shape[axis])
+    n = call.b.sizes.resolve(array.shape[axis])
     if equal:
         message = "array split does not result in an equal division"
-        call.b.check(ir.Check("equal", n // count * count, n, message))
+        call.b.sizes.check(ir.Check("equal", n // count * count, n, message))
     # the first n % count pieces have one element more
     more = Poly() if equal else n % count
     starts = [n // count * k + minimum(more, k) for k in range(1, count)]

@@ -120,7 +120,7 @@ def _weights(call: Call, fold: Fold) -> Array:
     weights, array = call.array("weights"), fold.array
     if weights.ndim == array.ndim:
         for n, m in zip(weights.shape, array.shape, strict=True):
-            call.b.unify(n, m, "`average`: the weights have another shape than the array")
+            call.b.sizes.unify(n, m, "`average`: the weights have another shape than the array")
         return weights
     if weights.ndim != 1 or fold.axes is None or len(fold.axes) != 1:
         raise call.refuse(
@@ -129,7 +129,9 @@ def _weights(call: Call, fold: Fold) -> Array:
             "broadcast the weights to the shape of the array",
         )
     (axis,) = fold.axes
-    call.b.unify(weights.shape[0], array.shape[axis], "`average`: the weights are not as long")
+    call.b.sizes.unify(
+        weights.shape[0], array.shape[axis], "`average`: the weights are not as long"
+    )
     return Array(array.shape, weights.dtype, lambda idx: weights.at([idx[axis]]))
 
 
@@ -232,11 +234,11 @@ def _variables(call: Call) -> Array:
     rows = _rows(call, "m" if "m" in call.arguments else "x")
     if call.value("y") is not NONE:
         rows = join(call.b, [rows, _rows(call, "y")], 0, f"`{call.name}`")
-    count = call.b.resolve(rows.shape[0])
+    count = call.b.sizes.resolve(rows.shape[0])
     if count != ONE and not (count - 1).is_positive():
         # NumPy gives a number for a single variable: how many there are must be known
         message = f"`{call.name}` of one variable gives a number: pass it as a 1-D array"
-        call.b.check(ir.Check("index", Poly.of(2), count, message))
+        call.b.sizes.check(ir.Check("index", Poly.of(2), count, message))
     return rows
 
 
@@ -249,7 +251,7 @@ def covariance(call: Call) -> Operand:
         not call.constant("bias"))  # fmt: skip
     others = as_array(elementwise(call.b, "conj", transpose(gaps, [1, 0])))
     products = matmul(call.b, gaps, others, f"`{call.name}`")
-    n = operate("maximum", integer(call.b.resolve(rows.shape[1]) - ddof), integer(0))
+    n = operate("maximum", integer(call.b.sizes.resolve(rows.shape[1]) - ddof), integer(0))
     found = as_array(elementwise(call.b, "truediv", products, cast(n, part_of(rows.dtype))))
     if rows.shape[0] != ONE:
         return found

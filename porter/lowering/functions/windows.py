@@ -27,10 +27,10 @@ def _convolve(call: Call) -> Value:
     x, y = settled(call.b, call.array("a")), settled(call.b, call.array("v"))
     if x.ndim > 1 or y.ndim > 1 or not x.ndim or not y.ndim:
         raise call.refuse("PRT903", f"`{call.name}` requires two 1-D arrays")
-    n, m = call.b.resolve(x.shape[0]), call.b.resolve(y.shape[0])
+    n, m = call.b.sizes.resolve(x.shape[0]), call.b.sizes.resolve(y.shape[0])
     for size in (n, m):
         if not size.is_positive():
-            call.b.check(ir.Check("index", ONE, size, "an array cannot be empty"))
+            call.b.sizes.check(ir.Check("index", ONE, size, "an array cannot be empty"))
     slides = call.name == "numpy.correlate"
     mode = call.constant("mode") or ("valid" if slides else "full")
     if mode not in ("full", "same", "valid"):
@@ -40,10 +40,10 @@ def _convolve(call: Call) -> Value:
             message = (
                 "`correlate` in mode 'same' is converted for a second array that is not longer"
             )
-            call.b.check(ir.Check("index", m, n, message))
+            call.b.sizes.check(ir.Check("index", m, n, message))
         y = as_array(elementwise(call.b, "conj", along(y, 0, m, lambda j: m - 1 - j)))
     dtype = promote(strengthen(x.dtype), strengthen(y.dtype))
-    call.b.same_dtype(x.dtype, y.dtype)
+    call.b.dtypes.same_dtype(x.dtype, y.dtype)
     least, most = minimum(n, m), maximum(n, m)
     start = {"full": Poly(), "same": (least - 1) // 2, "valid": least - 1}[mode]
     length = {"full": n + m - 1, "same": most, "valid": most - least + 1}[mode]
@@ -51,7 +51,7 @@ def _convolve(call: Call) -> Value:
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
         k = idx[0] + start
-        axis = ir.Axis(call.b.fresh("j_"), minimum(m, k + 1), maximum(k - n + 1, 0))
+        axis = ir.Axis(call.b.out.fresh("j_"), minimum(m, k + 1), maximum(k - n + 1, 0))
         j = sym(axis.name, True)
         product = operate("mul", cast(x.at([k - j]), dtype), cast(y.at([j]), dtype))
         return ir.Reduce(op, (axis,), product, dtype)
@@ -84,7 +84,7 @@ def _vander(call: Call) -> Value:
     if x.ndim != 1:
         raise call.refuse("PRT903", "`vander` requires a 1-D array")
     n = x.shape[0] if call.value("N") is NONE else call.ev.size(call.value("N"), call.node)
-    n = call.b.resolve(n)
+    n = call.b.sizes.resolve(n)
     rising = bool(call.constant("increasing"))
     dtype = promote(x.dtype, INT64)
 
@@ -107,7 +107,7 @@ def _windows(call: Call) -> Value:
     shape = list(array.shape)
     for axis, width in zip(axes, widths, strict=True):
         message = "window shape cannot be larger than input array shape"
-        call.b.check(ir.Check("index", width, shape[axis], message))
+        call.b.sizes.check(ir.Check("index", width, shape[axis], message))
         shape[axis] = shape[axis] - width + 1
 
     def back(idx: Sequence[Poly]) -> list[Poly]:

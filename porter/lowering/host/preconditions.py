@@ -7,6 +7,7 @@ to test it, and what the user says is what the caller reads.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -29,13 +30,15 @@ def is_first(body: Body, kept: ir.Host) -> bool:
     """
     b = body.b
     above = all(isinstance(s, (ir.Alloc, ir.Def)) or (isinstance(s, ir.Host) and s.first)
-                for s in b.statements)  # fmt: skip
+                for s in b.out.statements)  # fmt: skip
     parts = [e for _, v in kept.values for e in walk(v)]
     on_device = kept.arrays or any(isinstance(e, (ir.Load, ir.Local)) for e in parts)
-    late = any(set(p.names()) & b.fetched for e in parts if (p := poly_of(e)) is not None)
-    nested = b.conditions or b.data_branches or b.in_while or b.depth
+    late = any(set(p.names()) & b.sizes.fetched for e in parts if (p := poly_of(e)) is not None)
+    nested = b.scope.conditions or b.scope.data_branches or b.scope.in_while or b.out.depth
     return (
-        kept.kind is ir.HostKind.CHECK and above and not (on_device or late or nested or b.checks)
+        kept.kind is ir.HostKind.CHECK
+        and above
+        and not (on_device or late or nested or b.sizes.checks)
     )
 
 
@@ -51,14 +54,12 @@ def learn(body: Body, node: cst.BaseStatement) -> None:
         case _:
             return
     b = body.b
-    state = b.saved()
-    try:
+    found: list[tuple[Poly, Poly]] = []
+    with suppress(Refusal), b.attempt() as undo:
         found = list(_equal(condition(body, test), holds))
-    except Refusal:
-        found = []
-    b.restore(state)
+        undo()
     for one, other in found:
-        b.same_size(one, other)
+        b.sizes.same_size(one, other)
 
 
 def _equal(e: ir.Expr, holds: bool) -> Iterator[tuple[Poly, Poly]]:

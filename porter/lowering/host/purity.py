@@ -62,7 +62,7 @@ def check_call(body: Body, call: cst.Call, reads: Callable[[cst.CSTNode], bool])
         raise body.b.refuse("PRT901", "`out=` of a call that stays on the host is not supported")
     if reads_only(body, call) or callee(body, func) in _CONTAINERS or _is_object(body, func):
         return
-    shown = body.b.module.brief(func)
+    shown = body.b.place.module.brief(func)
     raise body.b.refuse("PRT901", f"`{shown}` may modify the arrays that are passed to it",
                         "call it outside this function")  # fmt: skip
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -33,15 +34,15 @@ if TYPE_CHECKING:
 
 def keep(body: Body, node: cst.BaseStatement) -> None:
     """`raise`, `assert`, `print`, logging: the statement stays, whatever its values are made of."""
-    if body.b.speculative:
+    if body.b.scope.speculative:
         raise body.b.refuse("PRT902", "`raise`, `assert` or `print` in code that may not run",
                             "check the arguments at the start of the function")  # fmt: skip
     host = HostText(body, set(assigned_names([node])))
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
-    kept = host.statement(body.b.module.tree.code_for_node(new), kind=_kind(node))
+    kept = host.statement(body.b.place.module.tree.code_for_node(new), kind=_kind(node))
     kept = replace(kept, first=is_first(body, kept))
-    body.b.emit(kept)
+    body.b.out.emit(kept)
     if kept.first:
         learn(body, node)
 
@@ -83,17 +84,14 @@ def stays(body: Body, node: cst.BaseStatement, reason: Refusal) -> bool:
     b = body.b
     if body.ev.scope.refuse_host or reason.diagnostic.code not in _CURABLE:
         return False
-    if body.helper or b.loops or b.speculative:
+    if body.helper or b.scope.loops or b.scope.speculative:
         return False
-    state, env = b.saved(), dict(body.env)
     try:
-        _stay(body, node)
+        with b.attempt(body.env):
+            _stay(body, node)
     except Refusal:
-        b.restore(state)
-        body.env.clear()
-        body.env.update(env)
         return False
-    b.note_kept(reason.diagnostic.message)
+    b.host.note_fallback(reason.diagnostic.message)
     return True
 
 
@@ -136,15 +134,15 @@ def _assigned(body: Body, name: str, value: cst.BaseExpression) -> None:
     assert isinstance(new, cst.BaseExpression)
     freeze(body, host)
     known = body.env.get(name)
-    held = known.name if isinstance(known, ir.Object) else body.b.fresh(name)
-    if known is not None and body.b.depth and not isinstance(known, ir.Object):
+    held = known.name if isinstance(known, ir.Object) else body.b.out.fresh(name)
+    if known is not None and body.b.out.depth and not isinstance(known, ir.Object):
         raise body.b.refuse(
             "PRT908",
             f"`{name}` is a host value in only one of the branches",
             "assign a host value in both branches",
         )
-    text = f"{held} = {body.b.module.tree.code_for_node(new)}"
-    body.b.emit(host.statement(text, (held,)))
+    text = f"{held} = {body.b.place.module.tree.code_for_node(new)}"
+    body.b.out.emit(host.statement(text, (held,)))
     body.env[name] = ir.Object(held, not isinstance(value, _NO_ARRAY))
 
 
@@ -160,14 +158,11 @@ def _returned(body: Body, value: cst.BaseExpression) -> None:
 
 def _evaluated(body: Body, node: cst.BaseExpression) -> Value:
     """The value of an expression, by the host if it cannot be converted."""
-    state = body.b.saved()
-    try:
+    with suppress(Refusal), body.b.attempt() as undo:
         value = body.ev(node)
         if isinstance(value, Array) or is_expr(value) or value is NONE:
             return value
-    except Refusal:
-        pass
-    body.b.restore(state)
+        undo()
     before = dict(body.env)
     _assigned(body, "result", node)
     result = body.env["result"]
@@ -192,7 +187,7 @@ def _plain(body: Body, node: cst.SimpleStatementLine) -> None:
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
     freeze(body, host)
-    body.b.emit(host.statement(body.b.module.tree.code_for_node(new)))
+    body.b.out.emit(host.statement(body.b.place.module.tree.code_for_node(new)))
 
 
 def _compound(body: Body, node: cst.For | cst.While | cst.If) -> None:
@@ -212,12 +207,12 @@ def _compound(body: Body, node: cst.For | cst.While | cst.If) -> None:
     host = HostText(body, set(names))
     for name in names:
         known = body.env.get(name)
-        host.renamed[name] = known.name if isinstance(known, ir.Object) else b.fresh(name)
+        host.renamed[name] = known.name if isinstance(known, ir.Object) else b.out.fresh(name)
     new = _checked(node).visit(host)
     assert isinstance(new, cst.CSTNode)
     freeze(body, host)
     held = tuple(host.renamed.values())
-    b.emit(host.statement(textwrap.dedent(b.module.tree.code_for_node(new)), held))
+    b.out.emit(host.statement(textwrap.dedent(b.place.module.tree.code_for_node(new)), held))
     body.env.update({name: ir.Object(host.renamed[name]) for name in names})
 
 
@@ -228,10 +223,10 @@ def _make_lists(body: Body, node: cst.CSTNode) -> None:
         if not isinstance(value, tuple):
             continue
         host = HostText(body, set())
-        text = body.b.module.tree.code_for_node(host.value(value, cst.Name(name)))
+        text = body.b.place.module.tree.code_for_node(host.value(value, cst.Name(name)))
         freeze(body, host)
-        held = body.b.fresh(name)
-        body.b.emit(host.statement(f"{held} = {f'list({text})' if value else '[]'}", (held,)))
+        held = body.b.out.fresh(name)
+        body.b.out.emit(host.statement(f"{held} = {f'list({text})' if value else '[]'}", (held,)))
         body.env[name] = ir.Object(held, array=False)
 
 
@@ -247,7 +242,7 @@ def _changed(node: cst.CSTNode) -> set[str]:
 
 def freeze(body: Body, host: HostText) -> None:
     """Arrays that an object of the host may hold must not change any more: it has copies."""
-    body.b.frozen |= {buffer for _, buffer in host.arrays}
+    body.b.aliases.frozen |= {buffer for _, buffer in host.arrays}
 
 
 def _targets(part: cst.BaseSmallStatement) -> list[cst.BaseExpression]:
@@ -309,7 +304,9 @@ def transparent(body: Body, node: cst.With) -> Sequence[cst.BaseStatement]:
         if name not in ("numpy.errstate", "warnings.catch_warnings"):
             raise body.b.refuse("PRT902", "this `with` statement cannot be converted",
                                 "move the `with` around the call of this function")  # fmt: skip
-        if any(word in body.b.module.code(item.item) for word in ('"raise"', "'raise'", "call")):
+        if any(
+            word in body.b.place.module.code(item.item) for word in ('"raise"', "'raise'", "call")
+        ):
             raise body.b.refuse(
                 "PRT902",
                 "`np.errstate` is set to raise, which a kernel cannot do",

@@ -6,6 +6,7 @@ out, arrays of the device are brought to the host.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import libcst as cst
@@ -18,7 +19,6 @@ from porter.lowering.constants import NOT_IN_MODULE, not_in_module, reading, tex
 from porter.lowering.expressions.evaluate import REPLACED, is_expr
 from porter.lowering.expressions.texts import is_text
 from porter.lowering.host import purity
-from porter.lowering.state.builder import whole_view
 from porter.resolve.values import (
     NONE,
     Array,
@@ -126,15 +126,10 @@ class HostText(cst.CSTTransformer):
             return None
         if isinstance(node, (cst.Tuple, cst.List, cst.Dict)) or is_text(node, self.body.env):
             return None
-        state, values, arrays = self.b.saved(), list(self.values), list(self.arrays)
-        try:
-            value = self.body.ev(node)
-            return self._text_of(value, node)
-        except Refusal:
-            self.b.restore(state)
-            # what the attempt has noted is no part of the text
-            self.values[:], self.arrays[:] = values, arrays
-            return None
+        # what a refused attempt has noted is no part of the text
+        with suppress(Refusal), self.b.attempt(self.values, self.arrays):
+            return self._text_of(self.body.ev(node), node)
+        return None
 
     def _asked(self, node: cst.CSTNode) -> cst.Name | None:
         """The name of an argument of which the code asks the shape: the text says it already."""
@@ -206,7 +201,7 @@ class HostText(cst.CSTTransformer):
             return cst.parse_expression(f"np.{_scalar_type(value)}")
         if isinstance(value, Function) and value.name.startswith("numpy."):
             return cst.parse_expression(value.name.replace("numpy", "np", 1))
-        lines = self.body.ev.scope.imports.get(name) or self.b.local_imports.get(name)
+        lines = self.body.ev.scope.imports.get(name) or self.b.host.local_imports.get(name)
         if not lines:
             raise self.b.refuse("PRT902", not_in_module(name), NOT_IN_MODULE)
         self.imports |= lines
@@ -224,8 +219,8 @@ class HostText(cst.CSTTransformer):
                 self._constant(used)
             elif used in found.scope.names:
                 self._global(used, found.scope.names[used])
-        self.b.constants.setdefault(name, text_of(self.b, found.scope, value))
-        self.b.taken.add(name)
+        self.b.host.constants.setdefault(name, text_of(self.b, found.scope, value))
+        self.b.out.taken.add(name)
 
     def value(self, value: Value, node: cst.BaseExpression) -> cst.BaseExpression:
         """The text of a value that is not in the source as it stands."""
@@ -299,7 +294,7 @@ class HostText(cst.CSTTransformer):
     def _array(self, value: Array, node: cst.BaseExpression) -> cst.BaseExpression:
         if value.mask is not None:
             raise self.b.refuse("PRT906", "a selection by a mask is not available on the host")
-        if value.view is None or not whole_view(value):
+        if value.view is None or not value.is_buffer:
             value = self.b.define("copy", Array(value.shape, value.dtype, value.at))
         assert value.view is not None
         buffer = value.view.buffer
@@ -317,8 +312,8 @@ class HostText(cst.CSTTransformer):
         self, text: str, objects: tuple[str, ...] = (), kind: ir.HostKind = ir.HostKind.RUN
     ) -> ir.Host:
         """The statement of the IR with everything that was noted."""
-        self.b.imports |= self.imports
-        return ir.Host(text, self.b.origin, kind, tuple(self.values), tuple(self.arrays),
+        self.b.host.imports |= self.imports
+        return ir.Host(text, self.b.place.origin, kind, tuple(self.values), tuple(self.arrays),
                        frozenset(self.itself), objects=objects)  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from porter.lowering.arrays.compaction import whole
 from porter.lowering.expressions.evaluate import is_expr
 from porter.lowering.expressions.texts import is_text
 from porter.lowering.host.statements import host_can_test, keep
-from porter.lowering.state.builder import whole_view
 from porter.lowering.statements.statics import after_branches, ends
 from porter.resolve.values import Array, Unsettled
 from porter.sizes.polynomial import Poly
@@ -102,7 +102,7 @@ def _array_variable(body: Body, name: str, value: Array) -> str:
     """A name that will be rebound to other arrays of the same shape and dtype."""
     b = body.b
     value = whole(b, value)
-    if value.view is not None and not whole_view(value):
+    if value.view is not None and not value.is_buffer:
         raise b.refuse(
             "PRT908",
             f"`{name}` is a view of another array and is rebound in this block",
@@ -112,23 +112,23 @@ def _array_variable(body: Body, name: str, value: Array) -> str:
     if value.view is None:
         value = b.define(name, value)
     assert value.view is not None
-    source = b.buffers[value.view.buffer]
+    source = b.out.buffers[value.view.buffer]
     _snapshots(body, name, shown, source.name)
     if not source.parameter and not _is_shared(body, name, source.name):
         variable = source
     else:
-        variable = b.variable(name, source)
-        b.emit(b.bound([(variable.name, source.name)]))
+        variable = b.out.variable(name, source)
+        b.out.emit(b.aliases.bound([(variable.name, source.name)]))
     if value.view.readonly:
-        b.readonly[variable.name] = value.view.readonly
-    body.env[name] = b.stored(variable)
+        b.aliases.readonly[variable.name] = value.view.readonly
+    body.env[name] = Array.of(variable)
     return variable.name
 
 
 def _snapshots(body: Body, name: str, value: Array, variable: str) -> None:
     """What NumPy may show by a view must not be stored into once a variable holds a copy."""
     for buffer in (*value.shown_of.split(), *([variable] if value.shown_of else ())):
-        body.b.snapshot(buffer, name)
+        body.b.aliases.snapshot(buffer, name)
 
 
 def _is_shared(body: Body, name: str, buffer: str) -> bool:
@@ -141,7 +141,7 @@ def rebind(body: Body, arrays: dict[str, str]) -> None:
     """At the end of a block: the variables take the arrays that their names mean now."""
     move(body, arrays)
     for name, variable in arrays.items():
-        body.env[name] = body.b.stored(body.b.buffers[variable])
+        body.env[name] = Array.of(body.b.out.buffers[variable])
 
 
 def move(body: Body, arrays: dict[str, str]) -> None:
@@ -154,33 +154,38 @@ def move(body: Body, arrays: dict[str, str]) -> None:
             raise b.refuse("PRT908", f"`{name}` is an array on one path and a scalar on another")
         value = whole(b, value)
         if value.view is not None and value.view.readonly:
-            b.readonly[variable] = value.view.readonly
-        if value.view is not None and not whole_view(value):
-            b.snapshot(value.view.buffer, name)
-            b.snapshot(variable, name)
+            b.aliases.readonly[variable] = value.view.readonly
+        if value.view is not None and not value.is_buffer:
+            b.aliases.snapshot(value.view.buffer, name)
+            b.aliases.snapshot(variable, name)
         _snapshots(body, name, value, variable)
-        if value.view is None or not whole_view(value):
+        if value.view is None or not value.is_buffer:
             value = b.define(name, Array(value.shape, value.dtype, value.at))
         assert value.view is not None
-        want = b.buffers[variable]
+        want = b.out.buffers[variable]
         if value.view.buffer == variable:
             continue
         if value.ndim != len(want.shape) or value.dtype.name != want.dtype.name:
             raise b.refuse("PRT908", f"`{name}` changes its dtype or number of dimensions")
-        b.same_dtype(value.dtype, want.dtype)
+        b.dtypes.same_dtype(value.dtype, want.dtype)
         if (value.dtype.var is None) != (want.dtype.var is None):
-            b.pin(value.dtype, want.dtype)
+            b.dtypes.pin(value.dtype, want.dtype)
         for have, expected in zip(value.shape, want.shape, strict=True):
-            b.unify(expected, have, f"`{name}` changes its shape")
+            b.sizes.unify(expected, have, f"`{name}` changes its shape")
         moved.append((variable, value.view.buffer))
     if moved:
-        b.emit(b.bound(moved))
+        b.out.emit(b.aliases.bound(moved))
 
 
 def branch(body: Body, node: cst.If) -> None:
     """An `if`: decided at conversion, kept on the host, or a branch of the thread."""
     b = body.b
-    if _is_check(node) and not b.ranges and not b.in_while and host_can_test(body, node.test):
+    if (
+        _is_check(node)
+        and not b.scope.ranges
+        and not b.scope.in_while
+        and host_can_test(body, node.test)
+    ):
         if not _never(body, node):
             keep(body, node)
         return
@@ -195,7 +200,7 @@ def branch_on(
 ) -> None:
     """The branches of an `if` whose condition has been evaluated."""
     b = body.b
-    origin = b.origin
+    origin = b.place.origin
     known = constant_of(cond)
     if known is not None:
         body.run(then if known else other)
@@ -211,9 +216,9 @@ def branch_on(
     second = _block(body, other, cond, arrays, negated=True)
     after_branches(body, names, (middle, first), second)
     first, second = _join(body, cond, before, middle, first, second)
-    b.emit(ir.If(cond, first, second, origin))
+    b.out.emit(ir.If(cond, first, second, origin))
     if on_host(cond) and any(isinstance(s, ir.Return) for s in first[-1:]):
-        b.conditions.append(operate("not", cond))
+        b.scope.conditions.append(operate("not", cond))
 
 
 def settle_selections(body: Body, statements: Sequence[cst.BaseStatement]) -> None:
@@ -243,15 +248,12 @@ def _stored(node: cst.CSTNode) -> Iterator[str]:
 
 def _never(body: Body, node: cst.If) -> bool:
     """Whether a check holds whatever is passed.  Refuses one that can only raise."""
-    state = body.b.saved()
-    try:
-        known = constant_of(condition(body, node.test))
-    except Refusal:
-        known = None
-    read = body.b.reads_shape
-    body.b.restore(state)
+    known, read = None, False
+    with suppress(Refusal), body.b.attempt() as undo:
+        known, read = constant_of(condition(body, node.test)), body.b.sizes.reads_shape
+        undo()
     # what holds for this number of dimensions need not hold for others
-    body.b.reads_shape |= read and known is False
+    body.b.sizes.reads_shape |= read and known is False
     if known is True:
         raise body.b.refuse("PRT903", "the function always raises an exception for these types",
                             "give the types that it accepts with `--signature`")  # fmt: skip
@@ -280,23 +282,23 @@ def _block(
     negated: bool,
 ) -> tuple[ir.Stmt, ...]:  # fmt: skip
     b = body.b
-    outer, ranges = b.conditional, list(b.ranges)
-    kept = len(b.conditions)
+    outer, ranges = b.scope.conditional, list(b.scope.ranges)
+    kept = len(b.scope.conditions)
     if on_host(cond):
-        b.conditions.append(operate("not", cond) if negated else cond)
-    b.ranges[:] = [narrowed(a, cond, negated) for a in ranges]
-    b.conditional = True
+        b.scope.conditions.append(operate("not", cond) if negated else cond)
+    b.scope.ranges[:] = [narrowed(a, cond, negated) for a in ranges]
+    b.scope.conditional = True
     data = not on_host(cond)
-    b.data_branches += data
-    with b.block() as collected:
+    b.scope.data_branches += data
+    with b.out.block() as collected:
         body.run(statements)
         if not (collected and isinstance(collected[-1], (ir.Jump, ir.Return))):
             rebind(body, arrays)
-    b.data_branches -= data
+    b.scope.data_branches -= data
     for name, variable in arrays.items():
-        body.env[name] = b.stored(b.buffers[variable])
-    b.conditional, b.ranges[:] = outer, ranges
-    del b.conditions[kept:]
+        body.env[name] = Array.of(b.out.buffers[variable])
+    b.scope.conditional, b.scope.ranges[:] = outer, ranges
+    del b.scope.conditions[kept:]
     return tuple(collected)
 
 
@@ -332,13 +334,13 @@ def _named_there(body: Body, name: str, branch: tuple[ir.Stmt, ...]) -> tuple[ir
     source = "" if value.view is None else value.view.buffer
     if source in made_in(branch):
         return branch
-    if not whole_view(value):
-        with b.block() as copied:
+    if not value.is_buffer:
+        with b.out.block() as copied:
             own_copy(body, name, value)
         return (*branch, *copied)
-    variable = b.variable(name, b.buffers[source])
-    body.env[name] = b.stored(variable)
-    return (*branch, b.bound([(variable.name, source)]))
+    variable = b.out.variable(name, b.out.buffers[source])
+    body.env[name] = Array.of(variable)
+    return (*branch, b.aliases.bound([(variable.name, source)]))
 
 
 def own_copy(body: Body, name: str, value: Array) -> None:
@@ -350,7 +352,7 @@ def own_copy(body: Body, name: str, value: Array) -> None:
     body.env[name] = replace(own, shown_of=shown, chosen=True)
     for view in (value.view, own.view):
         if view is not None:
-            b.snapshot(view.buffer, name)
+            b.aliases.snapshot(view.buffer, name)
 
 
 def made_in(block: Sequence[ir.Stmt]) -> set[str]:
@@ -372,7 +374,7 @@ def _both(
             f"`{name}` is an array in only one of the branches",
             "assign an array in both branches",
         )
-    if not (whole_view(value) and whole_view(other)):
+    if not (value.is_buffer and other.is_buffer):
         raise b.refuse(
             "PRT908", f"`{name}` is a view in only one of the branches", "copy it: `.copy()`"
         )
@@ -384,26 +386,26 @@ def _both(
         )
     for x, y in zip(value.shape, other.shape, strict=True):
         _same_length(body, cond, x, y, f"`{name}` has another shape in each branch")
-    b.same_dtype(value.dtype, other.dtype)
+    b.dtypes.same_dtype(value.dtype, other.dtype)
     if (value.dtype.var is None) != (other.dtype.var is None):
-        b.pin(value.dtype, other.dtype)
-    variable = b.variable(name, b.buffers[other.view.buffer])
-    body.env[name] = b.stored(variable)
-    binds = [b.bound([(variable.name, v.view.buffer)]) for v in (value, other) if v.view]
+        b.dtypes.pin(value.dtype, other.dtype)
+    variable = b.out.variable(name, b.out.buffers[other.view.buffer])
+    body.env[name] = Array.of(variable)
+    binds = [b.aliases.bound([(variable.name, v.view.buffer)]) for v in (value, other) if v.view]
     return (*first, binds[0]), (*second, binds[1])
 
 
 def _same_length(body: Body, cond: ir.Expr, x: Poly, y: Poly, what: str) -> None:
     """What the first branch makes has the second one's length: tested if the first one runs."""
     b = body.b
-    if b.resolve(x) == b.resolve(y):
+    if b.sizes.resolve(x) == b.sizes.resolve(y):
         return
     if not on_host(cond):
-        b.unify(x, y, what)
+        b.sizes.unify(x, y, what)
         return
-    b.conditions.append(cond)
-    b.check(ir.Check("equal", b.resolve(x), b.resolve(y), what))
-    b.conditions.pop()
+    b.scope.conditions.append(cond)
+    b.sizes.check(ir.Check("equal", b.sizes.resolve(x), b.sizes.resolve(y), what))
+    b.scope.conditions.pop()
 
 
 def narrowed(axis: ir.Axis, cond: ir.Expr, negated: bool) -> ir.Axis:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from porter import ir
-from porter.lowering.state.builder import whole_view
 from porter.lowering.statements.control import made_in, own_copy
 from porter.resolve.values import Array, Value
 from porter.syntax.liveness import bound, exposed
@@ -40,7 +39,7 @@ def keep_own(
                 "PRT902", f"`{name}` is read after the loop, but may be unassigned there",
                 f"give `{name}` a value before the loop")  # fmt: skip
         made = made_in(collected)
-        if all(whole_view(a) and a.view is not None and a.view.buffer in made for a in arrays):
+        if all(a.is_buffer and a.view is not None and a.view.buffer in made for a in arrays):
             continue
         if not isinstance(value, Array):
             raise body.b.refuse(

@@ -27,7 +27,7 @@ from porter.lowering.statements.control import (
 from porter.lowering.statements.live_out import keep_own
 from porter.lowering.statements.statics import after_loop, before_loop, grow
 from porter.lowering.statements.untouched import counted, literal_starts, note
-from porter.resolve.values import Grid, Iteration, Range, Value
+from porter.resolve.values import Array, Grid, Iteration, Range, Value
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.source.walk import children
 from porter.syntax.liveness import exposed
@@ -65,13 +65,13 @@ def jump(body: Body, kind: str) -> None:
     b = body.b
     frame = body.frames[-1]
     if frame.unrolled is not None:
-        if b.depth > frame.unrolled:
+        if b.out.depth > frame.unrolled:
             raise Undecided
         raise Left(kind)
     move(body, frame.arrays)
     if kind == "break" and frame.completed:
         b.let(frame.completed, number(False))
-    b.emit(ir.Jump(kind, b.origin))
+    b.out.emit(ir.Jump(kind, b.place.origin))
 
 
 def for_loop(body: Body, node: cst.For) -> None:
@@ -100,16 +100,16 @@ def for_loop(body: Body, node: cst.For) -> None:
 
 def _with_else(body: Body, node: cst.For | cst.While, run: Callable[[Frame], None]) -> None:
     """The loop, then its `else` if no `break` happened."""
-    b, origin = body.b, body.b.origin
+    b, origin = body.b, body.b.place.origin
     frame = Frame()
     breaks = _breaks(node.body)
     if node.orelse is not None and breaks:
-        frame.completed = b.fresh("completed")
+        frame.completed = b.out.fresh("completed")
         b.let(frame.completed, number(True))
     run(frame)
     if node.orelse is None:
         return
-    b.origin = origin
+    b.place.origin = origin
     statements = suite(node.orelse.body)
     if breaks:
         branch_on(body, ir.Local(frame.completed, BOOL), statements, [])
@@ -126,7 +126,7 @@ def _breaks(node: cst.CSTNode) -> bool:
 
 def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     """A loop that stays one."""
-    b, origin, r = body.b, body.b.origin, loop.range
+    b, origin, r = body.b, body.b.place.origin, loop.range
     statements = suite(node.body)
     target = node.target.value if isinstance(node.target, cst.Name) else ""
     late = any(target in exposed(rest) for rest in body.rest)
@@ -159,7 +159,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     if not kept:
         body.env.pop(target, None)
     if late and not kept and not reassigned:
-        b.origin = origin
+        b.place.origin = origin
         _last_value(body, target, loop, given)
     if contains(node.body, cst.Return):
         body.leave_if_returned()
@@ -169,20 +169,27 @@ def _emit(
     body: Body, r: Range, target: str, frame: Frame, run: Callable[[Poly, list[ir.Stmt]], None]
 ) -> None:
     """The `For` statement around what `run` emits into a list for one value of its index."""
-    b, origin = body.b, body.b.origin
+    b, origin = body.b, body.b.place.origin
     axis = _loop_axis(body, target or "k", r)
     index = sym(axis.name, axis.lo.is_nonneg())
     body.frames.append(frame)
-    with b.block() as collected, _inside(body, axis):
+    with b.out.block() as collected, _inside(body, axis):
         run(index, collected)
         check_kept(body, collected, axis.name)
         if not (collected and isinstance(collected[-1], ir.Jump)):
             rebind(body, frame.arrays)
     body.frames.pop()
     for name, variable in frame.arrays.items():
-        body.env[name] = b.stored(b.buffers[variable])
-    b.emit(
-        ir.For(axis.name, b.resolve(r.start), b.resolve(r.stop), r.step, tuple(collected), origin)
+        body.env[name] = Array.of(b.out.buffers[variable])
+    b.out.emit(
+        ir.For(
+            axis.name,
+            b.sizes.resolve(r.start),
+            b.sizes.resolve(r.stop),
+            r.step,
+            tuple(collected),
+            origin,
+        )
     )
 
 
@@ -228,7 +235,7 @@ def _last_value(body: Body, target: str, loop: Iteration, given: Value | None) -
     """The value of the last iteration, for what reads it behind the loop; without one, the
     value `given` before the loop."""
     r = loop.range
-    last = loop.item(body.b.resolve(r.start + (trips(r) - 1) * r.step))
+    last = loop.item(body.b.sizes.resolve(r.start + (trips(r) - 1) * r.step))
     if is_expr(given) and is_expr(last) and given.dtype == last.dtype:
         ran = operate("gt", integer(trips(r)), integer(0))
         body.assign(cst.Name(target), choose(ran, last, given))
@@ -240,15 +247,19 @@ def _last_value(body: Body, target: str, loop: Iteration, given: Value | None) -
 def _must_run(body: Body, target: str, r: Range) -> None:
     """Python raises where the variable of a loop without iterations is read."""
     b = body.b
-    count = b.resolve(trips(r))
+    count = b.sizes.resolve(trips(r))
     if count.is_positive():
         return
-    inner = {a.name for a in b.ranges}
-    if b.conditional or count.names() & inner or any(isinstance(a, Data) for a in count.atoms()):
+    inner = b.scope.indices
+    if (
+        b.scope.conditional
+        or count.names() & inner
+        or any(isinstance(a, Data) for a in count.atoms())
+    ):
         raise b.refuse("PRT902", f"`{target}` is read after its loop, but the loop may not run",
                        f"give `{target}` a value before the loop")  # fmt: skip
     message = f"cannot access local variable {target!r} where it is not associated with a value"
-    b.check(ir.Check("index", Poly.of(1), count, message, "UnboundLocalError"))
+    b.sizes.check(ir.Check("index", Poly.of(1), count, message, "UnboundLocalError"))
 
 
 # -- pieces ------------------------------------------------------------------------------
@@ -294,21 +305,21 @@ def _stays(name: str, value: Value, reassigned: set[str]) -> bool:
 
 def _loop_axis(body: Body, name: str, r: Range) -> ir.Axis:
     """The values that the loop index takes, as an interval."""
-    unique = body.b.fresh(name)
+    unique = body.b.out.fresh(name)
     if r.step > 0:
-        return ir.Axis(unique, body.b.resolve(r.stop), body.b.resolve(r.start))
-    return ir.Axis(unique, body.b.resolve(r.start + 1), body.b.resolve(r.stop + 1))
+        return ir.Axis(unique, body.b.sizes.resolve(r.stop), body.b.sizes.resolve(r.start))
+    return ir.Axis(unique, body.b.sizes.resolve(r.start + 1), body.b.sizes.resolve(r.stop + 1))
 
 
 @contextmanager
 def _inside(body: Body, axis: ir.Axis) -> Iterator[None]:
-    body.b.ranges.append(axis)
-    body.b.loops += 1
+    body.b.scope.ranges.append(axis)
+    body.b.scope.loops += 1
     try:
         yield
     finally:
-        body.b.ranges.pop()
-        body.b.loops -= 1
+        body.b.scope.ranges.pop()
+        body.b.scope.loops -= 1
 
 
 # -- written out -------------------------------------------------------------------------
@@ -324,19 +335,15 @@ def _over_items(body: Body, node: cst.For, items: tuple[Any, ...]) -> None:
         if node.orelse is not None:
             body.run(suite(node.orelse.body))
         return
-    env, taken = dict(body.env), set(body.b.taken)
     try:
-        with body.b.block() as collected:
+        with body.b.attempt(body.env, on=(Undecided,)), body.b.out.block() as collected:
             _unrolled(body, node, items)
     except Undecided:
-        body.env.clear()
-        body.env.update(env)
-        body.b.taken = taken
         loop = Iteration(Range(Poly(), Poly.of(len(items)), 1), lambda k: _chosen(body, items, k))
         _with_else(body, node, lambda frame: _loop(body, node, loop, frame))
         return
     for s in collected:
-        body.b.emit(s)
+        body.b.out.emit(s)
 
 
 def _leaves(node: cst.CSTNode) -> bool:
@@ -347,7 +354,7 @@ def _leaves(node: cst.CSTNode) -> bool:
 
 
 def _unrolled(body: Body, node: cst.For, items: tuple[Any, ...]) -> None:
-    body.frames.append(Frame(unrolled=body.b.depth))
+    body.frames.append(Frame(unrolled=body.b.out.depth))
     try:
         for item in items:
             body.assign(node.target, item)
@@ -388,16 +395,16 @@ def while_loop(body: Body, node: cst.While) -> None:
 
 
 def _while(body: Body, node: cst.While, frame: Frame) -> None:
-    b, origin = body.b, body.b.origin
+    b, origin = body.b, body.b.place.origin
     statements = suite(node.body)
     before, names = set(body.env), list(assigned_names(statements))
     dead = set(names) - set(names := forget_dead(body, names, node))
     frame.arrays = carry(body, names, statements)
     settled = before_loop(body, names)
-    outer, b.in_while = b.in_while, True
-    b.loops += 1
+    outer, b.scope.in_while = b.scope.in_while, True
+    b.scope.loops += 1
     body.frames.append(frame)
-    with b.block() as collected:
+    with b.out.block() as collected:
         cond: ir.Expr = condition(body, node.test)
         if not all(isinstance(s, ir.Host) for s in collected):
             raise b.refuse(
@@ -413,14 +420,14 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
             rebind(body, frame.arrays)
     body.frames.pop()
     for name, variable in frame.arrays.items():
-        body.env[name] = b.stored(b.buffers[variable])
+        body.env[name] = Array.of(b.out.buffers[variable])
     after_loop(body, settled, node)
     for name in dead:
         body.env.pop(name, None)
-    b.in_while = outer
-    b.loops -= 1
+    b.scope.in_while = outer
+    b.scope.loops -= 1
     for s in tests:
-        b.emit(s)
-    b.emit(ir.While(cond, tuple(collected), origin))
+        b.out.emit(s)
+    b.out.emit(ir.While(cond, tuple(collected), origin))
     if contains(node.body, cst.Return):
         body.leave_if_returned()

@@ -12,7 +12,6 @@ from porter.dtypes.dtype import strengthen
 from porter.ir.scalars import number, on_host
 from porter.lowering.arrays.compaction import whole
 from porter.lowering.expressions.evaluate import is_expr
-from porter.lowering.state.builder import whole_view
 from porter.lowering.statements.untouched import return_unless_run
 from porter.resolve.values import NONE, Array, Listed, Value
 
@@ -44,8 +43,8 @@ def returned(
     results = [_result(body, v, name) for v, name in zip(values, names, strict=True)]
     if len(nodes) == len(results) and not listed:
         return_unless_run(body, nodes, results, single)
-    body.b.emit(ir.Return(tuple(results), single, body.b.origin, listed))
-    body.returned = body.b.depth == 0
+    body.b.out.emit(ir.Return(tuple(results), single, body.b.place.origin, listed))
+    body.returned = body.b.out.depth == 0
 
 
 def _return_early(body: Body, value: Value, node: cst.CSTNode) -> None:
@@ -72,13 +71,13 @@ def _result(body: Body, value: Value, name: str) -> str | ir.Expr | None:
         value = whole(body.b, value, name)
         _check_chosen(body.b, value)
         if value.view is not None and value.view.only is not None:
-            body.b.pin(value.view.only)
+            body.b.dtypes.pin(value.view.only)
             value = Array(value.shape, value.dtype, value.at)
         if value.view is None:
             value = body.b.define(name, value)
-        value = body.b.named(name, value)
+        value = body.b.out.named(name, value)
         assert isinstance(value, Array) and value.view is not None
-        if whole_view(value):
+        if value.is_buffer:
             return value.view.buffer
         return _returned_view(body, name, value)
     if isinstance(value, ir.Object):
@@ -102,12 +101,14 @@ def _result(body: Body, value: Value, name: str) -> str | ir.Expr | None:
 
 def _is_own_scalar(b: Builder, e: ir.Load) -> bool:
     """Whether a scalar has a buffer of its own, and not that of an argument."""
-    return e.index == () and not any(map(b.is_parameter, b.may_be(e.buffer)))
+    return e.index == () and not any(map(b.out.is_parameter, b.aliases.may_be(e.buffer)))
 
 
 def _check_chosen(b: Builder, value: Array) -> None:
     """Refuses what may be an argument itself: a copy would be returned."""
-    names = {m for n in value.shown_of.split() for m in b.may_be(n) if b.is_parameter(m)}
+    names = {
+        m for n in value.shown_of.split() for m in b.aliases.may_be(n) if b.out.is_parameter(m)
+    }
     if value.chosen and names:
         raise b.refuse("PRT905", f"the returned array may be a view of `{min(names)}`",
                        "return a copy: `.copy()`")  # fmt: skip
@@ -115,7 +116,7 @@ def _check_chosen(b: Builder, value: Array) -> None:
 
 def _returned_view(body: Body, name: str, value: Array) -> str:
     assert value.view is not None
-    if any(map(body.b.is_parameter, body.b.may_be(value.view.buffer))):
+    if any(map(body.b.out.is_parameter, body.b.aliases.may_be(value.view.buffer))):
         raise body.b.refuse("PRT905", "the returned array is a view of an argument",
                             "return a copy: `.copy()`")  # fmt: skip
     copy = body.b.define(name, Array(value.shape, value.dtype, value.at))

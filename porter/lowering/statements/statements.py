@@ -21,8 +21,8 @@ from porter.lowering.constants import check_patched
 from porter.lowering.expressions.evaluate import Evaluator, is_expr
 from porter.lowering.functions.creation import Empty
 from porter.lowering.host.statements import keep, speaks, stays, transparent
-from porter.lowering.state import mixed
-from porter.lowering.state.builder import Builder, whole_view
+from porter.lowering.state import ambiguous
+from porter.lowering.state.builder import Builder
 from porter.lowering.statements import control, looping
 from porter.lowering.statements.results import give_back
 from porter.lowering.statements.untouched import Start, handed_on
@@ -54,9 +54,9 @@ class Body:
         self.returned = False
         self.given = {} if helper else dict(env)  # the arguments as they came
         if not helper:
-            builder.arguments = self.given
+            builder.host.arguments = self.given
         self.early: tuple[str, str] | None = None
-        self.loops_before = builder.loops
+        self.loops_before = builder.scope.loops
         #: what runs after the statement at hand, block by block
         self.rest: list[Sequence[cst.CSTNode]] = []
         self.frames: list[looping.Frame] = []
@@ -69,14 +69,14 @@ class Body:
         value = self.env.get(name)
         if value is None or not self.helper:
             return name if value is not None and self.given.get(name) is value else ""
-        return next((n for n, v in self.b.arguments.items() if v is value), "")
+        return next((n for n, v in self.b.host.arguments.items() if v is value), "")
 
     # -- running ---------------------------------------------------------------------
 
     def run(self, statements: Sequence[cst.BaseStatement]) -> None:
         """Evaluate statements in order; what follows a `return` is dead."""
         for k, node in enumerate(statements):
-            if self.returned and self.b.depth == 0:
+            if self.returned and self.b.out.depth == 0:
                 return
             self._before(statements[k + 1 :], node)
 
@@ -130,12 +130,12 @@ class Body:
         if known is not None:
             return self._helper_rest(then if known else other)
         before = dict(self.env)
-        with self.b.maybe():
+        with self.b.scope.maybe():
             first = self._helper_rest(then)
             self.env.clear()
             self.env.update(before)
             second = self._helper_rest(other)
-        if any(isinstance(s, ir.Write) for s in self.b.statements[-2:]):
+        if any(isinstance(s, ir.Write) for s in self.b.out.statements[-2:]):
             raise self.b.refuse("PRT902", f"`{self.helper}` stores before a conditional `return`",
                                 "return at the end of it")  # fmt: skip
         return self._merge(cond, first, second, node)
@@ -144,26 +144,28 @@ class Body:
         self, node: cst.BaseStatement, rest: Sequence[cst.BaseStatement]
     ) -> Value | None:
         """A loop with a `return` in it: the value and a flag, tested when the loop is over."""
-        outer, self.early = self.early, (self.b.fresh("result"), self.b.fresh("returned"))
+        outer, self.early = self.early, (self.b.out.fresh("result"), self.b.out.fresh("returned"))
         result, returned = self.early
         self._origin(node)
         self.b.let(result, integer(0))
         self.b.let(returned, number(False))
-        with self.b.block() as collected:
+        with self.b.out.block() as collected:
             self._before(rest, node)
         for s in collected:
-            self.b.emit(s)
+            self.b.out.emit(s)
         self.early = outer
-        done = ir.Local(returned, self.b.local_types[returned])
-        found = ir.Local(result, self.b.local_types[result])
+        done = ir.Local(returned, self.b.dtypes.local_types[returned])
+        found = ir.Local(result, self.b.dtypes.local_types[result])
         after = self._helper_rest(rest)
         return found if after is None else self._merge(done, found, after, node)
 
     def leave_if_returned(self) -> None:
         """After an inner loop of a helper: leave the outer one too."""
-        if self.early is not None and self.b.loops > self.loops_before:
-            done = ir.Local(self.early[1], self.b.local_types[self.early[1]])
-            self.b.emit(ir.If(done, (ir.Jump("break", self.b.origin),), (), self.b.origin))
+        if self.early is not None and self.b.scope.loops > self.loops_before:
+            done = ir.Local(self.early[1], self.b.dtypes.local_types[self.early[1]])
+            self.b.out.emit(
+                ir.If(done, (ir.Jump("break", self.b.place.origin),), (), self.b.place.origin)
+            )
 
     def _merge(self, cond: ir.Expr, first: Any, second: Any, node: cst.CSTNode) -> Value:
         if isinstance(first, tuple) and isinstance(second, tuple) and len(first) == len(second):
@@ -174,36 +176,33 @@ class Body:
     # -- dispatch --------------------------------------------------------------------
 
     def _origin(self, node: cst.CSTNode) -> None:
-        span = self.b.call_here or self.b.module.span(node)
-        place = self.b.module.span(node)
+        span = self.b.place.call_here or self.b.place.module.span(node)
+        place = self.b.place.module.span(node)
         comments = tuple(
             line.comment.value for line in getattr(node, "leading_lines", ()) if line.comment
         )
         if self.helper:
             comments = ()
-        lines = self.b.module.lines[place.line - 1 : place.end_line]
+        lines = self.b.place.module.lines[place.line - 1 : place.end_line]
         if isinstance(node, cst.BaseCompoundStatement):
             lines = lines[:1]
         text = " ".join(line.strip() for line in lines)
         for opening, closing in ("()", "[]", "{}"):
             text = text.replace(f"{opening} ", opening).replace(f" {closing}", closing)
         construct = _CONSTRUCTS.get(type(node), ir.Construct.SIMPLE)
-        self.b.origin = ir.Origin(span, text, comments, construct)
+        self.b.place.origin = ir.Origin(span, text, comments, construct)
 
     def statement(self, node: cst.BaseStatement) -> None:
         """Evaluate one statement. Raises Refusal where it cannot be converted."""
         self._origin(node)
-        self.b.node = node
-        if not self.b.partial:
+        self.b.place.node = node
+        if not self.b.host.partial:
             self._statement(node)
             return
-        state, env = self.b.saved(), dict(self.env)
         try:
-            self._statement(node)
+            with self.b.attempt(self.env):
+                self._statement(node)
         except Refusal as reason:
-            self.b.restore(state)
-            self.env.clear()
-            self.env.update(env)
             if not stays(self, node, reason):
                 raise
 
@@ -211,7 +210,7 @@ class Body:
         match node:
             case cst.SimpleStatementLine(body=small):
                 for part in small:
-                    self.b.node = part
+                    self.b.place.node = part
                     self._small(part, node)
             case cst.For():
                 looping.for_loop(self, node)
@@ -254,7 +253,7 @@ class Body:
             case cst.Import() | cst.ImportFrom():
                 names, lines = imported(part)
                 self.env.update(names)
-                self.b.local_imports.update(lines)
+                self.b.host.local_imports.update(lines)
             case cst.Pass():
                 pass
             case cst.Global() | cst.Nonlocal():
@@ -337,14 +336,14 @@ class Body:
             return self._named_selection("held", value)
         if isinstance(value, Array):
             return self.b.define("held", Array(value.shape, value.dtype, value.at))
-        if self.b.depth:
-            return self.b.let(self.b.fresh("held"), value)  # type: ignore[arg-type]
+        if self.b.out.depth:
+            return self.b.let(self.b.out.fresh("held"), value)  # type: ignore[arg-type]
         return self._named_scalar("held", value)  # type: ignore[arg-type]
 
     def _unpacked(self, value: Value, count: int) -> list[Value]:
         if isinstance(value, Array) and value.ndim:
             value = whole(self.b, value)
-            self.b.unify(value.shape[0], Poly.of(count), "unpacking")
+            self.b.sizes.unify(value.shape[0], Poly.of(count), "unpacking")
             return [subscripts.row(self.b, value, Poly.of(k)) for k in range(count)]
         if isinstance(value, tuple) and len(value) == count:
             return list(value)
@@ -389,10 +388,10 @@ class Body:
         if value.view is not None:
             if value.view.contiguous:
                 shows(self.b, value.view.buffer)
-            return self.b.named(name, value)
+            return self.b.out.named(name, value)
         if value.shown_of:
             for buffer in value.shown_of.split():
-                self.b.snapshot(buffer, name)
+                self.b.aliases.snapshot(buffer, name)
             made = self.b.define(name, value)
             return replace(made, view=None, shown_of=value.shown_of, chosen=value.chosen)
         flat = [d for d, n in enumerate(value.shape) if n != ONE]
@@ -420,14 +419,14 @@ class Body:
 
     def _named_scalar(self, name: str, value: ir.Expr) -> ir.Expr:
         whole = poly_of(value) is not None and value.dtype.weak
-        if self.b.depth or (self.helper and not on_host(value)):
+        if self.b.out.depth or (self.helper and not on_host(value)):
             if isinstance(value, (ir.Const, ir.Value)) and name in self.single and whole:
                 return value
             return self.b.let(self.local(name), value)
         if isinstance(value, (ir.Const, ir.Scalar, ir.Value)):
             return value
         if on_host(value):
-            unique = self.b.fresh(name)
+            unique = self.b.out.fresh(name)
             self.b.let(unique, value)
             if value.dtype.weak and value.dtype.kind == "i":
                 return subscripts.host_integer(unique)
@@ -435,13 +434,13 @@ class Body:
         array = self.b.define(name, Array((), _strong(value), lambda _: value))
         assert array.view is not None
         element = ir.Load(array.view.buffer, (), value.dtype)
-        mixed.meet(self.b, element, value)
+        ambiguous.meet(self.b.dtypes, element, value)
         return element
 
     def local(self, name: str) -> str:
         """The variable of a name in this function: helpers get names of their own."""
         if name not in self.locals:
-            self.locals[name] = self.b.fresh(name)
+            self.locals[name] = self.b.out.fresh(name)
         return self.locals[name]
 
     def _augmented(self, node: cst.AugAssign) -> None:
@@ -469,9 +468,9 @@ class Body:
             raise self.b.refuse(
                 "PRT907", f"NumPy cannot cast the {result.dtype.name} result to "
                 f"{target.dtype.name}", "convert the target with `astype` first")  # fmt: skip
-        self.b.strict_shapes = True
+        self.b.sizes.strict_shapes = True
         if isinstance(node.target, cst.Name) and self._owned(node.target.value, target):
-            self.b.sized |= {n for p in target.shape for n in p.names()}
+            self.b.sizes.sized |= {n for p in target.shape for n in p.names()}
             self.env[node.target.value] = self._named_array(
                 node.target.value, _as_array(astype(result, target.dtype))
             )
@@ -480,16 +479,20 @@ class Body:
 
     def _owned(self, name: str, target: Array) -> bool:
         """Whether nobody but this name can see the array: then `+=` may make a new one."""
-        if target.mask is not None or not whole_view(target) or target.view is None:
+        if target.mask is not None or not target.is_buffer or target.view is None:
             return False
         if target.view.readonly:
             return False
         buffer = target.view.buffer
-        if self.b.may_be(buffer) & self.b.frozen:
+        if self.b.aliases.may_be(buffer) & self.b.aliases.frozen:
             return False
         others = [v for n, v in self.env.items() if n != name and isinstance(v, Array)]
         shared = any(v.view is not None and v.view.buffer == buffer for v in others)
-        return self.b.emitted_here(buffer) and not shared and not self.b.buffers[buffer].parameter
+        return (
+            self.b.out.emitted_here(buffer)
+            and not shared
+            and not self.b.out.buffers[buffer].parameter
+        )
 
 
 def _strong(value: ir.Expr) -> Any:

@@ -17,7 +17,7 @@ from porter.diagnostics import Refusal
 from porter.ir.scalars import constant_of
 from porter.lowering.arrays.calculus import full
 from porter.lowering.expressions.evaluate import is_expr
-from porter.lowering.state.builder import Grown
+from porter.lowering.state.restarts import Grown
 from porter.resolve.values import Array, Unsettled, Value
 from porter.sizes.polynomial import Poly
 from porter.syntax.liveness import exposed
@@ -56,7 +56,7 @@ def after_loop(body: Body, settled: Env, loop: cst.For | cst.While) -> None:
             continue
         if is_expr(old) and name in again:
             if isinstance(new, Array) and _may_grow(body, name, new, loop):
-                raise Grown(name, tuple(map(body.b.resolve, new.shape)), new.dtype)
+                raise Grown(name, tuple(map(body.b.sizes.resolve, new.shape)), new.dtype)
             raise _unlike(body, name, new)
         missed = "has a different type if the loop does not run"
         body.env[name] = Unsettled(name, missed) if is_expr(old) else Unsettled(name)
@@ -65,24 +65,24 @@ def after_loop(body: Body, settled: Env, loop: cst.For | cst.While) -> None:
 def _may_grow(body: Body, name: str, new: Array, loop: cst.For | cst.While) -> bool:
     """Whether the number can be an array of its copies: `total = 0` before `total += row`."""
     b = body.b
-    if not b.may_grow or not isinstance(loop, cst.For) or body.helper:
+    if not b.restarts.may_grow or not isinstance(loop, cst.For) or body.helper:
         return False
-    known = name in b.literal_starts and name not in b.grown
-    sizes = [b.resolve(n) for n in new.shape]
+    known = name in b.restarts.literal_starts and name not in b.restarts.grown
+    sizes = [b.sizes.resolve(n) for n in new.shape]
     return known and all(len(n.names()) == len(n.dims()) for n in sizes)
 
 
 def grow(body: Body, names: Iterable[str], count: Poly) -> None:
     """Before a loop: numbers that it adds arrays to are arrays. Without iterations they are not."""
     for name in names:
-        found, old = body.b.grown.get(name), body.env.get(name)
+        found, old = body.b.restarts.grown.get(name), body.env.get(name)
         if not is_expr(old) or constant_of(old) is None:
             continue
-        body.b.literal_starts.add(name)
+        body.b.restarts.literal_starts.add(name)
         if found is None:
             continue
         message = f"{name} is a number where the loop does not run"
-        body.b.check(ir.Check("index", Poly.of(1), count, message, "ValueError"))
+        body.b.sizes.check(ir.Check("index", Poly.of(1), count, message, "ValueError"))
         body.env[name] = body.b.define(name, full(found.shape, old, found.dtype))
 
 
@@ -90,7 +90,7 @@ def _unlike(body: Body, name: str, new: Value) -> Refusal:
     """The refusal of a number that an iteration makes something else of."""
     what, cure = "something else", f"give `{name}` the same type before the loop"
     if isinstance(new, Array):
-        shape = ", ".join(str(body.b.resolve(n)) for n in new.shape)
+        shape = ", ".join(str(body.b.sizes.resolve(n)) for n in new.shape)
         what, cure = "an array", f"make `{name}` an array of shape ({shape}) before the loop"
     return body.b.refuse(
         "PRT908", f"`{name}` is a number before the loop and {what} after an iteration", cure

@@ -44,7 +44,7 @@ class Start:
 
 def literal_starts(body: Body, names: Sequence[str]) -> dict[str, ir.Const]:
     """The names that are Python's numbers before a loop of the function's own level."""
-    if body.b.depth or body.helper or body.b.conditional:
+    if body.b.out.depth or body.helper or body.b.scope.conditional:
         return {}
     values = {n: _literal(body.env.get(n)) for n in names}
     return {n: v for n, v in values.items() if v is not None}
@@ -90,7 +90,7 @@ def note(body: Body, starts: dict[str, ir.Const], node: cst.For, loop: Iteration
 def counted(body: Body, node: cst.For, loop: Iteration) -> None:
     """An inner loop: how often it runs, if that is the same in each iteration around it."""
     count = trips(loop.range)
-    if not count.names() & {r.name for r in body.b.ranges}:
+    if not count.names() & body.b.scope.indices:
         body.inner_counts[node] = count
 
 
@@ -113,7 +113,7 @@ def return_unless_run(
 ) -> None:
     """Before a `return`: the results where the loops that made them do not run."""
     b = body.b
-    if b.depth or body.helper:
+    if b.out.depth or body.helper:
         return
     bare: dict[int, ir.Expr] = {}
     counts: tuple[Poly, ...] = ()
@@ -122,17 +122,19 @@ def return_unless_run(
         # one test for all of them: what another loop makes keeps the kernel's type
         if found is not None and (not counts or counts == found[1]):
             bare[k], counts = found
-    conditions = [operate("lt", integer(n), integer(Poly.of(1))) for n in map(b.resolve, counts)]
+    conditions = [
+        operate("lt", integer(n), integer(Poly.of(1))) for n in map(b.sizes.resolve, counts)
+    ]
     if not bare or any(isinstance(c, ir.Const) for c in conditions):
         return
     kept = tuple(bare.get(k, r) for k, r in enumerate(results))
     for test in conditions:
-        b.emit(ir.If(test, (ir.Return(kept, single, b.origin),), (), b.origin))
+        b.out.emit(ir.If(test, (ir.Return(kept, single, b.place.origin),), (), b.place.origin))
 
 
 def handed_on(body: Body, node: cst.Assign) -> tuple[str, ir.Expr, tuple[Poly, ...]] | None:
     """What an assignment of the function's own level makes of such numbers."""
-    if body.b.depth or body.helper or not body.untouched or len(node.targets) != 1:
+    if body.b.out.depth or body.helper or not body.untouched or len(node.targets) != 1:
         return None
     target = node.targets[0].target
     found = _bare(body, node.value) if isinstance(target, cst.Name) else None

@@ -9,12 +9,11 @@ from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import exposed_locals
-from porter.diagnostics import Refusal
+from porter.diagnostics import Refusal, refusal
 from porter.dtypes.dtype import DType
 from porter.ir.context import Context
 from porter.ir.rebuild import map_blocks, map_exprs
 from porter.ir.walk import host_level, locals_of, statements, walk
-from porter.lowering.state.builder import refusal
 
 
 def device_scalars(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:

@@ -21,13 +21,12 @@ from porter.analyses.accesses import (
 )
 from porter.analyses.aliases import under_one_name
 from porter.analyses.obstacles import obstacle
-from porter.diagnostics import Refusal
+from porter.diagnostics import Refusal, refusal
 from porter.dtypes.dtype import INT64
 from porter.ir.axes import loop_axis
 from porter.ir.context import Context
 from porter.ir.rebuild import map_blocks, map_exprs, rename_axes
 from porter.ir.walk import locals_of, statements, substitute, walk
-from porter.lowering.state.builder import refusal
 from porter.sizes.polynomial import Poly, sym
 from porter.transforms.loops.flags import flags
 from porter.transforms.loops.folds import fold_loop

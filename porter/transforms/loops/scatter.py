@@ -16,6 +16,7 @@ from porter import ir
 from porter.analyses.accesses import accesses, expressions
 from porter.analyses.dependence import carried
 from porter.analyses.reductions import has_data
+from porter.diagnostics import refusal
 from porter.dtypes.dtype import INT64, DType
 from porter.ir.axes import loop_axis
 from porter.ir.context import Context
@@ -23,7 +24,6 @@ from porter.ir.ops import UPDATES
 from porter.ir.rebuild import map_blocks, map_exprs, rename_axes
 from porter.ir.scalars import cast, operate
 from porter.ir.walk import free_names, locals_of, rewrite, statements, walk
-from porter.lowering.state.builder import refusal
 from porter.sizes.polynomial import Atom, Data, Poly
 
 #: what the hardware updates atomically

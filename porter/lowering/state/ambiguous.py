@@ -12,17 +12,16 @@ import operator
 import struct
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from porter import ir
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import RANK, DType, limits
 from porter.ir.scalars import constant_of, poly_of
+from porter.lowering.state.dtypes import DTypeState
+from porter.lowering.state.emitter import Emitter
 
-if TYPE_CHECKING:
-    from porter.lowering.state.builder import Builder
-
-Arms = frozenset[ir.Expr]
+Candidates = frozenset[ir.Expr]
 #: the names of what stands for any number, and for any that is not below zero
 _SIGNED, _COUNT = "?-", "?"
 #: with more literals than this, only their dtype is kept
@@ -37,12 +36,12 @@ _FORMATS = {"float16": "e", "float32": "f"}
 _PYTHON = {"b": "bool", "i": "int", "f": "float", "c": "complex"}
 
 
-def arms_of(b: Builder, e: ir.Expr) -> Arms:
+def candidates_of(dtypes: DTypeState, e: ir.Expr) -> Candidates:
     """What a number may be."""
-    if isinstance(e, ir.Local) and e.name in b.local_arms:
-        return b.local_arms[e.name]
-    if e in b.arms:
-        return b.arms[e]
+    if isinstance(e, ir.Local) and e.name in dtypes.local_candidates:
+        return dtypes.local_candidates[e.name]
+    if e in dtypes.candidates:
+        return dtypes.candidates[e]
     literal = isinstance(e, (ir.Const, ir.Value)) and constant_of(e) is not None
     return frozenset({e if literal and e.dtype.weak else _any(e)})
 
@@ -71,66 +70,70 @@ def _is_below(e: ir.Expr) -> bool:
     return True
 
 
-def joined(*parts: Arms, literals: bool = True) -> Arms:
+def joined(*parts: Candidates, literals: bool = True) -> Candidates:
     """All that these may be; many literals, and those of an unknown number's type, are left out."""
-    arms = frozenset().union(*parts)
-    known = {e for e in arms if constant_of(e) is not None}
+    candidates = frozenset().union(*parts)
+    known = {e for e in candidates if constant_of(e) is not None}
     if not literals or len(known) > MOST_LITERALS:
-        arms |= {_any(e) for e in known}
-    others = arms - known
-    return frozenset(e for e in arms if e not in known or not {_any(e), _signed(e)} & others)
+        candidates |= {_any(e) for e in known}
+    others = candidates - known
+    return frozenset(e for e in candidates if e not in known or not {_any(e), _signed(e)} & others)
 
 
 def _signed(e: ir.Expr) -> ir.Expr:
     return ir.Local(_SIGNED, e.dtype)
 
 
-def is_mixed(arms: Arms) -> bool:
+def is_ambiguous(candidates: Candidates) -> bool:
     """Whether the data decides a dtype."""
-    return len({(e.dtype.name, e.dtype.weak) for e in arms}) > 1
+    return len({(e.dtype.name, e.dtype.weak) for e in candidates}) > 1
 
 
-def meet(b: Builder, result: ir.Expr, *parts: ir.Expr) -> None:
+def meet(dtypes: DTypeState, result: ir.Expr, *parts: ir.Expr) -> None:
     """Note that a number is one of these, as the data decides."""
-    arms = joined(*(arms_of(b, e) for e in parts))
-    if is_mixed(arms):
-        for e in arms:
-            _check_literal(b, e, result.dtype)
-        b.arms[result] = arms
+    candidates = joined(*(candidates_of(dtypes, e) for e in parts))
+    if is_ambiguous(candidates):
+        for e in candidates:
+            _check_literal(dtypes, e, result.dtype)
+        dtypes.candidates[result] = candidates
 
 
-def assigned(b: Builder, name: str, value: ir.Expr) -> None:
+def assigned(dtypes: DTypeState, name: str, value: ir.Expr) -> None:
     """Note what a variable may be from here on, and in the next iteration."""
-    known = b.local_arms.get(name, frozenset())
-    arms = joined(arms_of(b, value), known)
-    if is_mixed(known) and not arms <= known:
-        arms = joined(arms, literals=False)  # one more in every iteration, it may be
-    for e in arms if is_mixed(arms) else ():
-        _check_literal(b, e, b.local_types[name])
-    if arms != known:
-        b.local_arms[name] = arms
-        b.retype = b.retype or (bool(known) and is_mixed(arms))
+    known = dtypes.local_candidates.get(name, frozenset())
+    candidates = joined(candidates_of(dtypes, value), known)
+    if is_ambiguous(known) and not candidates <= known:
+        candidates = joined(candidates, literals=False)  # one more in every iteration, it may be
+    for e in candidates if is_ambiguous(candidates) else ():
+        _check_literal(dtypes, e, dtypes.local_types[name])
+    if candidates != known:
+        dtypes.local_candidates[name] = candidates
+        dtypes.retype = dtypes.retype or (bool(known) and is_ambiguous(candidates))
 
 
 def decide(
-    b: Builder, function: Callable[..., ir.Expr], args: Sequence[ir.Expr], result: ir.Expr
+    dtypes: DTypeState,
+    out: Emitter,
+    function: Callable[..., ir.Expr],
+    args: Sequence[ir.Expr],
+    result: ir.Expr,
 ) -> None:
     """Refuse an operation that gives one dtype or another, as the data decides."""
-    choices = [arms_of(b, a) for a in args]
-    if not any(map(is_mixed, choices)):
+    choices = [candidates_of(dtypes, a) for a in args]
+    if not any(map(is_ambiguous, choices)):
         return
-    for arg, arms in zip(args, choices, strict=True):
-        exact(b, arms, arg.dtype, result.dtype)
+    for arg, candidates in zip(args, choices, strict=True):
+        exact(dtypes, candidates, arg.dtype, result.dtype)
     found = set()
     for combination in product(*choices):
-        with b.block():  # what it would do is not done
+        with out.block():  # what it would do is not done
             e = _folded(function(*combination))
         if not _fits(e, result.dtype) and not _exact_anyhow(e, combination, result.dtype):
-            raise _refused(b, e.dtype, result.dtype)
+            raise _refused(dtypes, e.dtype, result.dtype)
         found.add(e)
-    arms = joined(frozenset(e if constant_of(e) is not None else _any(e) for e in found))
-    if is_mixed(arms):
-        b.arms[result] = arms
+    candidates = joined(frozenset(e if constant_of(e) is not None else _any(e) for e in found))
+    if is_ambiguous(candidates):
+        dtypes.candidates[result] = candidates
 
 
 def _folded(e: ir.Expr) -> ir.Expr:
@@ -141,26 +144,28 @@ def _folded(e: ir.Expr) -> ir.Expr:
     return e
 
 
-def exact(b: Builder, arms: Arms, have: DType, want: DType) -> None:
+def exact(dtypes: DTypeState, candidates: Candidates, have: DType, want: DType) -> None:
     """Refuse a number that was rounded to the dtype beside it and is needed as it was.
 
     That is a Python float in single precision, or an integer of 64 bits, or below zero, among
     floats.
     """
-    if not is_mixed(arms) or have.kind != "f":
+    if not is_ambiguous(candidates) or have.kind != "f":
         return
-    for e in arms if want.kind in "iu" else ():
+    for e in candidates if want.kind in "iu" else ():
         if _is_lost(e, have, want):
-            raise _refused(b, e.dtype, next((o.dtype for o in arms if o.dtype.kind == "f"), have))
+            raise _refused(
+                dtypes, e.dtype, next((o.dtype for o in candidates if o.dtype.kind == "f"), have)
+            )
     if have.weak:
         return
-    for e in arms:
+    for e in candidates:
         if not e.dtype.weak or e.dtype.kind != "f" or want == have or _is_exact(e, have):
             continue
         if want.itemsize > have.itemsize:
-            raise _refused(b, e.dtype, have)
+            raise _refused(dtypes, e.dtype, have)
         if have.var and have.var != want.var and constant_of(e) is not None:
-            b.pin(have)
+            dtypes.pin(have)
 
 
 def _is_lost(e: ir.Expr, have: DType, want: DType) -> bool:
@@ -217,12 +222,14 @@ def _exact_anyhow(e: ir.Expr, combination: Sequence[ir.Expr], dtype: DType) -> b
         e.dtype.kind == "i" and e.dtype.itemsize == 8)  # fmt: skip
 
 
-def _check_literal(b: Builder, e: ir.Expr, dtype: DType) -> None:
+def _check_literal(dtypes: DTypeState, e: ir.Expr, dtype: DType) -> None:
     if e.dtype.weak and not _fits(e, dtype):
-        raise _refused(b, e.dtype, dtype)
+        raise _refused(dtypes, e.dtype, dtype)
 
 
-def _refused(b: Builder, one: DType, other: DType) -> Refusal:
+def _refused(dtypes: DTypeState, one: DType, other: DType) -> Refusal:
     names = [f"a Python {_PYTHON[d.kind]}" if d.weak else d.name for d in (one, other)]
-    return b.refuse("PRT908", f"a number here is {names[0]} or {names[1]} depending on the data",
-                    "give both the same dtype, for example with `x.dtype.type(2)`")  # fmt: skip
+    return dtypes.place.refuse(
+        "PRT908", f"a number here is {names[0]} or {names[1]} depending on the data",
+        "give both the same dtype, for example with `x.dtype.type(2)`",
+    )  # fmt: skip

@@ -1,0 +1,59 @@
+"""The dtypes of variables, and which parameters share one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from porter import ir
+from porter.dtypes.dtype import DType
+from porter.lowering.state.part import Part
+from porter.lowering.state.place import Place
+
+
+@dataclass
+class DTypeState(Part):
+    """What is known about dtypes; with `retype` the evaluation starts again with it."""
+
+    place: Place
+    retype: bool = False
+    local_types: dict[str, DType] = field(default_factory=dict)
+    #: of variables and of expressions whose dtype the data decides: see `ambiguous`
+    local_candidates: dict[str, frozenset[ir.Expr]] = field(default_factory=dict)
+    candidates: dict[ir.Expr, frozenset[ir.Expr]] = field(default_factory=dict)
+    groups: dict[str, str] = field(default_factory=dict)  # of parameters of one dtype
+    pinned: set[str] = field(default_factory=set)  # parameters that serve only one dtype
+    literals: list[tuple[int, DType]] = field(default_factory=list)
+
+    def same_dtype(self, *dtypes: DType) -> None:
+        """Parameters of one dtype that meet stay of one dtype; those of two serve only these.
+
+        Kinds are apart: a float array and the integers that scale it need not be as wide.
+        """
+        for kind in "iuf":
+            variable = [d for d in dtypes if d.var and d.kind == kind]
+            if len({d.name for d in variable}) > 1:
+                self.pin(*variable)
+                continue
+            roots = [self.root(d.var) for d in variable if d.var]
+            for root in roots[1:]:
+                if root != roots[0]:
+                    self.groups[root] = roots[0]
+
+    def literal(self, value: int, dtype: DType) -> None:
+        """A Python int meets an integer array: NumPy raises if it does not fit the dtype."""
+        if dtype.var and dtype.kind in "iu":
+            self.literals.append((value, dtype))
+
+    def pin(self, *dtypes: DType) -> None:
+        """Give up serving other dtypes for these parameters; the evaluation starts again."""
+        roots = {self.root(d.var) for d in dtypes if d.var}
+        group = {v for v in (*self.groups, *roots) if self.root(v) in roots}
+        if group - self.pinned:
+            self.pinned |= group
+            self.retype = True
+
+    def root(self, var: str) -> str:
+        """The parameter that stands for a group of parameters of one dtype."""
+        while var in self.groups:
+            var = self.groups[var]
+        return var

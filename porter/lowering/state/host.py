@@ -1,0 +1,41 @@
+"""What the host part of the module needs, and what stays there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from porter.diagnostics import Diagnostic, Severity
+from porter.lowering.state.part import Part
+from porter.lowering.state.place import Place
+from porter.resolve.values import Value
+
+
+@dataclass
+class HostState(Part):
+    """Arguments, imports and constants of the host function, and statements that stay in it."""
+
+    place: Place
+    partial: bool = False  # what cannot be converted may stay on the host
+    arguments: dict[str, Value] = field(default_factory=dict)  # of the function, as they came
+    attributes: dict[str, Value] = field(default_factory=dict)  # of `self`, by their names
+    constants: dict[str, str] = field(default_factory=dict)
+    imports: set[str] = field(default_factory=set)
+    local_imports: dict[str, set[str]] = field(default_factory=dict)
+    fallbacks: list[Diagnostic] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)  # values of constants that were computed
+
+    def assume(self, fact: str) -> None:
+        """Something that the module relies on and its header states."""
+        if fact not in self.assumed:
+            self.assumed.append(fact)
+
+    def note_fallback(self, why: str) -> None:
+        """Say that the current statement stays on the host, and why."""
+        span = self.place.origin.span
+        text = " ".join(self.place.origin.text.split())
+        shown = text if len(text) <= 60 else f"{text[:57]}..."
+        message = f"`{shown}` stays on the host"
+        if any(d.span == span for d in self.fallbacks):
+            return
+        self.fallbacks.append(Diagnostic("PRT912", "stays-on-host", message, span,
+                                         severity=Severity.ADVICE, help=why))  # fmt: skip

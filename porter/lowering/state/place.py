@@ -1,0 +1,49 @@
+"""Where in the user's code the evaluation is: what diagnostics and statements refer to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import libcst as cst
+
+from porter import ir
+from porter.diagnostics import Refusal, Span, refusal
+from porter.lowering.state.part import Part
+from porter.source.module import SourceModule
+
+
+@dataclass
+class Place(Part):
+    """The node and the statement that are evaluated now."""
+
+    module: SourceModule
+    node: cst.CSTNode | None = None
+    origin: ir.Origin = field(default_factory=ir.Origin)
+    call_here: Span | None = None  # in the user's file, of a helper of another file
+
+    def refuse(self, code: str, message: str, help: str = "") -> Refusal:
+        """A refusal at the node being evaluated."""
+        span = self.origin.span
+        if self.node is not None:
+            # a node of another file has no place in this one
+            with suppress(IndexError):
+                span = self.module.span(self.node)
+        if self.call_here is not None:
+            shown = Path(self.module.path).name
+            message, span = f"{message} ({shown}, line {span.line})", self.call_here
+        return refusal(code, message, span, help)
+
+    @contextmanager
+    def elsewhere(self, module: SourceModule) -> Iterator[None]:
+        """Evaluate code of another file: what is said of it stands at the call."""
+        outer, here = self.module, self.call_here
+        if here is None and self.node is not None:
+            self.call_here = outer.span(self.node)
+        self.module = module
+        try:
+            yield
+        finally:
+            self.module, self.call_here = outer, here

@@ -1,0 +1,40 @@
+"""The loops and conditions around the statement that is evaluated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from porter import ir
+from porter.lowering.state.part import Part
+
+
+@dataclass
+class LoopScope(Part):
+    """What is around the current statement."""
+
+    ranges: list[ir.Axis] = field(default_factory=list)  # of the indices of `for` loops
+    loops: int = 0
+    in_while: bool = False
+    conditional: bool = False
+    conditions: list[ir.Expr] = field(default_factory=list)  # that the host tests
+    data_branches: int = 0  # branches that data decides
+    speculative: int = 0  # inside code that Python may not run: nothing of it may have an effect
+    active: list[str] = field(default_factory=list)  # the functions being evaluated
+
+    @property
+    def indices(self) -> set[str]:
+        """The indices of the loops around."""
+        return {axis.name for axis in self.ranges}
+
+    @contextmanager
+    def maybe(self) -> Iterator[None]:
+        """Evaluate what Python may not run: values are chosen among afterwards."""
+        outer, self.conditional = self.conditional, True
+        self.speculative += 1
+        try:
+            yield
+        finally:
+            self.conditional = outer
+            self.speculative -= 1

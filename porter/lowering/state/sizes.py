@@ -1,0 +1,39 @@
+"""Which sizes are equal, and what the host has tested of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from porter import ir
+from porter.lowering.state.emitter import Emitter
+from porter.lowering.state.part import Part
+from porter.lowering.state.place import Place
+from porter.lowering.state.scope import LoopScope
+from porter.sizes.polynomial import Poly
+
+
+@dataclass
+class KnownSizes(Part):
+    """What is known about sizes where the current statement stands."""
+
+    place: Place
+    out: Emitter
+    scope: LoopScope
+    ones: frozenset[str] = frozenset()  # axes of arguments that are taken to have length 1
+    equal: dict[str, Poly] = field(default_factory=dict)
+    checks: list[ir.Check] = field(default_factory=list)
+    fetched: set[str] = field(default_factory=set)  # sizes that the host reads back
+    reads_shape: bool = False
+    sized: set[str] = field(default_factory=set)
+    strict_shapes: bool = False
+
+    def resolve(self, poly: Poly) -> Poly:
+        """With dimensions known to be equal written as one. Refuses a division by a size of 0."""
+        for _ in range(8):
+            if not self.equal or not (poly.names() & self.equal.keys()):
+                return poly
+            try:
+                poly = poly.replace(self.equal)
+            except ZeroDivisionError:
+                raise self.place.refuse("PRT903", "an array size is divided by zero") from None
+        return poly

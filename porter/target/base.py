@@ -53,9 +53,9 @@ class Target(ABC):
 
     # -- statements of a kernel ------------------------------------------------------------
 
+    @abstractmethod
     def atomic(self, op: str, array: str, index: str, value: str) -> str:
         """The update of an element that several threads may meet in."""
-        raise NotImplementedError
 
     # -- statements of the host function ---------------------------------------------------
 

@@ -90,6 +90,16 @@ def test_files_that_a_page_names_are_there(page: str) -> None:
     assert named
 
 
+@pytest.mark.parametrize(
+    ("stage", "name"),
+    [("array", "softmax"), ("loops", "softmax"), ("plan", "softmax"), ("plan", "heat")],
+)
+def test_forms_are_shown_as_they_are_printed(stage: str, name: str) -> None:
+    command = [sys.executable, "-m", "porter", "convert", f"examples/{name}.py", "--emit", stage]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert f"```\n{done.stdout}```\n" in (ROOT / "docs" / "stages.md").read_text("utf-8")
+
+
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     text = "# One `two` three\n[a](#one-two-three) [b](#two) [c](gone.md) `[d](gone.md)`\n"

@@ -20,20 +20,22 @@ from porter.lowering.program import build
 from porter.resolve.attributes import as_function, methods_of, parameters_of
 from porter.resolve.globals import Globals
 from porter.resolve.values import Function
+from porter.schedule.base import Schedule
 from porter.schedule.nodes import Launch, Plan, items_of
 from porter.source.module import FunctionSource
 from porter.support.reserved import ATTRIBUTE_PREFIX
 
 
 def front_end(
-    function: FunctionSource, signature: str | None, scope: Globals
-) -> tuple[tuple[ParameterType, ...], ir.Program, Plan]:
+    function: FunctionSource, signature: str | None, scope: Globals,
+    schedules: Sequence[Schedule] = (),
+) -> tuple[tuple[ParameterType, ...], ir.Program, Plan]:  # fmt: skip
     """The first candidate signature that converts. Raises Refusal."""
     function, scope = method_apart(function, scope)
     first = None
     for partial in (False,) if scope.refuse_host else (False, True):
         try:
-            return _first_candidate(function, signature, scope, partial)
+            return _first_candidate(function, signature, scope, partial, schedules)
         except Refusal as e:
             first = first or e
             if first.diagnostic.code not in ("PRT901", "PRT902"):
@@ -53,8 +55,9 @@ def method_apart(function: FunctionSource, scope: Globals) -> tuple[FunctionSour
 
 
 def _first_candidate(
-    function: FunctionSource, signature: str | None, scope: Globals, partial: bool
-) -> tuple[tuple[ParameterType, ...], ir.Program, Plan]:
+    function: FunctionSource, signature: str | None, scope: Globals, partial: bool,
+    schedules: Sequence[Schedule],
+) -> tuple[tuple[ParameterType, ...], ir.Program, Plan]:  # fmt: skip
     """The first signature that converts; with `partial`, some statements may stay on the host.
 
     Numbers that become arrays (`total = 0; total += row`) come second: with other types they may
@@ -66,7 +69,7 @@ def _first_candidate(
         for types in candidates(function, signature):
             try:
                 program = build(function, types, scope, partial, grow)
-                return _settled(types, program), program, _planned(function, program)
+                return _settled(types, program), program, _planned(function, program, schedules)
             except Refusal as e:
                 unlike |= e.diagnostic.code == "PRT908"
                 # the types that took porter furthest are the likeliest, their refusal the reason
@@ -98,8 +101,8 @@ def _settled(types: Sequence[ParameterType], program: ir.Program) -> tuple[Param
 _FINAL = {"PRT901", "PRT904", "PRT906", "PRT909"}
 
 
-def _planned(function: FunctionSource, program: ir.Program) -> Plan:
-    result = plan(program)
+def _planned(function: FunctionSource, program: ir.Program, schedules: Sequence[Schedule]) -> Plan:
+    result = plan(program, schedules)
     if not any(isinstance(i, Launch) for i in items_of(result.items)):
         if program.kept:
             why = program.kept[0]

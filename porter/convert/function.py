@@ -99,7 +99,7 @@ def convert_function(
     scope = scope or Globals(function.module)
     try:
         function, scope = method_apart(function, scope)
-        types, program, planned = front_end(function, signature, scope)
+        types, program, planned = front_end(function, signature, scope, target.schedules)
         text = function_text(planned, target)
         again = _Again(scope, target, bool(program.kept)) if siblings else None
         own, also = _siblings(function, types, planned, text, again)
@@ -142,7 +142,7 @@ class _Again:
         """What identifies the text for these types; None where they are refused."""
         try:
             program = build(function, types, self.scope, self.partial)
-            return function_text(plan(program), self.target).key()
+            return function_text(plan(program, self.target.schedules), self.target).key()
         except (Refusal, RecursionError):
             return None
         except Exception:

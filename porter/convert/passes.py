@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from porter import ir
@@ -14,6 +14,7 @@ from porter.ir.aliasing import Aliases
 from porter.ir.check import IRError, Rule, check
 from porter.ir.context import Context
 from porter.ir.walk import statements
+from porter.schedule.base import Schedule
 from porter.schedule.choose import choose_schedules
 from porter.schedule.kernels import group
 from porter.schedule.nodes import Plan
@@ -84,9 +85,11 @@ PASSES = (
 )
 
 
-def steps(program: ir.Program) -> Iterator[tuple[str, Body, Context]]:
+def steps(
+    program: ir.Program, schedules: Sequence[Schedule] = ()
+) -> Iterator[tuple[str, Body, Context]]:
     """The statements at the start and after each pass, checked, with its name."""
-    body, context = program.body, Context.of(program)
+    body, context = program.body, Context.of(program, schedules)
     yield "array program", body, context
     rules: tuple[Rule, ...] = ()
     for step in PASSES:
@@ -99,15 +102,18 @@ def steps(program: ir.Program) -> Iterator[tuple[str, Body, Context]]:
         yield step.name, body, context
 
 
-def lower(program: ir.Program) -> tuple[Body, Context]:
+def lower(program: ir.Program, schedules: Sequence[Schedule] = ()) -> tuple[Body, Context]:
     """The statements after all passes: scalar loops, each store with its domain."""
-    *_, (_, body, context) = steps(program)
+    *_, (_, body, context) = steps(program, schedules)
     return body, context
 
 
-def plan(program: ir.Program) -> Plan:
-    """The plan of one function. Raises Refusal where a loop cannot run in parallel."""
-    body, context = lower(program)
+def plan(program: ir.Program, schedules: Sequence[Schedule] = ()) -> Plan:
+    """The plan of one function, with these schedules or all.
+
+    Raises Refusal where a loop cannot run in parallel.
+    """
+    body, context = lower(program, schedules)
     groups = expandable(program)
     return Plan(
         program.name,

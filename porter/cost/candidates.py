@@ -18,7 +18,7 @@ from porter.schedule.registry import candidates
 def work_of_candidates(s: ir.Write, context: Context) -> dict[Schedule, KernelWork]:
     """What a launch for the store alone would do with each schedule, the chosen one first."""
     around = Around(replace(context, taken=set(context.taken)), {})
-    found = candidates(s, context.buffers)
+    found = candidates(s, context)
     return {c: kernel_work(c.start(s, around), context.buffers, Scope()) for c in found}
 
 

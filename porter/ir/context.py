@@ -45,9 +45,10 @@ class Context:
     no_alias: set[tuple[str, str]] = field(default_factory=set)
     flags: set[str] = field(default_factory=set)  # 0-d arrays that `transforms/loops/flags.py` made
     here: Surroundings = field(default_factory=Surroundings)  # while loops are placed
+    schedules: tuple[object, ...] = ()  # those of the target, in order; empty for all
 
     @staticmethod
-    def of(program: Program) -> Context:
+    def of(program: Program, schedules: Sequence[object] = ()) -> Context:
         """The context at the start."""
         taken = set(program.buffers) | {q.name for p in program.parameters for q in (p, *p.items)}
         taken |= set(program.constants)
@@ -58,7 +59,10 @@ class Context:
                 taken.add(name)
             taken |= set(getattr(s, "objects", ()))
         taken |= _bound_names(program)
-        return Context(program, dict(program.buffers), taken, no_alias=set(program.apart))
+        return Context(
+            program, dict(program.buffers), taken, no_alias=set(program.apart),
+            schedules=tuple(schedules),
+        )  # fmt: skip
 
     def mark(self) -> Mark:
         """The arrays, names and notes of now, to go back to where an attempt comes to nothing."""

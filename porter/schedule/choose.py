@@ -21,5 +21,5 @@ def _statement(s: ir.Stmt, context: Context) -> ir.Stmt:
         return s
     if not isinstance(s, ir.Write):
         return map_blocks(s, lambda b: choose_schedules(b, context))
-    schedule = chosen(s, context.buffers)
+    schedule = chosen(s, context)
     return replace(s, schedule=schedule) if schedule.together else alone(s)

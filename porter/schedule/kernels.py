@@ -15,7 +15,7 @@ from porter.ir.walk import host_level, statements
 from porter.schedule.base import Around, Kernel, Schedule
 from porter.schedule.blocks import in_blocks
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
-from porter.schedule.registry import chosen
+from porter.schedule.registry import ONE_BLOCK, chosen
 from porter.sizes.polynomial import Data
 
 
@@ -86,7 +86,7 @@ class Grouping:
                 s.origin.span,
                 "use a size that follows from the arguments",
             )
-        schedule = chosen(s, self.context.buffers)
+        schedule = chosen(s, self.context)
         name = self.name(schedule.word)
         return Kernel(name, schedule, _memory_order(s), s.body, origin=s.origin)
 
@@ -121,4 +121,6 @@ def _memory_order(s: ir.Stage) -> tuple[ir.Axis, ...]:
 def group(body: tuple[ir.Stmt, ...], context: Context) -> tuple[object, ...]:
     """The last pass: host items with launches."""
     grouping = Grouping(body, context)
+    if context.schedules and ONE_BLOCK not in context.schedules:
+        return grouping.items
     return in_blocks(grouping.items, grouping.name)

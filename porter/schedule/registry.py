@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from porter import ir
+from porter.ir.context import Context
 from porter.schedule.base import Schedule
 from porter.schedule.schedules.block import OneBlock
 from porter.schedule.schedules.elementwise import Elementwise
@@ -28,14 +29,16 @@ SCHEDULES: list[Schedule] = [
 ONE_BLOCK = OneBlock()
 
 
-def candidates(s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> Iterator[Schedule]:
-    """The schedules that can do a store or a stage, the preferred one first."""
-    return (schedule for schedule in SCHEDULES if schedule.matches(s, buffers))
+def candidates(s: ir.Write | ir.Stage, context: Context) -> Iterator[Schedule]:
+    """The schedules of the target that can do a store or a stage, the preferred one first."""
+    for schedule in context.schedules or SCHEDULES:
+        if isinstance(schedule, Schedule) and schedule.matches(s, context.buffers):
+            yield schedule
 
 
-def chosen(s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> Schedule:
+def chosen(s: ir.Write | ir.Stage, context: Context) -> Schedule:
     """The schedule that a store or a stage gets."""
-    return next(candidates(s, buffers))
+    return next(candidates(s, context))
 
 
 @contextmanager

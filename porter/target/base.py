@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Self
 
+from porter.schedule.base import Schedule
+
 
 @dataclass(frozen=True)
 class Target(ABC):
@@ -27,6 +29,8 @@ class Target(ABC):
     title: ClassVar[str] = ""
     #: sizes of blocks and grids that kernels mention: name -> (value, what it is)
     sizes: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    #: the schedules that its kernels may have, the preferred one first; empty for all
+    schedules: ClassVar[Sequence[Schedule]] = ()
     #: what may decorate a function of the module, as dotted names
     decorators: ClassVar[Set[str]] = frozenset()
 

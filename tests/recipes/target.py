@@ -1,50 +1,79 @@
-"""docs/add-a-target.md, followed: CUDA kernels that the host waits for, one by one."""
+"""docs/add-a-target.md, followed: no kernels at all, but loops that Numba compiles for the CPU."""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from porter.target.cuda import Cuda
+import numpy as np
+
+from porter.schedule.base import Schedule
+from porter.schedule.schedules.elementwise import Elementwise
+from porter.target.base import Target
 from porter.target.registry import TARGETS
-from tests.recipes.checks import outcome, verified
+from tests.recipes.checks import outcome
 
 
 @dataclass(frozen=True)
-class Waiting(Cuda):
-    """An error of a kernel is raised by its own launch, for which blocks are small."""
+class Loops(Target):
+    """Every array is the host's; a launch is a call, and its one thread does everything."""
 
-    name = "cuda-waiting"
-    title = "CUDA kernels, each waited for, for the NumPy functions of"
-    sizes: ClassVar[Mapping[str, tuple[str, str]]] = Cuda.sizes | {
-        "THREADS": ("64", "threads of a block; a power of two")
-    }
+    name = "cpu-loops"
+    title = "Compiled loops for the NumPy functions of"
+    decorators = frozenset({"numba.njit"})
+    #: threads never work together
+    schedules: ClassVar[Sequence[Schedule]] = (Elementwise(),)
+
+    def imports(self, types: Collection[str], on_simulator: bool) -> list[str]:
+        return ["from numba import njit"]
+
+    def atomic(self, op: str, array: str, index: str, value: str) -> str:
+        sign = {"add": "+", "band": "&", "bor": "|", "bxor": "^"}.get(op)
+        if sign is None:
+            return f"{array}[{index}] = {op}({array}[{index}], {value})"
+        return f"{array}[{index}] {sign}= {value}"
+
+    def empty(self, shape: str, dtype: str) -> str:
+        return f"np.empty({shape}, {dtype})"
+
+    def copied(self, array: str) -> str:
+        return array
 
     def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
-        """The launch, and the wait for the stream."""
-        return f"{super().launch(kernel, grid, block, arguments)}; cuda.synchronize()"
+        return f"{kernel}({', '.join(arguments)})"
 
 
 SOURCE = """
 import numpy as np
 
 
-def f(x):
-    return x / x.sum(axis=1, keepdims=True)
+def f(x, w):
+    scaled = np.maximum(x, 0) * w
+    scaled[1:] += x[:-1]
+    return scaled / scaled.sum(axis=1, keepdims=True), np.cumsum(x, axis=0), x.max()
 """
 
 
 def main() -> None:
-    TARGETS[Waiting.name] = Waiting()
+    TARGETS[Loops.name] = Loops(folders=(Path(__file__).parent / "loops",))
     with tempfile.TemporaryDirectory() as folder:
-        outcome(SOURCE, "f", "float64[:, :]", Path(folder), target=Waiting.name)
+        found = outcome(SOURCE, "f", "float64[:, :], float64[:]", Path(folder), target=Loops.name)
+        assert found.status == "converted", found.diagnostics
         text = (Path(folder) / "f_cuda.py").read_text("utf-8")
-    assert "THREADS = 64" in text
-    assert text.count("cuda.synchronize()") == text.count(", stream](") > 0
-    verified(SOURCE, "f", "float64[:, :]", target=Waiting.name)
+    assert "cuda" not in text.split('"""', 1)[1], text
+    made: dict[str, object] = {}
+    original: dict[str, object] = {}
+    exec(text, made)
+    exec(SOURCE, original)
+    random = np.random.default_rng(0)
+    for shape in ((1, 1), (7, 5), (33, 257)):
+        x, w = random.normal(size=shape), random.uniform(1, 2, shape[1])
+        results = made["f"](x, w)  # type: ignore[operator]
+        for mine, wanted in zip(results, original["f"](x, w), strict=True):  # type: ignore[operator]
+            np.testing.assert_allclose(mine, wanted, rtol=1e-9)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ RECIPES = {
     "numpy-function": ["function.py"],
     "rule": ["rule.py", "rules/added/float_grid.py"],
     "pass": ["pass_.py"],
-    "target": ["target.py"],
+    "target": ["target.py", "loops/kernel_map.py.j2"],
     "schedule": ["../schedule/recipe/warp.py", "../schedule/recipe/kernel_warp.py.j2"],
 }
 

@@ -156,27 +156,6 @@ def _stored_by(stmt: ir.Stmt) -> frozenset[str]:
     return frozenset(s.buffer for s in statements((stmt,)) if isinstance(s, ir.Write))
 
 
-def written_buffers(body: Sequence[ir.Stmt]) -> set[str]:
-    """The arrays that statements write or rebind."""
-    return set().union(*map(_written_by, body))
-
-
-@remembered
-def _written_by(stmt: ir.Stmt) -> frozenset[str]:
-    found: set[str] = set()
-    for s in statements((stmt,)):
-        match s:
-            case ir.Write(buffer=name) | ir.Def(name=name):
-                found.add(name)
-            case ir.Alloc(buffer=buffer):
-                found.add(buffer.name)
-            case ir.Bind(names=names):
-                found |= set(names)
-            case ir.Host(makes=makes):
-                found |= set(makes)
-    return frozenset(found)
-
-
 def used_locals(body: Sequence[ir.Stmt]) -> set[str]:
     """The scalar variables that statements read."""
     return set().union(*map(_locals_of, body))

@@ -8,10 +8,14 @@ from functools import wraps
 from typing import TypeVar
 
 from porter.ir.nodes import (
+    Alloc,
     Axis,
+    Bind,
     Cast,
+    Def,
     Expr,
     For,
+    Host,
     If,
     Load,
     Local,
@@ -22,6 +26,7 @@ from porter.ir.nodes import (
     Stmt,
     Value,
     While,
+    Write,
 )
 from porter.sizes.polynomial import Atom, Data, Poly, Symbol
 
@@ -222,3 +227,24 @@ def own_level(body: Sequence[Stmt]) -> Iterator[Stmt]:
         if isinstance(stmt, If):
             yield from own_level(stmt.body)
             yield from own_level(stmt.orelse)
+
+
+def written_buffers(body: Sequence[Stmt]) -> set[str]:
+    """The arrays that statements write or rebind."""
+    return set().union(*map(_written_by, body))
+
+
+@remembered
+def _written_by(stmt: Stmt) -> frozenset[str]:
+    found: set[str] = set()
+    for s in statements((stmt,)):
+        match s:
+            case Write(buffer=name) | Def(name=name):
+                found.add(name)
+            case Alloc(buffer=buffer):
+                found.add(buffer.name)
+            case Bind(names=names):
+                found |= set(names)
+            case Host(makes=makes):
+                found |= set(makes)
+    return frozenset(found)

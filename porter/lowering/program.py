@@ -20,11 +20,12 @@ from porter.lowering.arguments import conversions
 from porter.lowering.arrays.calculus import ONE
 from porter.lowering.arrays.subscripts import host_integer
 from porter.lowering.constants import check_default, text_of
-from porter.lowering.expressions.evaluate import Evaluator, is_expr
-from porter.lowering.expressions.inline import _statements
+from porter.lowering.evaluation import is_expr
+from porter.lowering.expressions.evaluate import ExpressionEvaluator
+from porter.lowering.expressions.inline import statements_of
 from porter.lowering.state.builder import Builder
 from porter.lowering.state.restarts import Contradiction, Grown, Unspecialised
-from porter.lowering.statements.statements import Body
+from porter.lowering.statements.statements import FunctionBody
 from porter.resolve.attributes import parameters_of
 from porter.resolve.definitions import check_function
 from porter.resolve.globals import Globals
@@ -64,9 +65,9 @@ def _build(
     builder = Builder(function.module, partial, ones, grow)
     for _ in range(MAX_RESTARTS):
         env, parameters = _environment(builder, function, types, scope)
-        body = Body(builder, scope, env)
+        body = FunctionBody(ExpressionEvaluator(builder, scope, env, FunctionBody))
         builder.scope.active.append(function.name)
-        statements = _statements(function.node)
+        statements = statements_of(function.node)
         body.prepare(statements)
         try:
             body.run(statements)
@@ -117,6 +118,7 @@ def _environment(
     parameters: list[ir.Parameter] = []
     keywords = {id(p) for p in function.node.params.kwonly_params}
     converted = conversions(function, scope)
+    names = ExpressionEvaluator(b, scope, {}, FunctionBody)
     for p, t in zip(parameters_of(function), types, strict=True):
         name = p.name.value
         b.out.taken.add(name)
@@ -125,7 +127,7 @@ def _environment(
         if p.default is not None:
             check_default(b, scope, p.default, function.span.line)
         default = None if p.default is None else text_of(b, scope, p.default)
-        value = None if p.default is None else Evaluator(b, scope, {})(p.default)
+        value = None if p.default is None else names(p.default)
         b.place.node = None
         if value is not None and (t.omitted or name in b.restarts.fixed):
             env[name] = value

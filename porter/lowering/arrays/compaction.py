@@ -14,7 +14,7 @@ from typing import Any
 from porter import ir
 from porter.dtypes.dtype import BOOL, INT64, WEAK_INT
 from porter.ir.scalars import cast, choose, integer, operate
-from porter.ir.walk import walk
+from porter.ir.walk import walk, written_buffers
 from porter.lowering.state.builder import Builder
 from porter.numpy_functions import FunctionSpec
 from porter.resolve.values import Array, At
@@ -195,8 +195,6 @@ def _remember(b: Builder, store: list[Known], array: Array, value: Any) -> None:
 
 def _recall(b: Builder, store: list[Known], array: Array) -> Any:
     """What was made of the same mask, if nothing that it reads was stored into since."""
-    from porter.analyses.accesses import written_buffers
-
     mask, shape = _mask_at(array), [b.sizes.resolve(n) for n in array.shape[: array.lead]]
     sources = {e.buffer for e in walk(mask) if isinstance(e, ir.Load)}
     for known, extent, since, value in store:

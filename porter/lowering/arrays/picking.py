@@ -9,14 +9,16 @@ from porter import ir
 from porter.dtypes.dtype import INT64
 from porter.ir.scalars import operate
 from porter.lowering.arrays.compaction import whole
-from porter.lowering.arrays.subscripts import index_array, is_mask
 from porter.lowering.state.builder import Builder
-from porter.resolve.values import Array, At, Slice, Special
+from porter.resolve.values import Array, At
 from porter.sizes.polynomial import Poly, sym
 
 MASK_MISMATCH = "boolean index did not match indexed array"
-_Part = tuple[str, Any]
-_FULL = Slice(None, None, None)
+
+
+def is_mask(item: Any) -> bool:
+    """Whether an item of an index is an array of truth values."""
+    return isinstance(item, Array) and item.dtype.kind == "b"
 
 
 def masked(b: Builder, array: Array, mask: Array) -> Array:
@@ -30,7 +32,7 @@ def masked(b: Builder, array: Array, mask: Array) -> Array:
         raise b.refuse("PRT903", "the mask has more dimensions than the array")
     if not mask.ndim:
         raise b.refuse("PRT905", "a single truth value is used as an index", "use `if` instead")
-    _match(b, array.shape, mask)
+    match_mask(b, array.shape, mask)
     lead = mask.ndim
     at, view, shown = array.at, array.view, array.shown_of
     return Array(
@@ -38,7 +40,7 @@ def masked(b: Builder, array: Array, mask: Array) -> Array:
     )
 
 
-def _match(b: Builder, shape: Sequence[Poly], mask: Array) -> None:
+def match_mask(b: Builder, shape: Sequence[Poly], mask: Array) -> None:
     """NumPy raises IndexError unless a mask is as long as the axes that it selects from."""
     for have, want in zip(shape, mask.shape, strict=False):
         b.sizes.unify(have, want, MASK_MISMATCH, error="IndexError")
@@ -56,24 +58,6 @@ def _narrowed(array: Array, mask: Array) -> Array | None:
         return operate("and", first(idx[:1]), mask.at(list(idx)[:1]))
 
     return Array(array.shape, array.dtype, array.at, None, both, lead)
-
-
-def with_masks(b: Builder, array: Array, items: Sequence[Any], target: bool) -> Array:
-    """A mask among other subscripts: first, beside slices, or as the positions it selects."""
-    first, rest = items[0], list(items[1:])
-    if is_mask(first) and not any(isinstance(i, Array) for i in rest):
-        before = [_FULL] * first.ndim
-        return masked(b, index_array(b, array, [*before, *rest], target), first)
-    expanded: list[Any] = []
-    axis = 0
-    for item in items:
-        if is_mask(item):
-            _match(b, array.shape[axis:], item)
-            expanded += positions(b, item)
-        else:
-            expanded.append(item)
-        axis += item.ndim if is_mask(item) else 0 if isinstance(item, Special) else 1
-    return index_array(b, array, expanded, target)
 
 
 def positions(b: Builder, mask: Array) -> list[Array]:

@@ -49,23 +49,16 @@ def store(
     )
     source = _placed(b, target, as_array(value))
     _check_kind(b, target, value)
-    extra = source.ndim - target.ndim
-    if extra > 0:
-        if any(n != ONE for n in source.shape[:extra]):
-            raise b.refuse("PRT903", "the value has more dimensions than the target")
-    for have, want in zip(reversed(source.shape), reversed(target.shape), strict=False):
-        if have != ONE:
-            unequal = f"{what}: could not broadcast the value into the target"
-            met = want != have and b.sizes.resolve(want) == b.sizes.resolve(have)
-            b.sizes.unify(want, have, unequal, "store")
-            if met and want.symbol and have.symbol:
-                # lengths that met in an expression before: the target's cannot be repeated
-                b.sizes.check(ir.Check("equal", want, have, unequal))
+    _meet(b, target, source, what)
     axes = b.axes([n for n in target.shape if n != ONE])
     running = iter(axes)
     idx = [Poly() if n == ONE else sym(next(running).name, True) for n in target.shape]
     inner = idx[-source.ndim :] if source.ndim <= len(idx) else idx
-    at = aligned(source.shape, [*[Poly()] * max(extra, 0), *inner]) if source.ndim else []
+    at = (
+        aligned(source.shape, [*[Poly()] * max(source.ndim - target.ndim, 0), *inner])
+        if source.ndim
+        else []
+    )
     element = source.at(at)
     ambiguous.exact(
         b.dtypes, ambiguous.candidates_of(b.dtypes, element), element.dtype, target.dtype
@@ -80,6 +73,22 @@ def store(
     b.out.emit(
         ir.Write(target.view.buffer, axes, index, body, b.place.origin, mask, checked, combine)
     )
+
+
+def _meet(b: Builder, target: Array, source: Array, what: str) -> None:
+    """The value is as long as the target along each axis, or repeated there."""
+    extra = source.ndim - target.ndim
+    if extra > 0:
+        if any(n != ONE for n in source.shape[:extra]):
+            raise b.refuse("PRT903", "the value has more dimensions than the target")
+    for have, want in zip(reversed(source.shape), reversed(target.shape), strict=False):
+        if have != ONE:
+            unequal = f"{what}: could not broadcast the value into the target"
+            met = want != have and b.sizes.resolve(want) == b.sizes.resolve(have)
+            b.sizes.unify(want, have, unequal, "store")
+            if met and want.symbol and have.symbol:
+                # lengths that met in an expression before: the target's cannot be repeated
+                b.sizes.check(ir.Check("equal", want, have, unequal))
 
 
 def _apart(

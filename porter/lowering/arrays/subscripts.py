@@ -12,6 +12,7 @@ from porter.ir.scalars import integer, poly_of
 from porter.ir.walk import substitute, substitute_poly
 from porter.lowering.arrays.calculus import ONE, aligned, broadcast_shape, reindex
 from porter.lowering.arrays.compaction import same_selection, whole
+from porter.lowering.arrays.picking import is_mask, masked, match_mask, positions
 from porter.lowering.state.builder import Builder
 from porter.lowering.state.facts import highest, lowest, never_negative
 from porter.resolve.values import ELLIPSIS, NONE, Array, Slice, Special
@@ -214,14 +215,12 @@ def index(b: Builder, array: Array, items: Sequence[Any]) -> Array | ir.Expr:
 
 def index_array(b: Builder, array: Array, items: Sequence[Any], target: bool = False) -> Array:
     """As `index`, an element being a 0-d view; a `target` of a store is always a view."""
-    from porter.lowering.arrays.picking import masked, with_masks
-
     if len(items) == 1 and is_mask(items[0]):
         return masked(b, array, items[0])
     array = whole(b, array)
     items = _expand(b, array, items)
     if any(map(is_mask, items)):
-        return with_masks(b, array, items, target)
+        return _with_masks(b, array, items, target)
     parts = _parts(b, array, items)
     if any(isinstance(i, Array) for i in items):
         return _gather(b, array, parts, target)
@@ -234,9 +233,22 @@ def index_array(b: Builder, array: Array, items: Sequence[Any], target: bool = F
     return reindex(array, shape, back)
 
 
-def is_mask(item: Any) -> bool:
-    """Whether an item of an index is an array of truth values."""
-    return isinstance(item, Array) and item.dtype.kind == "b"
+def _with_masks(b: Builder, array: Array, items: Sequence[Any], target: bool) -> Array:
+    """A mask among other subscripts: first, beside slices, or as the positions it selects."""
+    first, rest = items[0], list(items[1:])
+    if is_mask(first) and not any(isinstance(i, Array) for i in rest):
+        before = [Slice(None, None, None)] * first.ndim
+        return masked(b, index_array(b, array, [*before, *rest], target), first)
+    expanded: list[Any] = []
+    axis = 0
+    for item in items:
+        if is_mask(item):
+            match_mask(b, array.shape[axis:], item)
+            expanded += positions(b, item)
+        else:
+            expanded.append(item)
+        axis += item.ndim if is_mask(item) else 0 if isinstance(item, Special) else 1
+    return index_array(b, array, expanded, target)
 
 
 def _position(part: _Part, outer: Any) -> list[Poly]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import libcst as cst
 
 from porter.ir.scalars import integer
 from porter.lowering.arrays.calculus import as_array, astype
 from porter.lowering.arrays.compaction import unselected
+from porter.lowering.arrays.stores import store
+from porter.lowering.evaluation import Evaluator
 from porter.lowering.expressions.comprehension import argument
+from porter.lowering.expressions.inline import inline
 from porter.lowering.functions.registry import Call, function
 from porter.numpy_functions import MISSING, FunctionSpec, converted, known, method_of
 from porter.resolve.values import (
@@ -21,10 +24,6 @@ from porter.resolve.values import (
     Module,
     Value,
 )
-
-if TYPE_CHECKING:
-    from porter.lowering.expressions.evaluate import Evaluator
-
 
 _CASTS = ("typing.cast", "typing_extensions.cast")
 
@@ -65,8 +64,6 @@ def _applied(
     if isinstance(callee, Method):
         return _method(ev, callee, positional, keywords, node)
     if isinstance(callee, Function) and callee.node is not None:
-        from porter.lowering.expressions.inline import inline
-
         return inline(ev, callee, positional, keywords)
     if isinstance(callee, Function):
         return named(ev, callee.name, positional, keywords, node)
@@ -114,8 +111,6 @@ def _cure(name: str) -> str:
 
 def _into(ev: Evaluator, out: Value, result: Value) -> Value:
     """`out=`: the result is stored there and is the value of the call; its dtype must be that."""
-    from porter.lowering.arrays.stores import store
-
     if not isinstance(out, Array) or out.view is None:
         raise ev.b.refuse("PRT905", "`out=` must be given an array",
                           "allocate it before the call: `out = np.empty_like(x)`")  # fmt: skip

@@ -4,7 +4,6 @@ known here, or an array whose element is a function of its index."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -13,14 +12,12 @@ from porter.ir.scalars import constant_of, integer, truth
 from porter.ir.walk import substitute
 from porter.lowering.arrays.calculus import as_array
 from porter.lowering.arrays.compaction import whole
+from porter.lowering.evaluation import Evaluator
 from porter.lowering.expressions.iterations import iterate, trips
 from porter.lowering.expressions.methods import positive
 from porter.lowering.state.ambiguous import candidates_of, is_ambiguous
 from porter.resolve.values import Array, Listed, Range, Value
 from porter.sizes.polynomial import Poly, sym
-
-if TYPE_CHECKING:
-    from porter.lowering.expressions.evaluate import Evaluator
 
 #: functions that take a list as they take an array, whatever its length
 TAKERS = {f"numpy.{n}" for n in ("array", "asarray", "sum", "mean", "prod", "max", "min", "amax",
@@ -72,7 +69,7 @@ def array_of(ev: Evaluator, node: cst.ListComp | cst.GeneratorExp, items: Value)
     axis = ir.Axis(b.out.fresh("c_"), count)
     here = sym(axis.name, True)
     item = loop.item(loop.range.start + here * loop.range.step)
-    inner = type(ev)(b, ev.scope, ev.env | dict(_bound(ev, node.for_in.target, item)))
+    inner = ev.within(ev.scope, ev.env | dict(_bound(ev, node.for_in.target, item)))
     b.scope.ranges.append(axis)
     try:
         with b.out.block() as emitted:
@@ -113,7 +110,7 @@ def _element(ev: Evaluator, node: cst.BaseExpression) -> Array:
 def _runs(ev: Evaluator, loop: cst.CompFor) -> Iterator[Evaluator]:
     """The names of each run, the innermost loop fastest."""
     for value in _items(ev, ev(loop.iter)):
-        inner = type(ev)(ev.b, ev.scope, ev.env | dict(_bound(ev, loop.target, value)))
+        inner = ev.within(ev.scope, ev.env | dict(_bound(ev, loop.target, value)))
         if not all(_holds(inner, condition.test) for condition in loop.ifs):
             continue
         if loop.inner_for_in is None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import libcst as cst
 
 from porter import ir
 from porter.dtypes.dtype import INT64
 from porter.ir.scalars import cast, integer, number, operate, truth
 from porter.lowering.arrays import calculus
+from porter.lowering.evaluation import Evaluator
 from porter.lowering.functions.registry import Call, dtype_of
+from porter.lowering.state.builder import Builder
 from porter.resolve.values import Array, DTypeName, Listed, Range, Special, Text, Value
-
-if TYPE_CHECKING:
-    from porter.lowering.expressions.evaluate import Evaluator
-    from porter.lowering.state.builder import Builder
 
 _STATIC = (Text, Special)
 

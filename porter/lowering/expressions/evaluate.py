@@ -5,19 +5,18 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Sequence
-from typing import Any, TypeGuard
+from typing import Any
 
 import libcst as cst
 
 from porter import ir
-from porter.diagnostics import Refusal, brief
+from porter.diagnostics import brief
 from porter.dtypes.dtype import BOOL, FLOAT64, WEAK_BOOL, DType
 from porter.ir.ops import BINARY, COMPARE
 from porter.ir.scalars import (
     DTypeError,
     cast,
     constant_of,
-    integer,
     number,
     operate,
     poly_of,
@@ -26,23 +25,28 @@ from porter.ir.scalars import (
 from porter.lowering.arrays import calculus, subscripts
 from porter.lowering.arrays.compaction import fetched, known_whole, whole
 from porter.lowering.constants import alternative, computed, reading, text_of
+from porter.lowering.evaluation import Evaluator, Numeric, is_expr
+from porter.lowering.expressions.calls import call
 from porter.lowering.expressions.comprehension import listed
+from porter.lowering.expressions.equality import contained, dtype_attribute, equal, is_static
+from porter.lowering.expressions.methods import attribute
 from porter.lowering.expressions.texts import said
-from porter.lowering.state.builder import Builder
+from porter.lowering.functions.joining import stack
+from porter.lowering.functions.subscripted import subscripted
 from porter.numpy_functions import converted
-from porter.resolve.globals import Globals, member
+from porter.resolve.definitions import unsettled
+from porter.resolve.globals import member
+from porter.resolve.project import function_in, imported_from, module_named
 from porter.resolve.values import (
     ELLIPSIS,
     NONE,
     Array,
     DTypeName,
     Function,
-    Iteration,
     Listed,
     Method,
     Module,
     ProjectFile,
-    Range,
     Record,
     Slice,
     Text,
@@ -53,29 +57,12 @@ from porter.sizes.polynomial import Poly
 from porter.source.walk import children, walk
 from porter.syntax.names import used_names
 
-EXPRESSIONS = (
-    ir.Const,
-    ir.Value,
-    ir.Scalar,
-    ir.Local,
-    ir.Load,
-    ir.Op,
-    ir.Cast,
-    ir.Select,
-    ir.Reduce,
-)
 #: a module-level array of at most this many elements is written into the kernels
 MAX_CONSTANTS = 32
-Numeric = Array | ir.Expr
 
 
 #: builtins that libraries have functions of the same name for
 REPLACED = {"sum", "any", "all", "min", "max", "abs", "round", "pow", "divmod", "sorted"}
-
-
-def is_expr(value: Any) -> TypeGuard[ir.Expr]:
-    """Whether a value is a scalar expression."""
-    return isinstance(value, EXPRESSIONS)
 
 
 def known_truth(value: Value) -> bool | None:
@@ -87,13 +74,8 @@ def known_truth(value: Value) -> bool | None:
     return False if value is NONE else None
 
 
-class Evaluator:
-    """Evaluates expressions of one function (or of a helper being inlined)."""
-
-    def __init__(self, builder: Builder, scope: Globals, env: dict[str, Value]) -> None:
-        self.b = builder
-        self.scope = scope
-        self.env = env
+class ExpressionEvaluator(Evaluator):
+    """Evaluates each expression by its form."""
 
     def __call__(self, node: cst.BaseExpression) -> Value:
         """The value of an expression. Raises Refusal where porter has no meaning for it."""
@@ -134,8 +116,6 @@ class Evaluator:
 
     def _stack(self, rows: Sequence[Numeric]) -> Array:
         """`np.array([a, b, ...])` of scalars or arrays: a choice by the first index."""
-        from porter.lowering.functions.joining import stack
-
         return stack(self.b, list(rows), 0)
 
     def _evaluate(self, node: cst.BaseExpression) -> Value:
@@ -175,8 +155,6 @@ class Evaluator:
             case cst.Lambda():
                 return Function("lambda", node, self.env, self.scope)
             case cst.Call():
-                from porter.lowering.expressions.calls import call
-
                 return call(self, node)
         kind = type(node).__name__
         raise self.b.refuse("PRT902", f"{_PLAIN.get(kind, kind)} cannot be converted")
@@ -227,12 +205,9 @@ class Evaluator:
 
     def _imported(self, name: str) -> Value:
         """A name of the file's own, of a library, or of another file of the project."""
-        from porter.resolve.definitions import unsettled
-        from porter.resolve.project import function_in, imported_from, module_named
-
         chosen = alternative(self.b, self.scope, name)
         if chosen is not None:
-            return Evaluator(self.b, chosen.scope, {})(chosen.node)
+            return self.within(chosen.scope, {})(chosen.node)
         lines = unsettled(self.scope, name)
         if lines is not None:
             text = f"`{name}` is bound at lines {lines[0]} and {lines[1]}, and either may apply"
@@ -244,14 +219,14 @@ class Evaluator:
         if found is not None:
             scope, own = found
             function = function_in(scope, own)
-            return function or Evaluator(self.b, scope, {})(cst.Name(own))
+            return function or self.within(scope, {})(cst.Name(own))
         module = module_named(self.scope, name)
         return known if module is None else ProjectFile(module)
 
     def _constant(self, name: str) -> Value:
         """A module-level constant: numbers are copied into the generated module."""
         found = reading(self.b, self.scope, name)
-        inner = Evaluator(self.b, found.scope, {})
+        inner = self.within(found.scope, {})
         value = computed(self.b, name, found, inner)
         if self.scope.foreign and not isinstance(value, Array):
             return value  # its name may mean something else in the user's file
@@ -282,23 +257,15 @@ class Evaluator:
 
     def _attribute(self, owner: Value, attr: str) -> Value:
         if isinstance(owner, ProjectFile):
-            from porter.resolve.project import function_in
-
-            return function_in(owner.scope, attr) or Evaluator(self.b, owner.scope, {})(
-                cst.Name(attr)
-            )
+            return function_in(owner.scope, attr) or self.within(owner.scope, {})(cst.Name(attr))
         if isinstance(owner, Module):
             return member(owner.name, attr)
         if isinstance(owner, DTypeName):
-            from porter.lowering.expressions.equality import dtype_attribute
-
             return dtype_attribute(self.b, owner, attr)
         if isinstance(owner, Record) and attr in owner.fields:
             field: Value = owner.fields[attr]
             return field
         if isinstance(owner, Array) or is_expr(owner):
-            from porter.lowering.expressions.methods import attribute
-
             return attribute(self, owner, attr)
         if isinstance(owner, Function):
             if converted(f"{owner.name}.{attr}"):  # a method of a ufunc
@@ -386,8 +353,6 @@ class Evaluator:
     def _compare(
         self, left: Value, operator: cst.BaseCompOp, right: Value, node: cst.CSTNode
     ) -> Numeric:
-        from porter.lowering.expressions.equality import contained, equal, is_static
-
         name = type(operator).__name__
         if name in ("Is", "IsNot"):
             if NONE not in (left, right):
@@ -421,8 +386,6 @@ class Evaluator:
     def _subscript(self, node: cst.Subscript) -> Value:
         owner = self(node.value)
         if isinstance(owner, Function) and owner.name in subscripts.GRIDS:
-            from porter.lowering.functions.subscripted import subscripted
-
             return subscripted(self, owner.name, node)
         items = self.items(node)
         if isinstance(owner, tuple):
@@ -508,5 +471,3 @@ _PLAIN = {
     "Yield": "`yield`",
     "NamedExpr": "an assignment expression",
 }
-
-__all__ = ["DType", "Evaluator", "Iteration", "Range", "Refusal", "integer", "is_expr"]

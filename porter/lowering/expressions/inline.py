@@ -8,7 +8,7 @@ import libcst as cst
 
 from porter.diagnostics import Refusal
 from porter.lowering.constants import check_default
-from porter.lowering.expressions.evaluate import Evaluator
+from porter.lowering.evaluation import Evaluator
 from porter.resolve.definitions import check_function
 from porter.resolve.globals import Globals
 from porter.resolve.values import NONE, Function, Value
@@ -53,7 +53,7 @@ def bind_parameters(
                 )
             if isinstance(function, cst.FunctionDef):
                 check_default(ev.b, ev.scope, p.default, ev.scope.module.span(function).line)
-            env[key] = Evaluator(ev.b, ev.scope, {})(p.default)
+            env[key] = ev.within(ev.scope, {})(p.default)
     return env
 
 
@@ -61,18 +61,16 @@ def inline(
     ev: Evaluator, callee: Function, positional: list[Any], keywords: dict[str, Any]
 ) -> Value:
     """The value of a call to a function of the file. Refuses recursion."""
-    from porter.lowering.statements.statements import Body
-
     scope = callee.scope or ev.scope
     if scope.module is not ev.b.place.module:
         with ev.b.place.elsewhere(scope.module):
-            return inline(Evaluator(ev.b, scope, ev.env), callee, positional, keywords)
-    ev = Evaluator(ev.b, scope, ev.env)
+            return inline(ev.within(scope, ev.env), callee, positional, keywords)
+    ev = ev.within(scope, ev.env)
     function = callee.node
     closure = dict(callee.env or {})
     if isinstance(function, cst.Lambda):
         own = bind_parameters(ev, function, positional, keywords)
-        return Evaluator(ev.b, ev.scope, closure | own)(function.body)
+        return ev.within(ev.scope, closure | own)(function.body)
     assert isinstance(function, cst.FunctionDef)
     active = ev.b.scope.active
     if callee.name in active or len(active) >= MAX_DEPTH:
@@ -86,8 +84,8 @@ def inline(
     ev.b.scope.active = [*active, callee.name]
     outer = ev.b.place.origin
     try:
-        body = Body(ev.b, ev.scope, env, helper=callee.name)
-        result = body.run_helper(list(_statements(function)))
+        body = ev.bodies(ev.within(ev.scope, env), callee.name)
+        result = body.run_helper(list(statements_of(function)))
     finally:
         ev.b.scope.active = active
         ev.b.place.origin = outer
@@ -104,7 +102,8 @@ def _check_decorators(ev: Evaluator, scope: Globals, function: cst.FunctionDef) 
         raise ev.b.refuse("PRT902", refused.diagnostic.message, refused.diagnostic.help) from None
 
 
-def _statements(function: cst.FunctionDef) -> tuple[cst.BaseStatement, ...]:
+def statements_of(function: cst.FunctionDef) -> tuple[cst.BaseStatement, ...]:
+    """The statements of a function's body."""
     body = function.body
     if isinstance(body, cst.IndentedBlock):
         return tuple(body.body)

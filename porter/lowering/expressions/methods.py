@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from porter import ir
 from porter.ir.scalars import integer, operate
 from porter.lowering.arrays.calculus import Operand, as_array, elementwise, reindex, transpose
 from porter.lowering.arrays.compaction import length, whole
 from porter.lowering.arrays.rearrange import readonly, unflatten
+from porter.lowering.evaluation import Evaluator
 from porter.lowering.state.builder import Builder
 from porter.numpy_functions import Rank, method_of
 from porter.resolve.values import Array, DTypeName, Method, Value
-from porter.sizes.polynomial import Poly
-
-if TYPE_CHECKING:
-    from porter.lowering.expressions.evaluate import Evaluator
+from porter.sizes.polynomial import Poly, maximum
 
 
 def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
@@ -113,6 +111,4 @@ def part(b: Builder, which: str, owner: Operand) -> Operand:
 
 def positive(n: Poly) -> Poly:
     """An extent as a length: a slice of a short array is empty, never negative."""
-    from porter.sizes.polynomial import maximum
-
     return n if n.is_nonneg() else maximum(n, Poly())

@@ -9,6 +9,7 @@ from porter.dtypes.dtype import FLOAT64, INT64
 from porter.ir.scalars import cast, integer, operate
 from porter.lowering.arrays.calculus import Operand, as_array, elementwise, index_value
 from porter.lowering.arrays.elements import by_statements, first_not
+from porter.lowering.expressions.inline import inline
 from porter.lowering.functions.creation import shape_of
 from porter.lowering.functions.registry import Call, function
 from porter.resolve.values import NONE, Array, Function, Value
@@ -18,8 +19,6 @@ from porter.sizes.polynomial import Data, Poly, maximum, product
 @function("numpy.fromfunction", "function shape dtype=None")
 def _fromfunction(call: Call) -> Value:
     """The function of the arrays of positions, as floats unless `dtype` says otherwise."""
-    from porter.lowering.expressions.inline import inline
-
     callee = call.value("function")
     if not isinstance(callee, Function) or callee.node is None:
         raise call.refuse(

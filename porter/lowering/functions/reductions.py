@@ -32,6 +32,7 @@ from porter.lowering.arrays.calculus import (
     reduce,
 )
 from porter.lowering.arrays.compaction import whole
+from porter.lowering.expressions.methods import positive
 from porter.lowering.functions.registry import Call, function
 from porter.lowering.state import ambiguous
 from porter.lowering.state.builder import Builder
@@ -89,8 +90,6 @@ class Fold:
 
 def extent(call: Call, array: Array, d: int) -> Poly:
     """The length of an axis, never below zero."""
-    from porter.lowering.expressions.methods import positive
-
     return positive(call.b.sizes.resolve(array.shape[d]))
 
 

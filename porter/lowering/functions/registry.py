@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.ir.scalars import constant_of
 from porter.lowering.arrays.calculus import Operand, as_array
+from porter.lowering.evaluation import Evaluator
 from porter.numpy_functions import MISSING, declare, known
 from porter.resolve.globals import dtype_named
 from porter.resolve.values import NONE, Array, DTypeName, Function, Text, Value
-
-if TYPE_CHECKING:
-    from porter.lowering.expressions.evaluate import Evaluator
 
 
 class Call:

@@ -24,6 +24,7 @@ from porter.lowering.arrays.picking import MASK_MISMATCH
 from porter.lowering.arrays.rearrange import flat, settled
 from porter.lowering.arrays.stores import same_kind, store
 from porter.lowering.arrays.subscripts import as_index, index
+from porter.lowering.expressions.inline import inline
 from porter.lowering.functions.registry import Call, function
 from porter.resolve.values import NONE, Array, Function, Slice, Value
 from porter.sizes.polynomial import Data, Poly, wrapped
@@ -152,8 +153,6 @@ def _select(call: Call) -> Value:
 @function("numpy.piecewise", "x condlist funclist")
 def _piecewise(call: Call) -> Value:
     """In x's dtype: the value of the last condition that holds, else of one more function or 0."""
-    from porter.lowering.expressions.inline import inline
-
     array, conditions = call.array("x"), _conditions(call, "condlist")
     functions = call.value("funclist")
     for test in conditions:

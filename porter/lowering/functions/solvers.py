@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter import ir
-from porter.dtypes.dtype import FLOAT64, INT64, DType
+from porter.dtypes.dtype import FLOAT64, INT64, DType, promote
 from porter.ir.scalars import on_host
 from porter.lowering.arrays.calculus import normal_axis
 from porter.lowering.arrays.stores import store
@@ -55,8 +55,6 @@ def _solve(call: Call) -> Value:
 
 
 def _common(call: Call, a: Array, b: Array) -> DType:
-    from porter.dtypes.dtype import promote
-
     x, y = floating(call, a), floating(call, b)
     if x.var and y.var:
         call.b.dtypes.same_dtype(x, y)

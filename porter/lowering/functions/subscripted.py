@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import libcst as cst
 
 from porter.ir.scalars import constant_of, integer
 from porter.lowering.arrays.calculus import ONE, Operand
 from porter.lowering.arrays.rearrange import settled
+from porter.lowering.evaluation import Evaluator
 from porter.lowering.functions.grids import grid, stacked
 from porter.lowering.functions.joining import join
 from porter.lowering.functions.registry import Call
 from porter.resolve.values import NONE, Array, Text, Value
-
-if TYPE_CHECKING:
-    from porter.lowering.expressions.evaluate import Evaluator
 
 
 def subscripted(ev: Evaluator, name: str, node: cst.Subscript) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from porter.ir.scalars import number
-from porter.lowering.expressions.evaluate import is_expr
+from porter.lowering.evaluation import is_expr
 from porter.lowering.functions.registry import Call, dtype_of, function
 from porter.resolve.values import NONE, Array, DTypeName, Function, Text, Value
 

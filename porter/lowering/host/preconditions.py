@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -16,10 +15,8 @@ from porter import ir
 from porter.diagnostics import Refusal
 from porter.ir.scalars import poly_of
 from porter.ir.walk import walk
+from porter.lowering.evaluation import Body
 from porter.sizes.polynomial import Poly
-
-if TYPE_CHECKING:
-    from porter.lowering.statements.statements import Body
 
 
 def is_first(body: Body, kept: ir.Host) -> bool:
@@ -44,8 +41,6 @@ def is_first(body: Body, kept: ir.Host) -> bool:
 
 def learn(body: Body, node: cst.BaseStatement) -> None:
     """Take sizes as equal that a check, which is made first, finds equal."""
-    from porter.lowering.statements.control import condition
-
     match node:
         case cst.If(test=test):
             holds = False
@@ -56,7 +51,7 @@ def learn(body: Body, node: cst.BaseStatement) -> None:
     b = body.b
     found: list[tuple[Poly, Poly]] = []
     with suppress(Refusal), b.attempt() as undo:
-        found = list(_equal(condition(body, test), holds))
+        found = list(_equal(body.ev.condition(test), holds))
         undo()
     for one, other in found:
         b.sizes.same_size(one, other)

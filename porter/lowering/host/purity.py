@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from porter import ir
+from porter.lowering.evaluation import Body
 from porter.lowering.expressions.texts import is_text
 from porter.numpy_functions import method_of, spec_of
 from porter.resolve.values import Array, Function, Module
 from porter.source.walk import children
-
-if TYPE_CHECKING:
-    from porter.lowering.statements.statements import Body
 
 #: libraries whose functions leave their arguments as they are (but for those below)
 _LIBRARIES = {"numpy", "scipy", "math", "builtins", "logging", "warnings", "time", "json", "os"}

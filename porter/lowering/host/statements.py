@@ -11,7 +11,6 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -19,7 +18,7 @@ from porter import ir
 from porter.diagnostics import Refusal
 from porter.ir.scalars import on_host
 from porter.ir.walk import statements, walk
-from porter.lowering.expressions.evaluate import is_expr
+from porter.lowering.evaluation import Body, is_expr
 from porter.lowering.host import purity
 from porter.lowering.host.preconditions import is_first, learn
 from porter.lowering.host.text import SHAPE, HostText
@@ -27,9 +26,6 @@ from porter.lowering.statements.results import returned
 from porter.resolve.values import NONE, Array, Value
 from porter.source.walk import children
 from porter.syntax.names import assigned_names
-
-if TYPE_CHECKING:
-    from porter.lowering.statements.statements import Body
 
 
 def keep(body: Body, node: cst.BaseStatement) -> None:

@@ -7,7 +7,7 @@ out, arrays of the device are brought to the host.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import libcst as cst
 
@@ -16,7 +16,8 @@ from porter.diagnostics import Refusal
 from porter.dtypes.dtype import strengthen
 from porter.ir.scalars import on_host
 from porter.lowering.constants import NOT_IN_MODULE, not_in_module, reading, text_of
-from porter.lowering.expressions.evaluate import REPLACED, is_expr
+from porter.lowering.evaluation import Body, is_expr
+from porter.lowering.expressions.evaluate import REPLACED
 from porter.lowering.expressions.texts import is_text
 from porter.lowering.host import purity
 from porter.resolve.values import (
@@ -32,10 +33,6 @@ from porter.resolve.values import (
 )
 from porter.source.walk import children
 from porter.syntax.names import used_names
-
-if TYPE_CHECKING:
-    from porter.lowering.statements.statements import Body
-
 
 #: what can be asked of an array wherever it is
 SHAPE = {"shape", "ndim", "size", "dtype"}

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import libcst as cst
 
 from porter import ir
-from porter.diagnostics import Refusal
-from porter.dtypes.dtype import BOOL
-from porter.ir.scalars import constant_of, on_host, operate, truth
+from porter.ir.scalars import constant_of, on_host, operate
 from porter.ir.walk import statements
 from porter.lowering.arrays.compaction import whole
-from porter.lowering.expressions.evaluate import is_expr
-from porter.lowering.expressions.texts import is_text
-from porter.lowering.host.statements import host_can_test, keep
+from porter.lowering.evaluation import Body, is_expr
 from porter.lowering.statements.statics import after_branches, ends
 from porter.resolve.values import Array, Unsettled
 from porter.sizes.polynomial import Poly
 from porter.syntax.liveness import exposed
 from porter.syntax.names import assigned_names, rebound_names
 
-if TYPE_CHECKING:
-    from porter.lowering.statements.statements import Body
-
 __all__ = [
-    "BOOL", "branch", "branch_on", "carry", "condition", "forget_dead", "made_in", "move",
+    "branch_on", "carry", "forget_dead", "made_in", "move",
     "orelse", "own_copy", "rebind", "suite",
 ]  # fmt: skip
 
@@ -46,20 +38,6 @@ def orelse(node: cst.If) -> list[cst.BaseStatement]:
     if node.orelse is None:
         return []
     return [node.orelse] if isinstance(node.orelse, cst.If) else suite(node.orelse.body)
-
-
-def condition(body: Body, node: cst.BaseExpression) -> ir.Expr:
-    """A scalar condition. Refuses the truth of an array."""
-    value = body.ev.tested(node)
-    if isinstance(value, Array):
-        if value.ndim:
-            raise body.b.refuse(
-                "PRT902",
-                "the truth value of an array is ambiguous",
-                "use `np.where`, `np.any` or `np.all`",
-            )
-        value = value.at(())
-    return truth(value)
 
 
 def carry(body: Body, names: Sequence[str], block: Sequence[cst.CSTNode]) -> dict[str, str]:
@@ -91,7 +69,7 @@ def forget_dead(body: Body, names: Sequence[str], loop: cst.For | cst.While) -> 
 
     Such a name means a new array in every iteration, and nothing after the loop.
     """
-    live = exposed([loop]).union(*(exposed(rest) for rest in body.rest))
+    live = exposed([loop]).union(*(exposed(rest) for rest in body.flow.rest))
     dead = {n for n in names if n not in live and isinstance(body.env.get(n), Array)}
     for name in dead:
         del body.env[name]
@@ -177,21 +155,6 @@ def move(body: Body, arrays: dict[str, str]) -> None:
         b.out.emit(b.aliases.bound(moved))
 
 
-def branch(body: Body, node: cst.If) -> None:
-    """An `if`: decided at conversion, kept on the host, or a branch of the thread."""
-    b = body.b
-    if (
-        _is_check(node)
-        and not b.scope.ranges
-        and not b.scope.in_while
-        and host_can_test(body, node.test)
-    ):
-        if not _never(body, node):
-            keep(body, node)
-        return
-    branch_on(body, condition(body, node.test), suite(node.body), orelse(node))
-
-
 def branch_on(
     body: Body,
     cond: ir.Expr,
@@ -246,37 +209,6 @@ def _stored(node: cst.CSTNode) -> Iterator[str]:
             yield from _stored(child)
 
 
-def _never(body: Body, node: cst.If) -> bool:
-    """Whether a check holds whatever is passed.  Refuses one that can only raise."""
-    known, read = None, False
-    with suppress(Refusal), body.b.attempt() as undo:
-        known, read = constant_of(condition(body, node.test)), body.b.sizes.reads_shape
-        undo()
-    # what holds for this number of dimensions need not hold for others
-    body.b.sizes.reads_shape |= read and known is False
-    if known is True:
-        raise body.b.refuse("PRT903", "the function always raises an exception for these types",
-                            "give the types that it accepts with `--signature`")  # fmt: skip
-    return known is False
-
-
-def _is_check(node: cst.If) -> bool:
-    """Whether an `if` only raises, perhaps with a message it makes first: an argument check."""
-    statements = suite(node.body)
-    lines = [s for s in statements if isinstance(s, cst.SimpleStatementLine)]
-    parts = [p for s in lines for p in s.body]
-    if node.orelse is not None or len(lines) < len(statements):
-        return False
-    return isinstance(parts[-1], cst.Raise) and all(map(_is_of_raise, parts))
-
-
-def _is_of_raise(part: cst.BaseSmallStatement) -> bool:
-    match part:
-        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value):
-            return is_text(value, {})
-    return isinstance(part, cst.Raise)
-
-
 def _block(
     body: Body, statements: Sequence[cst.BaseStatement], cond: ir.Expr, arrays: dict[str, str],
     negated: bool,
@@ -329,7 +261,7 @@ def _named_there(body: Body, name: str, branch: tuple[ir.Stmt, ...]) -> tuple[ir
     b, value = body.b, body.env[name]
     if not isinstance(value, Array) or value.mask is not None or ends(branch):
         return branch
-    if not any(name in exposed(rest) for rest in body.rest):
+    if not any(name in exposed(rest) for rest in body.flow.rest):
         return branch
     source = "" if value.view is None else value.view.buffer
     if source in made_in(branch):

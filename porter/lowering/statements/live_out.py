@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from porter import ir
+from porter.lowering.evaluation import Body
 from porter.lowering.statements.control import made_in, own_copy
 from porter.resolve.values import Array, Value
 from porter.syntax.liveness import bound, exposed
 from porter.syntax.names import contains
-
-if TYPE_CHECKING:
-    from porter.lowering.statements.statements import Body
 
 
 def keep_own(
@@ -29,7 +26,7 @@ def keep_own(
     the host's own variable is unbound, as in Python.  Refuses where an iteration need not bind
     the name.
     """
-    live = set[str]().union(*(exposed(rest) for rest in body.rest))
+    live = set[str]().union(*(exposed(rest) for rest in body.flow.rest))
     surely = bound(_until_left(block))
     for name in [n for n in body.env if n in live and n not in before]:
         value = body.env[name]

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import libcst as cst
 
 from porter import ir
 from porter.dtypes.dtype import BOOL, WEAK_INT
 from porter.ir.scalars import choose, integer, number, on_host, operate
-from porter.lowering.expressions.evaluate import is_expr
+from porter.lowering.evaluation import Body, Frame, is_expr
 from porter.lowering.expressions.iterations import iterate, trips
 from porter.lowering.host.statements import check_kept
 from porter.lowering.statements.control import (
     branch_on,
     carry,
-    condition,
     forget_dead,
-    move,
     rebind,
     suite,
 )
+from porter.lowering.statements.jumps import Left, Undecided
 from porter.lowering.statements.live_out import keep_own
 from porter.lowering.statements.statics import after_loop, before_loop, grow
 from porter.lowering.statements.untouched import counted, literal_starts, note
@@ -33,45 +31,8 @@ from porter.source.walk import children
 from porter.syntax.liveness import exposed
 from porter.syntax.names import assigned_names, contains, target_names
 
-if TYPE_CHECKING:
-    from porter.lowering.statements.statements import Body
-
 #: loops over slices with at most this many trips are unrolled
 MAX_UNROLLED = 9
-
-
-@dataclass
-class Frame:
-    """The loop that a `break` leaves: what it must hand on."""
-
-    arrays: dict[str, str] = field(default_factory=dict)
-    completed: str = ""  # the variable that is true until a `break`, where `else` needs one
-    unrolled: int | None = None  # the depth of its block, if its iterations are written out
-
-
-class Left(Exception):
-    """An unrolled iteration ends here: `break` or `continue` that is certain to happen."""
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-
-
-class Undecided(Exception):
-    """A `break` or `continue` of an unrolled loop that depends on data."""
-
-
-def jump(body: Body, kind: str) -> None:
-    """`break` or `continue`."""
-    b = body.b
-    frame = body.frames[-1]
-    if frame.unrolled is not None:
-        if b.out.depth > frame.unrolled:
-            raise Undecided
-        raise Left(kind)
-    move(body, frame.arrays)
-    if kind == "break" and frame.completed:
-        b.let(frame.completed, number(False))
-    b.out.emit(ir.Jump(kind, b.place.origin))
 
 
 def for_loop(body: Body, node: cst.For) -> None:
@@ -129,7 +90,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     b, origin, r = body.b, body.b.place.origin, loop.range
     statements = suite(node.body)
     target = node.target.value if isinstance(node.target, cst.Name) else ""
-    late = any(target in exposed(rest) for rest in body.rest)
+    late = any(target in exposed(rest) for rest in body.flow.rest)
     kept = late and _breaks(node.body)
     if kept:
         _first_value(body, target, r)
@@ -172,13 +133,13 @@ def _emit(
     b, origin = body.b, body.b.place.origin
     axis = _loop_axis(body, target or "k", r)
     index = sym(axis.name, axis.lo.is_nonneg())
-    body.frames.append(frame)
+    body.flow.frames.append(frame)
     with b.out.block() as collected, _inside(body, axis):
         run(index, collected)
         check_kept(body, collected, axis.name)
         if not (collected and isinstance(collected[-1], ir.Jump)):
             rebind(body, frame.arrays)
-    body.frames.pop()
+    body.flow.frames.pop()
     for name, variable in frame.arrays.items():
         body.env[name] = Array.of(b.out.buffers[variable])
     b.out.emit(
@@ -354,7 +315,7 @@ def _leaves(node: cst.CSTNode) -> bool:
 
 
 def _unrolled(body: Body, node: cst.For, items: tuple[Any, ...]) -> None:
-    body.frames.append(Frame(unrolled=body.b.out.depth))
+    body.flow.frames.append(Frame(unrolled=body.b.out.depth))
     try:
         for item in items:
             body.assign(node.target, item)
@@ -364,7 +325,7 @@ def _unrolled(body: Body, node: cst.For, items: tuple[Any, ...]) -> None:
                 if left.kind == "break":
                     return
     finally:
-        body.frames.pop()
+        body.flow.frames.pop()
     if node.orelse is not None:
         body.run(suite(node.orelse.body))
 
@@ -403,9 +364,9 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
     settled = before_loop(body, names)
     outer, b.scope.in_while = b.scope.in_while, True
     b.scope.loops += 1
-    body.frames.append(frame)
+    body.flow.frames.append(frame)
     with b.out.block() as collected:
-        cond: ir.Expr = condition(body, node.test)
+        cond: ir.Expr = body.ev.condition(node.test)
         if not all(isinstance(s, ir.Host) for s in collected):
             raise b.refuse(
                 "PRT902",
@@ -418,7 +379,7 @@ def _while(body: Body, node: cst.While, frame: Frame) -> None:
         keep_own(body, before, statements, collected)
         if not (collected and isinstance(collected[-1], ir.Jump)):
             rebind(body, frame.arrays)
-    body.frames.pop()
+    body.flow.frames.pop()
     for name, variable in frame.arrays.items():
         body.env[name] = Array.of(b.out.buffers[variable])
     after_loop(body, settled, node)

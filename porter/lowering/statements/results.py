@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -11,13 +10,11 @@ from porter import ir
 from porter.dtypes.dtype import strengthen
 from porter.ir.scalars import number, on_host
 from porter.lowering.arrays.compaction import whole
-from porter.lowering.expressions.evaluate import is_expr
+from porter.lowering.evaluation import Body, is_expr
+from porter.lowering.state.builder import Builder
+from porter.lowering.statements.jumps import jump
 from porter.lowering.statements.untouched import return_unless_run
 from porter.resolve.values import NONE, Array, Listed, Value
-
-if TYPE_CHECKING:
-    from porter.lowering.state.builder import Builder
-    from porter.lowering.statements.statements import Body
 
 
 def give_back(body: Body, node: cst.BaseExpression | None) -> None:
@@ -48,8 +45,6 @@ def returned(
 
 
 def _return_early(body: Body, value: Value, node: cst.CSTNode) -> None:
-    from porter.lowering.statements import looping
-
     assert body.early is not None
     result, returned = body.early
     expr = body.ev.as_numeric(value, node)
@@ -61,7 +56,7 @@ def _return_early(body: Body, value: Value, node: cst.CSTNode) -> None:
         )
     body.b.let(result, expr)
     body.b.let(returned, number(True))
-    looping.jump(body, "break")
+    jump(body, "break")
 
 
 def _result(body: Body, value: Value, name: str) -> str | ir.Expr | None:

@@ -10,23 +10,24 @@ import libcst as cst
 
 from porter import ir
 from porter.diagnostics import Refusal
+from porter.dtypes.dtype import strengthen
 from porter.ir.ops import BINARY
-from porter.ir.scalars import constant_of, integer, number, on_host, poly_of, truth
+from porter.ir.scalars import constant_of, integer, number, on_host, poly_of
 from porter.ir.walk import walk
 from porter.lowering.arrays import subscripts
-from porter.lowering.arrays.calculus import ONE, astype, either, elementwise, reindex
+from porter.lowering.arrays.calculus import ONE, as_array, astype, either, elementwise, reindex
 from porter.lowering.arrays.compaction import held_mask, whole
 from porter.lowering.arrays.stores import same_kind, shows, store
 from porter.lowering.constants import check_patched
-from porter.lowering.expressions.evaluate import Evaluator, is_expr
+from porter.lowering.evaluation import Body, Start, is_expr
 from porter.lowering.functions.creation import Empty
 from porter.lowering.host.statements import keep, speaks, stays, transparent
 from porter.lowering.state import ambiguous
-from porter.lowering.state.builder import Builder
-from porter.lowering.statements import control, looping
+from porter.lowering.statements import branches, control, looping
+from porter.lowering.statements.jumps import jump
 from porter.lowering.statements.results import give_back
-from porter.lowering.statements.untouched import Start, handed_on
-from porter.resolve.globals import Globals, imported
+from porter.lowering.statements.untouched import handed_on
+from porter.resolve.globals import imported
 from porter.resolve.values import NONE, Array, Function, Listed, Value
 from porter.sizes.polynomial import Poly
 from porter.syntax.names import assigned_names, contains
@@ -39,37 +40,8 @@ _AUGMENTED = {
 }  # fmt: skip
 
 
-class Body:
-    """Evaluates the statements of one function (or helper) into the builder."""
-
-    def __init__(
-        self, builder: Builder, scope: Globals, env: dict[str, Value], helper: str = ""
-    ) -> None:
-        self.b = builder
-        self.env = env
-        self.ev = Evaluator(builder, scope, env)
-        self.helper = helper
-        self.locals: dict[str, str] = {}
-        self.single: set[str] = set()
-        self.returned = False
-        self.given = {} if helper else dict(env)  # the arguments as they came
-        if not helper:
-            builder.host.arguments = self.given
-        self.early: tuple[str, str] | None = None
-        self.loops_before = builder.scope.loops
-        #: what runs after the statement at hand, block by block
-        self.rest: list[Sequence[cst.CSTNode]] = []
-        self.frames: list[looping.Frame] = []
-        #: numbers that stay Python's where loops do not run, and how often inner loops run
-        self.untouched: dict[str, Start] = {}
-        self.inner_counts: dict[cst.For, Poly] = {}
-
-    def argument(self, name: str) -> str:
-        """The function's argument that a name still means, also in a helper; '' if it is none."""
-        value = self.env.get(name)
-        if value is None or not self.helper:
-            return name if value is not None and self.given.get(name) is value else ""
-        return next((n for n, v in self.b.host.arguments.items() if v is value), "")
+class FunctionBody(Body):
+    """The statements of a function, each by its kind."""
 
     # -- running ---------------------------------------------------------------------
 
@@ -82,19 +54,19 @@ class Body:
 
     def _before(self, rest: Sequence[cst.BaseStatement], node: cst.BaseStatement) -> None:
         """Evaluate a statement that `rest` follows in its block."""
-        self.rest.append(rest)
+        self.flow.rest.append(rest)
         try:
             self.statement(node)
         finally:
-            self.rest.pop()
+            self.flow.rest.pop()
 
     def run_again(self, statements: Sequence[cst.BaseStatement]) -> None:
         """Evaluate the body of a loop: after its end it may begin once more."""
-        self.rest.append(statements)
+        self.flow.rest.append(statements)
         try:
             self.run(statements)
         finally:
-            self.rest.pop()
+            self.flow.rest.pop()
 
     def prepare(self, statements: Sequence[cst.BaseStatement]) -> None:
         """Note which names are assigned exactly once: those need no variable."""
@@ -123,7 +95,7 @@ class Body:
         return None
 
     def _helper_branch(self, node: cst.If, rest: Sequence[cst.BaseStatement]) -> Value | None:
-        cond = control.condition(self, node.test)
+        cond = self.ev.condition(node.test)
         then = [*control.suite(node.body), *rest]
         other = [*control.orelse(node), *rest]
         known = constant_of(cond)
@@ -158,14 +130,6 @@ class Body:
         found = ir.Local(result, self.b.dtypes.local_types[result])
         after = self._helper_rest(rest)
         return found if after is None else self._merge(done, found, after, node)
-
-    def leave_if_returned(self) -> None:
-        """After an inner loop of a helper: leave the outer one too."""
-        if self.early is not None and self.b.scope.loops > self.loops_before:
-            done = ir.Local(self.early[1], self.b.dtypes.local_types[self.early[1]])
-            self.b.out.emit(
-                ir.If(done, (ir.Jump("break", self.b.place.origin),), (), self.b.place.origin)
-            )
 
     def _merge(self, cond: ir.Expr, first: Any, second: Any, node: cst.CSTNode) -> Value:
         if isinstance(first, tuple) and isinstance(second, tuple) and len(first) == len(second):
@@ -217,7 +181,7 @@ class Body:
             case cst.While():
                 looping.while_loop(self, node)
             case cst.If():
-                control.branch(self, node)
+                branches.branch(self, node)
             case cst.FunctionDef(name=name):
                 self.env[name.value] = Function(name.value, node, self.env, self.ev.scope)
             case cst.With():
@@ -240,7 +204,7 @@ class Body:
                     self.assign(target.target, result)
                 if bare is not None:
                     name, first, counts = bare
-                    self.untouched[name] = Start(first, counts, self.env[name])
+                    self.flow.untouched[name] = Start(first, counts, self.env[name])
             case cst.AnnAssign(target=target, value=value):
                 if value is not None:
                     self.assign(target, self.ev(value))
@@ -262,9 +226,9 @@ class Body:
             case cst.Del(target=cst.Name(value=name)):
                 self.env.pop(name, None)
             case cst.Break():
-                looping.jump(self, "break")
+                jump(self, "break")
             case cst.Continue():
-                looping.jump(self, "continue")
+                jump(self, "continue")
             case cst.Assert() | cst.Raise():
                 keep(self, line)
             case _:
@@ -359,14 +323,6 @@ class Body:
             owner = self.made_whole(owner)
         return subscripts.index_array(self.b, owner, self.ev.items(node), target=True)
 
-    def made_whole(self, selection: Array) -> Array:
-        """A selection that is stored into becomes an array under all its names."""
-        made = whole(self.b, selection)
-        for name, value in self.env.items():
-            if value is selection:
-                self.env[name] = made
-        return made
-
     def bound(self, name: str, value: Value) -> Value:
         """What a name stands for once assigned: delayed arrays get defined here."""
         if isinstance(value, Empty):
@@ -431,17 +387,11 @@ class Body:
             if value.dtype.weak and value.dtype.kind == "i":
                 return subscripts.host_integer(unique)
             return ir.Scalar(unique, value.dtype)
-        array = self.b.define(name, Array((), _strong(value), lambda _: value))
+        array = self.b.define(name, Array((), strengthen(value.dtype), lambda _: value))
         assert array.view is not None
         element = ir.Load(array.view.buffer, (), value.dtype)
         ambiguous.meet(self.b.dtypes, element, value)
         return element
-
-    def local(self, name: str) -> str:
-        """The variable of a name in this function: helpers get names of their own."""
-        if name not in self.locals:
-            self.locals[name] = self.b.out.fresh(name)
-        return self.locals[name]
 
     def _augmented(self, node: cst.AugAssign) -> None:
         kind = _AUGMENTED.get(type(node.operator).__name__)
@@ -472,7 +422,7 @@ class Body:
         if isinstance(node.target, cst.Name) and self._owned(node.target.value, target):
             self.b.sizes.sized |= {n for p in target.shape for n in p.names()}
             self.env[node.target.value] = self._named_array(
-                node.target.value, _as_array(astype(result, target.dtype))
+                node.target.value, as_array(astype(result, target.dtype))
             )
             return
         store(self.b, target, result)
@@ -495,18 +445,6 @@ class Body:
         )
 
 
-def _strong(value: ir.Expr) -> Any:
-    from porter.dtypes.dtype import strengthen
-
-    return strengthen(value.dtype)
-
-
-def _as_array(value: Any) -> Array:
-    from porter.lowering.arrays.calculus import as_array
-
-    return as_array(value)
-
-
 _CONSTRUCTS: dict[type[cst.CSTNode], ir.Construct] = {
     cst.For: ir.Construct.FOR,
     cst.While: ir.Construct.WHILE,
@@ -518,5 +456,3 @@ _PLAIN = {
     "Match": "`match`",
     "TryStar": "`try`",
 }
-
-__all__ = ["Body", "truth"]

@@ -8,7 +8,6 @@ name that is a number here and an array there, since no variable holds both.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 import libcst as cst
 
@@ -16,14 +15,11 @@ from porter import ir
 from porter.diagnostics import Refusal
 from porter.ir.scalars import constant_of
 from porter.lowering.arrays.calculus import full
-from porter.lowering.expressions.evaluate import is_expr
+from porter.lowering.evaluation import Body, is_expr
 from porter.lowering.state.restarts import Grown
 from porter.resolve.values import Array, Unsettled, Value
 from porter.sizes.polynomial import Poly
 from porter.syntax.liveness import exposed
-
-if TYPE_CHECKING:
-    from porter.lowering.statements.statements import Body
 
 Env = dict[str, Value]
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import libcst as cst
 
@@ -18,28 +17,13 @@ from porter import ir
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_INT
 from porter.ir.scalars import constant_of, integer, on_host, operate
-from porter.lowering.expressions.evaluate import Evaluator, is_expr
+from porter.lowering.evaluation import Body, Start, is_expr
 from porter.lowering.expressions.iterations import trips
 from porter.resolve.values import Array, Function, Iteration, Value
 from porter.sizes.polynomial import Poly
 from porter.syntax.names import assigned_names, used_names
 
-if TYPE_CHECKING:
-    from porter.lowering.statements.statements import Body
-
 Result = str | ir.Expr | None
-
-
-@dataclass(frozen=True)
-class Start:
-    """A number before a loop, and the counts: it stays where one of them is below 1.
-
-    `after` is what the name means behind the loop.
-    """
-
-    number: ir.Expr
-    counts: tuple[Poly, ...]
-    after: Value | None
 
 
 def literal_starts(body: Body, names: Sequence[str]) -> dict[str, ir.Const]:
@@ -84,14 +68,14 @@ def note(body: Body, starts: dict[str, ir.Const], node: cst.For, loop: Iteration
     """After the loop: what its names are if no iteration ran."""
     for name, number in starts.items():
         counts = (trips(loop.range), *_inner(body, node, name))
-        body.untouched[name] = Start(number, counts, body.env.get(name))
+        body.flow.untouched[name] = Start(number, counts, body.env.get(name))
 
 
 def counted(body: Body, node: cst.For, loop: Iteration) -> None:
     """An inner loop: how often it runs, if that is the same in each iteration around it."""
     count = trips(loop.range)
     if not count.names() & body.b.scope.indices:
-        body.inner_counts[node] = count
+        body.flow.inner_counts[node] = count
 
 
 def _inner(body: Body, node: cst.For, name: str) -> list[Poly]:
@@ -102,9 +86,9 @@ def _inner(body: Body, node: cst.For, name: str) -> list[Poly]:
         if len(assigning) != 1 or not isinstance(assigning[0], cst.For):
             break
         node = assigning[0]
-        if node not in body.inner_counts:
+        if node not in body.flow.inner_counts:
             break
-        found.append(body.inner_counts[node])
+        found.append(body.flow.inner_counts[node])
     return found
 
 
@@ -134,7 +118,7 @@ def return_unless_run(
 
 def handed_on(body: Body, node: cst.Assign) -> tuple[str, ir.Expr, tuple[Poly, ...]] | None:
     """What an assignment of the function's own level makes of such numbers."""
-    if body.b.out.depth or body.helper or not body.untouched or len(node.targets) != 1:
+    if body.b.out.depth or body.helper or not body.flow.untouched or len(node.targets) != 1:
         return None
     target = node.targets[0].target
     found = _bare(body, node.value) if isinstance(target, cst.Name) else None
@@ -147,7 +131,7 @@ def _bare(body: Body, node: cst.BaseExpression) -> tuple[ir.Expr, tuple[Poly, ..
     if total is not None:
         return ir.Const(0, WEAK_INT), (total,)
     names = sorted(n for n in used_names(node) if n in body.env)
-    starts = [body.untouched.get(n) for n in names]
+    starts = [body.flow.untouched.get(n) for n in names]
     if not starts or any(s is None or s.after is not body.env[n]
                          for n, s in zip(names, starts, strict=True)):  # fmt: skip
         return None
@@ -156,7 +140,7 @@ def _bare(body: Body, node: cst.BaseExpression) -> tuple[ir.Expr, tuple[Poly, ..
         return None
     try:
         numbers: dict[str, Value] = {n: s.number for n, s in zip(names, known, strict=True)}
-        value = Evaluator(body.b, body.ev.scope, numbers)(node)
+        value = body.ev.within(body.ev.scope, numbers)(node)
     except Refusal:
         return None  # what NumPy divides by 0 raises in Python
     found = _literal(value) or (value if is_expr(value) and on_host(value) else None)

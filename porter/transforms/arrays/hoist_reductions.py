@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import reads, written_buffers
+from porter.analyses.accesses import reads
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.rebuild import map_blocks, map_expr
-from porter.ir.walk import children, free_names, rewrite, statements, substitute
+from porter.ir.walk import children, free_names, rewrite, statements, substitute, written_buffers
 from porter.sizes.polynomial import Poly
 from porter.transforms.arrays.unreached import guarded
 

@@ -9,14 +9,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter import ir
-from porter.analyses.accesses import expressions, read_buffers, written_buffers
+from porter.analyses.accesses import expressions, read_buffers
 from porter.analyses.reductions import has_data
 from porter.analyses.scans import runs_along
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import same_extents, symbols
 from porter.ir.context import Context
 from porter.ir.rebuild import map_blocks, map_exprs
-from porter.ir.walk import free_names, host_level, loaded, remembered, statements, substitute, walk
+from porter.ir.walk import (
+    free_names,
+    host_level,
+    loaded,
+    remembered,
+    statements,
+    substitute,
+    walk,
+    written_buffers,
+)
 from porter.ir.weights import is_trivial, weight
 from porter.sizes.polynomial import wrapped
 

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import accesses, used_locals, written_buffers
+from porter.analyses.accesses import accesses, used_locals
 from porter.analyses.obstacles import obstacle
 from porter.ir.context import Context
 from porter.ir.rebuild import map_blocks
 from porter.ir.scalars import cast
-from porter.ir.walk import free_names, locals_of, statements, walk
+from porter.ir.walk import free_names, locals_of, statements, walk, written_buffers
 
 
 def flags(

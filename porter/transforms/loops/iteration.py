@@ -11,13 +11,22 @@ from dataclasses import replace
 from typing import TypeVar, cast
 
 from porter import ir
-from porter.analyses.accesses import expressions, written_buffers
+from porter.analyses.accesses import expressions
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import same_extents, symbols
 from porter.ir.context import Context
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.rebuild import map_blocks, map_exprs
-from porter.ir.walk import blocks, free_names, loaded, locals_of, rewrite_poly, statements, walk
+from porter.ir.walk import (
+    blocks,
+    free_names,
+    loaded,
+    locals_of,
+    rewrite_poly,
+    statements,
+    walk,
+    written_buffers,
+)
 from porter.ir.weights import weight
 from porter.transforms.arrays.materialise import inlined
 

@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import exposed_locals, written_buffers
+from porter.analyses.accesses import exposed_locals
 from porter.analyses.obstacles import obstacle
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.rebuild import map_blocks, map_exprs
 from porter.ir.scalars import cast
-from porter.ir.walk import loaded, locals_of, statements, substitute, walk
+from porter.ir.walk import loaded, locals_of, statements, substitute, walk, written_buffers
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.loops.folds import fold_loop
 

@@ -1,0 +1,60 @@
+"""The `if` statement: decided at conversion, kept on the host, or a branch of the thread."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import libcst as cst
+
+from porter.diagnostics import Refusal
+from porter.ir.scalars import constant_of
+from porter.lowering.evaluation import Body
+from porter.lowering.expressions.texts import is_text
+from porter.lowering.host.statements import host_can_test, keep
+from porter.lowering.statements.control import branch_on, orelse, suite
+
+
+def branch(body: Body, node: cst.If) -> None:
+    """An `if`: decided at conversion, kept on the host, or a branch of the thread."""
+    b = body.b
+    if (
+        _is_check(node)
+        and not b.scope.ranges
+        and not b.scope.in_while
+        and host_can_test(body, node.test)
+    ):
+        if not _never(body, node):
+            keep(body, node)
+        return
+    branch_on(body, body.ev.condition(node.test), suite(node.body), orelse(node))
+
+
+def _is_check(node: cst.If) -> bool:
+    """Whether an `if` only raises, perhaps with a message it makes first: an argument check."""
+    statements = suite(node.body)
+    lines = [s for s in statements if isinstance(s, cst.SimpleStatementLine)]
+    parts = [p for s in lines for p in s.body]
+    if node.orelse is not None or len(lines) < len(statements):
+        return False
+    return isinstance(parts[-1], cst.Raise) and all(map(_is_of_raise, parts))
+
+
+def _is_of_raise(part: cst.BaseSmallStatement) -> bool:
+    match part:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name())], value=value):
+            return is_text(value, {})
+    return isinstance(part, cst.Raise)
+
+
+def _never(body: Body, node: cst.If) -> bool:
+    """Whether a check holds whatever is passed.  Refuses one that can only raise."""
+    known, read = None, False
+    with suppress(Refusal), body.b.attempt() as undo:
+        known, read = constant_of(body.ev.condition(node.test)), body.b.sizes.reads_shape
+        undo()
+    # what holds for this number of dimensions need not hold for others
+    body.b.sizes.reads_shape |= read and known is False
+    if known is True:
+        raise body.b.refuse("PRT903", "the function always raises an exception for these types",
+                            "give the types that it accepts with `--signature`")  # fmt: skip
+    return known is False

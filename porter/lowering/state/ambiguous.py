@@ -124,13 +124,15 @@ def decide(
         return
     for arg, candidates in zip(args, choices, strict=True):
         exact(dtypes, candidates, arg.dtype, result.dtype)
-    found = set()
+    found, others = set(), []
     for combination in product(*choices):
         with out.block():  # what it would do is not done
             e = _folded(function(*combination))
         if not _fits(e, result.dtype) and not _exact_anyhow(e, combination, result.dtype):
-            raise _refused(dtypes, e.dtype, result.dtype)
+            others.append(e.dtype)
         found.add(e)
+    if others:
+        raise _refused(dtypes, min(others, key=_order), result.dtype)
     candidates = joined(frozenset(e if constant_of(e) is not None else _any(e) for e in found))
     if is_ambiguous(candidates):
         dtypes.candidates[result] = candidates
@@ -144,6 +146,11 @@ def _folded(e: ir.Expr) -> ir.Expr:
     return e
 
 
+def _order(dtype: DType) -> tuple[bool, str]:
+    """Python's dtypes last, each kind by name."""
+    return dtype.weak, dtype.name
+
+
 def exact(dtypes: DTypeState, candidates: Candidates, have: DType, want: DType) -> None:
     """Refuse a number that was rounded to the dtype beside it and is needed as it was.
 
@@ -152,14 +159,15 @@ def exact(dtypes: DTypeState, candidates: Candidates, have: DType, want: DType) 
     """
     if not is_ambiguous(candidates) or have.kind != "f":
         return
-    for e in candidates if want.kind in "iu" else ():
+    # the candidates have no order of their own: the same dtypes are named each time
+    ordered = sorted(candidates, key=lambda e: _order(e.dtype))
+    for e in ordered if want.kind in "iu" else ():
         if _is_lost(e, have, want):
-            raise _refused(
-                dtypes, e.dtype, next((o.dtype for o in candidates if o.dtype.kind == "f"), have)
-            )
+            floating = next((o.dtype for o in ordered if o.dtype.kind == "f"), have)
+            raise _refused(dtypes, e.dtype, floating)
     if have.weak:
         return
-    for e in candidates:
+    for e in ordered:
         if not e.dtype.weak or e.dtype.kind != "f" or want == have or _is_exact(e, have):
             continue
         if want.itemsize > have.itemsize:

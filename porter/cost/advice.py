@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 from porter.cost.amounts import UNKNOWN, formula
 from porter.cost.estimate import Estimate, estimate
@@ -14,7 +15,10 @@ from porter.cost.work import Work, work_of
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
 from porter.sizes.polynomial import Dim, Poly
-from porter.trace.record import Size, TracedFunction
+
+if TYPE_CHECKING:
+    # most files have no trace
+    from porter.trace.record import Size, TracedFunction
 
 
 def cost_of(plan: Plan, traced: TracedFunction | None, machine: Machine) -> Cost:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from porter import ir
 from porter.dtypes.dtype import BOOL, INT64
-from porter.ir.scalars import cast, cast_bool, choose, integer, operate
+from porter.ir.scalars import choose, integer, operate
 from porter.lowering.arrays.calculus import index_value, normal_axis
 from porter.lowering.arrays.picking import positions
 from porter.lowering.arrays.rearrange import reshape
 from porter.lowering.arrays.subscripts import index_array
+from porter.lowering.functions.reductions import as_bool
 from porter.lowering.functions.registry import Call, function
 from porter.resolve.values import NONE, Array, Slice, Value
 from porter.sizes.polynomial import Poly
@@ -23,18 +24,13 @@ def _truth(call: Call, name: str) -> Array:
     if not array.ndim:
         raise call.refuse("PRT903", f"`{call.name}` is applied to a scalar")
 
-    def at(idx: Sequence[Poly]) -> ir.Expr:
-        e = array.at(idx)
-        return cast(e if e.dtype.kind == "b" else cast_bool(e), BOOL)
-
-    return Array(array.shape, BOOL, at)
+    return Array(array.shape, BOOL, lambda idx: as_bool(array.at(idx)))
 
 
 @function("numpy.nonzero", "a")
 def _nonzero(call: Call) -> Value:
     """The subscripts of what is not zero, one array for each axis."""
-    key = "a" if "a" in call.arguments else "condition"  # `where` with one argument
-    return tuple(positions(call.b, _truth(call, key)))
+    return tuple(positions(call.b, _truth(call, "a")))
 
 
 @function("numpy.flatnonzero", "a")

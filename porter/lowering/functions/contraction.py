@@ -178,7 +178,7 @@ def _vdot(call: Call) -> Value:
 def _outer(call: Call) -> Value:
     # numbers become arrays first, with the dtype of one
     given = (call.operand(n) for n in ("a", "b"))
-    arrays = (v if isinstance(v, Array) else as_array(strong(v)) for v in given)
+    arrays = (as_array(strong(v)) for v in given)
     x, y = (flat(call.b, settled(call.b, v)) for v in arrays)
     column = Array((*x.shape, ONE), x.dtype, lambda idx: x.at(idx[: x.ndim]))
     return elementwise(call.b, "mul", column, y)

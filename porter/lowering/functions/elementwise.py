@@ -107,7 +107,7 @@ def formula(names: str, parameters: str, compute: Callable[..., ir.Expr]) -> Non
             raise call.refuse("PRT901", f"the keyword `dtype` of `{call.name}` is not supported")
         operands = [call.operand(n) for n in parameters.split()]
         result = map_arrays(call.b, compute, operands, f"`{call.name}`")
-        return into(call, result if isinstance(result, Array) else strong(result))
+        return into(call, strong(result))
 
 
 def _real_float(x: ir.Expr) -> ir.Expr:
@@ -169,7 +169,7 @@ def _divmod(call: Call) -> Result:
     parts = [elementwise(call.b, op, *operands) for op in ("floordiv", "mod")]
     if call.name.startswith("builtins."):
         return tuple(parts)
-    return tuple(p if isinstance(p, Array) else strong(p) for p in parts)
+    return tuple(map(strong, parts))
 
 
 @function("numpy.modf", "x")

@@ -276,7 +276,7 @@ def _chained(call: Call, op: str, items: Sequence[Value]) -> ir.Expr:
 def _test(op: str) -> None:
     @function(f"numpy.{op}", _TESTS)
     def body(call: Call) -> Value:
-        return Fold.of(call).run(op, BOOL, lambda e: cast(_bool(e), BOOL))
+        return Fold.of(call).run(op, BOOL, as_bool)
 
     @function(f"builtins.{op}", "iterable")
     def python(call: Call) -> Value:
@@ -288,11 +288,12 @@ def _test(op: str) -> None:
             raise call.refuse("PRT902", f"`{op}` of the rows of an array is ambiguous",
                               f"use `np.{op}`")  # fmt: skip
         return reduce(call.b, op, array, None, False, WEAK_BOOL,
-                      lambda e: cast(_bool(e), WEAK_BOOL))  # fmt: skip
+                      lambda e: cast(as_bool(e), WEAK_BOOL))  # fmt: skip
 
 
-def _bool(e: ir.Expr) -> ir.Expr:
-    return e if e.dtype.kind == "b" else cast_bool(e)
+def as_bool(e: ir.Expr) -> ir.Expr:
+    """Whether an element counts as true, in NumPy's bool."""
+    return cast(e if e.dtype.kind == "b" else cast_bool(e), BOOL)
 
 
 _test("any")
@@ -303,7 +304,7 @@ _test("all")
 def _count_nonzero(call: Call) -> Value:
     """A NumPy integer, but Python's int when everything is counted."""
     fold = Fold.of(call)
-    counted = fold.run("sum", INT64, lambda e: cast(_bool(e), INT64))
+    counted = fold.run("sum", INT64, lambda e: cast(as_bool(e), INT64))
     return counted
 
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 
 from porter import ir
 from porter.dtypes.dtype import BOOL, DType, strengthen
-from porter.ir.scalars import cast, cast_bool, choose, number, operate
+from porter.ir.scalars import cast, choose, number, operate
 from porter.ir.walk import walk
 from porter.lowering.arrays.calculus import accumulator, normal_axis
 from porter.lowering.arrays.rearrange import reshape
+from porter.lowering.functions.reductions import as_bool
 from porter.lowering.functions.registry import Call, function
 from porter.lowering.state.builder import Builder
 from porter.resolve.values import NONE, Array, Value
@@ -77,10 +78,6 @@ _nan_sums("numpy.nancumsum", "sum", 0.0)
 _nan_sums("numpy.nancumprod", "prod", 1.0)
 
 
-def _truth(e: ir.Expr) -> ir.Expr:
-    return cast(e if e.dtype.kind == "b" else cast_bool(e), BOOL)
-
-
 def _accumulate(name: str, op: str) -> None:
     @function(f"numpy.{name}.accumulate", "array axis=0 dtype=None")
     def body(call: Call) -> Value:
@@ -95,7 +92,7 @@ def _accumulate(name: str, op: str) -> None:
                 "use `astype`",
             )
         if op in ("any", "all"):
-            return running(call.b, op, array, axis, BOOL, _truth)
+            return running(call.b, op, array, axis, BOOL, as_bool)
         if array.dtype.kind == "c":
             raise call.refuse("PRT907", f"`{name}.accumulate` of complex numbers is not supported")
         return running(call.b, op, array, axis, strengthen(array.dtype), lambda e: e)

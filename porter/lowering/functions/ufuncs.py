@@ -8,7 +8,7 @@ from dataclasses import replace
 from porter import ir
 from porter.dtypes.dtype import BOOL, RANK, DType, strengthen
 from porter.ir.ops import OPS
-from porter.ir.scalars import cast, cast_bool, choose, constant_of, truth
+from porter.ir.scalars import cast, choose, constant_of, truth
 from porter.lowering.arrays.calculus import (
     ONE,
     Operand,
@@ -22,7 +22,7 @@ from porter.lowering.arrays.calculus import (
 )
 from porter.lowering.arrays.stores import same_kind, store
 from porter.lowering.functions.creation import Empty
-from porter.lowering.functions.reductions import Fold, extreme_of
+from porter.lowering.functions.reductions import Fold, as_bool, extreme_of
 from porter.lowering.functions.registry import Call, function
 from porter.resolve.values import NONE, Array, Value
 from porter.sizes.polynomial import Poly
@@ -41,12 +41,12 @@ def ufunc_row(name: str, op: str) -> None:
     def body(call: Call) -> Value:
         operands = [in_dtype(call, op, call.operand(n)) for n in names]
         result = elementwise(call.b, op, *operands)
-        return into(call, result if isinstance(result, Array) else strong(result))
+        return into(call, strong(result))
 
 
-def strong(e: ir.Expr) -> ir.Expr:
+def strong(e: Operand) -> Operand:
     """NumPy's functions give NumPy scalars, whose dtype counts in promotion (NEP 50)."""
-    if not e.dtype.weak or isinstance(e, ir.Local):
+    if isinstance(e, Array) or not e.dtype.weak or isinstance(e, ir.Local):
         return e
     if isinstance(e, (ir.Const, ir.Value)):
         return cast(e, strengthen(e.dtype))
@@ -148,13 +148,13 @@ def _outer(name: str, op: str) -> None:
     @function(f"numpy.{name}.outer", "A B")
     def body(call: Call) -> Value:
         """All pairs: the axes of the first operand, then those of the second."""
-        x, y = (v if isinstance(v, Array) else strong(v) for v in map(call.operand, "AB"))
+        x, y = (strong(call.operand(n)) for n in "AB")
         tail = y.ndim if isinstance(y, Array) else 0
         if isinstance(x, Array) and tail:
             kept = x.ndim
             x = reindex(x, (*x.shape, *([ONE] * tail)), lambda idx: list(idx[:kept]))
         result = elementwise(call.b, op, x, y)
-        return result if isinstance(result, Array) else strong(result)
+        return strong(result)
 
 
 for _op, _info in OPS.items():
@@ -187,12 +187,8 @@ def _reduced(name: str, op: str) -> None:
                 )
             return extreme_of(fold, op)
         if op in ("any", "all"):
-            return fold.run(op, BOOL, _truth)
+            return fold.run(op, BOOL, as_bool)
         return fold.run(op, dtype or accumulator(fold.array.dtype))
-
-
-def _truth(e: ir.Expr) -> ir.Expr:
-    return cast(e if e.dtype.kind == "b" else cast_bool(e), BOOL)
 
 
 _FUNCTIONS = {

@@ -13,7 +13,7 @@ from porter.lowering.arrays.calculus import ONE, Operand, aligned, as_array
 from porter.lowering.arrays.compaction import same_selection, spread, whole
 from porter.lowering.state import ambiguous
 from porter.lowering.state.builder import Builder
-from porter.resolve.values import Array
+from porter.resolve.values import Array, View
 from porter.sizes.polynomial import Atom, Data, Poly, sym
 
 
@@ -21,32 +21,7 @@ def store(
     b: Builder, target: Array, value: Operand, what: str = "the store", combine: str | None = None
 ) -> None:
     """`target[...] = value`, with broadcasting and the cast to the target's dtype."""
-    if target.view is None and target.shown_of:
-        raise b.refuse(
-            "PRT905",
-            f"the target may share memory with `{target.shown_of}`",
-            "copy it before the store: `.copy()`",
-        )
-    if target.view is None:
-        raise b.refuse("PRT905", "the store goes into a temporary copy and is lost",
-                       "store into the original array")  # fmt: skip
-    readonly = target.view.readonly or b.aliases.readonly.get(target.view.buffer, "")
-    if readonly:
-        raise b.refuse("PRT905", readonly, "store into the original array")
-    if target.view.only is not None:
-        b.dtypes.pin(target.view.only)
-    same = b.aliases.may_be(target.view.buffer)
-    if target.view.contiguous or same & b.aliases.flattened:
-        _demand_contiguous(b, target.view.buffer)
-    if same & b.aliases.frozen:
-        raise b.refuse("PRT905", f"a host object still refers to `{target.view.buffer}`",
-                       "give the host object a copy: `.copy()`")  # fmt: skip
-    b.sizes.strict_shapes = True
-    if same & b.aliases.snapshots.keys():
-        raise b.aliases.may_share(target.view.buffer)
-    b.aliases.keep_apart(
-        target.view.buffer, [*b.aliases.snapshots, *b.aliases.frozen, *b.aliases.flattened]
-    )
+    view = _writable(b, target)
     source = _placed(b, target, as_array(value))
     _check_kind(b, target, value)
     _meet(b, target, source, what)
@@ -64,15 +39,45 @@ def store(
         b.dtypes, ambiguous.candidates_of(b.dtypes, element), element.dtype, target.dtype
     )
     body = cast(element, target.dtype)
-    index = _apart(b, target.view.buffer, target.view.index(idx), axes)
+    index = _apart(b, view.buffer, view.index(idx), axes)
     mask = target.mask(idx) if target.mask is not None else None
-    if isinstance(mask, ir.Load) and mask.buffer == target.view.buffer and mask.index != index:
+    if isinstance(mask, ir.Load) and mask.buffer == view.buffer and mask.index != index:
         raise b.refuse("PRT905", "the mask is a view of the array that is stored into",
                        "copy the mask first")  # fmt: skip
     checked = any(isinstance(a, Data) for p in index for a in p.atoms())
-    b.out.emit(
-        ir.Write(target.view.buffer, axes, index, body, b.place.origin, mask, checked, combine)
+    b.out.emit(ir.Write(view.buffer, axes, index, body, b.place.origin, mask, checked, combine))
+
+
+def _writable(b: Builder, target: Array) -> View:
+    """The place that a store goes to; refuses what NumPy would not store into alike."""
+    if target.view is None and target.shown_of:
+        raise b.refuse(
+            "PRT905",
+            f"the target may share memory with `{target.shown_of}`",
+            "copy it before the store: `.copy()`",
+        )
+    if target.view is None:
+        raise b.refuse("PRT905", "the store goes into a temporary copy and is lost",
+                       "store into the original array")  # fmt: skip
+    view = target.view
+    readonly = view.readonly or b.aliases.readonly.get(view.buffer, "")
+    if readonly:
+        raise b.refuse("PRT905", readonly, "store into the original array")
+    if view.only is not None:
+        b.dtypes.pin(view.only)
+    same = b.aliases.may_be(view.buffer)
+    if view.contiguous or same & b.aliases.flattened:
+        _demand_contiguous(b, view.buffer)
+    if same & b.aliases.frozen:
+        raise b.refuse("PRT905", f"a host object still refers to `{view.buffer}`",
+                       "give the host object a copy: `.copy()`")  # fmt: skip
+    b.sizes.strict_shapes = True
+    if same & b.aliases.snapshots.keys():
+        raise b.aliases.may_share(view.buffer)
+    b.aliases.keep_apart(
+        view.buffer, [*b.aliases.snapshots, *b.aliases.frozen, *b.aliases.flattened]
     )
+    return view
 
 
 def _meet(b: Builder, target: Array, source: Array, what: str) -> None:

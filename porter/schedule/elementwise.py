@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from porter import ir
 from porter.analyses.accesses import accesses, expressions
 from porter.ir.axes import symbols
@@ -46,16 +48,16 @@ def _own_index(kernel: Kernel, size: tuple[object, ...]) -> bool:
         return False
     if any(a.index != symbols(kernel.axes) for a in accesses(kernel.body)):
         return False
-    return not any(_reads_size(e) for s in statements(kernel.body) for e in expressions(s))
+    position = {axis.name}
+    return not any(
+        _reads_size(e, position) for s in statements(kernel.body) for e in expressions(s)
+    )
 
 
-def _reads_size(e: ir.Expr) -> bool:
-    return any(isinstance(x, ir.Value) and (x.poly.dims() or _is_index(x))
-               for x in walk(e))  # fmt: skip
-
-
-def _is_index(x: ir.Value) -> bool:
-    return any(n.endswith("_") or "_" in n for n in x.poly.names())
+def _reads_size(e: ir.Expr, position: Set[str] = frozenset()) -> bool:
+    """Whether an expression depends on the size of an array, or on these indices."""
+    values = (x.poly for x in walk(e) if isinstance(x, ir.Value))
+    return any(p.dims() or p.names() & position for p in values)
 
 
 def _uses_sizes(item: object) -> bool:

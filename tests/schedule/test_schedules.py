@@ -11,6 +11,7 @@ from porter.cost.machine import Machine
 from porter.ir import Write
 from porter.ir.walk import statements
 from porter.resolve.globals import Globals
+from porter.schedule.elementwise import is_elementwise
 from porter.schedule.printer import plan_text
 from porter.schedule.registry import ONE_BLOCK, SCHEDULES, registered
 from porter.source.module import SourceModule
@@ -86,6 +87,20 @@ def test_a_schedule_is_chosen_for_simplified_subscripts(other: str) -> None:
     )  # fmt: skip
     assert "a block per row" in plan_text(plain)
     assert plan_text(plain) == plan_text(same)
+
+
+@pytest.mark.parametrize(
+    ("value", "elementwise"),
+    [("n", True), ("n_terms", True), ("x.shape[0]", False), ("np.arange(x.shape[0])", False)],
+)
+def test_a_name_does_not_decide_how_many_dimensions_are_served(
+    value: str, elementwise: bool
+) -> None:
+    name = value if value.isidentifier() else "n"
+    source = f"{HEAD}def f(x, {name}):\n    return np.sqrt(x) * {value} + {name}\n"
+    module = SourceModule(source, "f.py")
+    (f,) = module.functions
+    assert is_elementwise(front_end(f, "float64[:], int64", Globals(module))[2]) == elementwise
 
 
 def store_of(source: str, signature: str) -> tuple[Write, object]:

@@ -15,7 +15,7 @@ def under_one_name(loop: ir.For, program: ir.Program) -> ir.For:
     """The loop with one name for the arrays that may be the same in it."""
     touched = {a.buffer for a in accesses((loop,))}
     names: dict[str, str] = {}
-    for pair in Aliases.of(program.body, program.buffers, branches=False).pairs:
+    for pair in Aliases.of(program.body, program.buffers).pairs:
         one, other = sorted(pair)
         if pair <= touched:
             names[other] = names.get(one, one)

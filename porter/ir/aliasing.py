@@ -3,8 +3,8 @@
 Two things make names meet.  A caller may give one array for two arguments that are alike.  And a
 statement may bind variables to arrays: `u, v = v, u` never makes two names meet; `u = new` does,
 until `new` is allocated again.  What names mean at a launch is found by running through the
-moves, loops until their state repeats; what they may mean at any time follows from the moves
-alone, so that lowering can ask before the statements are complete.
+moves along every path, loops until nothing new comes of it; what they may mean at any time
+follows from the moves alone, so that lowering can ask before the statements are complete.
 """
 
 from __future__ import annotations
@@ -14,11 +14,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from porter.ir.nodes import Alloc, Bind, Buffer, Def, For, Host, If, Stage, Stmt, While, Write
-from porter.ir.walk import blocks, statements
+from porter.ir.nodes import Alloc, Bind, Buffer, Def, For, Host, If, Jump, Stage, Stmt, While, Write
+from porter.ir.walk import statements
 
 Pair = frozenset[str]
-MAX_ROUNDS = 24
+#: the names that mean one array, group by group; all others mean arrays of their own
+State = frozenset[frozenset[str]]
+#: with more of them at the start of a loop, they are joined
+MOST_STATES = 64
 
 
 @dataclass(frozen=True)
@@ -30,21 +33,13 @@ class Aliases:
     pairs: AbstractSet[Pair] = frozenset()
 
     @staticmethod
-    def of(body: Sequence[Stmt], buffers: Mapping[str, Buffer], branches: bool = True) -> Aliases:
-        """The names in the statements.
-
-        With `branches`, all that one branch binds counts as one array, whichever way it goes.
-        """
+    def of(body: Sequence[Stmt], buffers: Mapping[str, Buffer]) -> Aliases:
+        """The names in the statements."""
         binds = [s for s in statements(tuple(body)) if isinstance(s, Bind)]
         moves = dict.fromkeys(m for s in binds for m in zip(s.names, s.buffers, strict=True))
-        names = _Names()
-        names.run(body)
-        for s in statements(tuple(body)) if branches else ():
-            if isinstance(s, If):
-                bound = {n for x in statements((s,)) if isinstance(x, Bind)
-                         for n in (*x.names, *x.buffers)}  # fmt: skip
-                names.pairs |= set(map(frozenset, combinations(bound, 2)))
-        return Aliases(buffers, tuple(moves), names.pairs)
+        walk = _Walk()
+        walk.run(body, {frozenset()})
+        return Aliases(buffers, tuple(moves), walk.pairs)
 
     # -- at any time -------------------------------------------------------------------
 
@@ -87,66 +82,64 @@ class Aliases:
         return found
 
 
-class _Names:
-    """Which array each name means: arrays are numbered as they are made."""
+class _Walk:
+    """Runs through the moves of statements, along every path that they may take."""
 
     def __init__(self) -> None:
-        self.meaning: dict[str, int] = {}
         self.pairs: set[Pair] = set()
-        self.next = 0
+        self.left: set[State] = set()  # at `break` and `continue` of the innermost loop
 
-    def of(self, name: str) -> int:
-        """The array that a name means; one that nothing has made comes from outside."""
-        if name not in self.meaning:
-            self.make(name)
-        return self.meaning[name]
-
-    def make(self, name: str) -> None:
-        """The name means a new array."""
-        self.next += 1
-        self.meaning[name] = self.next
-
-    def launch(self) -> None:
-        """Note the names that mean one array now."""
-        if len(set(self.meaning.values())) == len(self.meaning):
-            return
-        meant: dict[int, list[str]] = {}
-        for name, number in self.meaning.items():
-            meant.setdefault(number, []).append(name)
-        for names in meant.values():
-            self.pairs |= set(map(frozenset, combinations(names, 2)))
-
-    def state(self) -> tuple[tuple[str, int], ...]:
-        """What the names mean, but for the numbers."""
-        first: dict[int, int] = {}
-        return tuple(
-            (n, first.setdefault(self.meaning[n], len(first))) for n in sorted(self.meaning)
-        )
-
-    def run(self, body: Sequence[Stmt]) -> None:
-        """Run through the moves of the statements."""
+    def run(self, body: Sequence[Stmt], states: set[State]) -> set[State]:
+        """The states behind the statements, from those before them."""
         for s in body:
             match s:
                 case Alloc(buffer=Buffer(name=name)) | Def(name=name):
-                    self.make(name)
+                    states = {_moved(state, {name: None}) for state in states}
                 case Host(makes=makes):
-                    for name in makes:
-                        self.make(name)
+                    states = {_moved(state, dict.fromkeys(makes)) for state in states}
                 case Bind():
-                    values = [self.of(b) for b in s.buffers]
-                    self.meaning.update(zip(s.names, values, strict=True))
+                    moves: dict[str, str | None] = dict(zip(s.names, s.buffers, strict=True))
+                    states = {_moved(state, moves) for state in states}
                 case Write() | Stage():
-                    for x in statements((s,)):
-                        if isinstance(x, Write):
-                            self.of(x.buffer)
-                    self.launch()
+                    for group in set().union(*states):
+                        self.pairs |= set(map(frozenset, combinations(group, 2)))
+                case Jump():
+                    self.left |= states
                 case For() | While():
-                    seen = set()
-                    for _ in range(MAX_ROUNDS):
-                        self.run(s.body)
-                        if self.state() in seen:
-                            break
-                        seen.add(self.state())
+                    states = self.loop(s.body, states)
                 case If():
-                    for block in blocks(s):
-                        self.run(block)
+                    states = self.run(s.body, states) | self.run(s.orelse, states)
+        return states
+
+    def loop(self, body: Sequence[Stmt], states: set[State]) -> set[State]:
+        """The states at the start of any iteration, which are those behind the loop, too."""
+        outer, self.left = self.left, set()
+        new = states
+        while new:
+            known = states
+            states = states | self.run(body, new) | self.left
+            if len(states) > MOST_STATES:
+                states = {_joined(states)}
+            new = states - known
+        self.left = outer
+        return states
+
+
+def _moved(state: State, moves: Mapping[str, str | None]) -> State:
+    """The state once names mean other arrays, all at once; None is a new array."""
+    group_of = {n: group for group in state for n in group}
+    meaning: dict[str, object] = {n: group_of.get(n, n) for n in {*group_of, *moves.values()} if n}
+    meaning |= {n: object() if array is None else meaning[array] for n, array in moves.items()}
+    groups: dict[object, set[str]] = {}
+    for name, array in meaning.items():
+        groups.setdefault(array, set()).add(name)
+    return frozenset(frozenset(g) for g in groups.values() if len(g) > 1)
+
+
+def _joined(states: Iterable[State]) -> State:
+    """One state for many: what is one array in any of them is one array."""
+    groups: list[frozenset[str]] = []
+    for group in {g for state in states for g in state}:
+        meeting = [g for g in groups if g & group]
+        groups = [g for g in groups if not g & group] + [group.union(*meeting)]
+    return frozenset(groups)

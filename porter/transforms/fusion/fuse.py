@@ -1,4 +1,4 @@
-"""Fusion: as few stages as legal."""
+"""Fusion: its steps until none of them finds anything to do."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from porter.transforms.fusion.fills import merge_fills
 from porter.transforms.fusion.joining import join_neighbours
 from porter.transforms.fusion.sinking import sink_loops
 
-#: a fill that became a branch and a loop that went into the threads may be neighbours of others
-STEPS = (join_neighbours, merge_fills, sink_loops, join_neighbours)
+#: each may make neighbours of stages that another one joins; what is joined allocates its arrays
+#: first, and a name means fewer arrays behind its allocation
+STEPS = (join_neighbours, merge_fills, sink_loops)
 
 
 def fuse(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
-    """The pass."""
-    for step in STEPS:
-        body = step(body, context)
+    """The pass: as few stages as legal.  Each step leaves fewer statements or loops of the host."""
+    before: tuple[ir.Stmt, ...] = ()
+    while body != before:
+        before = body
+        for step in STEPS:
+            body = step(body, context)
     return body

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
@@ -78,7 +78,7 @@ def accesses(body: Sequence[ir.Stmt], variant: frozenset[str] = frozenset()) -> 
         for e in expressions(stmt):
             yield from reads(e, own, stmt.origin)
         if inside and lets is None:
-            lets = {s.name for s in statements(tuple(body)) if isinstance(s, ir.Let)}
+            lets = assigned_locals(body)
         inner = variant | {stmt.index} if isinstance(stmt, ir.For) else variant
         for block in inside:
             yield from accesses(block, inner | own | (lets or set()))
@@ -168,6 +168,11 @@ def _locals_of(stmt: ir.Stmt) -> frozenset[str]:
         for e in expressions(s):
             found |= {x.name for x in walk(e) if isinstance(x, ir.Local)}
     return frozenset(found)
+
+
+def assigned_locals(body: Iterable[ir.Stmt]) -> set[str]:
+    """The scalar variables that statements assign."""
+    return {s.name for s in statements(tuple(body)) if isinstance(s, ir.Let)}
 
 
 @remembered

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import Access, accesses
 from porter.ir.aliasing import Aliases
-from porter.ir.rebuild import map_blocks, map_exprs
+from porter.ir.rebuild import rename_arrays
 
 
 def under_one_name(loop: ir.For, program: ir.Program) -> ir.For:
@@ -19,21 +18,7 @@ def under_one_name(loop: ir.For, program: ir.Program) -> ir.For:
         one, other = sorted(pair)
         if pair <= touched:
             names[other] = names.get(one, one)
-    renamed = _renamed(loop, names) if names else loop
-    assert isinstance(renamed, ir.For)
-    return renamed
-
-
-def _renamed(s: ir.Stmt, names: dict[str, str]) -> ir.Stmt:
-    def change(e: ir.Expr) -> ir.Expr | None:
-        if isinstance(e, ir.Load) and e.buffer in names:
-            return replace(e, buffer=names[e.buffer])
-        return None
-
-    s = map_exprs(map_blocks(s, lambda b: tuple(_renamed(t, names) for t in b)), change)
-    if isinstance(s, ir.Write) and s.buffer in names:
-        return replace(s, buffer=names[s.buffer])
-    return s
+    return rename_arrays(loop, names) if names else loop
 
 
 def read_by_another_name(found: Sequence[Access], name: str, aliases: Aliases) -> bool:

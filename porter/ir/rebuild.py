@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TypeVar, cast
 
 from porter.dtypes.dtype import DType
 from porter.ir.nodes import (
@@ -32,8 +33,9 @@ from porter.ir.nodes import (
     Write,
 )
 from porter.ir.walk import rewrite, rewrite_poly, substitute, substitute_poly
-from porter.sizes.polynomial import Atom, Data, Poly
+from porter.sizes.polynomial import Atom, Data, Poly, sym
 
+S = TypeVar("S", bound=Stmt)
 PolyMap = Callable[[Poly], Poly]
 DTypeMap = Callable[[DType], DType]
 
@@ -71,7 +73,7 @@ def map_expr(expr: Expr, poly: PolyMap, dtype: DTypeMap) -> Expr:
             return expr
 
 
-def map_statement(stmt: Stmt, poly: PolyMap, dtype: DTypeMap) -> Stmt:
+def map_statement(stmt: S, poly: PolyMap, dtype: DTypeMap) -> S:
     """A statement with every size and dtype replaced, nested ones included."""
 
     def expr(e: Expr) -> Expr:
@@ -85,8 +87,12 @@ def map_statement(stmt: Stmt, poly: PolyMap, dtype: DTypeMap) -> Stmt:
     return map_parts(stmt, expr, size, dtype)
 
 
-def map_parts(stmt: Stmt, expr: Callable[[Expr], Expr], size: PolyMap, dtype: DTypeMap) -> Stmt:
+def map_parts(stmt: S, expr: Callable[[Expr], Expr], size: PolyMap, dtype: DTypeMap) -> S:
     """A statement with its expressions, sizes and dtypes replaced by the given functions."""
+    return cast(S, _map_parts(stmt, expr, size, dtype))
+
+
+def _map_parts(stmt: Stmt, expr: Callable[[Expr], Expr], size: PolyMap, dtype: DTypeMap) -> Stmt:
 
     def axes(items: tuple[Axis, ...]) -> tuple[Axis, ...]:
         return tuple(Axis(a.name, size(a.hi), size(a.lo)) for a in items)
@@ -123,24 +129,61 @@ def map_parts(stmt: Stmt, expr: Callable[[Expr], Expr], size: PolyMap, dtype: DT
     return stmt
 
 
-def rename_axes(stmt: Stmt, values: Mapping[str, Poly]) -> Stmt:
+def rename_axes(stmt: S, values: Mapping[str, Poly]) -> S:
     """A statement with index symbols replaced in it."""
     return map_parts(
         stmt, lambda e: substitute(e, values), lambda p: substitute_poly(p, values), lambda d: d
     )
 
 
-def map_exprs(stmt: Stmt, change: Callable[[Expr], Expr | None]) -> Stmt:
+def map_exprs(stmt: S, change: Callable[[Expr], Expr | None]) -> S:
     """A statement with sub-expressions replaced, those in subscripts included."""
     return map_parts(
         stmt, lambda e: rewrite(e, change), lambda p: rewrite_poly(p, change), lambda d: d
     )
 
 
-def map_blocks(stmt: Stmt, change: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Stmt:
+def map_blocks(stmt: S, change: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> S:
     """A statement with each of its statement lists replaced."""
     if isinstance(stmt, If):
         return replace(stmt, body=change(stmt.body), orelse=change(stmt.orelse))
     if isinstance(stmt, (For, While, Stage)):
         return replace(stmt, body=change(stmt.body))
     return stmt
+
+
+def variables_as(values: Mapping[str, Expr]) -> Callable[[Expr], Expr | None]:
+    """A change that puts values in place of variables."""
+    return lambda e: values.get(e.name) if isinstance(e, Local) else None
+
+
+def rename_variables(stmt: S, names: Mapping[str, str]) -> S:
+    """A statement with variables renamed, in it and where it assigns them."""
+
+    def change(e: Expr) -> Expr | None:
+        return replace(e, name=names[e.name]) if isinstance(e, Local) and e.name in names else None
+
+    def assigned(s: Stmt) -> Stmt:
+        if isinstance(s, Let):
+            return replace(s, name=names.get(s.name, s.name))
+        return map_blocks(s, lambda b: tuple(map(assigned, b)))
+
+    stmt = rename_axes(map_exprs(stmt, change), {n: sym(new) for n, new in names.items()})
+    return cast(S, assigned(stmt))
+
+
+def rename_arrays(stmt: S, names: Mapping[str, str]) -> S:
+    """A statement with other names for arrays that it reads or stores into."""
+
+    def change(e: Expr) -> Expr | None:
+        if not isinstance(e, Load) or e.buffer not in names:
+            return None
+        index = tuple(rewrite_poly(p, change) for p in e.index)
+        return replace(e, buffer=names[e.buffer], index=index)
+
+    def stored(s: Stmt) -> Stmt:
+        if isinstance(s, Write):
+            return replace(s, buffer=names.get(s.buffer, s.buffer))
+        return map_blocks(s, lambda b: tuple(map(stored, b)))
+
+    return cast(S, stored(map_exprs(stmt, change)))

@@ -17,8 +17,8 @@ from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.rebuild import map_blocks, map_expr
-from porter.ir.walk import children, free_names, rewrite, statements, substitute, written_buffers
-from porter.sizes.polynomial import Poly
+from porter.ir.walk import children, free_names, rewrite, substitute, walk, written_buffers
+from porter.sizes.polynomial import Poly, sym
 from porter.transforms.arrays.unreached import guarded
 
 
@@ -51,7 +51,7 @@ def _hoisted(
             if not isinstance(e, ir.Reduce):
                 return None
             used = free_names(e)
-            kept = [a for a in domain if a.name in used or _bound_needs(a, e, domain)]
+            kept = [a for a in domain if a.name in used or _bounds(a, domain)]
             inner = replace(e, body=hoist(e.body, [*domain, *e.axes]))
             again = isinstance(s, ir.Def) and e is not s.body and _canonical(e, kept) in twice
             if len(kept) == len(domain) and not again:
@@ -79,7 +79,7 @@ def _repeated(body: Sequence[ir.Stmt]) -> set[ir.Expr]:
 def _count(expr: ir.Expr, domain: Sequence[ir.Axis], seen: dict[ir.Expr, int]) -> None:
     if isinstance(expr, ir.Reduce):
         used = free_names(expr)
-        kept = [a for a in domain if a.name in used or _bound_needs(a, expr, domain)]
+        kept = [a for a in domain if a.name in used or _bounds(a, domain)]
         key = _canonical(expr, kept)
         seen[key] = seen.get(key, 0) + 1
         domain = [*domain, *expr.axes]
@@ -87,9 +87,8 @@ def _count(expr: ir.Expr, domain: Sequence[ir.Axis], seen: dict[ir.Expr, int]) -
         _count(child, domain, seen)
 
 
-def _bound_needs(axis: ir.Axis, e: ir.Expr, domain: Sequence[ir.Axis]) -> bool:
-    """An axis that bounds another used axis must be kept with it."""
-    del e
+def _bounds(axis: ir.Axis, domain: Sequence[ir.Axis]) -> bool:
+    """Whether an axis bounds another one, which must be kept with it."""
     return any(axis.name in (a.lo.names() | a.hi.names()) for a in domain)
 
 
@@ -105,27 +104,27 @@ def _define(
         shifted = {a.name: names[a.name] + a.lo for a in kept}
         axes = tuple(ir.Axis(n.name, n.extent) for n in new)
         buffer = context.buffer(RESULT_NAMES[e.op], axes, e.dtype)
-        inner, _ = _fresh_bound(substitute(e, shifted), context)
+        inner = _fresh_bound(substitute(e, shifted), context)
         before.append(ir.Def(buffer.name, axes, e.dtype, inner, origin))
         sources = frozenset(a.buffer for a in reads(e, frozenset(), origin))
         known[key] = (buffer.name, sources)
     return ir.Load(known[key][0], index, e.dtype)
 
 
-def _fresh_bound(e: ir.Expr, context: Context) -> tuple[ir.Expr, None]:
+def _fresh_bound(e: ir.Expr, context: Context) -> ir.Expr:
     assert isinstance(e, ir.Reduce)
     axes, names = context.fresh_axes(e.axes)
-    return replace(e, axes=axes, body=substitute(e.body, names)), None
+    return replace(e, axes=axes, body=substitute(e.body, names))
 
 
 def _canonical(e: ir.Expr, kept: Sequence[ir.Axis]) -> ir.Expr:
     """The expression with its indices named by position, so that equal ones are equal."""
-    names = {a.name: _numbered(k, "free") for k, a in enumerate(kept)}
+    names = {a.name: sym(f"?free{k}", True) for k, a in enumerate(kept)}
     e = substitute(e, names)
     bound: dict[str, Poly] = {}
-    for r in _reductions(e):
-        for a in r.axes:
-            bound.setdefault(a.name, _numbered(len(bound), "bound"))
+    for r in walk(e):
+        for a in r.axes if isinstance(r, ir.Reduce) else ():
+            bound.setdefault(a.name, sym(f"?bound{len(bound)}", True))
 
     def poly(p: Poly) -> Poly:
         return p.replace(bound)
@@ -139,18 +138,3 @@ def _canonical(e: ir.Expr, kept: Sequence[ir.Axis]) -> ir.Expr:
         return None
 
     return rewrite(canonical, rename)
-
-
-def _numbered(k: int, word: str) -> Poly:
-    from porter.sizes.polynomial import sym
-
-    return sym(f"?{word}{k}", True)
-
-
-def _reductions(e: ir.Expr) -> list[ir.Reduce]:
-    from porter.ir.walk import walk
-
-    return [x for x in walk(e) if isinstance(x, ir.Reduce)]
-
-
-__all__ = ["hoist_reductions", "statements"]

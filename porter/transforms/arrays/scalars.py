@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import exposed_locals
+from porter.analyses.accesses import assigned_locals, exposed_locals
 from porter.diagnostics import Refusal, refusal
 from porter.dtypes.dtype import DType
 from porter.ir.context import Context
 from porter.ir.rebuild import map_blocks, map_exprs
-from porter.ir.walk import host_level, locals_of, statements, walk
+from porter.ir.walk import host_level, locals_of, rewrite, walk
 
 
 def device_scalars(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
@@ -60,7 +60,7 @@ def _convert(
     for s in body:
         own = names
         if isinstance(s, ir.Stage):
-            private = {x.name for x in statements(s.body) if isinstance(x, ir.Let)}
+            private = assigned_locals(s.body)
             clash = private & exposed_locals(s.body)
             own = {n: t for n, t in names.items() if n not in private or n in clash}
 
@@ -70,11 +70,10 @@ def _convert(
             return None
 
         if isinstance(s, ir.Let) and s.name in names:
-            value = map_exprs(s, change)
-            assert isinstance(value, ir.Let)
+            value = rewrite(s.value, change)
             if s.name in late and s.name not in locals_of(s.value):
                 result.append(ir.Alloc(context.buffers[s.name], s.origin))
-            result.append(ir.Write(s.name, (), (), value.value, s.origin))
+            result.append(ir.Write(s.name, (), (), value, s.origin))
             continue
         if not isinstance(s, ir.Stage):
             s = map_blocks(s, lambda b: _convert(b, names, late, context))

@@ -11,7 +11,7 @@ from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.axes import symbols
 from porter.ir.context import Context
-from porter.ir.rebuild import map_blocks, map_exprs
+from porter.ir.rebuild import map_blocks
 from porter.ir.walk import blocks, own_level, statements, walk
 from porter.sizes.polynomial import Poly
 from porter.transforms.fusion.scalar_replacement import as_local, picks, surely_writes, touches
@@ -142,22 +142,11 @@ def _promoted(
     last = replace(origin, looped=True, late=True)
     store = ir.Write(name, (), index, ir.Local(local, buffer.dtype), last)
     if not tests:
-        body = _renamed_local(as_local(stage.body, name), name, local)
+        body = as_local(stage.body, name, local)
         return ir.Stage(stage.axes, (*head, *body, store), stage.origin)
     at = next(k for k, s in enumerate(stage.body) if touches(s, name))
-    loop = _renamed_local(as_local(stage.body[at : at + 1], name), name, local)
+    loop = as_local(stage.body[at : at + 1], name, local)
     block: tuple[ir.Stmt, ...] = (*head, *loop, store)
     for test in reversed(tests):
         block = (ir.If(test, block, (), stage.body[at].origin),)
     return ir.Stage(stage.axes, (*stage.body[:at], *block, *stage.body[at + 1 :]), stage.origin)
-
-
-def _renamed_local(body: tuple[ir.Stmt, ...], old: str, new: str) -> tuple[ir.Stmt, ...]:
-    def change(e: ir.Expr) -> ir.Expr | None:
-        return ir.Local(new, e.dtype) if isinstance(e, ir.Local) and e.name == old else None
-
-    def convert(s: ir.Stmt) -> ir.Stmt:
-        s = map_blocks(map_exprs(s, change), lambda b: tuple(convert(x) for x in b))
-        return replace(s, name=new) if isinstance(s, ir.Let) and s.name == old else s
-
-    return tuple(convert(s) for s in body)

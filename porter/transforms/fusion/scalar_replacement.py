@@ -9,7 +9,7 @@ from porter import ir
 from porter.analyses.accesses import Access, accesses, touched
 from porter.ir.context import Context
 from porter.ir.rebuild import map_blocks, map_exprs
-from porter.ir.walk import host_level, remembered, walk
+from porter.ir.walk import host_level, remembered, rewrite, walk
 from porter.sizes.polynomial import Poly
 
 
@@ -36,7 +36,7 @@ def _replaced(
                 buffer = context.buffers[name]
                 if buffer.parameter or users[name] != 1 or not _private(s, name, own):
                     continue
-                s = replace(s, body=as_local(s.body, name))
+                s = replace(s, body=as_local(s.body, name, name))
                 gone.add(name)
             result.append(s)
         else:
@@ -93,17 +93,15 @@ def surely_writes(s: ir.Stmt, name: str) -> bool:
     return False
 
 
-def as_local(body: tuple[ir.Stmt, ...], name: str) -> tuple[ir.Stmt, ...]:
-    """Statements with a variable of the array's name in place of its element."""
+def as_local(body: tuple[ir.Stmt, ...], name: str, local: str) -> tuple[ir.Stmt, ...]:
+    """Statements with a variable in place of the one element of an array that they touch."""
 
     def change(e: ir.Expr) -> ir.Expr | None:
-        return ir.Local(name, e.dtype) if isinstance(e, ir.Load) and e.buffer == name else None
+        return ir.Local(local, e.dtype) if isinstance(e, ir.Load) and e.buffer == name else None
 
     def convert(s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, ir.Write) and s.buffer == name:
-            changed = map_exprs(s, change)
-            assert isinstance(changed, ir.Write)
-            return ir.Let(name, changed.body, s.origin)
+            return ir.Let(local, rewrite(s.body, change), s.origin)
         s = map_blocks(s, lambda b: tuple(convert(x) for x in b))
         return map_exprs(s, change)
 

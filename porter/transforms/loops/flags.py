@@ -13,7 +13,7 @@ from porter import ir
 from porter.analyses.accesses import accesses, used_locals
 from porter.analyses.obstacles import obstacle
 from porter.ir.context import Context
-from porter.ir.rebuild import map_blocks
+from porter.ir.rebuild import map_blocks, rename_arrays
 from porter.ir.scalars import cast
 from porter.ir.walk import free_names, locals_of, statements, walk, written_buffers
 
@@ -76,7 +76,7 @@ def set_in_place(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, 
                 back = [k for k, t in enumerate(body) if k > first and _copies(t, held, name)]
                 between = body[first + 1 : back[0]] if back else ()
                 if back and not any(a.buffer == name for a in accesses(between)):
-                    renamed = tuple(_renamed(t, held, name) for t in between)
+                    renamed = tuple(rename_arrays(t, {held: name}) for t in between)
                     rest = (*body[:first], *renamed, *body[back[0] + 1 :])
                     return set_in_place(rest, context)
     return body
@@ -87,8 +87,3 @@ def _copies(s: ir.Stmt, held: str, name: str) -> bool:
         case ir.Write(buffer=target, axes=(), body=ir.Load(buffer=source)):
             return target == name and source == held
     return False
-
-
-def _renamed(s: ir.Stmt, old: str, new: str) -> ir.Stmt:
-    s = map_blocks(s, lambda b: tuple(_renamed(t, old, new) for t in b))
-    return replace(s, buffer=new) if isinstance(s, ir.Write) and s.buffer == old else s

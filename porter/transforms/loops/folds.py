@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import exposed_locals
+from porter.analyses.accesses import assigned_locals, exposed_locals
 from porter.dtypes.dtype import BOOL, INT64
-from porter.ir.rebuild import map_exprs
+from porter.ir.rebuild import map_exprs, variables_as
 from porter.ir.scalars import cast
-from porter.ir.walk import free_names, locals_of, rewrite, statements
+from porter.ir.walk import free_names, locals_of, rewrite
 from porter.sizes.polynomial import Poly, maximum, sym
 
 _FOLDS = {
@@ -35,7 +35,7 @@ def fold_loop(loop: ir.For, after: set[str]) -> list[ir.Let] | None:
         return None
     body = _merged(body)
     lets = {s.name for s in body}
-    if {s.name for s in statements((loop,)) if isinstance(s, ir.Let)} & after - lets:
+    if assigned_locals((loop,)) & after - lets:
         return None
     if not all(_one_kind([s for s in body if s.name == name]) for name in lets):
         return None
@@ -113,9 +113,7 @@ def _folded_body(body: Sequence[ir.Stmt], after: set[str]) -> list[ir.Let] | Non
     flat: list[ir.Let] = []
     temporary: dict[str, ir.Expr] = {}
 
-    def change(e: ir.Expr) -> ir.Expr | None:
-        return temporary.get(e.name) if isinstance(e, ir.Local) else None
-
+    change = variables_as(temporary)
     exposed = exposed_locals(body) | after
     body = [x for s in _without_continue(body) for x in _alternatives(s)]
 
@@ -176,9 +174,7 @@ def _inlined(s: ir.If, needed: set[str]) -> ir.If | None:
     now: dict[str, ir.Expr] = {}
     kept: dict[str, ir.Let] = {}
 
-    def change(e: ir.Expr) -> ir.Expr | None:
-        return now.get(e.name) if isinstance(e, ir.Local) else None
-
+    change = variables_as(now)
     for x in s.body:
         if not isinstance(x, ir.Let):
             return None
@@ -196,7 +192,7 @@ def _alternatives(s: ir.Stmt) -> list[ir.Stmt]:
     """`if c: A else: B` as `if c: A` and `if not c: B`, where A does not change c."""
     if not isinstance(s, ir.If) or not s.orelse:
         return [s]
-    changed = {x.name for x in statements(s.body) if isinstance(x, ir.Let)}
+    changed = assigned_locals(s.body)
     if locals_of(s.cond) & changed or not all(isinstance(x, (ir.Let, ir.If)) for x in s.orelse):
         return [s]
     other = _negated(s.cond)

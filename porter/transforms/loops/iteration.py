@@ -8,25 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeVar, cast
+from typing import TypeVar
 
 from porter import ir
-from porter.analyses.accesses import expressions
+from porter.analyses.accesses import assigned_locals, expressions
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import same_extents, symbols
 from porter.ir.context import Context
 from porter.ir.ops import RESULT_NAMES
-from porter.ir.rebuild import map_blocks, map_exprs
-from porter.ir.walk import (
-    blocks,
-    free_names,
-    loaded,
-    locals_of,
-    rewrite_poly,
-    statements,
-    walk,
-    written_buffers,
-)
+from porter.ir.rebuild import map_blocks, map_exprs, rename_arrays
+from porter.ir.walk import blocks, free_names, loaded, locals_of, statements, walk, written_buffers
 from porter.ir.weights import weight
 from porter.transforms.arrays.materialise import inlined
 
@@ -72,19 +63,8 @@ def _renewed(s: ir.Def, rest: Sequence[ir.Stmt], context: Context) -> list[ir.St
             break
         buffer = context.buffer(s.name, r.axes, s.dtype)
         made = ir.Def(buffer.name, r.axes, s.dtype, r.body, r.origin)
-        return [*rest[:k], made, *(_read_from(x, s.name, buffer.name) for x in rest[k + 1 :])]
+        return [*rest[:k], made, *(rename_arrays(x, {s.name: buffer.name}) for x in rest[k + 1 :])]
     return list(rest)
-
-
-def _read_from(s: ir.Stmt, old: str, new: str) -> ir.Stmt:
-    def change(e: ir.Expr) -> ir.Expr | None:
-        if isinstance(e, ir.Load) and e.buffer == old:
-            index = tuple(rewrite_poly(p, change) for p in e.index)
-            return replace(e, buffer=new, index=index)
-        return None
-
-    s = map_blocks(map_exprs(s, change), lambda b: tuple(_read_from(x, old, new) for x in b))
-    return replace(s, buffer=new) if isinstance(s, ir.Write) and s.buffer == old else s
 
 
 def sums_apart(s: Element, context: Context) -> tuple[list[ir.Let], Element]:
@@ -104,7 +84,7 @@ def sums_apart(s: Element, context: Context) -> tuple[list[ir.Let], Element]:
         return known[e]
 
     new = map_exprs(s, change) if own else s
-    return before, cast(Element, new)
+    return before, new
 
 
 def _legal(s: ir.Def, rest: Sequence[ir.Stmt], aliases: Aliases) -> bool:
@@ -116,7 +96,7 @@ def _legal(s: ir.Def, rest: Sequence[ir.Stmt], aliases: Aliases) -> bool:
     changed: set[str] = set()
     for r in rest:
         written = aliases.with_others(written_buffers((r,)), arguments=True)
-        written |= {x.name for x in statements((r,)) if isinstance(x, ir.Let)}
+        written |= assigned_locals((r,))
         if any(True for _ in _uses((r,), s.name, ())):
             # an array statement reads all before it stores; what has blocks goes back and forth,
             # and where threads meet in an element they would read what others have stored

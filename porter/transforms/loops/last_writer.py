@@ -90,7 +90,6 @@ def _by_position(
     enter = rename_axes(
         ir.Write(last.name, (), index, position, s.origin, s.mask, True, "max"), names
     )
-    assert isinstance(enter, ir.Write)
     found = ir.Op("eq", (ir.Load(last.name, _inside(index), INT64), position), BOOL)
     return [
         ir.Alloc(last, s.origin),

@@ -25,7 +25,7 @@ from porter.diagnostics import Refusal, refusal
 from porter.dtypes.dtype import INT64
 from porter.ir.axes import loop_axis
 from porter.ir.context import Context
-from porter.ir.rebuild import map_blocks, map_exprs, rename_axes
+from porter.ir.rebuild import S, map_blocks, map_exprs, rename_axes
 from porter.ir.walk import locals_of, statements, substitute, walk
 from porter.sizes.polynomial import Poly, sym
 from porter.transforms.loops.flags import flags
@@ -64,7 +64,7 @@ def place_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, .
     return tuple(result)
 
 
-def _inside(stmt: ir.Stmt, after: set[str], context: Context) -> ir.Stmt:
+def _inside(stmt: S, after: set[str], context: Context) -> S:
     """The loops inside a host statement; what runs again may read its variables again."""
     outer = context.here
     inner = replace(outer, read_later=outer.read_later | after | exposed_locals((stmt,)))
@@ -78,7 +78,6 @@ def _inside(stmt: ir.Stmt, after: set[str], context: Context) -> ir.Stmt:
 def _while(loop: ir.While, after: set[str], context: Context) -> list[ir.Stmt]:
     mark = context.mark()
     placed = _inside(loop, after, context)
-    assert isinstance(placed, ir.While)
     touched = any(True for _ in accesses((loop,)))
     if context.program.allow_serial and touched and not _has_parallel_work((placed,)):
         context.back_to(mark)
@@ -154,7 +153,6 @@ def _in_order(loop: ir.For, after: set[str], context: Context, reason: Refusal) 
         return waves
     try:
         placed = _inside(loop, after, context)
-        assert isinstance(placed, ir.For)
         if _has_parallel_work(placed.body):
             return [placed]
     except Refusal as inner:

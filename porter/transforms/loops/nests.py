@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import exposed_locals, used_locals
+from porter.analyses.accesses import assigned_locals, exposed_locals, used_locals
 from porter.analyses.dependence import Nest, Site, sites
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.axes import Range
 from porter.ir.context import Context
-from porter.ir.rebuild import map_exprs, rename_axes
-from porter.ir.walk import own_level, statements, walk
+from porter.ir.rebuild import map_exprs, rename_axes, variables_as
+from porter.ir.walk import own_level, rewrite, statements, walk
 from porter.sizes.polynomial import Poly, maximum, minimum, sym
 
 # -- at once -----------------------------------------------------------------------------
@@ -46,18 +46,12 @@ def _single_store(body: Sequence[ir.Stmt]) -> tuple[ir.Write, set[str]] | None:
     if not body or not isinstance(body[-1], ir.Write) or body[-1].axes:
         return None
     values: dict[str, ir.Expr] = {}
-
-    def change(e: ir.Expr) -> ir.Expr | None:
-        return values.get(e.name) if isinstance(e, ir.Local) else None
-
+    change = variables_as(values)
     for s in body[:-1]:
         if not isinstance(s, ir.Let):
             return None
-        changed = map_exprs(s, change)
-        assert isinstance(changed, ir.Let)
-        values[s.name] = changed.value
+        values[s.name] = rewrite(s.value, change)
     store = map_exprs(body[-1], change)
-    assert isinstance(store, ir.Write)
     names = {n for p in store.index for n in p.names()}
     return None if names & values.keys() else (store, set(values))
 
@@ -85,8 +79,8 @@ def cut(loop: ir.For, after: set[str], context: Context) -> list[ir.For]:
 
 def _separable(loop: ir.For, k: int, found: list[Site], nest: Nest, after: set[str]) -> bool:
     first, second = loop.body[:k], loop.body[k:]
-    made = {s.name for s in statements(first) if isinstance(s, ir.Let)}
-    also = {s.name for s in statements(second) if isinstance(s, ir.Let)}
+    made = assigned_locals(first)
+    also = assigned_locals(second)
     if (made & (used_locals(second) | _index_names(second) | also)) or (also & used_locals(first)):
         return False
     if not all(isinstance(s, (ir.Let, ir.Write, ir.For, ir.If)) for s in loop.body):
@@ -158,9 +152,7 @@ def _fused(first: ir.For, second: ir.For, loop: ir.For, context: Context) -> ir.
     mine, theirs = sites(parts[0]), sites(parts[1])
     if any(_may_meet_at(nest, t, m, 1) for t in theirs for m in mine):
         return None
-    if {s.name for s in statements(first.body) if isinstance(s, ir.Let)} & exposed_locals(
-        second.body
-    ):
+    if assigned_locals(first.body) & exposed_locals(second.body):
         return None
     return ir.For(first.index, lo, hi, 1, (*parts[0], *parts[1]), first.origin)
 

@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import exposed_locals
+from porter.analyses.accesses import assigned_locals, exposed_locals, used_locals
 from porter.analyses.obstacles import obstacle
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.axes import symbols
 from porter.ir.context import Context
-from porter.ir.rebuild import map_blocks, map_exprs
+from porter.ir.rebuild import map_blocks, map_exprs, variables_as
 from porter.ir.scalars import cast
-from porter.ir.walk import loaded, locals_of, statements, substitute, walk, written_buffers
+from porter.ir.walk import loaded, locals_of, rewrite, statements, substitute, walk, written_buffers
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.loops.folds import fold_loop
 
@@ -101,14 +101,14 @@ class _Split:
                 result += inner
                 continue
             changed = map_exprs(s, self._now)
-            if any(n in self.carried and n not in self.running for n in _locals(s)):
+            if any(n in self.carried and n not in self.running for n in used_locals((s,))):
                 return None
             result.append(changed)
         return result
 
     def _branch(self, s: ir.If, cond: ir.Expr | None) -> list[ir.Stmt] | None:
         """A branch may accumulate where its condition holds."""
-        lets = {x.name for x in statements((s,)) if isinstance(x, ir.Let)}
+        lets = assigned_locals((s,))
         if not lets & self.carried:
             return [map_exprs(map_blocks(s, self._all), self._now)]
         if cond is not None or s.orelse:
@@ -151,9 +151,11 @@ class _Split:
 
     def _free(self, e: ir.Expr) -> ir.Expr | None:
         """The expression in terms of the index alone; None if the loop changes what it reads."""
-        e = _replaced(e, self.plain)
+        change = variables_as(self.plain)
+        for _ in self.plain:
+            e = rewrite(e, change)
         reads = loaded(e)
-        assigned = {x.name for x in statements(self.loop.body) if isinstance(x, ir.Let)}
+        assigned = assigned_locals(self.loop.body)
         return None if reads & self.written or locals_of(e) & assigned else e
 
     def _define(self, s: ir.Let, fold: str, op: str, term: ir.Expr) -> None:
@@ -177,23 +179,6 @@ class _Split:
         self.last[s.name] = ir.Let(
             s.name, ir.Select(some, after(length - 1), start, dtype), s.origin
         )
-
-
-def _locals(s: ir.Stmt) -> set[str]:
-    from porter.analyses.accesses import used_locals
-
-    return used_locals((s,))
-
-
-def _replaced(e: ir.Expr, values: dict[str, ir.Expr]) -> ir.Expr:
-    from porter.ir.walk import rewrite
-
-    def change(x: ir.Expr) -> ir.Expr | None:
-        return values.get(x.name) if isinstance(x, ir.Local) else None
-
-    for _ in values:
-        e = rewrite(e, change)
-    return e
 
 
 def _running(

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
-from porter.analyses.accesses import accesses, expressions
+from porter.analyses.accesses import accesses, assigned_locals, expressions
 from porter.analyses.dependence import carried
 from porter.analyses.reductions import has_data
 from porter.diagnostics import refusal
@@ -21,7 +21,7 @@ from porter.dtypes.dtype import INT64, DType
 from porter.ir.axes import loop_axis
 from porter.ir.context import Context
 from porter.ir.ops import UPDATES
-from porter.ir.rebuild import map_blocks, map_exprs, rename_axes
+from porter.ir.rebuild import map_blocks, map_exprs, rename_axes, variables_as
 from porter.ir.scalars import cast, operate
 from porter.ir.walk import free_names, locals_of, rewrite, statements, walk
 from porter.sizes.polynomial import Atom, Data, Poly
@@ -259,7 +259,7 @@ def last_stores(loop: ir.For, after: set[str]) -> list[ir.Stmt] | None:
 
     Only where the body does nothing but store values that do not depend on the stores.
     """
-    variables = {s.name for s in statements(loop.body) if isinstance(s, ir.Let)}
+    variables = assigned_locals(loop.body)
     if variables & after:
         return None
     found = list(_flat((loop,), (), None, {}))
@@ -292,10 +292,7 @@ def _flat(
 ) -> Iterator[ir.Write | None]:
     """The stores of nested loops over their whole domain; None for anything else."""
     known = dict(known)
-
-    def change(e: ir.Expr) -> ir.Expr | None:
-        return known.get(e.name) if isinstance(e, ir.Local) else None
-
+    change = variables_as(known)
     for s in body:
         match s:
             case ir.Let(name=name, value=value):
@@ -312,7 +309,6 @@ def _flat(
                 yield from _flat(then, axes, both, known)
             case ir.Write():
                 new = map_exprs(s, change)
-                assert isinstance(new, ir.Write)
                 if new.mask is not None and mask is not None:
                     yield None
                 origin = replace(new.origin, looped=True)

@@ -8,8 +8,8 @@ from porter import ir
 from porter.analyses.accesses import exposed_locals
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.context import Context
-from porter.ir.rebuild import map_exprs, rename_axes
-from porter.ir.walk import walk
+from porter.ir.rebuild import map_exprs, rename_axes, variables_as
+from porter.ir.walk import rewrite, walk
 from porter.sizes.polynomial import Data, Poly, maximum, sym
 
 
@@ -44,21 +44,15 @@ def _test(loop: ir.For, after: set[str]) -> ir.If | None:
     if isinstance(last.body[-1], ir.Jump) and last.body[-1].kind != "break":
         return None
     values: dict[str, ir.Expr] = {}
-
-    def change(e: ir.Expr) -> ir.Expr | None:
-        return values.get(e.name) if isinstance(e, ir.Local) else None
-
+    change = variables_as(values)
     for s in loop.body[:-1]:
         if not isinstance(s, ir.Let) or s.name in exposed_locals(loop.body) | after:
             return None
-        changed = map_exprs(s, change)
-        assert isinstance(changed, ir.Let)
-        values[s.name] = changed.value
+        values[s.name] = rewrite(s.value, change)
     if not all(isinstance(s, (ir.Let, ir.Jump, ir.Return)) for s in last.body):
         return None
     assigned = {s.name for s in last.body if isinstance(s, ir.Let)}
     test = map_exprs(last, change)
-    assert isinstance(test, ir.If)
     if any(isinstance(e, ir.Local) and e.name in assigned for e in walk(test.cond)):
         return None
     body = tuple(map_exprs(s, change) for s in last.body)

@@ -7,17 +7,15 @@ between what runs before such a loop and what runs behind it, nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import exposed_locals
 from porter.diagnostics import Diagnostic, Severity
 from porter.dtypes.dtype import BOOL, WEAK_INT, DType
 from porter.ir.context import Context
-from porter.ir.rebuild import map_blocks, map_exprs, rename_axes
+from porter.ir.rebuild import rename_variables
 from porter.ir.scalars import cast
 from porter.ir.walk import statements
-from porter.sizes.polynomial import sym
 
 Thread = Callable[[ir.Stmt, Context], list[ir.Stmt]]
 
@@ -36,7 +34,7 @@ def on_one_thread(
     needed = exposed_locals(body) & lets.keys()
     names = {n: context.fresh(n) for n in lets if n in needed or n in after}
     types = {n: lets[n].value.dtype for n in names}
-    inner = tuple(_renamed(s, names) for s in body)
+    inner = tuple(rename_variables(s, names) for s in body)
     # a variable that is read behind a loop that did not run keeps its value
     head = tuple(ir.Let(names[n], _before(n, types[n], context), loop.origin) for n in names)
     result: list[ir.Stmt] = []
@@ -66,14 +64,3 @@ def _note(loop: ir.For | ir.While) -> Diagnostic:
         loop.origin.span, severity=Severity.ADVICE,
         help="`--allow-serial` allowed it; rewrite the loop if it dominates the run time",
     )  # fmt: skip
-
-
-def _renamed(s: ir.Stmt, names: dict[str, str]) -> ir.Stmt:
-    def change(e: ir.Expr) -> ir.Expr | None:
-        if isinstance(e, ir.Local) and e.name in names:
-            return replace(e, name=names[e.name])
-        return None
-
-    s = rename_axes(map_exprs(s, change), {n: sym(new) for n, new in names.items()})
-    s = map_blocks(s, lambda b: tuple(_renamed(x, names) for x in b))
-    return replace(s, name=names[s.name]) if isinstance(s, ir.Let) and s.name in names else s

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
-from porter.analyses.accesses import exposed_locals
+from porter.analyses.accesses import assigned_locals, exposed_locals
 from porter.analyses.dependence import Nest, Pair, Site, sites
 from porter.dtypes.dtype import WEAK_INT
 from porter.ir.axes import Range
@@ -46,7 +46,7 @@ def wavefront(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] 
     if nested is None:
         return None
     inner, body = nested
-    lets = {s.name for s in statements(body) if isinstance(s, ir.Let)}
+    lets = assigned_locals(body)
     if lets & (after | exposed_locals(body)) or not _threadlike(body):
         return None
     ranges = (Range.of(loop), Range.of(inner))
@@ -79,7 +79,7 @@ def _nested(loop: ir.For) -> tuple[ir.For, tuple[ir.Stmt, ...]] | None:
             isinstance(e, ir.Reduce) or getattr(e, "buffer", "") in written for e in walk(s.value)
         ):
             return None
-    if names & {s.name for s in statements(inner.body) if isinstance(s, ir.Let)}:
+    if names & assigned_locals(inner.body):
         return None
     if names & (inner.lo.names() | inner.hi.names()):
         return None

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses
+from porter.analyses.accesses import accesses
+from porter.analyses.aliases import read_by_another_name
 from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64
+from porter.ir.aliasing import Aliases
 from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.rebuild import map_blocks
@@ -19,16 +21,18 @@ from porter.transforms.fusion.scalar_replacement import as_local, picks, surely_
 
 def promote_elements(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """An element that a thread updates in a loop is a local variable until the end."""
-    result: list[ir.Stmt] = []
-    for s in body:
-        if isinstance(s, ir.Stage):
-            result.append(_in_registers(s, context))
-        else:
-            result.append(map_blocks(s, lambda b: promote_elements(b, context)))
-    return tuple(result)
+    aliases = Aliases.of(body, context.buffers)
+
+    def block(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
+        return tuple(
+            _in_registers(s, aliases, context) if isinstance(s, ir.Stage) else map_blocks(s, block)
+            for s in body
+        )
+
+    return block(body)
 
 
-def _in_registers(stage: ir.Stage, context: Context) -> ir.Stage:
+def _in_registers(stage: ir.Stage, aliases: Aliases, context: Context) -> ir.Stage:
     if any(isinstance(x, ir.Jump) for x in own_level(stage.body)):
         return stage
     found = list(accesses(stage.body))
@@ -44,8 +48,8 @@ def _in_registers(stage: ir.Stage, context: Context) -> ir.Stage:
             continue
         if not fixed or not all(picks(index, a) for a in stage.axes):
             continue
-        if context.buffers[name].parameter and _others_read(found, name, context):
-            continue  # another argument may be the same array
+        if read_by_another_name(found, name, aliases):
+            continue
         tests = _tests(stage, name, index, context.buffers[name])
         if tests is not None:
             stage = _promoted(stage, name, index, tests, context)
@@ -116,14 +120,6 @@ def _sides(tests: Sequence[ir.Expr]) -> list[Poly]:
     return [
         a.poly for e in tests if isinstance(e, ir.Op) for a in e.args if isinstance(a, ir.Value)
     ]
-
-
-def _others_read(found: Sequence[Access], name: str, context: Context) -> bool:
-    ndim = len(context.buffers[name].shape)
-    return any(
-        a.buffer != name and context.buffers[a.buffer].parameter and len(a.index) == ndim
-        for a in found
-    )
 
 
 def _bound_inside(body: Sequence[ir.Stmt]) -> set[str]:

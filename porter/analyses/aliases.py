@@ -11,12 +11,18 @@ from porter.ir.rebuild import rename_arrays
 
 
 def under_one_name(loop: ir.For, program: ir.Program) -> ir.For:
-    """The loop with one name for the arrays that may be the same in it."""
+    """The loop with one name for the arrays that may be the same in it.
+
+    Two names for arguments that are one array only on some paths keep their names: the host
+    tests at the launch whether they are.
+    """
     touched = {a.buffer for a in accesses((loop,))}
     names: dict[str, str] = {}
-    for pair in Aliases.of(program.body, program.buffers).pairs:
+    aliases = Aliases.of(program.body, program.buffers)
+    for pair in aliases.pairs:
         one, other = sorted(pair)
-        if pair <= touched:
+        tested = pair not in aliases.certain and all(map(aliases.arguments, pair))
+        if pair <= touched and not tested:
             names[other] = names.get(one, one)
     return rename_arrays(loop, names) if names else loop
 

@@ -26,11 +26,13 @@ MOST_STATES = 64
 
 @dataclass(frozen=True)
 class Aliases:
-    """`moves` are (variable, array that it is bound to), `pairs` names that meet at a launch."""
+    """`moves` are (variable, array that it is bound to), `pairs` names that meet at a launch,
+    `certain` those of them that meet there whatever path leads to it."""
 
     buffers: Mapping[str, Buffer] = field(default_factory=dict)
     moves: Collection[tuple[str, str]] = ()
     pairs: AbstractSet[Pair] = frozenset()
+    certain: AbstractSet[Pair] = frozenset()
 
     @staticmethod
     def of(body: Sequence[Stmt], buffers: Mapping[str, Buffer]) -> Aliases:
@@ -39,7 +41,7 @@ class Aliases:
         moves = dict.fromkeys(m for s in binds for m in zip(s.names, s.buffers, strict=True))
         walk = _Walk()
         walk.run(body, {frozenset()})
-        return Aliases(buffers, tuple(moves), walk.pairs)
+        return Aliases(buffers, tuple(moves), walk.pairs, walk.certain)
 
     # -- at any time -------------------------------------------------------------------
 
@@ -87,6 +89,7 @@ class _Walk:
 
     def __init__(self) -> None:
         self.pairs: set[Pair] = set()
+        self.certain: set[Pair] = set()
         self.left: set[State] = set()  # at `break` and `continue` of the innermost loop
 
     def run(self, body: Sequence[Stmt], states: set[State]) -> set[State]:
@@ -101,8 +104,9 @@ class _Walk:
                     moves: dict[str, str | None] = dict(zip(s.names, s.buffers, strict=True))
                     states = {_moved(state, moves) for state in states}
                 case Write() | Stage():
-                    for group in set().union(*states):
-                        self.pairs |= set(map(frozenset, combinations(group, 2)))
+                    met = [_pairs(state) for state in states]
+                    self.pairs.update(*met)
+                    self.certain |= set.intersection(*met) if met else set()
                 case Jump():
                     self.left |= states
                 case For() | While():
@@ -123,6 +127,10 @@ class _Walk:
             new = states - known
         self.left = outer
         return states
+
+
+def _pairs(state: State) -> set[Pair]:
+    return {frozenset(pair) for group in state for pair in combinations(group, 2)}
 
 
 def _moved(state: State, moves: Mapping[str, str | None]) -> State:

@@ -17,6 +17,7 @@ from typing import ClassVar, Protocol, TypeAlias
 from porter import ir
 from porter.analyses.accesses import expressions
 from porter.dtypes.dtype import INT64
+from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.walk import rewrite, statements
@@ -134,13 +135,15 @@ class Grid:
 
 @dataclass
 class Around:
-    """What a schedule may know of the program: names, how many statements touch an array.
+    """What a schedule may know of the program: names, how many statements touch an array, which
+    names may mean one array.
 
     What it adds to `dropped` needs no array: only one kernel uses it, in registers.
     """
 
     context: Context
     users: Mapping[str, int]
+    aliases: Aliases = field(default_factory=Aliases)
     dropped: set[str] = field(default_factory=set)
 
 

@@ -10,6 +10,7 @@ from porter import ir
 from porter.analyses.accesses import touched
 from porter.analyses.escapes import escaping
 from porter.diagnostics import refusal
+from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
 from porter.ir.walk import host_level, statements
 from porter.schedule.base import Around, Kernel, Schedule
@@ -25,7 +26,7 @@ class Grouping:
     def __init__(self, body: tuple[ir.Stmt, ...], context: Context) -> None:
         self.context = context
         users = Counter(name for s in host_level(body) for name in touched(s))
-        self.around = Around(context, users)
+        self.around = Around(context, users, Aliases.of(body, context.buffers))
         binds = [s for s in statements(body) if isinstance(s, ir.Bind)]
         self.bound = {n for s in binds for n in (*s.names, *s.buffers)}
         # unbound behind a loop without iterations, as in Python

@@ -14,6 +14,7 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import Access, accesses, expressions
 from porter.analyses.reductions import can_share, known_bounds, reductions
+from porter.ir.aliasing import Aliases
 from porter.ir.axes import same_extents, symbols
 from porter.ir.rebuild import map_exprs, rename_axes
 from porter.ir.walk import free_names, loaded, rewrite, statements, walk
@@ -66,7 +67,7 @@ class Rows(Schedule):
         if not fits or not same_extents(rows, s.axes[:count]):
             return None
         moved = _onto(rows, s)
-        if not _within(kernel, moved, around.context.buffers):
+        if not _within(kernel, moved, around.aliases):
             return None
         step = fold_of(moved, around.context) if isinstance(moved, ir.Write) else moved
         return replace(kernel, steps=(*kernel.steps, step))
@@ -158,13 +159,15 @@ def _members(kernel: Kernel) -> list[ir.Write | ir.Stage]:
     return [s for s in steps if s is not None]
 
 
-def _within(kernel: Kernel, s: ir.Stmt, buffers: Mapping[str, ir.Buffer]) -> bool:
+def _within(kernel: Kernel, s: ir.Stmt, aliases: Aliases) -> bool:
     """Whether everything that both touch, one of them writing, stays in the row's block."""
     related = False
     for x in accesses(_members(kernel)):
         for y in accesses((s,)):
             if x.buffer != y.buffer:
-                if x.write and buffers[x.buffer].parameter and buffers[y.buffer].parameter:
+                if (x.write or y.write) and aliases.meet(x.buffer, y.buffer):
+                    return False
+                if x.write and aliases.arguments(x.buffer) and aliases.arguments(y.buffer):
                     return False
                 continue
             related = True

@@ -46,7 +46,8 @@ class Total(Schedule):
         """A total over the same domain that needs nothing of this one."""
         if not isinstance(s, ir.Write) or s.schedule is not self:
             return None
-        if {a.buffer for a in accesses((s,))} & {f.name for f in kernel.folds}:
+        results = around.aliases.with_others(f.name for f in kernel.folds)
+        if {a.buffer for a in accesses((s,))} & results:
             return None
         mine = [r for _, r in kernel.folds[0].reductions]
         if not all(same_extents(r.axes, mine[0].axes) for r in [*mine, *reductions(s.body)]):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from porter import ir
 from porter.diagnostics import Refusal
+from porter.ir.aliasing import Aliases
 from porter.ir.walk import statements
 from porter.lowering.state.emitter import Emitter
 from porter.lowering.state.part import Part
@@ -33,12 +34,14 @@ class AliasState(Part):
         origin = self.out.place.origin
         return ir.Bind(tuple(v for v, _ in moves), tuple(s for _, s in moves), origin)
 
+    @property
+    def known(self) -> Aliases:
+        """What the moves so far say."""
+        return Aliases(self.out.buffers, self.moves)
+
     def may_be(self, buffer: str) -> set[str]:
         """The buffer, and all that variables may make one array with it."""
-        same = {buffer}
-        while more := {n for pair in self.moves if same.intersection(pair) for n in pair} - same:
-            same |= more
-        return same
+        return self.known.same(buffer)
 
     def snapshot(self, buffer: str, name: str) -> None:
         """`name` holds elements of the buffer as they are now, where NumPy may have a view.
@@ -65,8 +68,7 @@ class AliasState(Part):
         they may turn out to be one array."""
         for w in sorted(self.may_be(written)):
             for r in sorted({n for k in kept for n in self.may_be(k)} - {w}):
-                one, other = self.out.buffers[w], self.out.buffers[r]
-                if one.parameter and other.parameter and one.is_like(other):
+                if self.known.given_twice(w, r):
                     self.no_alias.add((w, r))
 
     def may_share(self, buffer: str) -> Refusal:

@@ -39,7 +39,8 @@ from mutations_state import STATE_KINDS
 
 from porter.codegen.module.header import parse
 from porter.verify.evidence import FAILED, FunctionEvidence
-from porter.verify.run import needs_emulator, verify_module
+from porter.verify.job import needs_emulator
+from porter.verify.run import verify_module
 
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "tests" / "golden"

@@ -1,4 +1,4 @@
-"""Why a proof without a difference shows too little, in words, and what helps."""
+"""Why a verification without a difference shows too little, in words, and what helps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from porter.verify.checks.verifier import Proof
+from porter.verify.checks.verification import Verification
 
 _ABSENT = re.compile(r"No module named '([\w.]+)'")
 _UNNAMED = re.compile(r"name '(\w+)' is not defined")
@@ -22,16 +22,20 @@ class Few:
     cure: str
 
 
-def too_few(name: str, proof: Proof, missing: Mapping[str, str]) -> Few:
+def too_few(name: str, verification: Verification, missing: Mapping[str, str]) -> Few:
     """Fewer than half of the cases gave a result, because the original raised in the others."""
-    error, times = next(iter(proof.raised.most_common(1)), ("", 0))
+    error, times = next(iter(verification.tally.raised.most_common(1)), ("", 0))
     found = _UNNAMED.search(error)
     if found is not None and found[1] in missing:
         return lacking(name, missing[found[1]], missing)
-    gave, tried = proof.counts["gave"], proof.counts["tried"]
+    counts = verification.tally.counts
+    gave, tried = counts["gave"], counts["tried"]
     said = f"`{name}` is unverified: {gave or 'none'} of {tried} cases gave results"
     raised = f"; it raises {error} in {times} of them" if error else ""
-    first = next((p.name for p in proof.variants[0] if p.type.kind in ("array", "scalar")), "x")
+    first = next(
+        (p.name for p in verification.drawing.variants[0] if p.type.kind in ("array", "scalar")),
+        "x",
+    )
     example = f"`# porter: domain {first} > 0`"
     cure = f"say in the function what it takes, such as {example}, or {_WRITE}{raised}"
     return Few(said.replace(f"`{name}` is unverified: ", "") + raised, said, cure)

@@ -13,8 +13,8 @@ from porter.verify.inputs.cases import CaseSpec
 from porter.verify.inputs.domains import Domain
 
 
-class Found(Exception):
-    """Ends a proof: the functions differ."""
+class MismatchFound(Exception):
+    """Ends a verification: the functions differ."""
 
     def __init__(
         self, mismatch: Mismatch, spec: CaseSpec | None = None, inputs: Inputs | None = None
@@ -33,7 +33,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is proved; `small` has small blocks, `own` those of the module; `rough` is the
+    """What is verified; `small` has small blocks, `own` those of the module; `rough` is the
     original with random roundings; `domain` is what the source says of the arguments; `many` has
     grids of more blocks than threads (None: as `small`); `typed` if it asks for dtypes; `hints` is
     what its checks and its docstring say of the arguments."""

@@ -167,7 +167,7 @@ def _whole(value: object) -> int | None:
     return int(value) if abs(value) <= MOST and value == int(value) else None
 
 
-def further_specs(
+def extra_specs(
     found: list[Threshold], dimensions: int, variants: int, block: int
 ) -> list[CaseSpec]:
     """All cases beyond the table: states and layouts at two sizes, then what the text's numbers

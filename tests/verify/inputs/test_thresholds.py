@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from porter.verify.inputs.cases import FIRST
-from porter.verify.inputs.thresholds import MOST, Threshold, further_specs, size_specs, thresholds
+from porter.verify.inputs.thresholds import MOST, Threshold, extra_specs, size_specs, thresholds
 from tests.support.hand_edited import assert_all, edited, found
 
 #: an expression in a kernel, and the numbers that it hangs on
@@ -66,7 +66,7 @@ def test_a_number_is_tried_on_both_sides_along_each_axis() -> None:
 
 def test_the_largest_come_last_and_each_has_a_number_of_its_own() -> None:
     numbers = [Threshold(n) for n in (40, 300, 65536, 2_000_000)]
-    rows = further_specs(numbers, 2, 2, 256)
+    rows = extra_specs(numbers, 2, 2, 256)
     assert [r.number for r in rows] == list(range(FIRST, FIRST + len(rows)))
     own = size_specs(numbers, 2, 2, 256)
     longest = [max(int(n) for n in r.sizes) for r in own]

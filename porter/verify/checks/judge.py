@@ -1,0 +1,160 @@
+"""Calling both functions, and comparing what they did."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numba import cuda
+
+from porter.verify.checks import repeated
+from porter.verify.checks.drawing import Drawing
+from porter.verify.checks.subject import MismatchFound, Version
+from porter.verify.checks.tally import Settings, Tally
+from porter.verify.engines.launches import LAUNCHES, TooCostly
+from porter.verify.evidence import Mismatch
+from porter.verify.inputs import large, narrowing, variations
+from porter.verify.inputs.arguments import Inputs
+from porter.verify.inputs.cases import CaseSpec
+from porter.verify.oracle import calls, compare, rounding
+from porter.verify.oracle.judging import has_changed
+
+#: how much a case with the module's own blocks may simulate (see `Launches.allow`)
+MOST_WORK = 20_000
+
+
+class Judge:
+    """Calls the original and the generated function, and compares what they did."""
+
+    def __init__(self, drawing: Drawing, settings: Settings, tally: Tally) -> None:
+        self.subject, self.drawing = drawing.subject, drawing
+        self.settings, self.tally = settings, tally
+        #: the dtypes for which the original returned NumPy's scalars
+        self.scalars: set[tuple[str, ...]] = set()
+
+    def original(self, inputs: Inputs, spec: CaseSpec) -> compare.Outcome | None:
+        """What the original does; None when it does not take lists as it takes arrays."""
+        casts = spec.domain in ("special", "wide") or spec.ints == "extreme"
+        most = large.SLOWEST if spec.exact else calls.PATIENCE
+        patience = min(most, max(0.2, self.settings.deadline - time.monotonic()))
+        outcome = calls.original(self.subject.original, inputs, casts=casts, patience=patience)
+        if inputs.form != "list":
+            return outcome
+        if outcome.error is not None:
+            return None
+        plain = calls.original(self.subject.original, replace(inputs, form="host"))
+        names = [a.name for a in inputs.arguments]
+        outcome.arguments = plain.arguments
+        if plain.error or compare.compare(plain, outcome, names) or has_changed(plain, inputs):
+            return None
+        return outcome if compare.exactly(plain, outcome, names) else None
+
+    def converted(self, spec: CaseSpec, inputs: Inputs) -> compare.Outcome:
+        """What the generated function does."""
+        version = self.drawing.version(spec)
+        own = self.subject.record.own_stream
+        streams = self._takes_stream(version) and (
+            inputs.form.startswith("device") or spec.number % 2 == 1
+        )
+        LAUNCHES.allow(MOST_WORK if spec.own else math.inf)
+        return calls.converted(version.function, inputs, streams=streams, own=own)
+
+    def _takes_stream(self, version: Version) -> bool:
+        own = self.subject.record.own_stream
+        found = inspect.signature(version.function).parameters.get(own)
+        return found is not None and found.kind is inspect.Parameter.KEYWORD_ONLY
+
+    def repeated(self, spec: CaseSpec, inputs: Inputs) -> compare.Difference | None:
+        """What a second call does wrong, with other numbers in the same arrays."""
+        if not spec.again or inputs.form == "list" or not self.settings.checks_indices:
+            return None
+        other = repeated.others(inputs, in_order=spec.ints == "sorted")
+        holds = narrowing.holds(self.subject.domain, other)
+        expected = self.original(other, spec) if holds else None
+        if expected is None or expected.error is not None:
+            return None
+        version, own = self.drawing.version(spec), self.subject.record.own_stream
+        stream = cuda.stream() if self._takes_stream(version) else None
+        LAUNCHES.allow(MOST_WORK if spec.own else math.inf)
+        actual, wrong = repeated.second(version.function, inputs, other, stream, own)
+        if isinstance(actual.error, TooCostly):
+            return None
+        return wrong or repeated.told_of(self.differ(other, expected, actual))
+
+    def differ(
+        self, inputs: Inputs, expected: compare.Outcome, actual: compare.Outcome
+    ) -> compare.Difference | None:
+        """The first difference between two outcomes that did not raise."""
+        names = [a.name for a in inputs.arguments]
+        if actual.complaint:
+            return compare.Difference("stream", actual.complaint)
+        actual, complaint = calls.fetched(actual, inputs.form)
+        if complaint:
+            return compare.Difference("kind", complaint, "result")
+        if inputs.form == "list":
+            actual.arguments = expected.arguments
+        loose = inputs.form.startswith("device")
+        plain = self._gave_numpy_scalars(inputs, expected)
+        found = compare.compare(
+            expected, actual, names, loose_scalars=loose, plain=plain, empty=inputs.smallest == 0
+        )
+        if found is not None:
+            return found
+        if compare.exactly(expected, actual, names):
+            self.tally.worst.floats += compare.has_floats(expected, names)
+            return None
+        others = list(self._others(inputs))
+        special = calls.has_special(inputs)
+        return compare.values(
+            expected, actual, names, others, inputs.sums, special=special, worst=self.tally.worst
+        )
+
+    def _gave_numpy_scalars(self, inputs: Inputs, expected: compare.Outcome) -> bool:
+        """Whether the original returned NumPy scalars for the same dtypes in another case."""
+        dtypes = tuple(str(getattr(a.value, "dtype", "")) for a in inputs.arguments)
+        results = expected.result if isinstance(expected.result, tuple) else (expected.result,)
+        if any(isinstance(r, np.generic) for r in results):
+            self.scalars.add(dtypes)
+        return dtypes in self.scalars
+
+    def _others(self, inputs: Inputs) -> Iterator[compare.Outcome]:
+        """Other runs of the original: first those that keep exact numbers as they are."""
+        rng = np.random.default_rng(self.settings.seed)
+        plain = replace(inputs, form="host")
+        rounding.reset(self.settings.seed)
+        runs = [
+            (self.subject.original, variations.widened(plain)),
+            (self.subject.rough, plain),
+            (self.subject.rough, plain),
+            (self.subject.original, variations.nudged(plain, rng)),
+        ]
+        for function, changed in runs[self.subject.typed :]:
+            # random roundings make loops in Python several times slower
+            outcome = calls.original(function, changed, patience=6 * calls.PATIENCE)
+            if outcome.error is None:
+                outcome.wide, outcome.moved = (changed is runs[k][1] for k in (0, -1))
+                yield outcome
+
+    def found(
+        self,
+        spec: CaseSpec,
+        inputs: Inputs,
+        what: str,
+        message: str,
+        difference: compare.Difference | None = None,
+    ) -> MismatchFound:
+        """The end of a verification: the functions differ in this case."""
+        d = difference or compare.Difference(what, message)
+        given = inputs.describe()
+        blocks = self.drawing.version(spec).blocks
+        if blocks:
+            given += (" ".join(f"{name} = {n}" for name, n in blocks.items()),)
+        mismatch = Mismatch(
+            what, message, spec.number, self.settings.seed, d.place, d.index, d.expected, d.actual,
+            given, signature=self.drawing.signature(spec.variant),
+        )  # fmt: skip
+        return MismatchFound(mismatch, spec, inputs)

@@ -1,0 +1,92 @@
+"""The generated module and its source file, loaded for all functions of a request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from porter.codegen.module.header import FunctionRecord, Header, is_edited
+from porter.source.files import read
+from porter.support.reserved import ATTRIBUTE_PREFIX
+from porter.verify import generated
+from porter.verify.inputs.cases import GRID_LIMITS, MANY_BLOCKS, SMALL_BLOCKS
+from porter.verify.inputs.domains import Domain, Property, read_domains
+from porter.verify.inputs.hints import hints
+from porter.verify.inputs.shapes import parse_shapes
+from porter.verify.oracle.instances import by_attributes
+from porter.verify.oracle.original import Original, function_of, load, sorted_parameters
+
+
+class Loaded(NamedTuple):
+    """The generated module with one choice of block sizes."""
+
+    module: ModuleType
+    blocks: dict[str, int]
+
+
+class Module:
+    """The generated module: with its own blocks, small ones, and small ones in large grids.
+
+    A kernel edited by hand may rely on its own blocks, but not on grids without a limit:
+    `limited` has the one, and not the other.
+    """
+
+    def __init__(self, path: Path, text: str, header: Header) -> None:
+        self.path, self.text, self.header = path, text, header
+        self.edited = is_edited(text)
+        self.left_out = generated.definitions(text, self.path)[1]
+        own = generated.block_sizes(text, SMALL_BLOCKS)
+        self.own = Loaded(generated.load(self.path, text, {}), own)
+        self.small = self._with({n: min(SMALL_BLOCKS[n], size) for n, size in own.items()})
+        self.many = self._with({n: min(MANY_BLOCKS[n], size) for n, size in own.items()})
+        limits = {n: size for n, size in self.small.blocks.items() if n in GRID_LIMITS}
+        cut = self._with(limits if self.edited else {})
+        self.limited = Loaded(cut.module, own | cut.blocks)
+
+    def _with(self, blocks: dict[str, int]) -> Loaded:
+        if not blocks:
+            return Loaded(self.own.module, {})
+        return Loaded(generated.load(self.path, self.text, blocks), blocks)
+
+    def record(self, name: str) -> FunctionRecord:
+        """What the header says of a function."""
+        record = self.header.function(name)
+        assert record is not None, "the parent asks only for functions in the header"
+        return record
+
+
+class Source:
+    """The source file: the original functions, and what it says of their arguments."""
+
+    def __init__(self, path: Path, names: Sequence[str], run_module: bool) -> None:
+        self.path, self.text = path, read(str(path)).text
+        self._names, self._run_module = names, run_module
+        self.original, self.rough = self.load(), self.load(rough=True)
+        self.domains = read_domains(self.text, str(self.path))
+
+    def load(self, **how: Any) -> Original:
+        """The file's functions, with what they need of its top level."""
+        return load(self.path, self.text, self._names, run_module=self._run_module, **how)
+
+    def domain(self, name: str) -> Domain:
+        """What the comments say of a function's arguments, and NumPy of what it searches."""
+        said = self.domains.get(name, Domain())
+        ordered = [Property("sorted", n) for n in sorted_parameters(self.text, name)]
+        ordered = [p for p in ordered if p not in said.conditions]
+        texts = tuple(f"sorted({p.name})" for p in ordered)
+        return Domain((*said.conditions, *ordered), (*said.texts, *texts))
+
+    def hints(self, name: str) -> Domain:
+        """What a function's own checks and its docstring say of its arguments."""
+        function = function_of(self.text, name)
+        return Domain() if function is None else hints(function)
+
+    def plain(self, record: FunctionRecord, function: Any) -> Any:
+        """A method as a function of the attributes that it reads."""
+        names = list(parse_shapes(record.shapes))
+        if not any(n.startswith(ATTRIBUTE_PREFIX) for n in names):
+            return function
+        owner = self.original.namespace.get(record.name.split(".")[0])
+        return by_attributes(function, owner, names)

@@ -1,0 +1,35 @@
+"""What a child process is asked that verifies functions; the fields are the keys of its JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Request:
+    """`module` is the file of the text, which is to stand in `place`, where it need not be yet.
+
+    `seconds` are those of a function before it starts no new case, `limit` those of the child;
+    with `case` that case is all; `inputs` is a file of strategies and `trace` a trace.  `joined`
+    runs beside the simulator only what that has no time for: no table, no wrong inputs, but the
+    cases beyond the table, for `budget` seconds of each function.
+    """
+
+    module: str
+    place: str
+    functions: Sequence[str]
+    cases: int
+    seed: int
+    seconds: float
+    on: str = "simulator"
+    reply: str = ""
+    limit: float = 0.0
+    observe: bool = False
+    case: int | None = None
+    values: bool = False
+    joined: bool = False
+    budget: float | None = None
+    run_module: bool = False
+    inputs: str | None = None
+    trace: str | None = None

@@ -19,7 +19,7 @@ class Block:
     def __init__(self, work: Work, threads: Ints) -> None:
         self.work = work
         count = len(threads)
-        arena = MOST_SHARED + work.dynamic if work.kernel.shared else 16
+        arena = MOST_SHARED + work.dynamic if work.kernel.traits.shared else 16
         self.arena = np.zeros(arena, np.uint8)
         self.table = np.zeros(ctx.FIRST_SHARED + len(SITES), np.int64)
         self.table[ctx.ARENA] = self.arena.ctypes.data
@@ -52,7 +52,7 @@ class Block:
     def enter(self, blocks: Ints) -> None:
         """Call the compiled kernel for some blocks."""
         runner = self.work.runner
-        cleared = len(self.table) if self.work.kernel.shared and not runner.size else 0
+        cleared = len(self.table) if self.work.kernel.traits.shared and not runner.size else 0
         call = np.array([
             blocks.ctypes.data, len(blocks), self.slots.ctypes.data, len(self.slots),
             self.table.ctypes.data, cleared, self.memory, runner.size,
@@ -142,7 +142,7 @@ def run_straight(work: Work) -> None:
 def run_blocks(work: Work) -> None:
     """Run all blocks of a launch, one after another unless they wait for each other."""
     order = work.order
-    if not work.kernel.cooperative:
+    if not work.kernel.traits.cooperative:
         block = Block(work, order.threads)
         work.watch([block.arena])
         for place in order.blocks:

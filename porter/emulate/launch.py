@@ -84,7 +84,7 @@ def _as_typed(value: Any) -> Any:
 
 def _run(work: Work) -> None:
     try:
-        if work.kernel.pauses:
+        if work.kernel.traits.pauses:
             run_blocks(work)
         else:
             run_straight(work)

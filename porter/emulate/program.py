@@ -34,6 +34,30 @@ class Runner:
 
 
 @dataclass
+class Traits:
+    """What a kernel does, or a device function that it calls."""
+
+    sites: list[int] = field(default_factory=list)
+    shared: bool = False
+    allocates: bool = False
+    fences: bool = False
+    pauses: bool = False
+
+    def add(self, thread: Thread) -> None:
+        """Count one function."""
+        self.sites += thread.sites
+        self.shared |= thread.shared > 0
+        self.allocates |= thread.allocates
+        self.fences |= thread.fences
+        self.pauses |= thread.pauses
+
+    @property
+    def cooperative(self) -> bool:
+        """Whether the whole grid waits."""
+        return any(SITES[s].kind == GRID for s in self.sites)
+
+
+@dataclass
 class Program:
     """A kernel and the device functions that it calls."""
 
@@ -41,17 +65,12 @@ class Program:
     names: dict[str, Any]
     compiled: dict[Callable[..., Any], tuple[Any, bool]] = field(default_factory=dict)
     runners: dict[tuple[Any, ...], Runner] = field(default_factory=dict)
-    sites: list[int] = field(default_factory=list)
-    shared: bool = False
-    allocates: bool = False
-    fences: bool = False
+    traits: Traits = field(default_factory=Traits)
     compile_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         thread, names = self._parts(self.function)
-        self.pauses = thread.pauses or any(p for _, p in self.compiled.values())
-        self.cooperative = any(SITES[s].kind == GRID for s in self.sites)
-        if self.pauses:
+        if self.traits.pauses:
             # never reached: it makes the function a generator
             first = ast.parse(f"if {PREFIX}_never({PREFIX}_c): yield 0").body[0]
             thread.tree.body.insert(0, first)
@@ -60,10 +79,7 @@ class Program:
     def _parts(self, function: Callable[..., Any]) -> tuple[Thread, dict[str, Any]]:
         scope = Scope(function)
         thread = transform(definition(function), scope)
-        self.sites += thread.sites
-        self.shared |= thread.shared > 0
-        self.allocates |= thread.allocates
-        self.fences |= thread.fences
+        self.traits.add(thread)
         called = {name: self._device(f)[0] for name, f in thread.calls.items()}
         return thread, scope.names | self.names | called
 
@@ -100,12 +116,14 @@ class Program:
     def _compile(self, kinds: tuple[Any, ...]) -> Runner:
         given = (types.int64, entries.Arguments(kinds))
         function = self._function(kinds)
-        kernel = threads.compiled(function, given, pausing=self.pauses, memory=self.allocates)
+        kernel = threads.compiled(
+            function, given, pausing=self.traits.pauses, memory=self.traits.allocates
+        )
         code = threads.code_address(kernel)
         # shared by all kernels; compiled here so that its time counts as compilation
         with threads.optimised(fully=True):
             entries.enter.compile((types.int64, types.int64))
-        if not self.pauses:
+        if not self.traits.pauses:
             return Runner(code)
         cells, flags, rows = types.int64[::1], types.boolean[::1], types.int64[:, ::1]
         with threads.optimised(fully=True):

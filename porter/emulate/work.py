@@ -68,5 +68,5 @@ class Work:
         """Make the shadow memory of a launch whose accesses are noted."""
         if self.kernel.names is NOTED:
             arrays = [a for a in self.args if isinstance(a, np.ndarray)]
-            self.shadow = Shadow(arrays, arenas, fences=self.kernel.fences)
+            self.shadow = Shadow(arrays, arenas, fences=self.kernel.traits.fences)
             self.report[ctx.SHADOW] = self.shadow.control.ctypes.data

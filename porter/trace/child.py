@@ -29,21 +29,13 @@ TIMED_OUT = 124
 _HERE = str(Path(__file__).resolve().parent.parent)
 
 
-class Session:
-    """One recorded run; `finish` may be called by the main thread or by the clock's."""
+class Project:
+    """Which files are the user's: those around the script and of its folder."""
 
-    def __init__(self, folder: Path, script: str, args: list[str], keep: bool) -> None:
-        self.folder = folder
-        self.script = script
-        self.args = args
+    def __init__(self, folder: Path, script: str) -> None:
+        self.folder, self.script = folder, script
         self.libraries = _libraries()
         self.roots = [folder, Path(script).resolve().parent]
-        self.samples = Samples() if keep else None
-        self.recorder = Recorder(self.own_path, self.samples)
-        self.begun = 0.0
-        self.process = os.getpid()
-        self.lock = threading.Lock()
-        self.written = False
 
     def own_path(self, filename: str) -> str | None:
         """The path to record for a file of the user's project; None for all others."""
@@ -62,6 +54,19 @@ class Session:
             return None
         return os.path.relpath(path, self.folder).replace(os.sep, "/")
 
+
+class Session:
+    """One recorded run; `finish` may be called by the main thread or by the clock's."""
+
+    def __init__(self, folder: Path, script: str, args: list[str], keep: bool) -> None:
+        self.project, self.args = Project(folder, script), args
+        self.samples = Samples() if keep else None
+        self.recorder = Recorder(self.project.own_path, self.samples)
+        self.begun = 0.0
+        self.process = os.getpid()
+        self.lock = threading.Lock()
+        self.written = False
+
     def finish(self, ended: str) -> None:
         """Write the trace, once, and not in a process that the script forked."""
         seconds = time.perf_counter() - self.begun
@@ -69,16 +74,16 @@ class Session:
             if self.written or os.getpid() != self.process:
                 return
             self.written = True
-        recorder = self.recorder
+        recorder, folder = self.recorder, self.project.folder
         trace = Trace(
-            os.path.relpath(Path(self.script).resolve(), self.folder).replace(os.sep, "/"),
+            os.path.relpath(Path(self.project.script).resolve(), folder).replace(os.sep, "/"),
             tuple(self.args),
             ended,
             seconds,
             recorder.overhead + recorder.others * _event_cost(),
             recorder.functions(),
         )
-        file = trace_file(self.folder)
+        file = trace_file(folder)
         if self.samples is not None:
             self.samples.write(file.with_name(INPUTS))
         write_trace(file, trace, __version__)
@@ -117,7 +122,7 @@ def _run(session: Session, code: object, names: dict[str, Any]) -> tuple[int, st
     """Execute the script in a module with some names; its exit code, and how it ended."""
     recorder = session.recorder
     module = ModuleType("__main__")
-    module.__dict__.update(__file__=session.script, __builtins__=__builtins__, **names)
+    module.__dict__.update(__file__=session.project.script, __builtins__=__builtins__, **names)
     sys.modules["__main__"] = module
     session.begun = time.perf_counter()
     recorder.start()

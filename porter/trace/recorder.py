@@ -39,19 +39,19 @@ class _Calls:
 class _Function:
     """What is counted of one function."""
 
-    __slots__ = ("calls", "depth", "kinds", "line", "more", "name", "own", "parameters", "path",
-                 "seconds", "variadic")  # fmt: skip
+    __slots__ = ("calls", "code", "depth", "kinds", "more", "own", "parameters", "path", "seconds")
 
     def __init__(self, code: CodeType, path: str) -> None:
-        self.path = path
-        # as the analyzer names it
-        self.name = code.co_qualname.replace(".<locals>", "")
-        self.line = code.co_firstlineno
+        self.path, self.code = path, code
         self.parameters = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self.variadic = bool(code.co_flags & _VARIADIC)
         self.calls = self.depth = self.more = 0
         self.seconds = self.own = 0.0
         self.kinds: dict[tuple[Any, ...], _Calls] = {}
+
+    @property
+    def name(self) -> str:
+        """As the analyzer names it."""
+        return self.code.co_qualname.replace(".<locals>", "")
 
     def kind(self, frame: FrameType, samples: Samples | None) -> _Calls | None:
         """Where to count a call with such arguments; None if there are too many kinds."""
@@ -205,13 +205,15 @@ def _traced(function: _Function) -> TracedFunction:
     return TracedFunction(
         function.path,
         function.name,
-        function.line,
+        function.code.co_firstlineno,
         function.parameters,
         function.calls,
         function.seconds,
         function.own,
         # with *args it is not known which value is whose
-        () if function.variadic or function.name == "<module>" else tuple(_signatures(function)),
+        ()
+        if function.code.co_flags & _VARIADIC or function.name == "<module>"
+        else tuple(_signatures(function)),
     )
 
 

@@ -20,15 +20,11 @@ LONG_FILES = {
 }
 LONG_FUNCTIONS = {"inference/usage.py visit_Call"}
 LARGE_STATES = {
-    "emulate/program.py Program",
     "inference/evidence.py Usage",
     "lowering/host/text.py HostText",
     "resolve/effects.py Region",
     "resolve/globals.py Globals",
-    "trace/child.py Session",
-    "trace/recorder.py _Function",
     "transforms/loops/scan_loops.py _Split",
-    "verify/oracle/compare.py Outcome",
 }
 
 #: why code that nobody calls by name is used: the file and the name, each with stars

@@ -136,7 +136,8 @@ class Judge:
             # random roundings make loops in Python several times slower
             outcome = calls.original(function, changed, patience=6 * calls.PATIENCE)
             if outcome.error is None:
-                outcome.wide, outcome.moved = (changed is runs[k][1] for k in (0, -1))
+                wide, moved = (changed is runs[k][1] for k in (0, -1))
+                outcome.changed = compare.Changed(moved, wide)
                 yield outcome
 
     def found(

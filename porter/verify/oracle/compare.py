@@ -25,6 +25,14 @@ FACTOR = 8.0
 BELIEVED = 1000
 
 
+@dataclass(frozen=True)
+class Changed:
+    """How another run's inputs differ: not quite the same numbers, or wider dtypes."""
+
+    moved: bool = False
+    wide: bool = False
+
+
 @dataclass
 class Outcome:
     """What one call did: its exception, or its result and its arguments afterwards.
@@ -32,8 +40,8 @@ class Outcome:
     `aliases` gives, for each result in order, the number of the argument that it is, or -1;
     `views` that of the first argument whose memory it shares, None where that cannot be told;
     `stray` names arguments whose memory was written outside of the view that was passed;
-    `moved` marks a run whose inputs were not quite the same numbers, `wide` one in wider dtypes;
-    `complaint` says what was done on another stream than the given one.
+    `complaint` says what was done on another stream than the given one; `changed` says how the
+    inputs of another run differ.
     """
 
     error: BaseException | None = None
@@ -43,10 +51,9 @@ class Outcome:
     stray: tuple[str, ...] = ()
     line: int | None = None
     seconds: float = 0.0
-    moved: bool = False
-    wide: bool = False
     views: list[int | None] = field(default_factory=list)
     complaint: str = ""
+    changed: Changed = Changed()
 
 
 @dataclass(frozen=True)
@@ -228,10 +235,10 @@ def values(
     """
     leaves = list(parts(expected, names))
     # runs with the very same inputs come first: they tell what exact comparisons decide
-    others = sorted(others, key=lambda o: o.moved)
+    others = sorted(others, key=lambda o: o.changed.moved)
     runs = [[v for _, v in parts(o, names)] for o in others]
     kept = [k for k, run in enumerate(runs) if len(run) == len(leaves)]
-    same = sum(not others[k].moved for k in kept)
+    same = sum(not others[k].changed.moved for k in kept)
     runs = [runs[k] for k in kept]
     for k, ((place, e), (_, a)) in enumerate(zip(leaves, parts(actual, names), strict=True)):
         if kind_of(e) not in ("array", "scalar"):
@@ -239,7 +246,7 @@ def values(
         fits = [np.shape(r[k]) == np.shape(e) for r in runs]
         same_shape = [np.asarray(r[k]) for r, fit in zip(runs, fits, strict=True) if fit]
         exact = sum(fits[:same])
-        if fits[0:1] == [True] and others[kept[0]].wide:
+        if fits[0:1] == [True] and others[kept[0]].changed.wide:
             same_shape[0] = _believed(np.asarray(e), same_shape[0], same_shape[1:], sums.longest)
         pair = np.asarray(e), np.asarray(a)
         if special and pair[0].dtype.kind == "c":

@@ -12,7 +12,7 @@ import pytest
 from porter.verify.inputs.arguments import Sums
 from porter.verify.oracle import compare
 from porter.verify.oracle.asked import asks_for_dtypes
-from porter.verify.oracle.compare import Outcome
+from porter.verify.oracle.compare import Changed, Outcome
 
 ASKING = [
     "return x * 2 if x.dtype == np.float64 else x + 1",
@@ -48,7 +48,7 @@ SUMS = Sums(8, 2.0**-52)
 
 
 def found(expected: object, actual: object, wide: object, rough: object) -> str:
-    others = [Outcome(result=wide, wide=True), Outcome(result=rough)]
+    others = [Outcome(result=wide, changed=Changed(wide=True)), Outcome(result=rough)]
     difference = compare.values(Outcome(result=expected), Outcome(result=actual), [], others, SUMS)
     return difference.what if difference else ""
 

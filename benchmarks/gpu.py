@@ -88,7 +88,7 @@ def main() -> int:
         return 2
     if options.write:
         options.write.write_text("\n".join(page(found)) + "\n", "utf-8")
-    return int(any(not function.proved for _, function in found))
+    return int(any(not function.verified for _, function in found))
 
 
 if __name__ == "__main__":

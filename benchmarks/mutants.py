@@ -207,7 +207,7 @@ def unharmed(options: argparse.Namespace) -> int:
                 given = {"on": (on,), "joined": where == "joined", "seconds": seconds}
                 for function in verify_module(path, text=module.text, seed=seed, **given):  # type: ignore[arg-type]
                     count += 1
-                    if not function.proved:
+                    if not function.verified:
                         alarms += 1
                         print(f"seed {seed}, {module.name}, {where}: {function}", flush=True)
             print(f"seed {seed}: {count} proofs, {alarms} false alarms so far", flush=True)

@@ -25,9 +25,9 @@ class Config:
     `per_file_ignores` such patterns with the codes that matching files are not told of;
     `signatures` maps a function's name to its argument types in Numba's syntax; `allow_serial`
     lets loops that can only run in order run on one thread; `cache_folder` is where answers are
-    kept; `timeout` is how many seconds each proof of a function may take; `cost` sets constants
-    of the model of cost by name (docs/cost.md); `inputs` is a file of hypothesis strategies,
-    which `porter verify` runs.
+    kept; `timeout` is how many seconds each verification of a function may take; `cost` sets
+    constants of the model of cost by name (docs/cost.md); `inputs` is a file of hypothesis
+    strategies, which `porter verify` runs.
     """
 
     select: tuple[str, ...] = ()

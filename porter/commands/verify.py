@@ -46,7 +46,7 @@ def run(options: VerifyOptions) -> int:
             continue
         for module in modules:
             try:
-                found = _prove(module, options)
+                found = _verify(module, options)
             except UsageError as error:
                 _complain(error)
                 unreadable = True
@@ -58,7 +58,7 @@ def run(options: VerifyOptions) -> int:
         print(to_json({"modules": [_record(p, found) for p, found in results]}), end="")
     if unreadable:
         return 2
-    return 0 if all(f.proved for _, found in results for f in found) else 1
+    return 0 if all(f.verified for _, found in results for f in found) else 1
 
 
 def _check(options: VerifyOptions) -> None:
@@ -96,7 +96,7 @@ def _is_generated(path: str) -> bool:
         return False
 
 
-def _prove(path: str, options: VerifyOptions) -> list[FunctionEvidence]:
+def _verify(path: str, options: VerifyOptions) -> list[FunctionEvidence]:
     config = load_config(path)
     inputs = Path(options.inputs) if options.inputs else None
     if inputs is None and config.inputs:

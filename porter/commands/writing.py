@@ -49,7 +49,7 @@ def existing(output: Output) -> str | None:
 
 
 def _comparable(text: str) -> str:
-    """A module without its evidence: what was proved depends on what is installed."""
+    """A module without its evidence: what was verified depends on what is installed."""
     header = parse(text)
     if header is None:
         return text

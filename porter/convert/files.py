@@ -1,4 +1,4 @@
-"""Converting one file: which functions, what came of each, and the proof."""
+"""Converting one file: which functions, what came of each, and the verification."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from porter.convert.committed import Committed
 from porter.convert.function import Converted, convert_function, front_end, shapes_of
 from porter.convert.module_values import ModuleValues
 from porter.convert.passes import lower
-from porter.convert.verification import LeftOut, Proved, prove
+from porter.convert.verification import LeftOut, Verified, verified_by
 from porter.cost.advice import little_work
 from porter.cost.work import work_of
 from porter.diagnostics import Diagnostic, Refusal, Severity, Span, refusal
@@ -50,7 +50,7 @@ _KERNEL_MARKS = ("cuda.jit", "vectorize", "guvectorize", "cuda.reduce", "stencil
 
 @dataclass(frozen=True)
 class FunctionOutcome:
-    """What came of one function: converted, refused or failed (its proof found a difference)."""
+    """What came of one function: converted, refused or failed (verification found a difference)."""
 
     name: str
     status: str
@@ -92,7 +92,7 @@ class ModuleOutcome:
 def convert_file(
     file: SourceFile, options: ConvertOptions, config: Config, target: Path | None, step: Step
 ) -> ModuleOutcome:
-    """Convert the functions of a file and prove them; nothing is written."""
+    """Convert the functions of a file and verify them; nothing is written."""
     opened = _open(file)
     if isinstance(opened, ModuleOutcome):
         return opened
@@ -123,8 +123,8 @@ def convert_file(
     if converted:
         step("comparing" if options.check else "verifying")
         restored = committed.restored(converted)
-        proved, text = _proved(restored, file, options, target, step)
-        outcomes += proved
+        verified, text = _verify_together(restored, file, options, target, step)
+        outcomes += verified
     order = [f.name for f in module.functions]
     outcomes.sort(key=lambda o: order.index(o.name))
     diagnostics = tuple(d for o in outcomes for d in o.diagnostics)
@@ -231,14 +231,14 @@ def _written(
     return c
 
 
-# -- the proof ---------------------------------------------------------------------------------
+# -- verification ------------------------------------------------------------------------------
 
 
-def _proved(
+def _verify_together(
     converted: Sequence[Converted], file: SourceFile, options: ConvertOptions,
     target: Path | None, step: Step,
 ) -> tuple[list[FunctionOutcome], str | None]:  # fmt: skip
-    """Prove a module of all functions, then leave out those that failed."""
+    """Verify a module of all functions, then leave out those that failed."""
     place = target or Path(file.path).with_name("stdin_cuda.py")
 
     def module(parts: Sequence[Converted]) -> str:
@@ -249,19 +249,19 @@ def _proved(
         outcomes = [_without(c, wrong[c.name]) if c.name in wrong else _outcome(c, None)
                     for c in converted]  # fmt: skip
         return outcomes, module(sound) if sound else None
-    proved, more = _evidence(sound, module, partial(_verify, place, options=options, step=step))
+    verified, more = _evidence(sound, module, partial(_verify, place, options=options, step=step))
     wrong |= more
-    good = {c.name: c for c in proved.good}
+    good = {c.name: c for c in verified.good}
     outcomes = []
     for c in converted:
         if c.name in wrong:
             outcomes.append(_without(c, wrong[c.name]))
             continue
-        left_out = proved.left_out.get(c.name, ())
-        outcomes.append(_outcome(good.get(c.name, c), proved.found.get(c.name), left_out))
+        left_out = verified.left_out.get(c.name, ())
+        outcomes.append(_outcome(good.get(c.name, c), verified.found.get(c.name), left_out))
     if not good:
         return outcomes, None
-    return outcomes, _module(proved.good, file, options, place, proved.found)
+    return outcomes, _module(verified.good, file, options, place, verified.found)
 
 
 def _writable(
@@ -284,14 +284,14 @@ def _writable(
 def _evidence(
     sound: Sequence[Converted], module: Callable[[Sequence[Converted]], str],
     verify: Callable[[str], list[FunctionEvidence]],
-) -> tuple[Proved, dict[str, Diagnostic]]:  # fmt: skip
+) -> tuple[Verified, dict[str, Diagnostic]]:  # fmt: skip
     """What was found of each function; where that fails for all at once, of one after the other."""
-    done, wrong = Proved([]), dict[str, Diagnostic]()
-    whole = _tried(sound[0], partial(prove, sound, module, verify)) if sound else done
+    done, wrong = Verified([]), dict[str, Diagnostic]()
+    whole = _tried(sound[0], partial(verified_by, sound, module, verify)) if sound else done
     if not isinstance(whole, Diagnostic):
         return whole, wrong
     for c in sound:
-        own = whole if len(sound) == 1 else _tried(c, partial(prove, [c], module, verify))
+        own = whole if len(sound) == 1 else _tried(c, partial(verified_by, [c], module, verify))
         if isinstance(own, Diagnostic):
             wrong[c.name] = own
         else:
@@ -367,7 +367,7 @@ def _failure(c: Converted, found: FunctionEvidence) -> Diagnostic:
 
 
 def _cure(c: Converted) -> str:
-    """What to do about a failed proof: a NumPy number brings its dtype to all that it meets."""
+    """What to do about a difference: a NumPy number brings its dtype to all that it meets."""
     cure = "please report this with the function"
     for s in (s for p in c.program.parameters for s in p.scalars):
         python = {"i": "int64", "u": "int64", "f": "float64", "c": "complex128"}.get(s.dtype.kind)

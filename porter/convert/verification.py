@@ -22,7 +22,7 @@ class LeftOut:
 
 
 @dataclass
-class Proved:
+class Verified:
     """What came of the functions of a module: evidence, failed or not, and what was left out."""
 
     good: list[Converted]
@@ -30,17 +30,17 @@ class Proved:
     left_out: dict[str, list[LeftOut]] = field(default_factory=dict)
 
 
-def prove(
+def verified_by(
     converted: Sequence[Converted],
     module: Callable[[Sequence[Converted]], str],
     verify: Callable[[str], Sequence[FunctionEvidence]],
-) -> Proved:
+) -> Verified:
     """Verify a module of all functions, and again without what failed, until nothing fails.
 
     A round takes a function out, or of a function one dtype (the first time) or all but its own:
     so there are few.
     """
-    done = Proved(list(converted))
+    done = Verified(list(converted))
     while done.good:
         found = {f.name: f for f in verify(module(done.good))}
         done.found |= found
@@ -51,7 +51,7 @@ def prove(
     return done
 
 
-def _next(c: Converted, found: FunctionEvidence | None, done: Proved) -> Converted | None:
+def _next(c: Converted, found: FunctionEvidence | None, done: Verified) -> Converted | None:
     """The function as it stays in the module: itself, with fewer dtypes, or None."""
     if found is None or found.accepted:
         return c

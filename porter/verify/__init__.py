@@ -1,1 +1,1 @@
-"""Proving a generated module against the originals."""
+"""Verifying a generated module against the originals."""

@@ -10,7 +10,7 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 @dataclass(frozen=True)
 class Evidence:
-    """One proof: `on` is simulator, emulator, ptx or gpu, `status` passed, failed or skipped.
+    """One engine's: `on` is simulator, emulator, ptx or gpu, `status` passed, failed or skipped.
 
     `cases` counts input sets, and compiled kernels for ptx; `detail` is
     JSON data that depends on `on` (see docs/verification.md).
@@ -78,12 +78,12 @@ class FunctionEvidence:
 
     @property
     def failed(self) -> bool:
-        """Whether any proof failed."""
+        """Whether any engine found a difference."""
         return any(e.status == FAILED for e in self.evidence)
 
     @property
-    def proved(self) -> bool:
-        """Whether some proof passed and none failed."""
+    def verified(self) -> bool:
+        """Whether some verification passed and none failed."""
         return not self.failed and any(e.status == PASSED for e in self.evidence)
 
     @property
@@ -94,7 +94,7 @@ class FunctionEvidence:
 
     @property
     def why(self) -> str:
-        """The first reason why a proof failed or was skipped."""
+        """The first reason why a verification failed or was skipped."""
         if self.mismatch is not None:
             return self.mismatch.message
         bad = [e for e in self.evidence if e.status == FAILED]
@@ -133,7 +133,7 @@ def _place(evidence: Evidence) -> str:
 
 
 def _where(evidence: Evidence) -> str:
-    """The domain in which it was proved: the header must not promise more."""
+    """The domain in which it was verified: the header must not promise more."""
     return f" where {evidence.detail['domain']}" if evidence.detail.get("domain") else ""
 
 

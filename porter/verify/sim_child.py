@@ -34,8 +34,8 @@ from porter.verify.inputs.thresholds import extra_specs, small_ones, thresholds
 from porter.verify.kernels import kernels_of
 from porter.verify.limits import restrict
 from porter.verify.loaded import Loaded, Module, Source
-from porter.verify.oracle.asked import asks_for_dtypes
 from porter.verify.oracle.original import Missing, index_parameters, literals
+from porter.verify.oracle.queries import asks_for_dtypes
 from porter.verify.oracle.values import Values, first_difference, watch_kernels
 from porter.verify.request import Request
 from porter.verify.unverified import Few, lacking, too_few

@@ -47,4 +47,4 @@ def test_a_check_of_the_axes_keeps_other_numbers_of_axes_out(tmp_path: Path) -> 
     module = converted("host_objects:elementwise_of_one_axis", tmp_path)
     assert '_array(x, "x", 1, ' in module.read_text()
     (function,) = verify_module(module, on=("simulator",))
-    assert function.proved, function.to_json()
+    assert function.verified, function.to_json()

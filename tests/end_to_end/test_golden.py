@@ -151,7 +151,7 @@ def test_kernels_use_the_users_names_and_no_builtin_is_hidden(path: Path) -> Non
 @pytest.mark.parametrize("path", MODULES, ids=named(MODULES))
 def test_golden_module_is_proved(path: Path) -> None:
     for function in verify_module(path):
-        assert function.proved, function
+        assert function.verified, function
         check(function)
 
 

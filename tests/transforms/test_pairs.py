@@ -92,7 +92,7 @@ def test_what_has_no_value_raises(name: str, arguments: tuple[object, ...]) -> N
 @pytest.mark.parametrize("name", ["last_change", "last_sum", "until_small", "named_in_a_branch"])
 def test_the_proof_finds_the_same_exception(name: str, tmp_path: Path) -> None:
     (function,) = verify_module(converted(f"pairs:{name}", tmp_path), on=("simulator",))
-    assert function.proved and function.evidence[0].detail["exceptions"] > 0
+    assert function.verified and function.evidence[0].detail["exceptions"] > 0
 
 
 @pytest.mark.slow
@@ -103,4 +103,4 @@ def test_a_value_out_of_nowhere_is_wrong(tmp_path: Path) -> None:
         line, f"{line}    s = cuda.device_array((), u.dtype, stream=stream)\n", 1
     )
     (function,) = verify_module(module, on=("simulator",), text=edited)
-    assert not function.proved and "UnboundLocalError" in str(function.mismatch)
+    assert not function.verified and "UnboundLocalError" in str(function.mismatch)

@@ -94,7 +94,7 @@ def test_memory_without_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_sources_that_do_not_end(tmp_path: Path, body: str, said: str) -> None:
     source = f"\ndef grow(x, amount):\n    {body}\n"
     found, seconds = attacked(tmp_path, HOST, HOST, source, timeout=10)
-    assert not found.proved and seconds < 60
+    assert not found.verified and seconds < 60
     assert said in found.evidence[0].detail["reason"]
 
 
@@ -110,7 +110,7 @@ def test_sources_that_raise(tmp_path: Path, body: str, said: str) -> None:
     source = f"\ndef grow(x, amount):\n    {body}\n"
     found, _ = attacked(tmp_path, HOST, HOST, source, timeout=20)
     why = message(found) if found.failed else str(found.evidence[0].detail)
-    assert not found.proved and said in why
+    assert not found.verified and said in why
 
 
 def test_only_definitions_run(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_only_definitions_run(tmp_path: Path) -> None:
     source = tmp_path / "maps.py"
     source.write_text(source.read_text() + lines)
     found = prove(path, "grow", cases=10)
-    assert found.proved, found.mismatch
+    assert found.verified, found.mismatch
     assert kept.read_text() == "still here"
     path.write_text(path.read_text().replace("amount * SCALE)", "amount * SCALE * (GONE is None))"))
     assert "is neither an import, a definition nor a constant: not run" in message(
@@ -171,7 +171,7 @@ def test_no_secrets_are_inherited(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     seen = tmp_path / "seen"
     text = f"    import os\n    open({str(seen)!r}, 'w').write(' '.join(os.environ))\n"
     found, _ = attacked(tmp_path, HOST, HOST + text, cases=3, timeout=20)
-    assert found.proved
+    assert found.verified
     names = set(seen.read_text().split())
     assert not names & {"GITHUB_TOKEN", "AWS_SECRET_ACCESS_KEY", "SSH_AUTH_SOCK", "PASSWORD"}
     assert names <= {*os.environ, MARK, "NUMBA_ENABLE_CUDASIM", "NUMBA_CACHE_DIR"} | {

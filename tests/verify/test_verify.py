@@ -97,7 +97,7 @@ def test_a_mismatch_tells_where_and_how_to_repeat_it(tmp_path: Path) -> None:
     alone = prove(path, "threshold", seed=5, cases=20, case=mismatch.case)
     assert alone.mismatch == mismatch and alone.evidence[0].cases == 0
     none = prove(path, "threshold", seed=5, cases=20, case=9999)
-    assert not none.proved and "case 9999" in none.evidence[0].detail["reason"]
+    assert not none.verified and "case 9999" in none.evidence[0].detail["reason"]
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_ptx_for_other_architectures(tmp_path: Path) -> None:
     path = copy(tmp_path, "rows")
     found = verify_module(path, on=("ptx",), functions=("softmax",), archs=("all",))[0]
     archs = [e.detail["arch"] for e in found.evidence]
-    assert archs == list(ARCHITECTURES) and found.proved
+    assert archs == list(ARCHITECTURES) and found.verified
     # an older or newer compiler may not know some of them
     assert {e.status for e in found.evidence} <= {"passed", "skipped"}
     with pytest.raises(UsageError, match="--arch sm_33 is unknown"):
@@ -173,11 +173,11 @@ def test_a_kernel_edited_by_hand_may_keep_its_block_size(tmp_path: Path) -> None
     # 256 is written out: with blocks of 8 threads, which the verifier likes, this is wrong
     old = "step = cuda.gridsize(1)"
     right = copy(tmp_path, "maps", old, "step = cuda.gridDim.x * 256", edited=True)
-    assert prove(right, "density").proved
-    assert not prove(copy(tmp_path, "maps", old, "step = 999"), "density").proved
+    assert prove(right, "density").verified
+    assert not prove(copy(tmp_path, "maps", old, "step = 999"), "density").verified
     assert not prove(
         copy(tmp_path, "maps", "grid(1), x", "grid(1) + 1, x", edited=True), "density"
-    ).proved
+    ).verified
 
 
 def test_only_definitions_of_the_source_run(tmp_path: Path) -> None:
@@ -187,10 +187,10 @@ def test_only_definitions_of_the_source_run(tmp_path: Path) -> None:
     lines = f"import missing_package\nopen({str(marker)!r}, 'w').close()\nBAD = missing_package.x\n"
     needy = "def threshold(x, y):\n    return missing_package.f(x, y)\n"
     source.write_text(source.read_text() + lines)
-    assert prove(path, "grow").proved and not marker.exists()
+    assert prove(path, "grow").verified and not marker.exists()
     source.write_text(source.read_text() + needy)
     found = prove(path, "threshold")
-    assert not found.proved and not marker.exists()
+    assert not found.verified and not marker.exists()
     assert "missing_package" in str(found.evidence[0].detail)
 
 
@@ -214,7 +214,7 @@ def test_a_kernel_that_does_not_end(tmp_path: Path) -> None:
 def test_a_process_that_dies_costs_only_its_function(tmp_path: Path) -> None:
     path = copy(tmp_path, "maps", "    given = x\n", "    import os; os._exit(3)\n")
     found = {f.name: f for f in verify_module(path, on=("simulator",))}
-    assert found["grow"].failed and found["threshold"].proved and found["density"].proved
+    assert found["grow"].failed and found["threshold"].verified and found["density"].verified
 
 
 def test_no_usable_input(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_a_proof_without_a_launch_proves_nothing(tmp_path: Path) -> None:
         "    elif n:\n        x += amount * SCALE\n    if False:\n        inner = _to"
     )
     found = prove(copy(tmp_path, "maps", old, new), "grow")
-    assert not found.proved and not found.failed
+    assert not found.verified and not found.failed
     (evidence,) = found.evidence
     assert evidence.status == "skipped" and evidence.detail["launches"] == 0
     assert evidence.detail["reason"].startswith("no case ran `grow_kernel`")

@@ -329,7 +329,7 @@ def test_without_a_compiler_ptx_is_skipped(tmp_path: Path, monkeypatch: pytest.M
         ("emulator", "passed"),
         ("ptx", "skipped"),
     ]
-    assert 'pip install "porter[cuda]"' in found.evidence[2].detail["reason"] and found.proved
+    assert 'pip install "porter[cuda]"' in found.evidence[2].detail["reason"] and found.verified
 
 
 def test_a_text_that_is_not_in_its_place_yet(tmp_path: Path) -> None:
@@ -337,7 +337,7 @@ def test_a_text_that_is_not_in_its_place_yet(tmp_path: Path) -> None:
     text = path.read_text()
     path.unlink()
     found = verify_module(path, on=("simulator",), functions=("grow",), text=text)
-    assert found[0].proved and not path.exists()
+    assert found[0].verified and not path.exists()
 
 
 def options(*paths: Path, **rest: object) -> VerifyOptions:

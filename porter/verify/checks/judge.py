@@ -83,7 +83,7 @@ class Judge:
         actual, wrong = repeated.second(version.function, inputs, other, stream, own)
         if isinstance(actual.error, TooCostly):
             return None
-        return wrong or repeated.told_of(self.differ(other, expected, actual))
+        return wrong or repeated.on_second_call(self.differ(other, expected, actual))
 
     def differ(
         self, inputs: Inputs, expected: compare.Outcome, actual: compare.Outcome

@@ -11,7 +11,7 @@ import numpy as np
 from porter.verify.inputs.arguments import Argument, Inputs
 from porter.verify.oracle import calls
 from porter.verify.oracle.compare import Difference, Outcome
-from porter.verify.oracle.errors import told
+from porter.verify.oracle.errors import described
 
 
 def others(inputs: Inputs, *, in_order: bool) -> Inputs:
@@ -44,7 +44,9 @@ def second(
     raw: list[Any] = []
     outcome = calls.given(function, made, stream, own_stream, raw)
     if outcome.error is not None:
-        text = f"a second call raises {told(outcome.error, outcome.line)}; the original returns"
+        text = (
+            f"a second call raises {described(outcome.error, outcome.line)}; the original returns"
+        )
         return outcome, Difference("exception", text)
     own = [_memory(m) for m in made]
     first = [a for a in _arrays(raw[0]) if not any(_share(a, m) for m in own)]
@@ -52,7 +54,9 @@ def second(
     _refill(made, other)
     outcome = calls.given(function, made, stream, own_stream, raw)
     if outcome.error is not None:
-        text = f"a second call raises {told(outcome.error, outcome.line)}; the original returns"
+        text = (
+            f"a second call raises {described(outcome.error, outcome.line)}; the original returns"
+        )
         return outcome, Difference("exception", text)
     now = [a for a in _arrays(raw[1]) if not any(_share(a, m) for m in own)]
     if any(_share(a, b) for a in first for b in now):
@@ -65,7 +69,7 @@ def second(
     return outcome, None
 
 
-def told_of(found: Difference | None) -> Difference | None:
+def on_second_call(found: Difference | None) -> Difference | None:
     """A difference that only the second call shows."""
     return found and replace(found, message=f"a second call: {found.message}")
 

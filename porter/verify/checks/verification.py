@@ -24,7 +24,7 @@ from porter.verify.inputs.cases import MOST_POINTS, CaseSpec, large_specs, small
 from porter.verify.inputs.large import Growth, affordable
 from porter.verify.inputs.shrinking import Shrinker, values_of
 from porter.verify.oracle import calls, compare
-from porter.verify.oracle.errors import alike, arithmetic, told
+from porter.verify.oracle.errors import alike, arithmetic, described
 from porter.verify.oracle.judging import (
     asks_for_copy,
     has_changed,
@@ -139,7 +139,7 @@ class Verification:
         patience = large.SLOWEST if spec.exact else patience
         for inputs, expected in self._tried(spec):
             if expected.error is not None:
-                error = told(expected.error)
+                error = described(expected.error)
                 self.tally.note(f"{type(expected.error).__name__}: {expected.error}")
                 said = said or self._exceptions(spec, inputs, expected.error)
             elif spec.own and expected.seconds > patience:
@@ -215,10 +215,10 @@ class Verification:
         if actual.error is None:
             if isinstance(error, UnboundLocalError) and not inputs.smallest:
                 return False  # nothing of what has no value was read
-            text = f"the original raises {told(error)}, the generated function returns"
+            text = f"the original raises {described(error)}, the generated function returns"
             raise self.judge.found(spec, inputs, "exception", text)
         if not alike(error, actual.error):
-            text = f"raises {told(actual.error, actual.line)}, the original {told(error)}"
+            text = f"raises {described(actual.error, actual.line)}, the original {described(error)}"
             raise self.judge.found(spec, inputs, "exception", text)
         self.tally.counts["exceptions"] += 1
         self.tally.counts["out_of_bounds"] += from_kernel(actual.error)
@@ -245,7 +245,7 @@ class Verification:
             return True
         if actual.error is not None:
             what = "launch" if isinstance(actual.error, LaunchError) else "exception"
-            text = f"raises {told(actual.error, actual.line)}; the original returns"
+            text = f"raises {described(actual.error, actual.line)}; the original returns"
             found = self.judge.found(spec, inputs, what, text)
             if not refuses_sizes(inputs, actual):
                 raise found

@@ -11,7 +11,7 @@ from porter.verify.inputs import narrowing, variations
 from porter.verify.inputs.arguments import Inputs, Parameter
 from porter.verify.inputs.cases import CaseSpec
 from porter.verify.oracle import calls, compare
-from porter.verify.oracle.errors import alike, arithmetic, told
+from porter.verify.oracle.errors import alike, arithmetic, described
 
 _REFUSALS = (ValueError, TypeError, IndexError)
 
@@ -43,7 +43,7 @@ def _one(
         return
     actual = judge.converted(spec, inputs)
     if indices and isinstance(actual.error, IndexError) and expected.error is None:
-        text = f"{label}: raises {told(actual.error, actual.line)}; the original returns"
+        text = f"{label}: raises {described(actual.error, actual.line)}; the original returns"
         raise judge.found(spec, inputs, "exception", text)
     _compare(judge, spec, label, inputs, expected, actual)
     judge.tally.counts["wrong_inputs"] += 1
@@ -58,17 +58,17 @@ def _compare(
     actual: compare.Outcome,
 ) -> None:
     if actual.error is not None and from_kernel(actual.error):
-        text = f"{label}: not rejected before the launch: {told(actual.error, actual.line)}"
+        text = f"{label}: not rejected before the launch: {described(actual.error, actual.line)}"
         raise judge.found(spec, inputs, "exception", text)
     if isinstance(actual.error, _REFUSALS) and not isinstance(actual.error, LaunchError):
         judge.tally.counts["stricter"] += expected.error is None
     elif actual.error is not None:
         same = expected.error is not None and alike(expected.error, actual.error)
         if not same:
-            text = f"{label}: raises {told(actual.error, actual.line)}"
+            text = f"{label}: raises {described(actual.error, actual.line)}"
             raise judge.found(spec, inputs, "exception", text)
     elif expected.error is not None:
-        text = f"{label}: only the original raises {told(expected.error)}"
+        text = f"{label}: only the original raises {described(expected.error)}"
         raise judge.found(spec, inputs, "exception", text)
     else:
         difference = judge.differ(inputs, expected, actual)

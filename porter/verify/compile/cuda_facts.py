@@ -26,8 +26,8 @@ def facts(cuda: Any) -> dict[str, Any]:
         "implementation": str(getattr(cuda, "implementation", "Built-in")),
         "compiler": _compiler(),
         "driver": {
-            "cuda": None if problem else _told(_driver_cuda),
-            "release": _told(lambda: release(_RELEASE.read_text("utf-8", "replace"))),
+            "cuda": None if problem else _reported(_driver_cuda),
+            "release": _reported(lambda: release(_RELEASE.read_text("utf-8", "replace"))),
             "problem": problem,
         },
         "devices": [] if problem else [_device(device) for device in cuda.gpus],
@@ -44,7 +44,7 @@ def _problem(cuda: Any) -> str | None:
     """Why no device can be used, in one line; None where one can."""
     if cuda.is_available():
         return None
-    said = str(_told(lambda: cuda.cuda_error()) or "")
+    said = str(_reported(lambda: cuda.cuda_error()) or "")
     # the first sentence says what is missing, the rest how to look for it
     first = next((line.strip() for line in said.splitlines() if line.strip()), "")
     return first.rstrip(".:") or "no CUDA device can be used"
@@ -60,9 +60,9 @@ def _driver_cuda() -> str:
 def _compiler() -> dict[str, Any]:
     """The version of CUDA that the compiler belongs to, of its NVVM IR, and where it lies."""
     return {
-        "cuda": _told(_toolkit),
-        "nvvm": _told(_nvvm),
-        "at": _told(_place),
+        "cuda": _reported(_toolkit),
+        "nvvm": _reported(_nvvm),
+        "at": _reported(_place),
     }
 
 
@@ -91,7 +91,7 @@ def _place() -> str | None:
 def _device(device: Any) -> dict[str, Any]:
     name = device.name.decode() if isinstance(device.name, bytes) else str(device.name)
     major, minor = device.compute_capability
-    memory = _told(lambda: _memory(device)) or (None, None)
+    memory = _reported(lambda: _memory(device)) or (None, None)
     return {
         "name": name,
         "compute_capability": f"{major}.{minor}",
@@ -107,7 +107,7 @@ def _memory(device: Any) -> tuple[int, int]:
     return int(free), int(total)
 
 
-def _told(ask: Callable[[], Any]) -> Any:
+def _reported(ask: Callable[[], Any]) -> Any:
     """What Numba answers; None where it cannot, for whatever reason."""
     try:
         return ask()

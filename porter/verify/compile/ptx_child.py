@@ -130,7 +130,7 @@ def link_log(ptx: str, arch: str) -> str:
     return log.decode("utf-8", "replace")
 
 
-def prove(
+def compiled(
     module: Module, launches: list[dict[str, Any]], arch: str, blocks: dict[str, int]
 ) -> dict[str, Any]:
     """The evidence of one function for one architecture.
@@ -193,7 +193,7 @@ def answer(
         else:
             picked = chosen(launches)
             blocks = request["blocks"].get(name, {})
-            evidence = [prove(module, picked, arch, blocks) for arch in request["archs"]]
+            evidence = [compiled(module, picked, arch, blocks) for arch in request["archs"]]
         yield {"done": name, "evidence": evidence}
 
 

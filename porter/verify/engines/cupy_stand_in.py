@@ -1,4 +1,4 @@
-"""NumPy in the place of CuPy, where a module is proved without a GPU.
+"""NumPy in the place of CuPy, where a module is verified without a GPU.
 
 It shows that the module asks for the right functions with the right arrays; that CuPy
 computes what NumPy does is not shown.
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import cuda
 
-#: what the evidence says of a proof with it
+#: what the evidence says of a verification with it
 SAID = "NumPy's functions stand in for CuPy's"
 
 

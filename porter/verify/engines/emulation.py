@@ -1,4 +1,4 @@
-"""Launches of a proof on the emulator, where the simulator would run them.
+"""Launches of a verification on the emulator, where the simulator would run them.
 
 Only the emulator's child imports this module.
 """
@@ -20,7 +20,7 @@ MOST_BYTES = 1 << 21
 
 
 class Emulation:
-    """What the emulator runs for a proof, and what it has to leave to the simulator.
+    """What the emulator runs for a verification, and what it has to leave to the simulator.
 
     `watched` are the globals of the modules (those with small blocks) whose launches are
     watched for races.  `large` asks for cases that a simulator has no time for.

@@ -1,4 +1,4 @@
-"""Launches of a proof on a GPU: each checked, waited for and timed, in poisoned memory.
+"""Launches of a verification on a GPU: each checked, waited for and timed, in poisoned memory.
 
 Only the GPU's child imports this module, where `numba.cuda` is the real one.  A GPU checks no
 index: what the original refuses with an IndexError is left to the simulator and the emulator.
@@ -18,7 +18,7 @@ from porter.verify.engines.launches import LAUNCHES, LaunchError, check, poison
 
 
 class Gpu:
-    """What a proof's launches came to on the GPU, for its evidence."""
+    """What the launches of a verification came to on the GPU, for its evidence."""
 
     large = True  # as many threads as the emulator has
     checks_indices = False

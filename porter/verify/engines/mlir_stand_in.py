@@ -9,7 +9,7 @@ import re
 import sys
 import types
 
-#: what the evidence says of a proof with it
+#: what the evidence says of a verification with it
 SAID = "numba.cuda stands in for numba-cuda-mlir"
 _IMPORT = re.compile(r"^\s*(from|import) numba_cuda_mlir\b", re.M)
 

@@ -31,7 +31,7 @@ def alike(expected: BaseException, actual: BaseException) -> bool:
     return issubclass(a, b) or (issubclass(b, a) and not isinstance(actual, LaunchError))
 
 
-def told(error: BaseException, line: int | None = None) -> str:
+def described(error: BaseException, line: int | None = None) -> str:
     """An exception in a sentence."""
     where = f" at line {line}" if line else ""
     return f"{type(error).__name__} ({' '.join(str(error).split())[:160]}){where}"

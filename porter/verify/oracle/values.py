@@ -157,18 +157,18 @@ def first_difference(
     for key in both:
         theirs, own = original.seen[key], kernel.seen[key]
         if wrong := _absent(own, theirs):
-            return _told(key, source, theirs, wrong)
+            return _reported(key, source, theirs, wrong)
         # a helper's value may have several names in the kernel
         if missing is None and key[0] in own_lines and _absent(theirs, own):
             missing = key
     if missing is not None:
-        told = _told(missing, source, original.seen[missing], kernel.seen[missing])
-        return ("no value differs, but the kernels never have some of the original's:", *told)
+        text = _reported(missing, source, original.seen[missing], kernel.seen[missing])
+        return ("no value differs, but the kernels never have some of the original's:", *text)
     names = ", ".join(dict.fromkeys(f"`{name}` (line {line})" for line, name in both))
     return (f"the kernels compute the original's values of {names}: look after these lines",)
 
 
-def _told(key: Key, source: str, theirs: list[Any], own: list[Any]) -> tuple[str, ...]:
+def _reported(key: Key, source: str, theirs: list[Any], own: list[Any]) -> tuple[str, ...]:
     line, name = key
     return (
         f"line {line}: {source.splitlines()[line - 1].strip()}",

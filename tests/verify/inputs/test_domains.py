@@ -174,7 +174,7 @@ def test_a_proof_in_a_domain_says_so(tmp_path: Path) -> None:
     comment = "# porter: domain mean < x, sigma > 0\n"
     source.write_text(source.read_text().replace("def density", f"{comment}def density"))
     found = prove(tmp_path / "maps_cuda.py", "density")
-    assert found.proved, found.mismatch
+    assert found.verified, found.mismatch
     assert found.evidence[0].cases == 24
     assert found.evidence[0].detail["domain"] == "mean < x, sigma > 0"
     assert found.summary() == ("simulator 24 cases where mean < x, sigma > 0",)
@@ -187,7 +187,7 @@ def test_a_domain_that_no_input_meets(tmp_path: Path) -> None:
     source.write_text(source.read_text().replace("def density", f"{comment}def density"))
     found = prove(path, "density")
     # arrays without elements are in every domain, but prove nothing
-    assert not found.proved and found.evidence[0].status == "skipped"
+    assert not found.verified and found.evidence[0].status == "skipped"
     assert found.evidence[0].detail["reason"] == (
         "no case ran `density_kernel`: the kernels are not verified"
     )

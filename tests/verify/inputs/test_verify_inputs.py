@@ -44,7 +44,7 @@ def test_strategies_give_further_cases(tmp_path: Path) -> None:
     path, inputs = copy(tmp_path, "maps"), written(tmp_path, STRATEGIES)
     for name in ("density", "grow"):
         found = prove(path, name, inputs=inputs, cases=10)
-        assert found.proved, found.mismatch
+        assert found.verified, found.mismatch
         detail = found.evidence[0].detail
         assert (found.evidence[0].cases, detail["values"], detail["strategies"]) == (20, 20, 10)
     assert "strategies" not in prove(path, "difference", inputs=inputs, cases=10).evidence[0].detail
@@ -53,7 +53,7 @@ def test_strategies_give_further_cases(tmp_path: Path) -> None:
 def test_a_strategy_finds_what_the_own_cases_cannot(tmp_path: Path) -> None:
     # no array of the verifier's own is that large
     wrong = copy(tmp_path, "maps", "T(-0.5) * z", "T(0.5 if 54321 < x[i] < 1e9 else -0.5) * z")
-    assert prove(wrong, "density").proved
+    assert prove(wrong, "density").verified
     text = STRATEGIES.replace("st.floats(-3, 3)", "st.floats(0, 1e5)")
     found = prove(wrong, "density", inputs=written(tmp_path, text))
     assert found.failed and found.mismatch is not None
@@ -147,7 +147,7 @@ def test_a_trace_gives_further_cases(
         assert detail["traced"] == 2
         assert any("int16" in reason for reason in detail["reasons"])
     found = prove(wrong, "threshold", trace=file, cases=8)
-    assert found.proved and found.evidence[0].detail["traced"] == 1
+    assert found.verified and found.evidence[0].detail["traced"] == 1
 
 
 def test_a_trace_that_is_none(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_one_array_is_given_for_two_whose_sizes_nothing_ties(tmp_path: Path) -> 
     given = ["--signature", "float64[:, :], float64[:, :]"]
     subprocess.run([*command, *given], cwd=tmp_path, check=True, capture_output=True)
     (found,) = verify_module(path, on=("simulator",))
-    assert found.proved and "y and x are one array" in str(found.evidence[0].detail["reasons"])
+    assert found.verified and "y and x are one array" in str(found.evidence[0].detail["reasons"])
     text = path.read_text()
     assert "_same_memory(d_y, d_x):" in text
     path.write_text(text.replace("_same_memory(d_y, d_x):", "False:"))

@@ -11,8 +11,8 @@ import pytest
 
 from porter.verify.inputs.arguments import Sums
 from porter.verify.oracle import compare
-from porter.verify.oracle.asked import asks_for_dtypes
 from porter.verify.oracle.compare import Changed, Outcome
+from porter.verify.oracle.queries import asks_for_dtypes
 
 ASKING = [
     "return x * 2 if x.dtype == np.float64 else x + 1",

@@ -74,9 +74,8 @@ def verify_module(
     and for those edited by hand whose kernels want their own block sizes);
     `gpu` raises `UsageError` where there is none, and is repeated under compute-sanitizer with
     `sanitize`; `functions` restricts to names of the header; `timeout` is in seconds, for each
-    function and kind of evidence.
-    Nothing of the module or its source is imported into this process.  Raises `UsageError` when
-    the module or its source cannot be read, or has no header.
+    function and kind of evidence.  Nothing of the module or its source is imported into this
+    process.  Raises `UsageError` when one of them cannot be read, or there is no header.
 
     `case` runs only the case of that number.  `inputs` (hypothesis strategies, run in the child)
     and `trace` (a file of `porter trace`) give further cases.  `archs` are the architectures of
@@ -94,18 +93,16 @@ def verify_module(
     names = _names(path, header, functions)
     if header.run_module and not run_module:
         raise UsageError(f"{path} was converted with --run-module: verify it with --run-module")
+    targets = _archs(archs)
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
-        module = Path(folder) / "module" / path.name
-        module.parent.mkdir()
-        module.write_text(text, "utf-8")
         request = Request(
-            str(module), str(path), names, cases, seed, timeout * SOFT, case=case, values=values,
-            joined=joined, budget=budget(text, len(names), seconds), run_module=run_module,
-            inputs=_inputs(inputs), trace=_trace(trace),
+            _placed(Path(folder), path.name, text), str(path), names, cases, seed, timeout * SOFT,
+            case=case, values=values, joined=joined, budget=budget(text, len(names), seconds),
+            run_module=run_module, inputs=_inputs(inputs), trace=_trace(trace),
         )  # fmt: skip
         job = Job(request, Path(folder), timeout, Watch(step))
-        compilers = [compiler(name) for name in (chosen(backends, text) if "ptx" in on else ())]
-        ran, compiled = _run(job, header, text, on, compilers, _archs(archs))
+        wanted = chosen(backends, text) if "ptx" in on else ()
+        ran, compiled = _run(job, header, text, on, [*map(compiler, wanted)], targets)
         ran |= {tool: job.sanitized(tool) for tool in TOOLS if sanitize and "gpu" in on}
     stale = text_hash(_source_text(path, header)) != header.source_hash
     return [_function(request, name, ran, compiled, stale) for name in names]
@@ -136,6 +133,14 @@ def _run(
         for each in compilers:
             each.release(again=not is_edited(text))
     return ran, _compiled(job.request.functions, found, {} if ran else observed)
+
+
+def _placed(folder: Path, name: str, text: str) -> str:
+    """A file of the module's name with the text that is verified."""
+    file = folder / "module" / name
+    file.parent.mkdir()
+    file.write_text(text, "utf-8")
+    return str(file)
 
 
 def _compiled(

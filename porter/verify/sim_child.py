@@ -22,6 +22,7 @@ from porter.verify import generated
 from porter.verify.checks.subject import MismatchFound, Subject, Version
 from porter.verify.checks.tally import ExtraCases as Beyond
 from porter.verify.checks.tally import Settings, Tally
+from porter.verify.checks.unverified import Few, lacking, too_few
 from porter.verify.checks.verification import Verification
 from porter.verify.engines import cupy_stand_in, mlir_stand_in
 from porter.verify.engines.launches import LAUNCHES
@@ -38,7 +39,6 @@ from porter.verify.oracle.original import Missing, index_parameters, literals
 from porter.verify.oracle.queries import asks_for_dtypes
 from porter.verify.oracle.values import Values, first_difference, watch_kernels
 from porter.verify.request import Request
-from porter.verify.unverified import Few, lacking, too_few
 
 #: with fewer cases than this the time limit leaves nothing verified
 FEWEST_CASES = 8

@@ -14,6 +14,7 @@ from porter import __version__
 from porter.options import DoctorOptions
 from porter.output.color import paint, wants_color
 from porter.output.records import to_json
+from porter.verify.compile.backends import version
 from porter.verify.probe import probe
 
 KINDS = ("simulator", "emulator", "ptx", "gpu")
@@ -39,7 +40,7 @@ def run(options: DoctorOptions) -> int:
 def inspect() -> dict[str, Any]:
     """Versions, CUDA, and per kind of evidence whether it is available and what it takes."""
     probes = {kind: probe(kind) for kind in KINDS}
-    packages = {name: _version(name) for name in PACKAGES}
+    packages = {name: version(name) for name in PACKAGES}
     return {
         "porter": __version__,
         "python": platform.python_version(),
@@ -107,13 +108,6 @@ def _gpu_help(found: Mapping[str, Any]) -> str:
     return "it takes an NVIDIA GPU with its driver; nothing else needs one"
 
 
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
-
-
 def _wheels() -> dict[str, str]:
     found = {}
     for distribution in metadata.distributions():
@@ -131,8 +125,8 @@ def _print(report: dict[str, Any]) -> None:
     print(f"porter {report['porter']}, Python {report['python']} on {report['platform']}")
     print(f"  {report['executable']}")
     print(paint("\nPackages", "bold", color))
-    for name, version in report["packages"].items():
-        _row(name, version or "not installed")
+    for name, found in report["packages"].items():
+        _row(name, found or "not installed")
     _row("CUDA wheels", _listed(report["cuda_wheels"]))
     print(paint("\nCUDA, as Numba finds it", "bold", color))
     for name, text in cuda_rows(report["cuda"]):

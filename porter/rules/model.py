@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
@@ -112,6 +112,11 @@ def walk_own(node: ast.AST) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
             todo += reversed([*ast.iter_child_nodes(node)])
+
+
+def stored(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that some of these nodes bind."""
+    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 class PyFile:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from porter.rules.model import Function
+from porter.rules.model import Function, stored
 
 _ATTRIBUTES = frozenset({"shape", "size", "ndim", "strides", "dtype"})
 
@@ -27,13 +27,7 @@ def array_names(function: Function) -> set[str]:
         ):
             found.add(node.args[0].id)
     # a name that the body binds again may stand for a scalar by then
-    return (found & set(function.parameters)) - _rebound(function)
-
-
-def _rebound(function: Function) -> set[str]:
-    return {
-        n.id for n in function.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
+    return (found & set(function.parameters)) - stored(function.nodes)
 
 
 def has_slice(node: ast.Subscript) -> bool:

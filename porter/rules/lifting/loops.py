@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.rules.model import Function, Kind, PyFile, is_true, walk_own
+from porter.rules.model import Function, Kind, PyFile, is_true, stored, walk_own
 from porter.rules.nopython.calls import uncompilable_calls
 from porter.rules.threads import element
 from porter.rules.words import words
@@ -59,7 +59,7 @@ def works_on_arrays(function: Function, loop: ast.For | ast.While) -> bool:
     if isinstance(loop, ast.For):
         own = {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)}
     else:
-        own = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        own = stored(nodes)
     return any(isinstance(n, (ast.BinOp, ast.AugAssign, ast.Assign)) for n in nodes) and any(
         (at := element(n)) is not None
         and at.base in function.parameters
@@ -74,9 +74,8 @@ def only_numbers(file: PyFile, function: Function, loop: ast.For | ast.While) ->
     inside = [n for s in loop.body for n in walk_own(s)]
     loops = [loop, *(n for n in inside if isinstance(n, (ast.For, ast.While)))]
     bases = {at.base for n in inside if (at := element(n)) is not None}
-    if not all(isinstance(x, ast.For) and _counts(x.iter) for x in loops) or bases & {
-        n.id for n in function.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    } & set(function.parameters):
+    rebound = stored(function.nodes) & set(function.parameters)
+    if not all(isinstance(x, ast.For) and _counts(x.iter) for x in loops) or bases & rebound:
         # elements of something that is no longer what was passed in, or of a dict
         return False
     return all(_numeric(file, function, n) for s in nodes for n in walk_own(s))

@@ -7,7 +7,7 @@ import re
 
 from porter.diagnostics import Edit, Fix, Span
 from porter.rules.imports import module_name, place_behind
-from porter.rules.model import Function, Kind, PyFile, walk_own
+from porter.rules.model import Function, Kind, PyFile, stored, walk_own
 from porter.rules.nopython.arrays import certain_arrays
 from porter.rules.nopython.certain import compiles
 
@@ -27,8 +27,7 @@ def outlined(file: PyFile, function: Function, loop: ast.stmt, number: int) -> F
         return None
     counters = {c for n in nodes if isinstance(n, ast.For) for c in _counters(n)}
     before = set(function.parameters) | _stored(function.node, loop.lineno)
-    stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    results = stored & _read_behind(function, loop)
+    results = stored(nodes) & _read_behind(function, loop)
     names = [n.id for n in nodes if isinstance(n, ast.Name) and n.id in before - counters]
     read = dict.fromkeys(names)
     if not results <= before - counters or not read:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
-from porter.rules.model import Function, Kind, PyFile, walk_own
+from porter.rules.model import Function, Kind, PyFile, stored, walk_own
 from porter.rules.threads import Threads, element
 
 WARP = 32
@@ -179,11 +179,7 @@ def _shrinks(threads: Threads, branch: ast.If, divisor: ast.expr) -> bool:
         at = threads.parents.get(at)
     if at is None:
         return False
-    changed = {
-        n.id
-        for n in walk_own(at)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id in names
-    }
+    changed = stored(walk_own(at)) & set(names)
     stores = any(w.element.base in threads.own_arrays for w in threads.writes)
     return bool(changed) and stores
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Fix, Severity
 from porter.rules.base import Rule
-from porter.rules.model import Function, Kind, PyFile
+from porter.rules.model import Function, Kind, PyFile, stored
 from porter.rules.precision.launched import float32_parameters
 from porter.rules.words import words
 
@@ -223,7 +223,7 @@ def _promoting(file: PyFile, function: Function, node: ast.AST) -> list[ast.expr
 
 def _fix(file: PyFile, function: Function, array: str | None, constant: ast.expr) -> Fix | None:
     text, span = file.code(constant), file.span(constant)
-    if array is not None and array not in _rebound(function):
+    if array is not None and array not in stored(function.nodes):
         return Fix(span, f"{array}.dtype.type({text})", safe=False)
     numpy = file.alias("numpy")
     if numpy is None or numpy in function.local_names:
@@ -240,12 +240,6 @@ def _array(file: PyFile, function: Function) -> str | None:
         if all(n < len(row) and _FLOAT32_ARRAY.match(row[n]) for row in rows):
             return name
     return None
-
-
-def _rebound(function: Function) -> set[str]:
-    return {
-        n.id for n in function.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-    }
 
 
 def _float32_only(file: PyFile, function: Function) -> bool:

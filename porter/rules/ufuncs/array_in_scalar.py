@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
-from porter.rules.model import Function, Kind, PyFile
+from porter.rules.model import Function, Kind, PyFile, stored
 from porter.rules.words import words
 
 _ATTRIBUTES = words(
@@ -105,10 +105,7 @@ class ArrayOperationInUfunc(Rule):
         """Every array operation on a parameter."""
         if function.kind is not Kind.VECTORIZE:
             return
-        rebound = {
-            n.id for n in function.nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }
-        scalars = set(function.parameters) - rebound
+        scalars = set(function.parameters) - stored(function.nodes)
         for node in function.nodes:
             if _uses_as_array(file, function, node, scalars):
                 yield self.report(

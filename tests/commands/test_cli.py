@@ -158,7 +158,7 @@ def test_a_short_run_imports_only_what_it_needs(arguments: list[str], array_code
     assert "libcst" in found
     assert not [m for m in found if m.startswith(("pydantic", "jinja2", "pathspec", "porter.verify",
                                                   "porter.rules.converter."))]  # fmt: skip
-    assert not {"porter.codegen.host.function", "porter.source.notebook", "porter.trace.record",
+    assert not {"porter.codegen.host.function", "porter.source.notebook",
                 "porter.numba_report.model"} & set(found)  # fmt: skip
 
 

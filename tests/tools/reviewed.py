@@ -21,7 +21,6 @@ LONG_FILES = {
 LONG_FUNCTIONS = {"inference/usage.py visit_Call"}
 LARGE_STATES = {
     "inference/evidence.py Usage",
-    "lowering/host/text.py HostText",
     "resolve/effects.py Region",
     "resolve/globals.py Globals",
     "transforms/loops/scan_loops.py _Split",

@@ -238,7 +238,7 @@ def _changed(node: cst.CSTNode) -> set[str]:
 
 def freeze(body: Body, host: HostText) -> None:
     """Arrays that an object of the host may hold must not change any more: it has copies."""
-    body.b.aliases.frozen |= {buffer for _, buffer in host.arrays}
+    body.b.aliases.frozen |= {buffer for _, buffer in host.needs.arrays}
 
 
 def _targets(part: cst.BaseSmallStatement) -> list[cst.BaseExpression]:

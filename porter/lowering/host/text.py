@@ -7,6 +7,7 @@ out, arrays of the device are brought to the host.
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 import libcst as cst
@@ -38,6 +39,16 @@ from porter.syntax.names import used_names
 SHAPE = {"shape", "ndim", "size", "dtype"}
 
 
+@dataclass
+class Needs:
+    """What the text of a host statement refers to: by placeholder, and imports."""
+
+    values: list[tuple[str, ir.Expr]] = field(default_factory=list)
+    arrays: list[tuple[str, str]] = field(default_factory=list)
+    itself: set[str] = field(default_factory=set)  # arrays that the text keeps as objects
+    imports: set[str] = field(default_factory=set)
+
+
 class HostText(cst.CSTTransformer):
     """Rewrites a piece of the user's code for the host function, and notes what it needs."""
 
@@ -46,10 +57,7 @@ class HostText(cst.CSTTransformer):
         self.body = body
         self.b = body.b
         self.local = local
-        self.values: list[tuple[str, ir.Expr]] = []
-        self.arrays: list[tuple[str, str]] = []
-        self.itself: set[str] = set()
-        self.imports: set[str] = set()
+        self.needs = Needs()
         self.replaced: dict[cst.CSTNode, cst.BaseExpression] = {}
         self.skipped: set[cst.CSTNode] = set()
         self.bare: set[cst.CSTNode] = set()
@@ -124,7 +132,7 @@ class HostText(cst.CSTTransformer):
         if isinstance(node, (cst.Tuple, cst.List, cst.Dict)) or is_text(node, self.body.env):
             return None
         # what a refused attempt has noted is no part of the text
-        with suppress(Refusal), self.b.attempt(self.values, self.arrays):
+        with suppress(Refusal), self.b.attempt(self.needs.values, self.needs.arrays):
             return self._text_of(self.body.ev(node), node)
         return None
 
@@ -201,7 +209,7 @@ class HostText(cst.CSTTransformer):
         lines = self.body.ev.scope.imports.get(name) or self.b.host.local_imports.get(name)
         if not lines:
             raise self.b.refuse("PRT902", not_in_module(name), NOT_IN_MODULE)
-        self.imports |= lines
+        self.needs.imports |= lines
         return None
 
     def _constant(self, name: str) -> None:
@@ -276,8 +284,8 @@ class HostText(cst.CSTTransformer):
             value = self._held(value)
         if isinstance(value, ir.Const) and value.dtype.weak:
             return cst.parse_expression(repr(value.value))
-        placeholder = f"host_value_{len(self.values)}_"
-        self.values.append((placeholder, value))
+        placeholder = f"host_value_{len(self.needs.values)}_"
+        self.needs.values.append((placeholder, value))
         return cst.Name(placeholder)
 
     def _held(self, value: ir.Expr) -> ir.Expr:
@@ -295,23 +303,24 @@ class HostText(cst.CSTTransformer):
             value = self.b.define("copy", Array(value.shape, value.dtype, value.at))
         assert value.view is not None
         buffer = value.view.buffer
-        bare = node in self.bare
-        known = next((p for p, n in self.arrays if n == buffer and (p in self.itself) == bare), "")
-        if known:
-            return cst.Name(known)
-        placeholder = f"host_array_{len(self.arrays)}_"
-        self.arrays.append((placeholder, buffer))
-        if bare:
-            self.itself.add(placeholder)
+        bare, needs = node in self.bare, self.needs
+        known = (p for p, n in needs.arrays if n == buffer and (p in needs.itself) == bare)
+        placeholder = next(known, "")
+        if not placeholder:
+            placeholder = f"host_array_{len(needs.arrays)}_"
+            needs.arrays.append((placeholder, buffer))
+            if bare:
+                needs.itself.add(placeholder)
         return cst.Name(placeholder)
 
     def statement(
         self, text: str, objects: tuple[str, ...] = (), kind: ir.HostKind = ir.HostKind.RUN
     ) -> ir.Host:
         """The statement of the IR with everything that was noted."""
-        self.b.host.imports |= self.imports
-        return ir.Host(text, self.b.place.origin, kind, tuple(self.values), tuple(self.arrays),
-                       frozenset(self.itself), objects=objects)  # fmt: skip
+        needs = self.needs
+        self.b.host.imports |= needs.imports
+        return ir.Host(text, self.b.place.origin, kind, tuple(needs.values), tuple(needs.arrays),
+                       frozenset(needs.itself), objects=objects)  # fmt: skip
 
 
 def _scalar_type(value: DTypeName) -> str:

@@ -10,7 +10,6 @@ from porter.analyses.dependence import carried
 from porter.analyses.escapes import escaping
 from porter.diagnostics import Note, Refusal, refusal
 from porter.ir.context import Context
-from porter.ir.printer import show
 from porter.ir.walk import own_level, rewrite, statements, walk
 from porter.sizes.polynomial import Atom, Data, Poly, Symbol, sym
 
@@ -121,7 +120,7 @@ def _text(a: Data, context: Context) -> str:
     def change(e: object) -> ir.Local | None:
         return ir.Local(context.user(e.name), e.dtype) if isinstance(e, ir.Local) else None
 
-    text = show(rewrite(a.expr, change))
+    text = str(rewrite(a.expr, change))
     return text[1:-1] if text.startswith("(") and text.endswith(")") else text
 
 

@@ -42,7 +42,7 @@ from porter.ir.nodes import (
     Write,
 )
 from porter.ir.ops import COMBINES, OPS, REDUCTIONS
-from porter.ir.printer import lines, show
+from porter.ir.printer import lines
 from porter.ir.scalars import DTypeError, types_of
 from porter.ir.walk import data_of, host_level, statements, walk
 from porter.sizes.polynomial import Dim, Poly
@@ -137,7 +137,7 @@ class _Checker:
         """Raise IRError unless the expression has the dtype that its place needs."""
         if not _alike(e.dtype, wanted):
             found = f"{_text(e.dtype)}, not {_text(wanted)}"
-            raise IRError(f"{what}: `{show(e)}` is {found}", self.where)
+            raise IRError(f"{what}: `{e}` is {found}", self.where)
 
     # -- statements --------------------------------------------------------------------
 
@@ -267,7 +267,7 @@ class _Checker:
     def condition(self, e: Expr, names: frozenset[str]) -> None:
         """Check an expression that must be true or false."""
         self.expr(e, names)
-        self.rule(e.dtype.kind == "b", f"the condition `{show(e)}` is {_text(e.dtype)}")
+        self.rule(e.dtype.kind == "b", f"the condition `{e}` is {_text(e.dtype)}")
 
     def expr(self, e: Expr, names: frozenset[str]) -> None:
         """Check an expression and everything below it."""
@@ -313,7 +313,7 @@ class _Checker:
         try:
             operand, result = types_of(e.op, args)
         except DTypeError as error:
-            self.rule(False, f"{error} in `{show(e)}`")
+            self.rule(False, f"{error} in `{e}`")
         for a in args:
             self.alike(a, operand, e.op)
         self.alike(e, result, e.op)

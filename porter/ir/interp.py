@@ -21,7 +21,6 @@ from porter.ir import nodes as ir
 from porter.ir.check import IRError
 from porter.ir.nodes import Expr, Load, Program, Stmt, Write
 from porter.ir.ops import OPS
-from porter.ir.printer import show
 from porter.ir.walk import free_names, walk
 from porter.sizes.polynomial import BORDERS, Atom, Data, Dim, Index, Poly, Symbol, unchecked
 
@@ -136,7 +135,7 @@ class Machine:
         """The value of a node, which must have the node's dtype already."""
         found, wanted = getattr(value, "dtype", None), self.dtype(e.dtype)
         if found is not None and found != wanted:
-            raise IRError(f"`{show(e)}` is {found}, not {wanted}")
+            raise IRError(f"`{e}` is {found}, not {wanted}")
         return self.typed(value, e.dtype)
 
     def poly(self, poly: Poly) -> int:

@@ -12,6 +12,7 @@ from enum import Enum, auto
 
 from porter.diagnostics import Diagnostic, Span
 from porter.dtypes.dtype import BOOL, DType
+from porter.ir.ops import SIGNS
 from porter.sizes.polynomial import Poly, hashed_once
 
 
@@ -23,6 +24,9 @@ class Const:
     value: complex | float | int | bool
     dtype: DType
 
+    def __str__(self) -> str:
+        return repr(self.value)
+
 
 @hashed_once
 @dataclass(frozen=True)
@@ -31,6 +35,9 @@ class Value:
 
     poly: Poly
     dtype: DType
+
+    def __str__(self) -> str:
+        return str(self.poly)
 
 
 @hashed_once
@@ -41,6 +48,9 @@ class Scalar:
     name: str
     dtype: DType
 
+    def __str__(self) -> str:
+        return self.name
+
 
 @hashed_once
 @dataclass(frozen=True)
@@ -49,6 +59,9 @@ class Local:
 
     name: str
     dtype: DType
+
+    def __str__(self) -> str:
+        return self.name
 
 
 @hashed_once
@@ -60,6 +73,9 @@ class Load:
     index: tuple[Poly, ...]
     dtype: DType
 
+    def __str__(self) -> str:
+        return f"{self.buffer}[{', '.join(map(str, self.index))}]"
+
 
 @hashed_once
 @dataclass(frozen=True)
@@ -70,6 +86,12 @@ class Op:
     args: tuple[Expr, ...]
     dtype: DType
 
+    def __str__(self) -> str:
+        infix = self.op if self.op in ("and", "or") else SIGNS.get(self.op)
+        if infix is not None and len(self.args) == 2:
+            return f"({self.args[0]} {infix} {self.args[1]})"
+        return f"{self.op}({', '.join(map(str, self.args))})"
+
 
 @hashed_once
 @dataclass(frozen=True)
@@ -78,6 +100,9 @@ class Cast:
 
     arg: Expr
     dtype: DType
+
+    def __str__(self) -> str:
+        return f"{self.dtype.name}({self.arg})"
 
 
 @hashed_once
@@ -89,6 +114,9 @@ class Select:
     then: Expr
     other: Expr
     dtype: DType
+
+    def __str__(self) -> str:
+        return f"({self.then} if {self.cond} else {self.other})"
 
 
 @hashed_once
@@ -105,6 +133,10 @@ class Axis:
         """How many values it takes (negative counts as none)."""
         return self.hi - self.lo
 
+    def __str__(self) -> str:
+        low = "" if self.lo.constant == 0 else f"{self.lo} <= "
+        return f"{low}{self.name} < {self.hi}"
+
 
 @hashed_once
 @dataclass(frozen=True)
@@ -115,6 +147,9 @@ class Reduce:
     axes: tuple[Axis, ...]
     body: Expr
     dtype: DType
+
+    def __str__(self) -> str:
+        return f"{self.op}[{', '.join(map(str, self.axes))}]({self.body}):{self.dtype.name}"
 
 
 @hashed_once
@@ -142,6 +177,9 @@ class Object:
     name: str
     array: bool = True
     dtype: DType = BOOL
+
+    def __str__(self) -> str:
+        return self.name
 
 
 Expr = Const | Value | Scalar | Local | Load | Op | Cast | Select | Reduce | Object

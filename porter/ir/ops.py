@@ -74,7 +74,7 @@ RESULT_NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "sma
 REDUCTIONS = set(RESULT_NAMES)
 
 #: how Python writes the operations that have a sign
-_SIGNS = {
+SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
     "neg": "-", "pos": "+", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
     "band": "&", "bor": "|", "bxor": "^", "invert": "~", "lshift": "<<", "rshift": ">>",
@@ -83,7 +83,7 @@ _SIGNS = {
 
 def sign(op: str) -> str:
     """The operation as a message shows it: Python's sign, or NumPy's name."""
-    return _SIGNS.get(op) or (OPS[op].numpy if op in OPS else op)
+    return SIGNS.get(op) or (OPS[op].numpy if op in OPS else op)
 
 
 #: every operation as messages show it

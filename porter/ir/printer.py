@@ -8,68 +8,25 @@ from porter.ir.nodes import (
     Alloc,
     Axis,
     Bind,
-    Cast,
-    Const,
     Def,
-    Expr,
     Fetch,
     For,
     Host,
     If,
     Jump,
     Let,
-    Load,
-    Local,
-    Object,
-    Op,
     Program,
-    Reduce,
     Return,
-    Scalar,
-    Select,
     Stage,
     Stmt,
-    Value,
     While,
     Write,
 )
 
-_INFIX = {
-    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%",
-    "pow": "**", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=",
-    "and": "and", "or": "or", "band": "&", "bor": "|", "bxor": "^", "lshift": "<<",
-    "rshift": ">>",
-}  # fmt: skip
-
-
-def show(expr: Expr) -> str:
-    """One expression on one line."""
-    match expr:
-        case Const(value=value):
-            return repr(value)
-        case Value(poly=poly):
-            return str(poly)
-        case Scalar(name=name) | Local(name=name) | Object(name=name):
-            return name
-        case Load(buffer=name, index=index):
-            return f"{name}[{', '.join(map(str, index))}]"
-        case Op(op=op, args=args) if op in _INFIX and len(args) == 2:
-            return f"({show(args[0])} {_INFIX[op]} {show(args[1])})"
-        case Op(op=op, args=args):
-            return f"{op}({', '.join(map(show, args))})"
-        case Cast(arg, dtype):
-            return f"{dtype.name}({show(arg)})"
-        case Select(cond, then, other, _):
-            return f"({show(then)} if {show(cond)} else {show(other)})"
-        case Reduce(op, axes, body, dtype):
-            return f"{op}[{domain(axes)}]({show(body)}):{dtype.name}"
-
 
 def domain(axes: Sequence[Axis]) -> str:
     """Index names with their ranges."""
-    return ", ".join(
-        f"{a.name} < {a.hi}" if a.lo.constant == 0 else f"{a.lo} <= {a.name} < {a.hi}" for a in axes
-    )
+    return ", ".join(map(str, axes))
 
 
 def lines(body: Sequence[Stmt], indent: int = 0) -> Iterator[str]:
@@ -79,18 +36,18 @@ def lines(body: Sequence[Stmt], indent: int = 0) -> Iterator[str]:
         match s:
             case Def(name, axes, dtype, value, _):
                 index = ", ".join(a.name for a in axes)
-                yield f"{pad}{name}[{index}]: {dtype.name} = {show(value)}  for {domain(axes)}"
+                yield f"{pad}{name}[{index}]: {dtype.name} = {value}  for {domain(axes)}"
             case Alloc(buffer, _):
                 shape = ", ".join(map(str, buffer.shape))
                 yield f"{pad}alloc {buffer.name}: {buffer.dtype.name}[{shape}]"
             case Write():
                 index = ", ".join(map(str, s.index))
                 tail = f"  for {domain(s.axes)}" if s.axes else ""
-                tail += f"  where {show(s.mask)}" if s.mask is not None else ""
+                tail += f"  where {s.mask}" if s.mask is not None else ""
                 sign = f"{s.combine}=" if s.combine else "="
-                yield f"{pad}{s.buffer}[{index}] {sign} {show(s.body)}{tail}"
+                yield f"{pad}{s.buffer}[{index}] {sign} {s.body}{tail}"
             case Let(name, value, _):
-                yield f"{pad}{name} = {show(value)}"
+                yield f"{pad}{name} = {value}"
             case Fetch(name, buffer, _):
                 yield f"{pad}fetch {name} = {buffer}[]"
             case Bind(names, buffers, _):
@@ -100,9 +57,7 @@ def lines(body: Sequence[Stmt], indent: int = 0) -> Iterator[str]:
             case Jump(kind, _):
                 yield f"{pad}{kind}"
             case Return(values=values):
-                shown = (
-                    v if isinstance(v, str) else "None" if v is None else show(v) for v in values
-                )
+                shown = (str(v) for v in values)
                 yield f"{pad}return {', '.join(shown)}"
             case For() | While() | If() | Stage():
                 yield from _nested(s, indent)
@@ -110,7 +65,7 @@ def lines(body: Sequence[Stmt], indent: int = 0) -> Iterator[str]:
 
 def _host(s: Host) -> str:
     text = " ".join(s.text.split())
-    for name, value in (*s.arrays, *((n, show(e)) for n, e in s.values)):
+    for name, value in (*s.arrays, *((n, str(e)) for n, e in s.values)):
         text = text.replace(name, value)
     return f"{', '.join(s.makes)} = {text}" if s.makes else text
 
@@ -122,11 +77,11 @@ def _nested(s: Stmt, indent: int) -> Iterator[str]:
             by = f" by {step}" if step != 1 else ""
             yield f"{pad}for {index} in {lo} .. {hi}{by}:"
         case While(cond, body, _):
-            yield f"{pad}while {show(cond)}:"
+            yield f"{pad}while {cond}:"
         case Stage(axes, body, _):
             yield f"{pad}parallel {domain(axes) or 'once'}:"
         case If(cond, body, orelse, _):
-            yield f"{pad}if {show(cond)}:"
+            yield f"{pad}if {cond}:"
             yield from lines(body, indent + 1)
             if orelse:
                 yield f"{pad}else:"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from porter import ir
-from porter.ir.printer import domain, lines, show
+from porter.ir.printer import domain, lines
 from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch, Plan
 
@@ -26,10 +26,10 @@ def _items(items: Sequence[object], indent: int) -> Iterator[str]:
                 yield f"{pad}host for {index} in {lo} .. {hi}{by}:"
                 yield from _items(body, indent + 1)
             case HostWhile(cond, body, _):
-                yield f"{pad}host while {show(cond)}:"
+                yield f"{pad}host while {cond}:"
                 yield from _items(body, indent + 1)
             case HostIf(cond, body, orelse, _):
-                yield f"{pad}host if {show(cond)}:"
+                yield f"{pad}host if {cond}:"
                 yield from _items(body, indent + 1)
                 if orelse:
                     yield f"{pad}else:"
@@ -52,8 +52,8 @@ def _steps(steps: Sequence[BlockStep], rows: int, indent: int) -> Iterator[str]:
         match step:
             case Fold():
                 for name, r in step.reductions:
-                    yield f"{pad}fold {name} = {show(r)}"
-                yield f"{pad}{_stored(step)} = {show(step.value)}"
+                    yield f"{pad}fold {name} = {r}"
+                yield f"{pad}{_stored(step)} = {step.value}"
             case BlockLoop(index, lo, hi, by, body, _):
                 yield f"{pad}for {index} in {lo} .. {hi}{f' by {by}' if by != 1 else ''}:"
                 yield from _steps(body, rows, indent + 1)

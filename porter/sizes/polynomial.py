@@ -129,9 +129,7 @@ class Data:
     proved: bool = False
 
     def __str__(self) -> str:
-        from porter.ir.printer import show
-
-        return f"[{show(self.expr)}]"
+        return f"[{self.expr}]"
 
 
 Symbol = Dim | Index | Integer

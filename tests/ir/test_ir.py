@@ -22,7 +22,7 @@ from porter.dtypes.dtype import (
 from porter.inference.signature import candidates
 from porter.ir.check import IRError, Rule, check
 from porter.ir.ops import BINARY, COMPARE, OPS, REDUCTIONS
-from porter.ir.printer import lines, program_text, show
+from porter.ir.printer import lines, program_text
 from porter.ir.rebuild import map_expr, map_statement
 from porter.ir.walk import (
     blocks,
@@ -81,7 +81,7 @@ SHOWN: list[tuple[ir.Expr, str]] = [
 
 @pytest.mark.parametrize(("expr", "text"), SHOWN)
 def test_expressions_are_shown(expr: ir.Expr, text: str) -> None:
-    assert show(expr) == text
+    assert str(expr) == text
 
 
 def test_statements_are_shown() -> None:
@@ -144,7 +144,7 @@ def test_children_reach_into_subscripts_and_bounds() -> None:
     assert children(GATHER) == (ir.Load("k", (i,), INT64),)
     assert children(ir.Value(data, INT64)) == (ir.Local("k", INT64),)
     assert children(total(ONE, ir.Axis("j", data))) == (ir.Local("k", INT64), ONE)
-    assert [show(e) for e in walk(plus(at(i), ONE))] == ["(x[i] + 1.0)", "x[i]", "1.0"]
+    assert [str(e) for e in walk(plus(at(i), ONE))] == ["(x[i] + 1.0)", "x[i]", "1.0"]
 
 
 def test_free_names() -> None:
@@ -155,12 +155,12 @@ def test_free_names() -> None:
 
 def test_substitute_reaches_subscripts_values_and_bounds() -> None:
     names = {"j": N - 1}
-    assert show(substitute(at(j), names)) == "x[x.shape[0] - 1]"
-    assert show(substitute(ir.Value(2 * j, INT64), names)) == "2 * x.shape[0] - 2"
-    assert show(substitute(total(at(i), ir.Axis("i", j)), names)) == (
+    assert str(substitute(at(j), names)) == "x[x.shape[0] - 1]"
+    assert str(substitute(ir.Value(2 * j, INT64), names)) == "2 * x.shape[0] - 2"
+    assert str(substitute(total(at(i), ir.Axis("i", j)), names)) == (
         "sum[i < x.shape[0] - 1](x[i]):float64"
     )
-    assert show(substitute(substitute(GATHER, {"i": j}), names)) == "x[[k[x.shape[0] - 1]]]"
+    assert str(substitute(substitute(GATHER, {"i": j}), names)) == "x[[k[x.shape[0] - 1]]]"
     assert substitute(GATHER, {}) is GATHER
 
 
@@ -168,7 +168,7 @@ def test_rewrite_is_top_down_and_leaves_the_replacement_alone() -> None:
     def change(e: ir.Expr) -> ir.Expr | None:
         return plus(e, ONE) if isinstance(e, ir.Load) and e.buffer == "x" else None
 
-    assert show(rewrite(total(ir.Cast(at(i), FLOAT32)), change)) == (
+    assert str(rewrite(total(ir.Cast(at(i), FLOAT32)), change)) == (
         "sum[i < x.shape[0]](float32((x[i] + 1.0))):float32"
     )
 
@@ -177,7 +177,7 @@ def test_a_gather_of_an_index_becomes_the_index() -> None:
     def change(e: ir.Expr) -> ir.Expr | None:
         return ir.Value(i + 1, INT64) if isinstance(e, ir.Load) and e.buffer == "k" else None
 
-    assert show(rewrite(GATHER, change)) == "x[i + 1]"
+    assert str(rewrite(GATHER, change)) == "x[i + 1]"
 
 
 def test_statements_are_walked_outer_ones_first() -> None:

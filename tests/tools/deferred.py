@@ -56,7 +56,6 @@ DEFERRED = {
 }
 #: imports inside functions for another reason: they are to go, and the list shrinks
 OPEN = """
-        porter.sizes.polynomial -> porter.ir.printer
 """
 #: modules that import each other in a circle; none is meant to stay
 CIRCLES = """

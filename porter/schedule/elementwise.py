@@ -55,9 +55,13 @@ def _own_index(kernel: Kernel, size: tuple[object, ...]) -> bool:
 
 
 def _reads_size(e: ir.Expr, position: Set[str] = frozenset()) -> bool:
-    """Whether an expression depends on the size of an array, or on these indices."""
-    values = (x.poly for x in walk(e) if isinstance(x, ir.Value))
-    return any(p.dims() or p.names() & position for p in values)
+    """Whether an expression depends on the size of an array, on these indices or a fold's."""
+    parts = list(walk(e))
+    axes = [a for x in parts if isinstance(x, ir.Reduce) for a in x.axes]
+    values = [x.poly for x in parts if isinstance(x, ir.Value)]
+    values += [p for a in axes for p in (a.lo, a.hi)]
+    indices = position | {a.name for a in axes}
+    return any(p.dims() or p.names() & indices for p in values)
 
 
 def _uses_sizes(item: object) -> bool:

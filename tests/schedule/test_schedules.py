@@ -91,7 +91,13 @@ def test_a_schedule_is_chosen_for_simplified_subscripts(other: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "elementwise"),
-    [("n", True), ("n_terms", True), ("x.shape[0]", False), ("np.arange(x.shape[0])", False)],
+    [
+        ("n", True),
+        ("n_terms", True),
+        ("x.shape[0]", False),
+        ("np.arange(x.shape[0])", False),
+        ("np.vander(x, 3) @ np.array([1.0, 2.0, 3.0])", False),
+    ],
 )
 def test_a_name_does_not_decide_how_many_dimensions_are_served(
     value: str, elementwise: bool

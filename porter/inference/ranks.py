@@ -157,16 +157,19 @@ class Ranks:
                 elif self.of(e) < ndim:
                     self._of_sides(left, right, ndim)
             case cst.Call(func=func, args=args) if args and is_np(func):
-                rank = spec_of(called(func)).rank
                 values = [a.value for a in args if a.keyword is None]
-                if rank is Rank.PRODUCT and len(values) == 2:
-                    self._of_product(values[0], values[1], ndim)
-                elif rank is Rank.LIKE or (len(values) == 1 and rank is Rank.BROADCAST):
-                    self.demand(values[0], ndim)
-                elif called(func) in ("maximum", "minimum") and len(values) == 2:
-                    self._of_sides(values[0], values[1], ndim)
+                self._of_call(called(func), values, ndim)
             case cst.Call(func=cst.Attribute(value=inner, attr=cst.Name(value="copy" | "astype"))):
                 self.demand(inner, ndim)
+
+    def _of_call(self, name: str, values: list[cst.BaseExpression], ndim: int) -> None:
+        rank = spec_of(name).rank
+        if rank is Rank.PRODUCT and len(values) == 2:
+            self._of_product(values[0], values[1], ndim)
+        elif rank is Rank.LIKE or (len(values) == 1 and rank is Rank.BROADCAST):
+            self.demand(values[0], ndim)
+        elif name in ("maximum", "minimum") and len(values) == 2:
+            self._of_sides(values[0], values[1], ndim)
 
     def _of_product(self, left: cst.BaseExpression, right: cst.BaseExpression, ndim: int) -> None:
         """Rows come from the left factor, where the right one is a matrix."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from weakref import WeakKeyDictionary
 
 import libcst as cst
 
-from porter.inference.evidence import IMAGE, MASK, STATE, Usage, is_step, settle
-from porter.inference.operands import Operands
+from porter.inference.evidence import IMAGE, STATE, Usage, is_step, settle
+from porter.inference.roles import Roles, flattens
 from porter.numpy_functions import Rank, spec_of
 from porter.resolve.attributes import parameters_of
 from porter.source.module import FunctionSource, SourceModule
 from porter.source.walk import walk
-from porter.syntax.dataflow import counters, elements_of, expressions_of, has_number
+from porter.syntax.dataflow import elements_of, has_number
 from porter.syntax.forms import (
     axis_ndim,
     called,
@@ -31,10 +31,7 @@ _ARRAY_ATTRIBUTES = {"shape", "size", "ndim", "dtype", "T", "copy", "astype", "r
                      "flatten", "sum", "mean", "std", "var", "max", "min", "any", "all", "dot",
                      "transpose", "argmax", "argmin", "prod", "real", "imag", "conj", "fill",
                      "clip", "swapaxes", "squeeze", "ptp", "round", "trace"}  # fmt: skip
-_ORDERS = (cst.LessThan, cst.LessThanEqual, cst.GreaterThan, cst.GreaterThanEqual)
 _ARRAY_KEYWORDS = {"weights", "out", "where"}
-_PYTHON_ARITHMETIC = {"min", "max", "abs"}
-_OF_NUMBERS = {"exp", "sqrt", "log", "sin", "cos", "tan", "abs", "float", "radians", "deg2rad"}
 _BITS = {"BitAnd", "BitOr", "BitXor", "LeftShift", "RightShift"}
 
 
@@ -47,18 +44,13 @@ _usages: WeakKeyDictionary[SourceModule, dict[tuple[str, frozenset[str]], list[U
 )
 
 
-class _Visitor(Operands):
+class _Visitor(Roles):
     def __init__(
         self, function: FunctionSource, uses: dict[str, Usage], helpers: dict[str, FunctionSource]
     ) -> None:
-        given = expressions_of(function.node.body)
-        super().__init__(uses, given, counters(function.node.body))
+        super().__init__(uses, function.node.body)
         self.own = function.name
         self.helpers = helpers
-        self.rebound = given.keys() & uses.keys()
-        self.looked_at: set[tuple[str, str]] = set()
-        self.sliced: dict[str, str] = {}
-        self.elements: dict[str, str] = {}  # the variable of `for v in x`: the array x
 
     def states(self) -> None:
         """`c_next = f * c + i * g`: a parameter has the dimensions of its own next state."""
@@ -129,119 +121,13 @@ class _Visitor(Operands):
             if isinstance(index.value, cst.Integer):
                 owner.axes(int(index.value.value) + 1)
 
-    def _pairs(self, node: cst.Subscript) -> None:
-        """`p[np.arange(n), t]`: the positions t are as many as the rows."""
-        indices = [e.slice.value for e in node.slice if isinstance(e.slice, cst.Index)]
-        if any(isinstance(v, cst.Call) and called(v.func) == "arange" for v in indices):
-            for v in indices:
-                self._positions(v)
-
-    def _index(self, value: cst.BaseExpression) -> None:
-        match value:
-            case cst.Name(value=name):
-                use = self.use(value)
-                if use is not None and MASK.search(name):
-                    self._selects(value)
-                elif use is not None:
-                    use.is_index = use.is_integer = True
-                for known in (self.sliced, self.elements):
-                    if name in known:
-                        self.uses[known[name]].is_index = True
-                for e in self._assigned(name, "index"):
-                    self._index(e)
-            case cst.Call(func=cst.Name(value=name), args=args) if name in _PYTHON_ARITHMETIC:
-                for a in args:
-                    self._index(a.value)
-            case cst.UnaryOperation(operator=cst.BitInvert(), expression=inner):
-                self._selects(inner)
-            case cst.BinaryOperation(left=left, operator=cst.BitAnd() | cst.BitOr(), right=right):
-                self._selects(left)
-                self._selects(right)
-            case cst.BinaryOperation(left=left, right=right):
-                self._index(left)
-                self._index(right)
-            case cst.Subscript(value=cst.Name() as inner):
-                use = self.use(inner)
-                if use is not None:
-                    use.is_index = True
-                    use.array()
-
-    def _assigned(self, name: str, purpose: str) -> list[cst.BaseExpression]:
-        """What a local name is given, for each purpose once."""
-        if (name, purpose) in self.looked_at:
-            return []
-        self.looked_at.add((name, purpose))
-        return self.locals.get(name, [])
-
-    def _compared(self, test: cst.BaseExpression) -> None:
-        """What an `if` compares are numbers: the truth value of an array is ambiguous."""
-        match test:
-            case cst.BooleanOperation(left=left, right=right):
-                self._compared(left)
-                self._compared(right)
-            case cst.Comparison(left=left, comparisons=rest):
-                if all(isinstance(c.operator, _ORDERS) for c in rest):
-                    for e in (left, *(c.comparator for c in rest)):
-                        self._number(e)
-
-    def _number(self, value: cst.BaseExpression) -> None:
-        """The names that arithmetic makes a number of are numbers."""
-        match value:
-            case cst.Name(value=name):
-                use = self.uses.get(name)
-                if use is not None and name not in self.rebound:
-                    use.is_number = True
-                for e in self._assigned(name, "number"):
-                    self._number(e)
-            case cst.BinaryOperation(left=left, operator=operator, right=right):
-                if not isinstance(operator, cst.MatrixMultiply):
-                    self._number(left)
-                    self._number(right)
-            case cst.UnaryOperation(expression=inner):
-                self._number(inner)
-            case cst.Call(func=func, args=args) if called(func) in _OF_NUMBERS:
-                for a in args:
-                    self._number(a.value)
-
-    def _selects(self, value: cst.BaseExpression) -> None:
-        """A subscript that can only be a boolean mask, by its operator or by its name."""
-        use = self.use(value)
-        if use is not None:
-            use.is_mask = True
-            use.array()
-        elif isinstance(value, cst.UnaryOperation):
-            self._selects(value.expression)
-
-    def _integer(self, value: cst.BaseExpression | None) -> None:
-        match value:
-            case cst.Name():
-                use = self.use(value)
-                if use is not None:
-                    use.is_integer = True
-                for e in self._assigned(value.value, "integer"):
-                    self._integer(e)
-            case cst.BinaryOperation(left=left, operator=operator, right=right):
-                if not isinstance(operator, cst.Divide):
-                    self._integer(left)
-                    self._integer(right)
-            case cst.UnaryOperation(expression=inner):
-                self._integer(inner)
-            case cst.Call(func=cst.Name(value=name), args=args) if name in _PYTHON_ARITHMETIC:
-                for a in args:
-                    self._integer(a.value)
-            case cst.Subscript(value=cst.Name() as inner):
-                use = self.use(inner)
-                if use is not None:
-                    use.is_index = True
-                    use.array()
-
     def visit_Attribute(self, node: cst.Attribute) -> None:
         owner = self.use(node.value)
         if owner is None and isinstance(node.value, cst.Name) and _reduces(node.attr.value):
             self.ranks.demand(node.value, 1)
         if owner is not None and node.attr.value in _ARRAY_ATTRIBUTES:
             turned = node.attr.value == "T" and not owner.is_vector
-            owner.axes(2 if turned or _flattens(node.attr.value) else 1)
+            owner.axes(2 if turned or flattens(node.attr.value) else 1)
 
     def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
         if isinstance(node.operator, cst.MatrixMultiply):
@@ -298,19 +184,6 @@ class _Visitor(Operands):
         use = self.use(side)
         if use is not None and has_product(other):
             use.array()
-
-    def _bits(self, side: cst.BaseExpression) -> None:
-        """An operand of a bit operation, or the array that it is an element of."""
-        if isinstance(side, cst.Subscript):
-            side = side.value
-        use = self.use(side)
-        if use is None and isinstance(side, cst.Name):
-            use = self.uses.get(self.elements.get(side.value, ""))
-            for e in self._assigned(side.value, "bits"):
-                if isinstance(e, cst.Call) and e.args:  # `np.pad(b, 1)`
-                    self._bits(e.args[0].value)
-        if use is not None:
-            use.has_bits = True
 
     def visit_AugAssign(self, node: cst.AugAssign) -> None:
         """A parameter that is changed in place is an array."""
@@ -372,8 +245,6 @@ class _Visitor(Operands):
         if isinstance(node.func, cst.Name) and name in self.helpers:
             self._helper(node, self.helpers[name])
             return
-        spec, reduces = spec_of(name), _reduces(name)
-        is_numpy = isinstance(node.func, cst.Attribute)
         if name in ("dot", "matmul") and len(node.args) == 2:
             self._dot(node.args[0].value, node.args[1].value)
         axis = next((a.value for a in node.args if a.keyword and a.keyword.value == "axis"), None)
@@ -381,99 +252,90 @@ class _Visitor(Operands):
             axis = node.args[2].value
         for position, a in enumerate(node.args):
             keyword = a.keyword.value if a.keyword else ""
-            if is_size(name, position, keyword):
-                self._sizes(a.value)
-                continue
-            if spec.numbers or is_math(node.func):
-                self._scalar(a.value)
-                continue
-            if name == "range":
-                self._integer(a.value)
-                continue
-            if position == spec.positions and not keyword:
-                self._positions(a.value)
-            if name == "reshape" and not keyword and (position or not is_np(node.func)):
-                self._sizes(a.value)
-                continue
-            if name in ("min", "max") and not is_numpy and len(node.args) > 1:
-                self._number(a.value)
-            if name == "array" and position == 0 and has_number(a.value):
-                self._matrix(a.value)
-            if is_numpy and position == 0 and spec.axes == 1:
-                self._rows(a.value)
-                if axis is not None:
-                    self.ranks.demand(a.value, axis_ndim(axis))
-            use = self.use(a.value)
-            if use is not None and use.default is not None and reduces:
-                continue  # the axis in `x.sum(axis)`
-            if is_numpy and not keyword and not is_math(node.func):
-                self._operands(a.value)
-            if use is not None and is_numpy and keyword in _ARRAY_KEYWORDS:
-                use.array()
-            if use is None or keyword:
-                continue
-            if name == "len":
-                use.axes()
-            elif is_numpy and position == 0 and spec.axes:
-                use.array(spec.axes if spec.axes > 1 else axis_ndim(axis))
-            elif is_numpy and position == 0 and is_step(a.value):
-                use.is_scalar = True
-            elif is_numpy and position == 0 and not is_math(node.func) and use.default is None:
-                use.array()  # a ufunc takes numbers too: what has one as its default stays one
+            if not self._number_argument(node.func, position, keyword, a.value):
+                self._argument(node, position, keyword, a.value, axis)
         if isinstance(node.func, cst.Attribute):
-            use = self.use(node.func.value)
-            inner = node.func.value
-            if reduces:
-                self._rows(inner)
-                first = axis or next((a.value for a in node.args if a.keyword is None), None)
-                if use is None and first is not None:
-                    self.ranks.demand(inner, axis_ndim(first))
-            if isinstance(inner, (cst.BinaryOperation, cst.Call)) and reduces:
-                self._operands(node.func.value, axis_ndim(axis))
-            if use is not None and name == "transpose" and len(node.args) > 1:
-                use.array(len(node.args))
-            if use is not None and reduces:
-                given = [a.value for a in node.args if a.keyword is None]
-                first = axis or (given[0] if given else None)
-                use.array(axis_ndim(first))
+            self._method(node.func.value, name, node.args, axis)
 
-    def _rows(self, value: cst.BaseExpression) -> None:
-        """What is summed is an array: of `d = p[i] - p[j]` and `sum(d * d)`, p has rows."""
-        match value:
-            case cst.Name(value=name):
-                for e in self._assigned(name, "rows"):
-                    self._rows(e)
-            case cst.BinaryOperation(left=left, right=right):
-                self._rows(left)
-                self._rows(right)
-            case cst.Subscript(value=array, slice=[cst.SubscriptElement(slice=cst.Index())]):
-                use = self.use(array)
-                if use is not None and not self._selecting(value):
-                    use.array(2)
-
-    def _selecting(self, value: cst.Subscript) -> bool:
-        """Whether a subscript may be an array or a mask: then the result has its dimensions."""
-        index = value.slice[0].slice
-        if isinstance(index, cst.Index) and isinstance(index.value, cst.Name):
-            return index.value.value not in self.counters
+    def _number_argument(
+        self, func: cst.BaseExpression, position: int, keyword: str, value: cst.BaseExpression
+    ) -> bool:
+        """Whether an argument is a size or a number, which it is then noted as."""
+        name = called(func)
+        reshaped = name == "reshape" and not keyword and (position or not is_np(func))
+        if is_size(name, position, keyword):
+            self._sizes(value)
+        elif spec_of(name).numbers or is_math(func):
+            self._scalar(value)
+        elif name == "range":
+            self._integer(value)
+        elif reshaped:
+            self._sizes(value)
+        else:
+            return False
         return True
 
-    def _positions(self, value: cst.BaseExpression) -> None:
-        if isinstance(value, cst.Call) and _flattens(called(value.func)):
-            assert isinstance(value.func, cst.Attribute)
-            value = value.func.value
-        use = self.use(value.value if isinstance(value, cst.Subscript) else value)
-        if use is not None:
-            use.is_index = True
-            use.array()
-
-    def _matrix(self, value: cst.BaseExpression) -> None:
-        """The elements of `np.array([[c, -s], [s, c]])`."""
-        if isinstance(value, (cst.List, cst.Tuple)):
-            for e in value.elements:
-                self._matrix(e.value)
-        else:
+    def _argument(
+        self,
+        node: cst.Call,
+        position: int,
+        keyword: str,
+        value: cst.BaseExpression,
+        axis: cst.BaseExpression | None,
+    ) -> None:
+        """What a call says of an argument that may be an array."""
+        name, is_numpy = called(node.func), isinstance(node.func, cst.Attribute)
+        spec = spec_of(name)
+        first = is_numpy and position == 0
+        if position == spec.positions and not keyword:
+            self._positions(value)
+        if name in ("min", "max") and not is_numpy and len(node.args) > 1:
             self._number(value)
+        if name == "array" and position == 0 and has_number(value):
+            self._matrix(value)
+        if first and spec.axes == 1:
+            self._rows(value)
+            if axis is not None:
+                self.ranks.demand(value, axis_ndim(axis))
+        use = self.use(value)
+        if use is not None and use.default is not None and _reduces(name):
+            return  # the axis in `x.sum(axis)`
+        if is_numpy and not keyword and not is_math(node.func):
+            self._operands(value)
+        if use is not None and is_numpy and keyword in _ARRAY_KEYWORDS:
+            use.array()
+        if use is None or keyword:
+            return
+        if name == "len":
+            use.axes()
+        elif first and spec.axes:
+            use.array(spec.axes if spec.axes > 1 else axis_ndim(axis))
+        elif first and is_step(value):
+            use.is_scalar = True
+        elif first and not is_math(node.func) and use.default is None:
+            use.array()  # a ufunc takes numbers too: what has one as its default stays one
+
+    def _method(
+        self,
+        owner: cst.BaseExpression,
+        name: str,
+        args: Sequence[cst.Arg],
+        axis: cst.BaseExpression | None,
+    ) -> None:
+        """What the call of a method says of the array."""
+        use = self.use(owner)
+        if use is not None and name == "transpose" and len(args) > 1:
+            use.array(len(args))
+        if not _reduces(name):
+            return
+        self._rows(owner)
+        first = axis or next((a.value for a in args if a.keyword is None), None)
+        if use is None and first is not None:
+            self.ranks.demand(owner, axis_ndim(first))
+        if isinstance(owner, (cst.BinaryOperation, cst.Call)):
+            self._operands(owner, axis_ndim(axis))
+        if use is not None:
+            use.array(axis_ndim(first))
 
     def _helper(self, node: cst.Call, helper: FunctionSource) -> None:
         """What a helper of the file does with its parameters holds for the arguments."""
@@ -505,24 +367,9 @@ class _Visitor(Operands):
             known = usages[key] = list(usage_of(helper, rest).values())
         return known
 
-    def _sizes(self, value: cst.BaseExpression) -> None:
-        for name in (n for n in walk(value) if isinstance(n, cst.Name)):
-            use = self.use(name)
-            if use is not None and not use.is_array:
-                use.is_size = True
-        if isinstance(value, (cst.Tuple, cst.List)):
-            for e in value.elements:
-                self._integer(e.value)
-        else:
-            self._integer(value)
-
 
 def _reduces(name: str) -> bool:
     return spec_of(name).rank is Rank.REDUCED
-
-
-def _flattens(name: str) -> bool:
-    return spec_of(name).rank is Rank.FLAT
 
 
 def usage_of(

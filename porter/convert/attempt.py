@@ -33,7 +33,7 @@ def front_end(
     """The first candidate signature that converts. Raises Refusal."""
     function, scope = method_apart(function, scope)
     first = None
-    for partial in (False,) if scope.refuse_host else (False, True):
+    for partial in (False,) if scope.options.refuse_host else (False, True):
         try:
             return _first_candidate(function, signature, scope, partial, schedules)
         except Refusal as e:

@@ -31,7 +31,7 @@ def check_function(
     """Run the front end and the plan on a function; nothing is written or executed."""
     try:
         scope = globals_of(function.module)
-        scope.allow_serial, scope.verdict_only = allow_serial, True
+        scope.options.allow_serial, scope.options.verdict_only = allow_serial, True
         plain, scope = method_apart(function, scope)
         types, program, plan = front_end(plain, signature, scope)
     except Refusal as e:

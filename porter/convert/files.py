@@ -173,11 +173,11 @@ def _open(file: SourceFile) -> SourceModule | ModuleOutcome:
 def _scope(module: SourceModule, options: ConvertOptions, config: Config) -> Globals:
     """The names of the file, and what may become of library calls."""
     scope = Globals(module)
-    scope.library, scope.refuse_host = options.library, options.refuse_host
-    scope.allow_serial = options.allow_serial or config.allow_serial
-    scope.run_module = options.run_module
+    scope.options.library, scope.options.refuse_host = options.library, options.refuse_host
+    scope.options.allow_serial = options.allow_serial or config.allow_serial
+    scope.options.run_module = options.run_module
     if options.verify or options.run_module or options.emit is not None:
-        scope.values = ModuleValues(options.run_module)
+        scope.options.values = ModuleValues(options.run_module)
     return scope
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import libcst as cst
 
@@ -38,45 +38,59 @@ def is_step(value: cst.BaseExpression) -> bool:
 
 
 @dataclass
-class Usage:
-    """Evidence about one parameter; `ndim` is the least number of dimensions seen."""
+class ArrayUse:
+    """Where a parameter is used as an array."""
 
-    is_array: bool = False
+    seen: bool = False
+    has_axes: bool = False  # it is indexed, iterated or asked for its shape
+    in_product: bool = False
+    is_vector: bool = False
+    is_mask: bool = False
+
+
+@dataclass
+class NumberUse:
+    """Where a parameter is used as a number."""
+
     is_index: bool = False
     is_integer: bool = False
     is_size: bool = False  # arrays are made as large as it says
-    in_product: bool = False
-    has_axes: bool = False  # it is indexed, iterated or asked for its shape
-    is_vector: bool = False
-    is_scalar: bool = False  # where it is used as a number, unless its dimensions are seen
+    is_scalar: bool = False  # unless its dimensions are seen
     is_number: bool = False  # for certain: its truth or order is asked
     has_bits: bool = False
-    is_mask: bool = False
+
+
+@dataclass
+class Usage:
+    """Evidence about one parameter; `ndim` is the least number of dimensions seen."""
+
+    arrays: ArrayUse = field(default_factory=ArrayUse)
+    numbers: NumberUse = field(default_factory=NumberUse)
     ndim: int = 0
     default: DType | None = None
 
     @property
     def is_certain(self) -> bool:
         """Whether it can only be an array: dimensions of it are used, or it is multiplied."""
-        return self.is_array and (self.ndim > 0 or self.in_product)
+        return self.arrays.seen and (self.ndim > 0 or self.arrays.in_product)
 
     def axes(self, ndim: int = 1) -> None:
         """Note that its axes are used, at least `ndim` of them."""
-        self.has_axes = True
+        self.arrays.has_axes = True
         self.array(ndim)
 
     def array(self, ndim: int = 1) -> None:
         """Note that it is an array of at least `ndim` dimensions."""
-        self.is_array = True
+        self.arrays.seen = True
         self.ndim = max(self.ndim, ndim)
 
 
 def settle(uses: dict[str, Usage], function: str = "") -> None:
     """Draw the conclusions that need the evidence about all parameters, and the function's name."""
-    products = {name: use for name, use in uses.items() if use.in_product}
+    products = {name: use for name, use in uses.items() if use.arrays.in_product}
     stacked = max((use.ndim for use in products.values()), default=0)
     for name, use in products.items():
-        if use.is_vector:
+        if use.arrays.is_vector:
             use.ndim = use.ndim or 1
         elif name[0].isupper():
             use.ndim = max(use.ndim, 2)
@@ -85,26 +99,33 @@ def settle(uses: dict[str, Usage], function: str = "") -> None:
             use.ndim = stacked if stacked > 2 else max(use.ndim, 0 if use.ndim else 2)
     for name, use in uses.items():
         _like_others(name, uses)
-        if use.is_array and PICTURE.search(name):
+        if use.arrays.seen and PICTURE.search(name):
             use.array(3 if _COLOURS.search(name) else 2)
         base = uses.get(STATE.sub("", name))
-        if base is not None and base is not use and base.is_array and use.default is None:
+        if base is not None and base is not use and base.arrays.seen and use.default is None:
             use.array(base.ndim)
-        counted = use.is_number or use.is_scalar or use.default is not None
-        if _POSITIONS.search(name) and use.is_index and not counted:
+        counted = use.numbers.is_number or use.numbers.is_scalar or use.default is not None
+        if _POSITIONS.search(name) and use.numbers.is_index and not counted:
             use.array()
-        if not (counted or use.is_integer) and _is_named_array(name, uses, function):
+        if not (counted or use.numbers.is_integer) and _is_named_array(name, uses, function):
             use.array()
-        if use.is_number or (use.is_integer and not use.is_index and not use.ndim):
-            use.is_array, use.is_scalar, use.ndim = False, True, 0
+        if use.numbers.is_number or (
+            use.numbers.is_integer and not use.numbers.is_index and not use.ndim
+        ):
+            use.arrays.seen, use.numbers.is_scalar, use.ndim = False, True, 0
 
 
 def _like_others(name: str, uses: dict[str, Usage]) -> None:
     """`b2` is an array of as many dimensions as `b1`."""
     use, stem = uses[name], _ALIKE.sub("", name)
-    known = use.is_number or use.is_scalar or use.is_integer or use.default is not None
+    known = (
+        use.numbers.is_number
+        or use.numbers.is_scalar
+        or use.numbers.is_integer
+        or use.default is not None
+    )
     alike = [u for n, u in uses.items() if n != name and _ALIKE.sub("", n) == stem != n]
-    if stem != name and not (known or use.in_product) and any(u.is_array for u in alike):
+    if stem != name and not (known or use.arrays.in_product) and any(u.arrays.seen for u in alike):
         use.array(max(u.ndim for u in alike))
 
 
@@ -112,10 +133,10 @@ def _is_named_array(name: str, uses: dict[str, Usage], function: str) -> bool:
     """Whether a name is an array's by convention, beside parameters that are arrays."""
     others = [u for n, u in uses.items() if n != name]
     if ARRAYS.search(name):
-        return any(u.is_array for u in others)
+        return any(u.arrays.seen for u in others)
     pair = "xy"[name[0] == "x"] + name[1:]  # `y_rank` beside `x_rank`
     if name[:2] in ("x_", "y_") and pair in uses:
-        return uses[pair].is_array
+        return uses[pair].arrays.seen
     if "norm" in function and _AFFINE.match(name):
-        return any(u.has_axes or u.in_product or u.ndim > 1 for u in others)
+        return any(u.arrays.has_axes or u.arrays.in_product or u.ndim > 1 for u in others)
     return name == "y" and any(n in uses and uses[n].ndim > 1 for n in "xX")

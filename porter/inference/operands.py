@@ -31,12 +31,12 @@ class Operands:
         use = self.use(value)
         plural = isinstance(value, cst.Name) and ARRAYS.search(value.value) is not None
         if use is not None and (sure or not plural):
-            use.is_scalar = True
+            use.numbers.is_scalar = True
 
     def _operands(self, value: cst.BaseExpression, ndim: int = 0) -> None:
         if self.first_look:
             return  # what is certain comes first
-        loops = any(u.has_axes or u.is_size for u in self.uses.values())
+        loops = any(u.arrays.has_axes or u.numbers.is_size for u in self.uses.values())
         sums = isinstance(value, (cst.BinaryOperation, cst.UnaryOperation))
         if loops and sums and not self._has_array(value):
             return  # `np.exp(-r * t)` beside arrays that are indexed: numbers
@@ -48,7 +48,7 @@ class Operands:
             case cst.Name():
                 use = self.use(value)
                 if use is not None and use.default is None:
-                    use.is_array = True
+                    use.arrays.seen = True
                     use.ndim = max(use.ndim, ndim)
             case cst.BinaryOperation(left=left, right=right, operator=operator):
                 if isinstance(operator, (cst.Multiply, cst.Divide)):
@@ -97,7 +97,7 @@ class Operands:
             given = self.locals.get(value.value, [])
             return self.ranks.of(value) > 0 or any(isinstance(e, cst.Subscript) for e in given)
         return (
-            bool(use and (use.ndim or use.in_product))
+            bool(use and (use.ndim or use.arrays.in_product))
             or self.ranks.of(value) > 0
             or any(self._has_array(c) for c in value.children if isinstance(c, cst.BaseExpression))
         )

@@ -37,8 +37,8 @@ class Ranks:
             case cst.Name(value=name):
                 use = self.uses.get(name)
                 if use is not None:
-                    matrix = use.in_product and name[0].isupper()
-                    least = 2 if matrix else int(use.is_array and not use.is_scalar)
+                    matrix = use.arrays.in_product and name[0].isupper()
+                    least = 2 if matrix else int(use.arrays.seen and not use.numbers.is_scalar)
                     return max(use.ndim, least)
                 return self._local(name)
             case cst.Subscript():
@@ -136,7 +136,7 @@ class Ranks:
         match e:
             case cst.Name(value=name) if name in self.uses:
                 use = self.uses[name]
-                if self._is_loose(e) or use.is_array:
+                if self._is_loose(e) or use.arrays.seen:
                     use.array(ndim)
             case cst.Name(value=name):
                 given = self.locals.get(name, [])
@@ -209,4 +209,9 @@ class Ranks:
 
     def _is_loose(self, e: cst.Name) -> bool:
         use = self.uses[e.value]
-        return not (use.is_integer or use.is_scalar or use.is_number or use.default is not None)
+        return not (
+            use.numbers.is_integer
+            or use.numbers.is_scalar
+            or use.numbers.is_number
+            or use.default is not None
+        )

@@ -48,10 +48,10 @@ class Roles(Operands):
                 if use is not None and MASK.search(name):
                     self._selects(value)
                 elif use is not None:
-                    use.is_index = use.is_integer = True
+                    use.numbers.is_index = use.numbers.is_integer = True
                 for known in (self.sliced, self.elements):
                     if name in known:
-                        self.uses[known[name]].is_index = True
+                        self.uses[known[name]].numbers.is_index = True
                 for e in self._assigned(name, "index"):
                     self._index(e)
             case cst.Call(func=cst.Name(value=name), args=args) if name in _PYTHON_ARITHMETIC:
@@ -68,7 +68,7 @@ class Roles(Operands):
             case cst.Subscript(value=cst.Name() as inner):
                 use = self.use(inner)
                 if use is not None:
-                    use.is_index = True
+                    use.numbers.is_index = True
                     use.array()
 
     def _assigned(self, name: str, purpose: str) -> list[cst.BaseExpression]:
@@ -95,7 +95,7 @@ class Roles(Operands):
             case cst.Name(value=name):
                 use = self.uses.get(name)
                 if use is not None and name not in self.rebound:
-                    use.is_number = True
+                    use.numbers.is_number = True
                 for e in self._assigned(name, "number"):
                     self._number(e)
             case cst.BinaryOperation(left=left, operator=operator, right=right):
@@ -112,7 +112,7 @@ class Roles(Operands):
         """A subscript that can only be a boolean mask, by its operator or by its name."""
         use = self.use(value)
         if use is not None:
-            use.is_mask = True
+            use.arrays.is_mask = True
             use.array()
         elif isinstance(value, cst.UnaryOperation):
             self._selects(value.expression)
@@ -122,7 +122,7 @@ class Roles(Operands):
             case cst.Name():
                 use = self.use(value)
                 if use is not None:
-                    use.is_integer = True
+                    use.numbers.is_integer = True
                 for e in self._assigned(value.value, "integer"):
                     self._integer(e)
             case cst.BinaryOperation(left=left, operator=operator, right=right):
@@ -137,7 +137,7 @@ class Roles(Operands):
             case cst.Subscript(value=cst.Name() as inner):
                 use = self.use(inner)
                 if use is not None:
-                    use.is_index = True
+                    use.numbers.is_index = True
                     use.array()
 
     def _bits(self, side: cst.BaseExpression) -> None:
@@ -151,7 +151,7 @@ class Roles(Operands):
                 if isinstance(e, cst.Call) and e.args:  # `np.pad(b, 1)`
                     self._bits(e.args[0].value)
         if use is not None:
-            use.has_bits = True
+            use.numbers.has_bits = True
 
     def _rows(self, value: cst.BaseExpression) -> None:
         """What is summed is an array: of `d = p[i] - p[j]` and `sum(d * d)`, p has rows."""
@@ -180,7 +180,7 @@ class Roles(Operands):
             value = value.func.value
         use = self.use(value.value if isinstance(value, cst.Subscript) else value)
         if use is not None:
-            use.is_index = True
+            use.numbers.is_index = True
             use.array()
 
     def _matrix(self, value: cst.BaseExpression) -> None:
@@ -194,8 +194,8 @@ class Roles(Operands):
     def _sizes(self, value: cst.BaseExpression) -> None:
         for name in (n for n in walk(value) if isinstance(n, cst.Name)):
             use = self.use(name)
-            if use is not None and not use.is_array:
-                use.is_size = True
+            if use is not None and not use.arrays.seen:
+                use.numbers.is_size = True
         if isinstance(value, (cst.Tuple, cst.List)):
             for e in value.elements:
                 self._integer(e.value)

@@ -254,7 +254,7 @@ def _guesses(function: FunctionSource, params: list[cst.Param]) -> list[Paramete
     loose = {p.name.value for p in params if p.default is None}
     tuples = tuple_lengths(function.node, loose)
     for name in tuples:
-        usage[name].is_array, usage[name].is_integer = False, True
+        usage[name].arrays.seen, usage[name].numbers.is_integer = False, True
     return [
         tuple_of([ParameterType(WEAK_INT, None)] * tuples[p.name.value])
         if p.name.value in tuples
@@ -309,24 +309,24 @@ def _inferred(
     hinted, what = hint_of(p.annotation, aliases)
     if what == "scalar" and hinted is not None:
         return ParameterType(hinted, None, True)
-    if p.name.value.startswith(ATTRIBUTE_PREFIX) and what != "array" and not use.is_array:
-        return ParameterType(WEAK_INT if use.is_integer else WEAK_FLOAT, None)
-    is_array = what == "array" or (use.is_array and not (use.is_scalar and not use.ndim))
-    sized = any(u.is_size for u in usage.values())  # it makes its arrays itself
-    if not is_array and not sized and not any(u.is_array for u in usage.values()):
+    if p.name.value.startswith(ATTRIBUTE_PREFIX) and what != "array" and not use.arrays.seen:
+        return ParameterType(WEAK_INT if use.numbers.is_integer else WEAK_FLOAT, None)
+    is_array = what == "array" or (use.arrays.seen and not (use.numbers.is_scalar and not use.ndim))
+    sized = any(u.numbers.is_size for u in usage.values())  # it makes its arrays itself
+    if not is_array and not sized and not any(u.arrays.seen for u in usage.values()):
         # nothing but arithmetic: elementwise, and numbers are broadcast like arrays
         is_array = any(q is p for q in params) and _plain(p, usage, aliases)
-    if not is_array and not any(u.ndim or u.in_product for u in usage.values()):
+    if not is_array and not any(u.ndim or u.arrays.in_product for u in usage.values()):
         # what is not known to be indexed or multiplied: the first parameter is the array
         is_array = bool(params) and params[0] is p and _plain(p, usage, aliases)
     if is_array:
         whole = "uint8" if PICTURE.search(p.name.value) else "int64"
-        counted = use.is_index or use.has_bits
-        dtype = hinted or DType("bool" if use.is_mask else whole if counted else "float64")
+        counted = use.numbers.is_index or use.numbers.has_bits
+        dtype = hinted or DType("bool" if use.arrays.is_mask else whole if counted else "float64")
         return ParameterType(DType(dtype.name), max(use.ndim, 1))
     if use.default is not None:
         return ParameterType(use.default, None)
-    return ParameterType(WEAK_INT if use.is_integer else WEAK_FLOAT, None)
+    return ParameterType(WEAK_INT if use.numbers.is_integer else WEAK_FLOAT, None)
 
 
 def keeps_default(default: cst.BaseExpression | None) -> bool:
@@ -364,7 +364,7 @@ def _numba_type(annotation: cst.Annotation | None, aliases: dict[str, str]) -> P
 
 def _plain(p: cst.Param, usage: dict[str, Usage], aliases: dict[str, str]) -> bool:
     use = usage[p.name.value]
-    loose = not use.is_integer and not use.is_scalar and use.default is None
+    loose = not use.numbers.is_integer and not use.numbers.is_scalar and use.default is None
     loose = loose and not (len(usage) > 1 and STEP.match(p.name.value))
     return loose and hint_of(p.annotation, aliases)[1] != "scalar"
 

@@ -57,9 +57,9 @@ class _Visitor(Roles):
         for name in self.locals:
             use = self.uses.get(STATE.sub("", name) if STATE.search(name) else name[4:])
             if use is not None and (STATE.search(name) or name.startswith("new_")):
-                if not (use.is_number or use.is_integer) and use.default is None:
+                if not (use.numbers.is_number or use.numbers.is_integer) and use.default is None:
                     rank = self.ranks.of(cst.Name(name))
-                    use.ndim, use.is_array = max(use.ndim, rank), use.is_array or rank > 0
+                    use.ndim, use.arrays.seen = max(use.ndim, rank), use.arrays.seen or rank > 0
 
     def visit(self, nodes: Iterable[cst.CSTNode]) -> None:
         """Look at each node that says something of the names in it."""
@@ -106,7 +106,9 @@ class _Visitor(Roles):
                        for e in node.slice)  # fmt: skip
             picture = dots and isinstance(node.value, cst.Name) and IMAGE.search(node.value.value)
             owner.array(max(consumed + dots + bool(picture), 1))
-            owner.has_axes |= not all(map(is_whole, node.slice))  # `out[:] = ...` is elementwise
+            owner.arrays.has_axes |= not all(
+                map(is_whole, node.slice)
+            )  # `out[:] = ...` is elementwise
         elif isinstance(node.value, cst.Name):
             self.ranks.demand(node.value, consumed)
         self._shape_axis(node)
@@ -126,7 +128,7 @@ class _Visitor(Roles):
         if owner is None and isinstance(node.value, cst.Name) and _reduces(node.attr.value):
             self.ranks.demand(node.value, 1)
         if owner is not None and node.attr.value in _ARRAY_ATTRIBUTES:
-            turned = node.attr.value == "T" and not owner.is_vector
+            turned = node.attr.value == "T" and not owner.arrays.is_vector
             owner.axes(2 if turned or flattens(node.attr.value) else 1)
 
     def visit_BinaryOperation(self, node: cst.BinaryOperation) -> None:
@@ -134,11 +136,11 @@ class _Visitor(Roles):
             for side in map(unturned, (node.left, node.right)):
                 use = self.use(side)
                 if use is not None:
-                    use.is_array = use.in_product = True
+                    use.arrays.seen = use.arrays.in_product = True
                 if isinstance(side, cst.BinaryOperation) and isinstance(side.right, cst.Name):
                     use = self.use(side.right)
                     if use is not None:
-                        use.is_array = use.in_product = True
+                        use.arrays.seen = use.arrays.in_product = True
             self._vector(node.left, node.right)
             self._stacks(node.left, node.right)
         if isinstance(node.operator, (cst.Add, cst.Subtract)):
@@ -155,7 +157,7 @@ class _Visitor(Roles):
             for side in sides:
                 use = self.use(side)
                 if use is not None:
-                    use.is_array = use.in_product = True
+                    use.arrays.seen = use.arrays.in_product = True
             self._vector(left, right)
 
     def _vector(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
@@ -165,9 +167,9 @@ class _Visitor(Roles):
             return
         left = left.expression if isinstance(left, cst.UnaryOperation) else left
         if isinstance(left, cst.Name):
-            use.is_vector |= left.value[0].isupper() and right.value[0].islower()
+            use.arrays.is_vector |= left.value[0].isupper() and right.value[0].islower()
         elif isinstance(left, cst.BinaryOperation):
-            use.is_vector |= unturned(left.left).deep_equals(right)  # `w.T @ C @ w`
+            use.arrays.is_vector |= unturned(left.left).deep_equals(right)  # `w.T @ C @ w`
 
     def _stacks(self, left: cst.BaseExpression, right: cst.BaseExpression) -> None:
         """`q @ k.transpose(0, 1, 3, 2)`, and what the product is multiplied with."""
@@ -189,7 +191,7 @@ class _Visitor(Roles):
         """A parameter that is changed in place is an array."""
         use = self.use(node.target)
         if use is not None and use.default is None:
-            use.is_array = True
+            use.arrays.seen = True
         self.ranks.demand(node.target, self.ranks.of(node.value))
 
     def visit_For(self, node: cst.For | cst.CompFor) -> None:
@@ -231,8 +233,12 @@ class _Visitor(Roles):
             if node.value.value in self.uses and target.value not in self.uses:
                 self.derived[target.value] = node.value.value
         use = self.use(target)
-        if use is not None and isinstance(node.value, cst.BinaryOperation) and not use.is_scalar:
-            use.is_array |= self._has_array(node.value)  # `v = v - k * x` changes v to an array
+        if (
+            use is not None
+            and isinstance(node.value, cst.BinaryOperation)
+            and not use.numbers.is_scalar
+        ):
+            use.arrays.seen |= self._has_array(node.value)  # `v = v - k * x` changes v to an array
         source = node.value.value if isinstance(node.value, cst.Subscript) else None
         if isinstance(source, cst.Name) and source.value in self.uses:
             parts = (
@@ -311,7 +317,7 @@ class _Visitor(Roles):
         elif first and spec.axes:
             use.array(spec.axes if spec.axes > 1 else axis_ndim(axis))
         elif first and is_step(value):
-            use.is_scalar = True
+            use.numbers.is_scalar = True
         elif first and not is_math(node.func) and use.default is None:
             use.array()  # a ufunc takes numbers too: what has one as its default stays one
 
@@ -349,11 +355,11 @@ class _Visitor(Roles):
             if use is None:
                 self.ranks.demand(argument.value, known.ndim or 0)
                 continue
-            use.is_integer |= known.is_integer
-            use.is_index |= known.is_index
-            use.is_scalar |= known.is_scalar
-            use.has_bits |= known.has_bits
-            use.is_mask |= known.is_mask
+            use.numbers.is_integer |= known.numbers.is_integer
+            use.numbers.is_index |= known.numbers.is_index
+            use.numbers.is_scalar |= known.numbers.is_scalar
+            use.numbers.has_bits |= known.numbers.has_bits
+            use.arrays.is_mask |= known.arrays.is_mask
             if known.ndim:
                 use.array(known.ndim)
 

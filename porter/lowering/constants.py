@@ -42,21 +42,21 @@ def reading(b: Builder, scope: Globals, name: str) -> Reading:
             "PRT914", f"the value of `{name}` is not known at conversion", _PASS.format(name)
         )
     status = scope.top.status(given(name))
-    if isinstance(status, Unknown) and not scope.run_module:
+    if isinstance(status, Unknown) and not scope.options.run_module:
         raise _changed(b, scope, name, status)
     if not isinstance(status, (Executed, Unknown)):
         return Reading(scope.assigned[name], scope)
     lines = _lines(status.lines if isinstance(status, Executed) else ())
-    if scope.verdict_only and name in scope.assigned:
+    if scope.options.verdict_only and name in scope.assigned:
         # nothing may run: the first assignment shows what kind of value it is
         b.host.assume(f"{name} is computed by {lines}")
         return Reading(scope.assigned[name], scope)
-    if scope.values is None:
+    if scope.options.values is None:
         text = f"the value of `{name}` requires running {lines.removeprefix('running ')}"
         raise b.refuse(
             "PRT914", text, "leave out `--no-verify`, so that `porter convert` runs the code"
         )
-    found = scope.values(scope.module.path, scope.module.shown.whole, given(name))
+    found = scope.options.values(scope.module.path, scope.module.shown.whole, given(name))
     if not found.text:
         raise b.refuse("PRT914", f"`{name}` {found.why}", _PASS.format(name))
     shown = found.text if len(found.text) <= SHOWN else f"{found.text[:SHOWN]}..."
@@ -89,9 +89,9 @@ def alternative(b: Builder, scope: Globals, name: str) -> Reading | None:
 
     None where it is what is imported, or where nothing may run.
     """
-    if scope.top is None or scope.values is None or not scope.top.chosen_on_import(name):
+    if scope.top is None or scope.options.values is None or not scope.top.chosen_on_import(name):
         return None
-    found = scope.values(scope.module.path, scope.module.shown.whole, name)
+    found = scope.options.values(scope.module.path, scope.module.shown.whole, name)
     if not found.text:
         return None
     b.host.assume(f"{name} is {found.text} ({_lines(scope.top.lines(name))})")

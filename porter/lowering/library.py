@@ -40,8 +40,8 @@ def library_call(
     """
     b, scope = call.b, call.ev.scope
     shown = call.name.replace("numpy.", "np.", 1)
-    on_device = scope.library == "cupy" and known(call.name).cupy
-    if scope.refuse_host and not on_device:
+    on_device = scope.options.library == "cupy" and known(call.name).cupy
+    if scope.options.refuse_host and not on_device:
         raise call.refuse(
             "PRT901",
             f"`{shown}` would run on the host, which `--refuse-host` forbids",

@@ -78,7 +78,7 @@ def _build(
         else:
             if not builder.dtypes.retype:
                 program = _finish(builder, function, parameters)
-                return replace(program, allow_serial=scope.allow_serial)
+                return replace(program, allow_serial=scope.options.allow_serial)
         builder = builder.again()
     raise refusal(
         "PRT908",

@@ -62,7 +62,6 @@ class Region:
     """What the code of one statement or function does; local names are qualified, `f:x`."""
 
     name: str
-    line: int
     binds: list[tuple[str, int]] = field(default_factory=list)
     rebinds: dict[str, int] = field(default_factory=dict)  # by `global`
     needs: set[str] = field(default_factory=set)
@@ -475,7 +474,7 @@ def function_region(
         n for part in ast.walk(node) if isinstance(part, ast.Global) for n in part.names
     )
     local = {a.arg for a in arguments(node)} | set(assigned(node))
-    region = Region(name, node.lineno)
+    region = Region(name)
     own = frozenset(local - shared)
     walker = Walker(region, names.without(own), own, shared)
     walker.run(node.body)

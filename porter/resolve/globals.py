@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import libcst as cst
@@ -46,34 +46,43 @@ class Origin:
     name: str | None
 
 
+@dataclass
+class Options:
+    """What may be done with the names of a file, as the caller of the converter wants it.
+
+    With `library` "cupy", linear algebra, transforms and sorts run there.  With `allow_serial`,
+    loops that run in order may run on one thread; with `refuse_host`, nothing that is array work
+    may stay on the host.  `values` runs what a constant needs: None if nothing may run.  With
+    `verdict_only` the kind of such a value is enough; with `run_module` values are those after
+    the whole module ran.
+    """
+
+    library: str = ""
+    allow_serial: bool = False
+    refuse_host: bool = False
+    values: Values | None = None
+    verdict_only: bool = False
+    run_module: bool = False
+
+
 class Globals:
     """The module-level names of one file, found without running it."""
 
-    def __init__(self, module: SourceModule) -> None:
+    def __init__(self, module: SourceModule, options: Options | None = None) -> None:
         self.module = module
+        self.options = options or Options()
         self.names: dict[str, Value] = {}
         self.stars: list[str] = []  # modules of which every name is imported
         self.assigned: dict[str, cst.BaseExpression] = {}
         self.imports: dict[str, set[str]] = {}
         self.origins: dict[str, Origin] = {}
         self.foreign = False  # another file of the project, whose helpers are inlined
-        self.library = ""  # "cupy": linear algebra, transforms and sorts run there
-        self.allow_serial = False  # loops that run in order may run on one thread
-        self.refuse_host = False  # nothing that is array work may stay on the host
-        self.values: Values | None = None  # runs what a constant needs; None: nothing may run
-        self.verdict_only = False  # of a value that takes running code, its kind is enough
-        self.run_module = False  # the values are those after the whole module ran
         module.set_names_apart()
         self._scan(module.tree.body)
 
     def for_module(self, module: SourceModule) -> Globals:
         """The names of another text of the file, with the same options."""
-        other = Globals(module)
-        other.library, other.refuse_host = self.library, self.refuse_host
-        other.allow_serial = self.allow_serial
-        other.values, other.run_module = self.values, self.run_module
-        other.verdict_only = self.verdict_only
-        return other
+        return Globals(module, replace(self.options))
 
     @cached_property
     def bindings(self) -> dict[str, list[Binding]]:

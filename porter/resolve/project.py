@@ -55,8 +55,9 @@ def _open(file: Path | None, scope: Globals) -> Globals | None:
     """The names of another file, whose values are found as those of `scope` are."""
     other = None if file is None else globals_at(file, file.stat().st_mtime_ns)
     if other is not None:
-        other.values, other.run_module = scope.values, scope.run_module
-        other.verdict_only = scope.verdict_only
+        mine, theirs = scope.options, other.options
+        theirs.values, theirs.run_module = mine.values, mine.run_module
+        theirs.verdict_only = mine.verdict_only
     return other
 
 

@@ -76,7 +76,7 @@ class TopLevel:
         self._definitions: dict[str, list[Definition]] = defaultdict(list)
         self._classes: dict[str, list[str]] = {}
         for k, statement in enumerate(self.body):
-            region = Region(f"#{k}", statement.lineno)
+            region = Region(f"#{k}")
             self.regions[region.name] = region
             Walker(region, self.names).statement(statement)
             self._define(statement, "")

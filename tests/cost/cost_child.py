@@ -90,7 +90,7 @@ def compare(key: str, size: int) -> dict[str, Any]:
     path, name = source_of(key), key.partition(":")[2]
     module = SourceModule(path.read_text("utf-8"), str(path))
     scope = Globals(module)
-    scope.allow_serial = case.serial
+    scope.options.allow_serial = case.serial
     made = convert_function(module.by_name[name], case.signature, scope)
     with tempfile.TemporaryDirectory() as folder:
         text = module_text([made.text], "f.py")

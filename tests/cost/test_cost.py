@@ -80,7 +80,7 @@ def plan_of(key: str) -> Plan:
     module = SourceModule(path.read_text("utf-8"), str(path))
     case = CASES[key]
     scope = Globals(module)
-    scope.allow_serial = case.serial
+    scope.options.allow_serial = case.serial
     return front_end(module.by_name[key.partition(":")[2]], case.signature, scope)[2]
 
 

@@ -40,7 +40,7 @@ def converted(text: str, tmp_path: Path, signature: str = "float64[:]") -> np.nd
     """What the array program of `f` gives for four numbers."""
     module = SourceModule(text, str(tmp_path / "m.py"))
     scope = Globals(module)
-    scope.values = here
+    scope.options.values = here
     function = module.by_name["f"]
     program = build(function, next(candidates(function, signature)), scope)
     return np.asarray(run(program, (np.array([1.0, -2.5, 3.0, 0.5]),)))

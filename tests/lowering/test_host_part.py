@@ -127,7 +127,7 @@ def test_refuse_host(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
 
 def test_cupy_works_on_the_device_data() -> None:
     function, scope = source("solved")
-    scope.library = "cupy"
+    scope.options.library = "cupy"
     converted = convert_function(function, None, scope)  # type: ignore[arg-type]
     text = module_text([converted.text], "heat.py")
     assert "import cupy as cp\n" in text

@@ -88,7 +88,7 @@ def outcome(sample: Sample) -> str:
         return "invalid"
     module = SourceModule(sample.source, "m.py")
     scope = Globals(module)
-    scope.values = values
+    scope.options.values = values
     found = [f for f in module.functions if unicodedata.normalize("NFKC", f.name) == name]
     try:
         made = convert_function(found[-1], sample.signature, scope, siblings=False)

@@ -58,7 +58,7 @@ def test_a_variable_is_named_with_the_lines_that_pass_it_on() -> None:
 def test_one_thread_runs_it_when_allowed(name: str) -> None:
     """The loop stands in one kernel of one thread, and the header says so."""
     scope = Globals(MODULE)
-    scope.allow_serial = True
+    scope.options.allow_serial = True
     made = convert_function(FUNCTIONS[name], CASES[f"loops_in_order:{name}"].signature, scope)
     assert any("[1, 1, stream]" in part for part in made.text.parts)
     assert any("one thread" in a for a in made.assumed)

@@ -78,7 +78,7 @@ def _checked(node: cst.BaseStatement) -> cst.BaseStatement:
 def stays(body: Body, node: cst.BaseStatement, reason: Refusal) -> bool:
     """Leave on the host what could not be converted; False if that is not possible either."""
     b = body.b
-    if body.ev.scope.refuse_host or reason.diagnostic.code not in _CURABLE:
+    if body.ev.scope.options.refuse_host or reason.diagnostic.code not in _CURABLE:
         return False
     if body.helper or b.scope.loops or b.scope.speculative:
         return False

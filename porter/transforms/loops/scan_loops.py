@@ -8,8 +8,10 @@ not.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from porter import ir
 from porter.analyses.accesses import assigned_locals, exposed_locals, used_locals
@@ -70,15 +72,27 @@ class _Split:
 
     def __init__(self, loop: ir.For, carried: set[str], context: Context) -> None:
         self.loop, self.carried, self.context = loop, carried, context
-        self.here = sym(loop.index, True)
-        self.written = written_buffers(loop.body)
-        lets = [s.name for s in statements(loop.body) if isinstance(s, ir.Let)]
-        self.once = {name for name in lets if lets.count(name) == 1}
         self.defs: list[ir.Stmt] = []
         self.last: dict[str, ir.Let] = {}
         self.folded: set[str] = set()
         self.running: dict[str, Callable[[bool], ir.Expr]] = {}
         self.plain: dict[str, ir.Expr] = {}
+
+    @cached_property
+    def here(self) -> Poly:
+        """The index of the loop."""
+        return sym(self.loop.index, True)
+
+    @cached_property
+    def written(self) -> set[str]:
+        """The arrays that the loop stores into."""
+        return written_buffers(self.loop.body)
+
+    @cached_property
+    def once(self) -> set[str]:
+        """The variables that the loop assigns in one place."""
+        lets = Counter(s.name for s in statements(self.loop.body) if isinstance(s, ir.Let))
+        return {name for name, count in lets.items() if count == 1}
 
     def block(self, body: Sequence[ir.Stmt], cond: ir.Expr | None) -> list[ir.Stmt] | None:
         """The statements without the accumulations; None if one of them is none."""

@@ -46,7 +46,7 @@ ERRORS: list[BaseException] = [
 #: what is called for each function: the module, the name, and where the function's name is
 PLACES: dict[str, tuple[str, Callable[..., str]]] = {
     "front end": ("porter.convert.files.convert_function", lambda f, *_: str(f.name)),
-    "plan": ("porter.convert.attempt.plan", lambda p: str(p.name)),
+    "plan": ("porter.convert.attempt.plan", lambda p, *_: str(p.name)),
     "check": ("porter.lowering.program._finish", lambda b, f, p: str(f.name)),
     "text": ("porter.convert.function.function_text", lambda p, *_: str(p.name)),
     "shapes": ("porter.convert.files.shapes_of", lambda c: str(c.name)),

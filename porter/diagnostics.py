@@ -139,4 +139,5 @@ def refusal(
 
 def _shown(text: str) -> str:
     """A text with the names that users write."""
-    return given(text).replace("`numpy.", "`np.").replace("`builtins.", "`")
+    text = given(text).replace("`numpy.", "`np.")
+    return text.replace("`builtins.", "`").replace("`ndarray.", "`")

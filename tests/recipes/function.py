@@ -17,7 +17,7 @@ def _vecdot(call: Call) -> Value:
         raise call.refuse("PRT901", "`vecdot` of complex arrays", "conjugate and sum them")
     along = [normal_axis(call.b, axis, a.ndim, "`vecdot`") for a in (x, y)]
     # this axis does not broadcast: one element is not repeated
-    call.b.unify(x.shape[along[0]], y.shape[along[1]], "`vecdot`")
+    call.b.sizes.unify(x.shape[along[0]], y.shape[along[1]], "`vecdot`")
     product = as_array(elementwise(call.b, "mul", x, y))
     axis = normal_axis(call.b, axis, product.ndim, "`vecdot`")
     return reduce(call.b, "sum", product, [axis], False, product.dtype)

@@ -101,6 +101,8 @@ class Function:
 
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+#: what stands before the name of a function or a class
+_DEFINES = re.compile(r"(?:async\s+)?(?:def|class)\s+")
 
 
 def walk_own(node: ast.AST) -> Iterator[ast.AST]:
@@ -138,9 +140,9 @@ class PyFile:
         line, offset = node.lineno, node.col_offset  # type: ignore[attr-defined]
         start = column(self._line(line), offset)
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            # as a word: `f` also stands in `def`
-            found = re.compile(rf"\b{node.name}\b").search(self._line(line), start - 1)
-            word = found.start() if found else start - 1
+            found = _DEFINES.match(self._line(line), start - 1)
+            known = found is not None and self._line(line).startswith(node.name, found.end())
+            word = found.end() if found and known else start - 1
             return Span(line, word + 1, line, word + 1 + len(node.name))
         header = _header_end(node)
         if header is not None:

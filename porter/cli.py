@@ -405,18 +405,28 @@ def main(argv: list[str] | None = None) -> NoReturn:
         # a build machine's time limit: child processes must not outlive this one
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
+        code = _exit_code(argv)
+    except SystemExit as exit:
+        code = exit.code if isinstance(exit.code, int) else 0
+    # forced: a thread that is inside of libcst when the interpreter ends aborts the process
+    _leave(code, forced=argv is None)
+
+
+def _exit_code(argv: list[str] | None) -> int:
+    """Run the command line; 0, 1, 2, or 130 after Ctrl-C."""
+    try:
         code = app(args=argv, prog_name="porter", standalone_mode=False)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        return 2
     except typer.TyperException as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             print(error.format_message(), file=sys.stderr)
         else:
             print(f"error: {_usage(error.format_message())}", file=sys.stderr)
-        sys.exit(2)
+        return 2
     except typer.Abort:
-        sys.exit(130)
+        return 130
     except Exception as error:
         _crash(error)
-    _leave(code if isinstance(code, int) else 0, forced=argv is None)
+    return code if isinstance(code, int) else 0

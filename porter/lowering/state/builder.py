@@ -47,7 +47,7 @@ class Builder:
     def again(self) -> Builder:
         """The state to start again with: what this evaluation has found out of its variables."""
         new = Builder(self.place.module, self.host.partial, self.sizes.ones, self.restarts.may_grow)
-        new.dtypes.local_types = self.dtypes.local_types
+        new.dtypes.local_types = self.dtypes.settled_types()
         new.dtypes.local_candidates = self.dtypes.local_candidates
         new.dtypes.pinned = self.dtypes.pinned
         new.restarts.fixed, new.restarts.grown = self.restarts.fixed, self.restarts.grown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from porter import ir
 from porter.dtypes.dtype import DType
@@ -51,6 +51,13 @@ class DTypeState(Part):
         if group - self.pinned:
             self.pinned |= group
             self.retype = True
+
+    def settled_types(self) -> dict[str, DType]:
+        """The dtypes of the variables; those of pinned parameters follow no parameter any more."""
+        return {
+            name: replace(d, var=None) if d.var in self.pinned else d
+            for name, d in self.local_types.items()
+        }
 
     def root(self, var: str) -> str:
         """The parameter that stands for a group of parameters of one dtype."""

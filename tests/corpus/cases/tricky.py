@@ -93,4 +93,7 @@ CASES = {
     "column_flattened_before_a_loop": refused(
         "float64[:, :], float64[:, :]", "PRT905", "n,m+1 n,m+1"
     ),
+    "wider_array_after_a_loop": Case(
+        "float32[:, :], float32[:, :], float64[:, :], int64", "n+1,m+1 n+1,m+1 n+1,m+1 =2"
+    ),
 }

@@ -594,3 +594,13 @@ def column_flattened_before_a_loop(z, y):
     for _ in range(3):
         z -= y
     return line.copy()
+
+
+def wider_array_after_a_loop(x, y, z, steps):
+    """The loop gives y the dtype of x, and z, which x meets behind it, allows only these two."""
+    for _ in range(steps):
+        total = y.sum()
+        y = x - total
+    for i in range(z.shape[0]):
+        z[i, 0] += min(z[i, 0], x[i, 0])
+    return total

@@ -1,4 +1,4 @@
-"""Elements that occur several times or elsewhere: repeat, tile, roll, rot90."""
+"""Elements that occur several times or elsewhere: repeat, tile, roll, fftshift, rot90."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from porter.lowering.arrays.calculus import ONE, normal_axis, reindex, transpose
 from porter.lowering.arrays.rearrange import along, flat, raised, reshape, settled
 from porter.lowering.functions.creation import shape_of
 from porter.lowering.functions.registry import Call, function
+from porter.numpy_functions import Rank
 from porter.resolve.values import Array, Value
 from porter.sizes.polynomial import Poly
 
@@ -80,6 +81,28 @@ def _roll(call: Call) -> Value:
 def _rolled(array: Array, d: int, shift: Poly) -> Array:
     n = array.shape[d]
     return along(array, d, n, lambda i: (i - shift) % n)
+
+
+@function("numpy.fft.fftshift", "x axes=None", rank=Rank.LIKE, axes=1)
+def _fftshift(call: Call) -> Value:
+    """The frequency 0 in the middle: every axis is rolled by half its size."""
+    return _half_rolled(call, 1)
+
+
+@function("numpy.fft.ifftshift", "x axes=None", rank=Rank.LIKE, axes=1)
+def _ifftshift(call: Call) -> Value:
+    """The middle back at the start; for an odd size the halves are not equal."""
+    return _half_rolled(call, -1)
+
+
+def _half_rolled(call: Call, sign: int) -> Array:
+    array = settled(call.b, call.array("x"))
+    axes = call.axes("axes")
+    for axis in range(array.ndim) if axes is None else axes:
+        d = normal_axis(call.b, axis, array.ndim, f"`{call.name}`")
+        array = _rolled(array, d, array.shape[d] // 2 * sign)
+    # a copy, also where there is no axis to roll
+    return Array(array.shape, array.dtype, array.at)
 
 
 @function("numpy.rot90", "m k=1 axes=None")

@@ -70,4 +70,5 @@ CASES: dict[str, Case] = {
     "phases": Case("float64[:], int64", "n =4"),
     "sieve_of": Case("int64", "=n+5"),
     "local_maxima": Case("float64[:], int64", "n =2"),
+    "low_pass": Case("complex128[:, :], int64", "n,m =2"),
 }

@@ -302,3 +302,12 @@ def local_maxima(x, radius):
         low, high = max(0, i - radius), min(n, i + radius + 1)
         out[i] = x[i] == x[low:high].max() and x[i] > 0
     return out
+
+
+def low_pass(spectrum, radius):
+    """Only frequencies near 0, which lies in the middle after the first shift."""
+    centred = np.fft.fftshift(spectrum)
+    rows = np.arange(centred.shape[0]) - centred.shape[0] // 2
+    columns = np.arange(centred.shape[1]) - centred.shape[1] // 2
+    near = rows[:, None] ** 2 + columns**2 <= radius**2
+    return np.fft.ifftshift(np.where(near, centred, 0))

@@ -51,6 +51,16 @@ ROWS: dict[str, Row] = {
         least=1,
     ),
     **rows(
+        "numpy.fft.",
+        "fftshift ifftshift",
+        "np.fft.{}(v)",
+        "np.fft.{}(A)",
+        "np.fft.{}(A, axes=-1) + 0",
+        "np.fft.{}(C, axes=(0, -1))",
+        dtypes=FEW,
+        tolerance=0,
+    ),
+    **rows(
         "numpy.",
         "diff",
         "np.{}(v)",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
+from porter.codegen.kernel.writer import Writer
 from porter.convert.function import front_end
 from porter.convert.passes import lower
 from porter.cost.candidates import seconds_of_candidates, work_of_candidates
@@ -11,6 +14,7 @@ from porter.cost.machine import Machine
 from porter.ir import Write
 from porter.ir.walk import statements
 from porter.resolve.globals import Globals
+from porter.schedule.base import Kernel, KernelWriters
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.printer import plan_text
 from porter.schedule.registry import ONE_BLOCK, SCHEDULES, registered
@@ -71,6 +75,25 @@ def test_a_schedule_is_a_class_and_a_template(shell: Shell) -> None:
     text = (shell.folder / "f_cuda.py").read_text()
     assert "lanes = cuda.shared.array((8, 32), x.dtype)" in text
     assert "f_warps[_blocks(x.shape[0], 8), (32, 8), stream](d_x, out)" in text
+
+
+class Careless(WarpRows):
+    """It writes a line that is in no slot."""
+
+    def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
+        """Those of the warps."""
+        slots = super().slots(kernel, writers)
+        writer = slots["k"]
+        assert isinstance(writer, Writer)
+        writer.emit("lost = 1")
+        return slots
+
+
+def test_a_line_outside_of_the_slots_is_not_lost_in_silence(shell: Shell) -> None:
+    shell.write("f.py", HEAD + "def f(x):\n    return x.sum(axis=1)\n")
+    with registered(Careless(), before="rows"):
+        assert shell.convert("f.py", "--signature", "float64[:, :]", "-o", "-") == 1
+    assert "`warp` wrote outside of its slots: ['lost = 1']" in shell.out
 
 
 @pytest.mark.parametrize(

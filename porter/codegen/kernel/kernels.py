@@ -37,6 +37,8 @@ class KernelTexts:
         self._writers = []
         schedule = kernel.schedule
         slots = schedule.slots(kernel, self)
+        lost = [line for w in self._writers for line in w.out.lines]
+        assert not lost, f"the schedule `{schedule.name}` wrote outside of its slots: {lost}"
         folders = self.target.folders
         if schedule.folder is not None:
             folders = (*folders, schedule.folder)

@@ -46,12 +46,15 @@ class WarpRows(Schedule):
         (fold,), ((name, r),) = kernel.folds, kernel.reductions
         assert fold.store is not None
         shared, lane, first, other = map(w.fresh, ("lanes", "lane", "first", "other"))
-        rows, columns = loop(w, kernel.axes[0]), loop(w, r.axes[0])
-        quoted, initial, term = comment(w, fold.origin), w.initial(r), term_of(w, name, r)
+        rows, quoted = loop(w, kernel.axes[0]), comment(w, fold.origin)
+        with w.inside():
+            with w.slot() as before:
+                initial = w.initial(r)
+            columns, term = loop(w, r.axes[0]), term_of(w, name, r)
         join = w.fold(r, name, f"{shared}[cuda.threadIdx.y, {other}]")
         with w.slot() as store:
             w.emit(f"{element(w, fold.store)} = {w.expr(fold.value)}")
         return {"k": w, "shared": shared, "type": w.shared_type(r.dtype), "lane": lane,
                 "first": first, "other": other, "rows": rows, "columns": columns,
-                "comment": quoted, "name": name, "initial": initial, "term": term, "join": join,
-                "store": store}  # fmt: skip
+                "comment": quoted, "before": before, "name": name, "initial": initial, "term": term,
+                "join": join, "store": store}  # fmt: skip

@@ -1,7 +1,11 @@
-"""Writes `docs/numpy-support.md` from the rows of `cases/`: `python -m tests.numpy_names.page`."""
+"""Writes `docs/numpy-support.md` from the rows of `cases/`, and their number into the README.
+
+python -m tests.numpy_names.page
+"""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 
@@ -12,6 +16,7 @@ from tests.numpy_names.case import DTYPES, Row, table
 from tests.support.paths import ROOT
 
 PAGE = ROOT / "docs" / "numpy-support.md"
+README = ROOT / "README.md"
 HEAD = """\
 # NumPy names
 
@@ -141,6 +146,13 @@ def page() -> str:
     return "\n".join(lines()) + "\n"
 
 
+def readme() -> str:
+    """The README with the number of names."""
+    text = README.read_text(encoding="utf-8")
+    return re.sub(r"lists \d+ NumPy names", f"lists {len(table())} NumPy names", text)
+
+
 if __name__ == "__main__":
+    README.write_text(readme(), encoding="utf-8")
     PAGE.write_text(page(), encoding="utf-8")
     sys.stdout.write(f"{PAGE.name}: {len(table())} names\n")

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tests.numpy_names.case import Row, Trial, table, trials
-from tests.numpy_names.page import PAGE, page, untried
+from tests.numpy_names.page import PAGE, README, page, untried
 from tests.numpy_names.run import differs, on_machine, refusal_of
 from tests.support.paths import ROOT
 
@@ -73,8 +73,7 @@ def test_the_first_150_names_have_a_status() -> None:
 
 def test_the_page_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == page(), "run `python -m tests.numpy_names.page`"
-    readme = (PAGE.parent.parent / "README.md").read_text(encoding="utf-8")
-    assert f"lists {len(TABLE)} NumPy names" in readme
+    assert f"lists {len(TABLE)} NumPy names" in README.read_text(encoding="utf-8")
 
 
 def test_a_wrong_conversion_is_found() -> None:

@@ -127,8 +127,7 @@ class SharedLimit(Rule):
             yield self.report(
                 file,
                 largest,
-                f"the shared arrays of `{function.name}` take {total:,} bytes, which exceeds the"
-                f" limit of {LIMIT:,}",
+                f"`{function.name}` has {total:,} bytes of shared arrays; the limit is {LIMIT:,}",
                 "make the arrays smaller",
                 function=function,
             )

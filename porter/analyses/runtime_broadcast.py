@@ -8,7 +8,6 @@ if nothing is stored into it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -82,8 +81,8 @@ def _changed(program: ir.Program) -> set[str]:
                 found |= {*names, *others}
             case ir.Return(values=values):
                 found |= {v for v in values if isinstance(v, str)}
-            case ir.Host(text=text, arrays=arrays):
-                found |= {*re.findall(r"\w+", text), *(a for _, a in arrays)}
+            case ir.Host(arrays=arrays, asks=asks):
+                found |= {*asks, *(a for _, a in arrays)}
     return found
 
 

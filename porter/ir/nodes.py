@@ -353,7 +353,8 @@ class Host:
 
     In its text, placeholders stand for scalars (`values`) and for arrays, which are brought
     to the host first (`arrays`; those in `itself` are meant as objects, not for their
-    elements).  If it makes arrays, the text is an expression, and they go to the device.
+    elements).  What it asks of arguments by their names needs no elements (`asks`: shapes,
+    dtypes, flags).  If it makes arrays, the text is an expression, and they go to the device.
     """
 
     text: str
@@ -362,6 +363,7 @@ class Host:
     values: tuple[tuple[str, Expr], ...] = ()
     arrays: tuple[tuple[str, str], ...] = ()
     itself: frozenset[str] = frozenset()
+    asks: frozenset[str] = frozenset()
     makes: tuple[str, ...] = ()
     on_device: bool = False  # a library call that CuPy makes with the device's own data
     objects: tuple[str, ...] = ()  # names that the text gives values of the host's own

@@ -141,7 +141,8 @@ def _demand_contiguous(b: Builder, buffer: str) -> None:
         ]
     for name in names:
         message = f"{name} must be contiguous: the store would go to a reshaped copy"
-        b.out.demand(f'if not {name}.flags["C_CONTIGUOUS"]:\n    raise ValueError("{message}")')
+        test = f'if not {name}.flags["C_CONTIGUOUS"]:\n    raise ValueError("{message}")'
+        b.out.demand(test, name)
 
 
 def _is_in_order(s: ir.Stmt, buffer: str) -> bool:

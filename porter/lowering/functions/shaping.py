@@ -136,7 +136,8 @@ def _longer(call: Call, sizes: Sequence[Poly]) -> None:
             )
         message = "squeeze was converted for an axis that is not 1 long: name the axis"
         text = f'if {n} == 1:\n    raise ValueError("{message}")'
-        call.b.out.emit(ir.Host(text, call.b.place.origin, ir.HostKind.CHECK))
+        asks = frozenset(d.array for d in n.dims())
+        call.b.out.emit(ir.Host(text, call.b.place.origin, ir.HostKind.CHECK, asks=asks))
 
 
 @function("numpy.flip numpy.flipud numpy.fliplr", "a axis=None")

@@ -46,6 +46,7 @@ class Needs:
     values: list[tuple[str, ir.Expr]] = field(default_factory=list)
     arrays: list[tuple[str, str]] = field(default_factory=list)
     itself: set[str] = field(default_factory=set)  # arrays that the text keeps as objects
+    asks: set[str] = field(default_factory=set)  # arguments that the text has by name
     imports: set[str] = field(default_factory=set)
 
 
@@ -123,6 +124,7 @@ class HostText(cst.CSTTransformer):
         if asked is not None:
             # a helper has its own name for it
             argument = cst.Name(self.body.argument(asked.value))
+            self.needs.asks.add(argument.value)
             renamed = node.deep_replace(asked, argument)
             assert isinstance(renamed, cst.BaseExpression)
             return renamed
@@ -132,7 +134,10 @@ class HostText(cst.CSTTransformer):
         if isinstance(node, (cst.Tuple, cst.List, cst.Dict)) or is_text(node, self.body.env):
             return None
         # what a refused attempt has noted is no part of the text
-        with suppress(Refusal), self.b.attempt(self.needs.values, self.needs.arrays):
+        with (
+            suppress(Refusal),
+            self.b.attempt(self.needs.values, self.needs.arrays, self.needs.asks),
+        ):
             return self._text_of(self.body.ev(node), node)
         return None
 
@@ -262,9 +267,10 @@ class HostText(cst.CSTTransformer):
                 elements = [cst.Element(p) for p in parts if p is not None]
                 return cst.List(elements) if isinstance(value, Listed) else cst.Tuple(elements)
             case DTypeName(dtype=dtype):
-                return cst.parse_expression(
-                    f"{dtype.var}.dtype" if dtype.var else f'np.dtype("{dtype.name}")'
-                )
+                if dtype.var is None:
+                    return cst.parse_expression(f'np.dtype("{dtype.name}")')
+                self.needs.asks.add(dtype.var)
+                return cst.parse_expression(f"{dtype.var}.dtype")
             case Module() | Function():
                 if isinstance(value, Function) and value.node is not None:
                     raise self.b.refuse("PRT902", not_in_module(value.name), NOT_IN_MODULE)
@@ -320,7 +326,7 @@ class HostText(cst.CSTTransformer):
         needs = self.needs
         self.b.host.imports |= needs.imports
         return ir.Host(text, self.b.place.origin, kind, tuple(needs.values), tuple(needs.arrays),
-                       frozenset(needs.itself), objects=objects)  # fmt: skip
+                       frozenset(needs.itself), frozenset(needs.asks), objects=objects)  # fmt: skip
 
 
 def _scalar_type(value: DTypeName) -> str:

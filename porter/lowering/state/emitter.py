@@ -60,10 +60,12 @@ class Emitter(Part):
         finally:
             self.blocks.pop()
 
-    def demand(self, text: str) -> None:
-        """A check of the arguments that the host makes before anything else."""
+    def demand(self, text: str, argument: str) -> None:
+        """A check of an argument that the host makes before anything else."""
         if not any(isinstance(s, ir.Host) and s.text == text for s in self.blocks[0]):
-            self.blocks[0].insert(0, ir.Host(text, self.place.origin, ir.HostKind.CHECK))
+            asks = frozenset({argument})
+            test = ir.Host(text, self.place.origin, ir.HostKind.CHECK, asks=asks)
+            self.blocks[0].insert(0, test)
 
     def emitted_here(self, buffer: str) -> bool:
         """Whether a buffer was defined in the very block being built."""

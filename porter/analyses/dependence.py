@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from porter import ir
-from porter.analyses.accesses import Access, expressions
+from porter.analyses.accesses import Access
 from porter.ir.axes import Range
+from porter.ir.effects import axes_of, defs_in, expressions, makes
 from porter.ir.walk import children, statements
 from porter.sizes.affine import Row, System, combine
 from porter.sizes.polynomial import Apply, Atom, Data, Monomial, Poly, Symbol
@@ -39,9 +40,8 @@ class Site:
 
 def sites(body: Sequence[ir.Stmt]) -> list[Site]:
     """Every access of a loop's body but those of arrays that each iteration makes anew."""
-    own = {s.name for s in statements(tuple(body)) if isinstance(s, ir.Def)}
-    own |= {s.buffer.name for s in statements(tuple(body)) if isinstance(s, ir.Alloc)}
-    lets = frozenset(s.name for s in statements(tuple(body)) if isinstance(s, ir.Let))
+    own = set[str]().union(*map(makes, statements(tuple(body))))
+    lets = defs_in(body).scalars
     found = (x for k, s in enumerate(body) for x in _of(s, (), (), lets, k))
     return [x for x in found if x.access.buffer not in own]
 
@@ -49,8 +49,7 @@ def sites(body: Sequence[ir.Stmt]) -> list[Site]:
 def _of(
     s: ir.Stmt, scope: tuple[Range, ...], guards: tuple[Guard, ...], lets: frozenset[str], at: int
 ) -> Iterator[Site]:
-    axes: tuple[ir.Axis, ...] = getattr(s, "axes", ())
-    own = (*scope, *map(Range.of, axes))
+    own = (*scope, *map(Range.of, axes_of(s)))
     mask = s.mask if isinstance(s, ir.Write) else None
     inside = (*guards, (mask, False)) if mask is not None else guards
     if isinstance(s, ir.Write):

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 
 from porter import ir
-from porter.analyses.accesses import used_buffers
+from porter.ir.effects import makes, uses_in
 from porter.ir.walk import blocks, statements
 
 
@@ -20,17 +20,9 @@ def escaping(
     for k, s in enumerate(body):
         if not blocks(s):
             continue
-        rest = later | used_buffers(body[k + 1 :])
+        rest = later | uses_in(body[k + 1 :]).arrays
         if isinstance(s, (ir.For, ir.While)):
-            yield from ((s, x) for x in statements((s,)) if _made(x) in rest)  # type: ignore[misc]
+            yield from ((s, x) for x in statements((s,)) 
+                       if isinstance(x, (ir.Def, ir.Alloc)) and makes(x) & rest)  # fmt: skip
         for block in blocks(s):
             yield from escaping(block, rest)
-
-
-def _made(s: ir.Stmt) -> str | None:
-    match s:
-        case ir.Def(name=name):
-            return name
-        case ir.Alloc(buffer=buffer):
-            return buffer.name
-    return None

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter import ir
-from porter.analyses.accesses import Access, exposed_locals, expressions
+from porter.analyses.accesses import Access
 from porter.analyses.dependence import carried
 from porter.analyses.escapes import escaping
 from porter.diagnostics import Note, Refusal, refusal
 from porter.ir.context import Context
-from porter.ir.walk import own_level, rewrite, statements, walk
+from porter.ir.effects import defs_in, exposed_scalars, uses
+from porter.ir.walk import own_level, rewrite, statements
 from porter.sizes.polynomial import Atom, Data, Poly, Symbol, sym
 
 _IN_ORDER = "keep the loop on the CPU, or run it on one slow thread with `--allow-serial`"
@@ -33,8 +34,8 @@ def obstacle(loop: ir.For, after: set[str], context: Context) -> Refusal | None:
             return _refused(loop, f"the loop over `{name}` may stop early",
                             "test the condition in every iteration instead of using `break`",
                             Note(s.origin.span, "leaves the loop here"))  # fmt: skip
-    assigned = {s.name for s in inside if isinstance(s, ir.Let)}
-    exposed = exposed_locals(loop.body)
+    assigned = defs_in(loop.body).scalars
+    exposed = exposed_scalars(loop.body)
     passed_on = sorted(assigned & exposed) or sorted(assigned & after)
     if passed_on:
         return _passed_on(loop, passed_on[0], context, in_loop=bool(assigned & exposed))
@@ -78,10 +79,7 @@ def _last(loop: ir.For | ir.While, made: ir.Def | ir.Alloc, context: Context) ->
 
 
 def _reads(body: Sequence[ir.Stmt], variable: str) -> list[ir.Origin]:
-    return [
-        s.origin for s in statements(tuple(body)) for e in expressions(s)
-        if any(isinstance(x, ir.Local) and x.name == variable for x in walk(e))
-    ]  # fmt: skip
+    return [s.origin for s in statements(tuple(body)) if variable in uses(s).scalars]
 
 
 def _dependence(loop: ir.For, write: Access, other: Access, context: Context) -> Refusal:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from porter import ir
-from porter.analyses.accesses import expressions
+from porter.ir.effects import expressions
 from porter.ir.walk import statements, walk
 from porter.sizes.polynomial import Dim, Poly
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from porter import ir
-from porter.ir.walk import free_names, walk
+from porter.ir.walk import scalars_of, walk
 from porter.sizes.polynomial import Data, Poly
 
 
@@ -15,7 +15,7 @@ def needed(check: ir.Check) -> set[str]:
     for p in (check.left, check.right, *check.when):
         names |= _of_size(p)
     for e in check.conditions:
-        names |= _of_value(e)
+        names |= scalars_of(e)
     return {n.split(".")[0] for n in names}
 
 
@@ -24,11 +24,7 @@ def _of_size(p: Poly) -> set[str]:
     inside = [a.expr for a in p.atoms() if isinstance(a, Data)]
     loads = [e for expr in inside for e in walk(expr) if isinstance(e, ir.Load)]
     read = {e.buffer if not e.index else f"{e.buffer}[]" for e in loads}
-    return p.names().union(read, *map(_of_value, inside))
-
-
-def _of_value(e: ir.Expr) -> set[str]:
-    return free_names(e) | {x.name for x in walk(e) if isinstance(x, (ir.Scalar, ir.Local))}
+    return p.names().union(read, *map(scalars_of, inside))
 
 
 def untestable(

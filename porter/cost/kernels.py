@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from porter import ir
-from porter.analyses.accesses import expressions
 from porter.cost.amounts import Amount
 from porter.cost.scopes import Scope, data_lengths
+from porter.ir.effects import expressions
 from porter.ir.ops import UPDATES
 from porter.ir.walk import children, substitute
 from porter.ir.weights import op_weight

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses, expressions, reads
+from porter.analyses.accesses import Access, accesses, reads
 from porter.cost.amounts import Amount
 from porter.cost.kernels import KernelWork, kernel_work
 from porter.cost.scopes import Scope
+from porter.ir.effects import expressions
 from porter.ir.walk import loaded, walk
 from porter.schedule.base import Kernel
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch, Plan, items_of

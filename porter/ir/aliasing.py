@@ -14,7 +14,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from porter.ir.nodes import Alloc, Bind, Buffer, Def, For, Host, If, Jump, Stage, Stmt, While, Write
+from porter.ir.effects import makes
+from porter.ir.nodes import Bind, Buffer, For, If, Jump, Stage, Stmt, While, Write
 from porter.ir.walk import statements
 
 Pair = frozenset[str]
@@ -95,11 +96,9 @@ class _Walk:
     def run(self, body: Sequence[Stmt], states: set[State]) -> set[State]:
         """The states behind the statements, from those before them."""
         for s in body:
+            made = makes(s)
+            states = {_moved(state, dict.fromkeys(made)) for state in states} if made else states
             match s:
-                case Alloc(buffer=Buffer(name=name)) | Def(name=name):
-                    states = {_moved(state, {name: None}) for state in states}
-                case Host(makes=makes):
-                    states = {_moved(state, dict.fromkeys(makes)) for state in states}
                 case Bind():
                     moves: dict[str, str | None] = dict(zip(s.names, s.buffers, strict=True))
                     states = {_moved(state, moves) for state in states}

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from porter.dtypes.dtype import KINDS, DType
+from porter.ir.effects import defs
 from porter.ir.nodes import (
     Alloc,
     Axis,
@@ -113,18 +114,9 @@ class _Checker:
         self.scalars |= program.constants.keys()
         self.variables: set[str] = set()
         for s in statements(tuple(body)):
-            match s:
-                case Let(name=name) | Fetch(name=name):
-                    self.variables.add(name)
-                case Def(name=name):
-                    self.arrays.add(name)
-                case Alloc(buffer=buffer):
-                    self.arrays.add(buffer.name)
-                case Bind(names=names):
-                    self.arrays |= set(names)
-                case Host(makes=makes, objects=objects):
-                    self.arrays |= set(makes)
-                    self.variables |= set(objects)
+            self.variables |= defs(s).scalars
+            # a store does not make its array
+            self.arrays |= set() if isinstance(s, Write) else defs(s).arrays
         self.sizes |= self.scalars | self.variables
         self.where: Stmt | None = None
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from porter.diagnostics import Diagnostic
 from porter.dtypes.dtype import DType
 from porter.ir.axes import Range
-from porter.ir.nodes import Axis, Buffer, Check, Expr, For, Program, Reduce
-from porter.ir.rebuild import map_exprs
+from porter.ir.effects import defs, indices
+from porter.ir.nodes import Axis, Buffer, Check, For, Program
 from porter.ir.walk import statements, substitute_poly
 from porter.sizes.polynomial import Poly, sym
 from porter.support.reserved import is_reserved, marked
@@ -53,12 +53,8 @@ class Context:
         taken = set(program.buffers) | {q.name for p in program.parameters for q in (p, *p.items)}
         taken |= set(program.constants)
         for s in statements(program.body):
-            taken |= {a.name for a in getattr(s, "axes", ())}
-            name = getattr(s, "name", None) or getattr(s, "index", None)
-            if isinstance(name, str):
-                taken.add(name)
-            taken |= set(getattr(s, "objects", ()))
-        taken |= _bound_names(program)
+            # a new index of the name of one that is bound would be captured
+            taken |= defs(s).arrays | defs(s).scalars | indices(s)
         return Context(
             program, dict(program.buffers), taken, no_alias=set(program.apart),
             schedules=tuple(schedules),
@@ -111,17 +107,3 @@ class Context:
             for a in axes
         )
         return new, names
-
-
-def _bound_names(program: Program) -> set[str]:
-    """The indices that reductions bind: a new index of that name would be captured."""
-    names: set[str] = set()
-
-    def note(e: Expr) -> Expr | None:
-        if isinstance(e, Reduce):
-            names.update(a.name for a in e.axes)
-        return None
-
-    for s in program.body:
-        map_exprs(s, note)
-    return names

@@ -21,7 +21,7 @@ from porter.ir import nodes as ir
 from porter.ir.check import IRError
 from porter.ir.nodes import Expr, Load, Program, Stmt, Write
 from porter.ir.ops import OPS
-from porter.ir.walk import free_names, walk
+from porter.ir.walk import scalars_of
 from porter.sizes.polynomial import BORDERS, Atom, Data, Dim, Index, Poly, Symbol, unchecked
 
 Number = Any  # a NumPy scalar, or a Python number where the dtype is weak
@@ -30,7 +30,6 @@ Buffers = dict[str, ir.Buffer]
 Block = tuple[Stmt, ...]
 #: how a block ends early: `break`, `continue`, or a list with the function's result
 Ending = str | list[Any] | None
-SCALARS = (ir.Scalar, ir.Local)
 _PYTHON = {"b": bool, "i": int, "u": int, "f": float, "c": complex}
 _MATH = {"erf": math.erf, "erfc": math.erfc, "gamma": math.gamma, "lgamma": math.lgamma}
 _FOLD = {"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum,
@@ -348,7 +347,7 @@ class Machine:
             atoms = [a for p in (c.left, c.right, *c.when) for a in p.atoms()]
             names = {a.name for a in atoms if isinstance(a, Symbol)}
             for e in c.conditions:
-                names |= free_names(e) | {x.name for x in walk(e) if isinstance(x, SCALARS)}
+                names |= scalars_of(e)
             if not names <= self.numbers.keys():
                 continue
             self.pending.remove(c)

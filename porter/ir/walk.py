@@ -8,25 +8,22 @@ from functools import wraps
 from typing import TypeVar
 
 from porter.ir.nodes import (
-    Alloc,
     Axis,
-    Bind,
     Cast,
-    Def,
     Expr,
     For,
-    Host,
     If,
     Load,
     Local,
+    Object,
     Op,
     Reduce,
+    Scalar,
     Select,
     Stage,
     Stmt,
     Value,
     While,
-    Write,
 )
 from porter.sizes.polynomial import Atom, Data, Poly, Symbol
 
@@ -187,9 +184,11 @@ def free_names(expr: Expr) -> set[str]:
     return names
 
 
-def locals_of(expr: Expr) -> set[str]:
-    """The variables an expression reads."""
-    return {e.name for e in walk(expr) if isinstance(e, Local)}
+def scalars_of(expr: Expr) -> set[str]:
+    """The variables, indices and sizes that an expression reads and does not bind itself."""
+    return free_names(expr).union(
+        e.name for e in walk(expr) if isinstance(e, (Scalar, Local, Object))
+    )
 
 
 def blocks(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
@@ -227,24 +226,3 @@ def own_level(body: Sequence[Stmt]) -> Iterator[Stmt]:
         if isinstance(stmt, If):
             yield from own_level(stmt.body)
             yield from own_level(stmt.orelse)
-
-
-def written_buffers(body: Sequence[Stmt]) -> set[str]:
-    """The arrays that statements write or rebind."""
-    return set().union(*map(_written_by, body))
-
-
-@remembered
-def _written_by(stmt: Stmt) -> frozenset[str]:
-    found: set[str] = set()
-    for s in statements((stmt,)):
-        match s:
-            case Write(buffer=name) | Def(name=name):
-                found.add(name)
-            case Alloc(buffer=buffer):
-                found.add(buffer.name)
-            case Bind(names=names):
-                found |= set(names)
-            case Host(makes=makes):
-                found |= set(makes)
-    return frozenset(found)

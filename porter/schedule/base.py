@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import ClassVar, Protocol, TypeAlias
 
 from porter import ir
-from porter.analyses.accesses import expressions
 from porter.dtypes.dtype import INT64
 from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
+from porter.ir.effects import expressions
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.walk import rewrite, statements
 from porter.schedule.writing import KernelWriter
@@ -39,6 +39,11 @@ class Fold:
     value: ir.Expr
     origin: ir.Origin
     store: ir.Write | None = None
+
+    @property
+    def operands(self) -> tuple[ir.Expr, ...]:
+        """What it reduces, and the expression around that."""
+        return (*(r for _, r in self.reductions), self.value)
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ class Kernel:
     def folded(self) -> Iterator[ir.Expr]:
         """The expressions of folds, and the bounds."""
         for f in self.folds:
-            yield from (*(r for _, r in f.reductions), f.value)
+            yield from f.operands
         for a in self.axes:
             yield from (ir.Value(a.lo, INT64), ir.Value(a.hi, INT64))
 

@@ -13,8 +13,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from porter import ir
-from porter.analyses.accesses import expressions
-from porter.ir.walk import statements, walk
+from porter.ir.effects import nodes_of
+from porter.ir.walk import statements
 from porter.schedule.base import BlockLoop, BlockStep, Fold, Kernel, flat
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
 from porter.schedule.registry import ONE_BLOCK
@@ -113,5 +113,5 @@ def _light(item: object, loops: frozenset[str]) -> bool:
 def _has_loops(stage: ir.Stage) -> bool:
     inside = list(statements(stage.body))
     return any(isinstance(s, (ir.For, ir.While)) for s in inside) or any(
-        isinstance(x, ir.Reduce) for s in inside for e in expressions(s) for x in walk(e)
+        isinstance(e, ir.Reduce) for s in inside for e in nodes_of(s)
     )

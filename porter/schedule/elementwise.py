@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Set
 
 from porter import ir
-from porter.analyses.accesses import accesses, expressions
+from porter.analyses.accesses import accesses
 from porter.ir.axes import symbols
+from porter.ir.effects import expressions
 from porter.ir.walk import statements, walk
 from porter.schedule.base import Kernel
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch, Plan, items_of

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import touched
+from porter.analyses.accesses import users_of
 from porter.analyses.escapes import escaping
 from porter.diagnostics import refusal
 from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
-from porter.ir.walk import host_level, statements
+from porter.ir.walk import statements
 from porter.schedule.base import Around, Kernel, Schedule
 from porter.schedule.blocks import in_blocks
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
@@ -25,8 +24,7 @@ class Grouping:
 
     def __init__(self, body: tuple[ir.Stmt, ...], context: Context) -> None:
         self.context = context
-        users = Counter(name for s in host_level(body) for name in touched(s))
-        self.around = Around(context, users, Aliases.of(body, context.buffers))
+        self.around = Around(context, users_of(body), Aliases.of(body, context.buffers))
         binds = [s for s in statements(body) if isinstance(s, ir.Bind)]
         self.bound = {n for s in binds for n in (*s.names, *s.buffers)}
         # unbound behind a loop without iterations, as in Python

@@ -75,8 +75,7 @@ def _statements(kernel: Kernel) -> list[ir.Stmt]:
 def _touched(kernel: Kernel, write: bool) -> set[str]:
     """The arrays that a kernel stores into, or those that it reads."""
     folds = [s for s in kernel.parts if isinstance(s, Fold)]
-    values = [e for f in folds for e in (*(r for _, r in f.reductions), f.value)]
-    read = loaded(*values)
+    read = loaded(*(e for f in folds for e in f.operands))
     touched = {a.buffer for a in accesses(tuple(_statements(kernel))) if a.write == write}
     return touched if write else touched | read
 
@@ -106,7 +105,7 @@ def _step(
     for step in parts:
         body += step.body if isinstance(step, ir.Stage) else []
         if isinstance(step, Fold):
-            for e in (*(r for _, r in step.reductions), step.value):
+            for e in step.operands:
                 for x in walk(e):
                     if isinstance(x, ir.Load):
                         reads.setdefault(x.buffer, set()).add(x.index)

@@ -11,7 +11,7 @@ from porter.codegen.kernel.state import Computed, Head, Naming, Needs, Text
 from porter.codegen.polys import poly_text
 from porter.codegen.spell import ATOM, COMPARE, PRODUCT, SUM
 from porter.dtypes.dtype import DType
-from porter.ir.walk import statements
+from porter.ir.effects import defs_in
 from porter.sizes.polynomial import BORDERS, Apply, Atom, Data, Dim, Poly, Symbol
 from porter.target.base import Target
 
@@ -54,10 +54,8 @@ class SizeWriter:
 
     def reserve(self, body: Sequence[ir.Stmt]) -> None:
         """Take the names of arrays and variables before indices are named."""
-        for s in statements(tuple(body)):
-            if isinstance(s, ir.Let):
-                self.naming.own.add(s.name)
-                self.naming.taken.add(s.name)
+        self.naming.own |= defs_in(body).scalars
+        self.naming.taken |= defs_in(body).scalars
 
     def fresh(self, name: str) -> str:
         """A name that nothing else in the kernel has."""

@@ -14,7 +14,7 @@ from porter.codegen.kernel.state import Computed, Written
 from porter.codegen.spell import COMPARE, INFIX, UNARY, UPDATES
 from porter.dtypes.dtype import DType
 from porter.ir.ops import RESULT_NAMES
-from porter.ir.walk import free_names, locals_of, substitute, walk
+from porter.ir.walk import free_names, scalars_of, substitute, walk
 from porter.schedule.base import Grid
 from porter.schedule.writing import Lines
 from porter.sizes.polynomial import Poly, sym, unchecked
@@ -192,7 +192,7 @@ class Writer(ExpressionWriter):
         match s:
             case ir.Let(name, ir.Reduce() as value, origin):
                 self.comment(origin)
-                if name in locals_of(value):
+                if name in scalars_of(value):
                     self.emit(f"{name} = {self.reduction(value)}")
                 else:
                     self.accumulate(name, value)

@@ -13,8 +13,9 @@ from typing import Any
 
 from porter import ir
 from porter.dtypes.dtype import BOOL, INT64, WEAK_INT
+from porter.ir.effects import defs_in
 from porter.ir.scalars import cast, choose, integer, operate
-from porter.ir.walk import walk, written_buffers
+from porter.ir.walk import walk
 from porter.lowering.state.builder import Builder
 from porter.numpy_functions import FunctionSpec
 from porter.resolve.values import Array, At
@@ -199,7 +200,7 @@ def _recall(b: Builder, store: list[Known], array: Array) -> Any:
     sources = {e.buffer for e in walk(mask) if isinstance(e, ir.Load)}
     for known, extent, since, value in store:
         if known == mask and [b.sizes.resolve(n) for n in extent] == shape and not b.out.depth:
-            if not written_buffers(b.out.statements[since:]) & sources:
+            if not defs_in(b.out.statements[since:]).arrays & sources:
                 return value
     return None
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from porter import ir
+from porter.ir.effects import makes
 from porter.ir.walk import statements
 from porter.lowering.state.part import Part, Snapshot
 from porter.lowering.state.place import Place
@@ -69,12 +70,7 @@ class Emitter(Part):
 
     def emitted_here(self, buffer: str) -> bool:
         """Whether a buffer was defined in the very block being built."""
-        return any(
-            (isinstance(s, ir.Def) and s.name == buffer)
-            or (isinstance(s, ir.Alloc) and s.buffer.name == buffer)
-            or (isinstance(s, ir.Host) and buffer in s.makes)
-            for s in self.blocks[-1]
-        )
+        return any(buffer in makes(s) for s in self.blocks[-1])
 
     def definition(self, buffer: str) -> ir.Def | None:
         """How an array was defined, if nothing has been stored into it so far."""

@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses, expressions
+from porter.analyses.accesses import Access, accesses
 from porter.analyses.reductions import can_share, known_bounds, reductions
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import same_extents, symbols
+from porter.ir.effects import uses_in
 from porter.ir.rebuild import map_exprs, rename_axes
-from porter.ir.walk import free_names, loaded, rewrite, statements, walk
+from porter.ir.walk import free_names, loaded, rewrite, scalars_of, statements, walk
 from porter.schedule.base import (
     BLOCK,
     FOLD_BARRIERS,
@@ -257,11 +258,11 @@ def _same_row(rows: Sequence[ir.Axis], x: Access, y: Access) -> bool:
 def _reads(steps: Sequence[Step], name: str) -> bool:
     """Whether one of the steps uses the local variable."""
     for step in steps:
-        if isinstance(step, Fold):
-            found = [*(r for _, r in step.reductions), step.value]
+        if isinstance(step, ir.Stage):
+            found = uses_in(step.body).scalars
         else:
-            found = [e for s in statements(step.body) for e in expressions(s)]
-        if any(isinstance(x, ir.Local) and x.name == name for e in found for x in walk(e)):
+            found = frozenset[str]().union(*map(scalars_of, step.operands))
+        if name in found:
             return True
     return False
 
@@ -270,7 +271,7 @@ def _needs_barrier(previous: Sequence[Step], step: Step, rows: int) -> bool:
     """Whether a step touches what other threads of the block wrote (or read) before it."""
     stages = [p for p in previous if isinstance(p, ir.Stage)]
     if isinstance(step, Fold):
-        folded = loaded(*(r for _, r in step.reductions), step.value)
+        folded = loaded(*step.operands)
         return any(a.write and a.buffer in folded for p in stages for a in accesses(p.body))
     # every thread reads what the value of a fold is made of, unless it is stored at once
     values = [p.value for p in previous if isinstance(p, Fold) and p.store is None]

@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter import ir
-from porter.analyses.accesses import expressions, read_buffers
 from porter.analyses.reductions import has_data
 from porter.analyses.scans import runs_along
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import same_extents, symbols
 from porter.ir.context import Context
+from porter.ir.effects import axes_of, defs, defs_in, expressions, uses, uses_in
 from porter.ir.rebuild import map_blocks, map_exprs
 from porter.ir.walk import (
     free_names,
     host_level,
     loaded,
     remembered,
+    scalars_of,
     statements,
     substitute,
     walk,
-    written_buffers,
 )
 from porter.ir.weights import is_trivial, weight
 from porter.sizes.polynomial import wrapped
@@ -33,6 +33,8 @@ from porter.sizes.polynomial import wrapped
 BUDGET = 64
 #: with re-use along other axes, only very cheap expressions are recomputed
 REUSE_BUDGET = 4
+#: what the host does with arrays by their names
+_BY_NAME = (ir.Fetch, ir.Return, ir.Bind, ir.Host, ir.While, ir.If)
 
 
 def materialise(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
@@ -43,23 +45,10 @@ def materialise(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, .
 
 def _stored_for_good(body: tuple[ir.Stmt, ...]) -> set[str]:
     """Arrays that the host handles by name, or that later statements store into."""
-    found: set[str] = set()
-    for s in statements(body):
-        match s:
-            case ir.Write(buffer=name) | ir.Fetch(buffer=name):
-                found.add(name)
-            case ir.Return(values=values):
-                found |= {v for v in values if isinstance(v, str)}
-                found |= {e.buffer for v in values if v is not None and not isinstance(v, str)
-                          for e in walk(v) if isinstance(e, ir.Load)}  # fmt: skip
-            case ir.Bind(names=names, buffers=buffers):
-                found |= set(buffers) | set(names)
-            case ir.Host(values=scalars, arrays=arrays, makes=makes):
-                found |= {*(a for _, a in arrays), *makes}
-                found |= loaded(*(e for _, e in scalars))
+    found = {s.buffer for s in statements(body) if isinstance(s, ir.Write)}
     for s in host_level(body):
-        if isinstance(s, (ir.While, ir.If)):
-            found |= {e.buffer for e in walk(s.cond) if isinstance(e, ir.Load)}
+        if isinstance(s, _BY_NAME):
+            found |= uses(s).arrays | defs(s).arrays
     return found
 
 
@@ -77,7 +66,7 @@ def _block(
         s = work[k]
         if isinstance(s, ir.Def):
             rest = work[k + 1 :]
-            used = s.name in read_buffers(rest) or s.name in mutable or s.name in later
+            used = s.name in uses_in(rest).arrays or s.name in mutable or s.name in later
             if not used:
                 del work[k]
                 continue
@@ -86,12 +75,12 @@ def _block(
             ):
                 known = {}
                 context.no_alias |= _late_reads(s, rest, aliases)
-                work[k:] = [inlined(r, s) if s.name in _all_loads(r) else r for r in rest]
+                work[k:] = [inlined(r, s) if s.name in uses_in((r,)).arrays else r for r in rest]
                 continue
             work[k : k + 1] = _stored(s, context)
             k += 2
             continue
-        outer = later | read_buffers(work)
+        outer = later | uses_in(work).arrays
         if not isinstance(s, ir.Stage):
             work[k] = map_blocks(s, lambda b, o=outer: _block(b, context, mutable, o, aliases))  # type: ignore[misc]
         k += 1
@@ -133,7 +122,7 @@ def _is_inlinable(
         return False
     # what the sources are made of changes too where another name for them is stored into
     sources = aliases.with_others(loaded(s.body))
-    scalars = {e.name for e in walk(s.body) if hasattr(e, "name")}
+    scalars = scalars_of(s.body)
     changed: set[str] = set()
     total = 0
     for r in rest:
@@ -142,12 +131,11 @@ def _is_inlinable(
             nested = not isinstance(r, (ir.Def, ir.Write, ir.Stage))
             if isinstance(r, ir.Write) and r.combine is not None and r.buffer in sources:
                 return False  # threads that meet in an element would read what others have stored
-            if changed & sources or nested or (written_buffers((r,)) & sources and not _alone(r)):
+            if changed & sources or nested or (defs_in((r,)).arrays & sources and not _alone(r)):
                 return False
             total += sum(_cost(s, r, u) for u in uses)
-        changed |= written_buffers((r,))
-        changed |= {x.name for x in _nested(r) if isinstance(x, ir.Let)} & scalars
-        if any(isinstance(x, ir.Let) and x.name in scalars for x in [r]):
+        changed |= defs_in((r,)).arrays
+        if defs(r).scalars & scalars:
             return False
     return total <= BUDGET
 
@@ -159,9 +147,9 @@ def _late_reads(s: ir.Def, rest: Sequence[ir.Stmt], aliases: Aliases) -> set[tup
     found: set[tuple[str, str]] = set()
     for r in rest:
         if any(reads_of(x, s.name) for x in _nested(r)):
-            written = changed if _alone(r) else changed | written_buffers((r,))
+            written = changed if _alone(r) else changed | defs_in((r,)).arrays
             found |= {(w, q) for w in written for q in sources if aliases.given_twice(w, q)}
-        changed |= aliases.with_others(written_buffers((r,)))
+        changed |= aliases.with_others(defs_in((r,)).arrays)
     return found
 
 
@@ -199,7 +187,7 @@ def _named_local(
     s: ir.Def, rest: Sequence[ir.Stmt], mutable: set[str], aliases: Aliases, known: dict[int, bool]
 ) -> bool:
     """Whether all reads are at the reader's own index, close by: it will be a local scalar."""
-    left = sum(len(reads_of(x, s.name)) for r in rest if s.name in _all_loads(r)
+    left = sum(len(reads_of(x, s.name)) for r in rest if s.name in uses_in((r,)).arrays
                for x in _nested(r))  # fmt: skip
     for k, r in enumerate(rest):
         if not left:
@@ -243,15 +231,10 @@ def _loads(s: ir.Stmt) -> dict[str, list[tuple[ir.Load, ir.Expr]]]:
     return found
 
 
-@remembered
-def _all_loads(s: ir.Stmt) -> frozenset[str]:
-    return frozenset(name for x in _nested(s) for name in _loads(x))
-
-
 def _cost(s: ir.Def, consumer: ir.Stmt, use: tuple[ir.Load, ir.Expr]) -> int:
     """What recomputing at one read costs; out of the question where it would be repeated."""
     load, inside = use
-    domain = {a.name for a in getattr(consumer, "axes", ())}
+    domain = {a.name for a in axes_of(consumer)}
     bound = {
         a.name
         for r in walk(inside)

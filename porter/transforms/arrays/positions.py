@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import expressions
 from porter.ir.context import Context
+from porter.ir.effects import expressions
 from porter.ir.rebuild import rename_axes
 from porter.ir.walk import rewrite, statements, walk
 from porter.sizes.polynomial import BORDERS, Apply, Data, Poly, Symbol, apply, multiples, sym

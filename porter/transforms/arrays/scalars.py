@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import assigned_locals, exposed_locals
 from porter.diagnostics import Refusal, refusal
 from porter.dtypes.dtype import DType
 from porter.ir.context import Context
+from porter.ir.effects import defs_in, exposed_scalars
 from porter.ir.rebuild import map_blocks, map_exprs
-from porter.ir.walk import host_level, locals_of, rewrite, walk
+from porter.ir.walk import host_level, rewrite, scalars_of, walk
 
 
 def device_scalars(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
@@ -21,7 +21,7 @@ def device_scalars(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt
     names = _device_names(body)
     allocated = []
     # what nothing may have bound gets its place where it is bound: the host's name is unbound, too
-    late = exposed_locals(body)
+    late = exposed_scalars(body)
     for name, (dtype, origin) in names.items():
         buffer = ir.Buffer(name, (), replace(dtype, weak=False))
         context.buffers[name] = buffer
@@ -60,8 +60,8 @@ def _convert(
     for s in body:
         own = names
         if isinstance(s, ir.Stage):
-            private = assigned_locals(s.body)
-            clash = private & exposed_locals(s.body)
+            private = defs_in(s.body).scalars
+            clash = private & exposed_scalars(s.body)
             own = {n: t for n, t in names.items() if n not in private or n in clash}
 
         def change(e: ir.Expr, own: dict[str, tuple[DType, ir.Origin]] = own) -> ir.Expr | None:
@@ -71,7 +71,7 @@ def _convert(
 
         if isinstance(s, ir.Let) and s.name in names:
             value = rewrite(s.value, change)
-            if s.name in late and s.name not in locals_of(s.value):
+            if s.name in late and s.name not in scalars_of(s.value):
                 result.append(ir.Alloc(context.buffers[s.name], s.origin))
             result.append(ir.Write(s.name, (), (), value, s.origin))
             continue

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses, assigned_locals, exposed_locals
+from porter.analyses.accesses import Access, accesses
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import same_extents, symbols
 from porter.ir.context import Context
+from porter.ir.effects import defs_in, exposed_scalars
 from porter.ir.ops import UPDATES
 from porter.ir.rebuild import map_blocks, rename_axes
 from porter.ir.walk import own_level
@@ -63,14 +64,14 @@ def _joined(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> ir.Stage | None:
     mine, theirs = list(accesses(a.body)), list(accesses(b.body))
     if not _independent(a.axes, mine, theirs) or _may_meet(a.axes, mine, theirs, aliases):
         return None
-    if assigned_locals(a.body) & exposed_locals(b.body):
+    if defs_in(a.body).scalars & exposed_scalars(b.body):
         return None
     return ir.Stage(a.axes, (*a.body, *b.body), a.origin)
 
 
 def _one_thread(a: ir.Stage, b: ir.Stage) -> ir.Stage | None:
     """Two stages of one thread each: it runs them in turn."""
-    if assigned_locals(a.body) & exposed_locals(b.body):
+    if defs_in(a.body).scalars & exposed_scalars(b.body):
         return None
     return ir.Stage((), (*a.body, *b.body), a.origin)
 

@@ -41,7 +41,8 @@ def _in_registers(stage: ir.Stage, aliases: Aliases, context: Context) -> ir.Sta
         index = next(iter(places))
         fixed = {a.name for a in stage.axes}
         looped = any(isinstance(s, (ir.For, ir.While)) and touches(s, name) for s in stage.body)
-        inner = {n for p in index for n in p.names()} & _bound_inside(stage.body)
+        loops = {s.index for s in statements(stage.body) if isinstance(s, ir.For)}
+        inner = {n for p in index for n in p.names()} & loops
         if len(places) != 1 or not looped or inner or has_data(index):
             continue
         if any(a.combine for a in found if a.buffer == name):
@@ -120,10 +121,6 @@ def _sides(tests: Sequence[ir.Expr]) -> list[Poly]:
     return [
         a.poly for e in tests if isinstance(e, ir.Op) for a in e.args if isinstance(a, ir.Value)
     ]
-
-
-def _bound_inside(body: Sequence[ir.Stmt]) -> set[str]:
-    return {s.index for s in statements(tuple(body)) if isinstance(s, ir.For)}
 
 
 def _promoted(

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses, touched
+from porter.analyses.accesses import Access, accesses, users_of
 from porter.ir.context import Context
+from porter.ir.effects import uses_in
 from porter.ir.rebuild import map_blocks, map_exprs
-from porter.ir.walk import host_level, remembered, rewrite, walk
+from porter.ir.walk import rewrite, walk
 from porter.sizes.polynomial import Poly
 
 
 def replace_arrays(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """An array that one kernel writes and reads only at its own index is a local variable."""
-    users: dict[str, int] = {}
-    for s in host_level(body):
-        for name in touched(s):
-            users[name] = users.get(name, 0) + 1
-    return _replaced(body, context, users)
+    return _replaced(body, context, users_of(body))
 
 
 def _replaced(
-    body: tuple[ir.Stmt, ...], context: Context, users: dict[str, int]
+    body: tuple[ir.Stmt, ...], context: Context, users: Mapping[str, int]
 ) -> tuple[ir.Stmt, ...]:
     result: list[ir.Stmt] = []
     gone: set[str] = set()
@@ -64,12 +61,7 @@ def picks(index: tuple[Poly, ...], axis: ir.Axis) -> bool:
 
 def touches(s: ir.Stmt, name: str) -> bool:
     """Whether a statement reads or stores elements of an array."""
-    return name in _names_of(s)
-
-
-@remembered
-def _names_of(s: ir.Stmt) -> frozenset[str]:
-    return frozenset(a.buffer for a in accesses((s,)))
+    return name in uses_in((s,)).arrays
 
 
 def _scope(body: Sequence[ir.Stmt], name: str) -> Sequence[ir.Stmt]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from porter import ir
-from porter.analyses.accesses import accesses, exposed_locals, used_locals
+from porter.analyses.accesses import accesses
 from porter.ir.context import Context
+from porter.ir.effects import exposed_scalars, uses_in
 from porter.ir.rebuild import map_blocks
 
 
@@ -17,13 +18,13 @@ def sink_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ..
             continue
         s = map_blocks(s, lambda b: sink_loops(b, context))
         if isinstance(s, ir.For):
-            after = used_locals(body[k + 1 :])
+            after = uses_in(body[k + 1 :]).scalars
             s = _sunk(s, after) or s
         result.append(s)
     return tuple(result)
 
 
-def _sunk(loop: ir.For, after: set[str]) -> ir.Stage | None:
+def _sunk(loop: ir.For, after: frozenset[str]) -> ir.Stage | None:
     stages = [s for s in loop.body if isinstance(s, ir.Stage)]
     lets = [s for s in loop.body if isinstance(s, ir.Let)]
     if len(stages) != 1 or len(lets) + 1 != len(loop.body) or not stages[0].axes:
@@ -32,7 +33,7 @@ def _sunk(loop: ir.For, after: set[str]) -> ir.Stage | None:
     names = {loop.index} | {s.name for s in lets}
     if any((a.hi.names() | a.lo.names()) & names for a in stage.axes):
         return None
-    if names & after or exposed_locals(loop.body) & {s.name for s in lets}:
+    if names & after or exposed_scalars(loop.body) & {s.name for s in lets}:
         return None
     if loop.body[-1] is not stage or not _pinned(stage):
         return None

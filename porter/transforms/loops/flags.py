@@ -10,12 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import accesses, used_locals
+from porter.analyses.accesses import accesses
 from porter.analyses.obstacles import obstacle
 from porter.ir.context import Context
+from porter.ir.effects import defs_in, uses_in
 from porter.ir.rebuild import map_blocks, rename_arrays
 from porter.ir.scalars import cast
-from porter.ir.walk import free_names, locals_of, statements, walk, written_buffers
+from porter.ir.walk import scalars_of, statements, walk
 
 
 def flags(
@@ -29,7 +30,7 @@ def flags(
     names = {s.name for s in lets} & after
     own = {s.index for s in statements((loop,)) if isinstance(s, ir.For)} | {s.name for s in lets}
     # a variable that nothing binds before the loop may be unbound behind it
-    if not names or names & used_locals((loop,)) or not names <= context.here.assigned:
+    if not names or names & uses_in((loop,)).scalars or not names <= context.here.assigned:
         return None
     values: dict[str, ir.Expr] = {}
     for s in lets:
@@ -64,7 +65,7 @@ def flags(
 def _varies(value: ir.Expr, own: set[str], loop: ir.For) -> bool:
     """Whether a value may differ from one iteration to another."""
     reads = {e.buffer for e in walk(value) if isinstance(e, ir.Load)}
-    return bool((free_names(value) | locals_of(value)) & own or reads & written_buffers(loop.body))
+    return bool(scalars_of(value) & own or reads & defs_in(loop.body).arrays)
 
 
 def set_in_place(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import assigned_locals, exposed_locals
 from porter.dtypes.dtype import BOOL, INT64
+from porter.ir.effects import defs_in, exposed_scalars
 from porter.ir.rebuild import map_exprs, variables_as
 from porter.ir.scalars import cast
-from porter.ir.walk import free_names, locals_of, rewrite
+from porter.ir.walk import free_names, rewrite, scalars_of
 from porter.sizes.polynomial import Poly, maximum, sym
 
 _FOLDS = {
@@ -35,7 +35,7 @@ def fold_loop(loop: ir.For, after: set[str]) -> list[ir.Let] | None:
         return None
     body = _merged(body)
     lets = {s.name for s in body}
-    if assigned_locals((loop,)) & after - lets:
+    if defs_in((loop,)).scalars & after - lets:
         return None
     if not all(_one_kind([s for s in body if s.name == name]) for name in lets):
         return None
@@ -47,7 +47,7 @@ def fold_loop(loop: ir.For, after: set[str]) -> list[ir.Let] | None:
             result.append(flag)
             continue
         parts = _accumulation(s)
-        if parts is None or locals_of(parts[1]) & lets:
+        if parts is None or scalars_of(parts[1]) & lets:
             return None
         op, term = parts
         old = ir.Local(s.name, s.value.dtype)
@@ -89,7 +89,7 @@ def _flag(s: ir.Let, axis: ir.Axis, lets: set[str]) -> ir.Let | None:
     """`if c: s = v` with one v for all iterations: `s = v if any(c) else s`."""
     match s.value:
         case ir.Select(cond=cond, then=then, other=ir.Local(name=s.name)) if (
-            axis.name not in free_names(then) and not (locals_of(cond) | locals_of(then)) & lets
+            axis.name not in free_names(then) and not (scalars_of(cond) | scalars_of(then)) & lets
         ):
             found = ir.Reduce("any", (axis,), cast(cond, BOOL), BOOL)
             return ir.Let(s.name, replace(s.value, cond=found), s.origin)
@@ -114,7 +114,7 @@ def _folded_body(body: Sequence[ir.Stmt], after: set[str]) -> list[ir.Let] | Non
     temporary: dict[str, ir.Expr] = {}
 
     change = variables_as(temporary)
-    exposed = exposed_locals(body) | after
+    exposed = exposed_scalars(body) | after
     body = [x for s in _without_continue(body) for x in _alternatives(s)]
 
     def take(s: ir.Let) -> None:
@@ -127,13 +127,13 @@ def _folded_body(body: Sequence[ir.Stmt], after: set[str]) -> list[ir.Let] | Non
 
     for k, s in enumerate(body):
         if isinstance(s, ir.For):
-            inner = fold_loop(s, exposed_locals(body[k + 1 :]) | after)
+            inner = fold_loop(s, exposed_scalars(body[k + 1 :]) | after)
             if inner is None:
                 return None
             for x in inner:
                 take(x)
         elif isinstance(s, ir.If) and not s.orelse:
-            branch = _inlined(s, exposed | exposed_locals(body[k + 1 :]))
+            branch = _inlined(s, exposed | exposed_scalars(body[k + 1 :]))
             if branch is None:
                 return None
             s = branch
@@ -182,7 +182,7 @@ def _inlined(s: ir.If, needed: set[str]) -> ir.If | None:
         now[x.name] = x.value
         if x.name in needed:
             kept.pop(x.name, None)
-            if locals_of(x.value) & kept.keys():
+            if scalars_of(x.value) & kept.keys():
                 return None
             kept[x.name] = x
     return replace(s, body=tuple(kept.values()))
@@ -192,8 +192,8 @@ def _alternatives(s: ir.Stmt) -> list[ir.Stmt]:
     """`if c: A else: B` as `if c: A` and `if not c: B`, where A does not change c."""
     if not isinstance(s, ir.If) or not s.orelse:
         return [s]
-    changed = assigned_locals(s.body)
-    if locals_of(s.cond) & changed or not all(isinstance(x, (ir.Let, ir.If)) for x in s.orelse):
+    changed = defs_in(s.body).scalars
+    if scalars_of(s.cond) & changed or not all(isinstance(x, (ir.Let, ir.If)) for x in s.orelse):
         return [s]
     other = _negated(s.cond)
     result: list[ir.Stmt] = [replace(s, orelse=())]
@@ -219,7 +219,7 @@ def _guarded(s: ir.Stmt, k: int) -> ir.Let | None:
         own = ir.Local(inner.name, inner.value.dtype)
         choice = ir.Select(s.cond, inner.value, own, inner.value.dtype)
         return ir.Let(inner.name, choice, inner.origin)
-    if locals_of(s.cond) & lets:
+    if scalars_of(s.cond) & lets:
         return None
     parts = _accumulation(inner)
     if parts is not None and parts[0] in ("add", "sub", "mul"):
@@ -229,7 +229,7 @@ def _guarded(s: ir.Stmt, k: int) -> ir.Let | None:
         term = ir.Select(s.cond, cast(parts[1], inner.value.dtype), neutral, inner.value.dtype)
         old = ir.Local(inner.name, inner.value.dtype)
         return ir.Let(inner.name, ir.Op(parts[0], (old, term), inner.value.dtype), inner.origin)
-    if locals_of(inner.value) & lets:
+    if scalars_of(inner.value) & lets:
         return None
     old = ir.Local(inner.name, inner.value.dtype)
     return ir.Let(inner.name, ir.Select(s.cond, inner.value, old, inner.value.dtype), inner.origin)
@@ -270,13 +270,13 @@ def _accumulation(s: ir.Let) -> tuple[str, ir.Expr] | None:
         return None
     left, right = value.args
     before = _earlier_term(s, left) if value.op in ("add", "sub") else None
-    if before is not None and s.name not in locals_of(right):
+    if before is not None and s.name not in scalars_of(right):
         op, term = before
         same = "add" if value.op == op else "sub"
         return op, ir.Op(same, (cast(term, value.dtype), right), value.dtype)
     sides = (value.args,) if value.op == "sub" else (value.args, value.args[::-1])
     for own, term in sides:
-        if isinstance(own, ir.Local) and own.name == s.name and s.name not in locals_of(term):
+        if isinstance(own, ir.Local) and own.name == s.name and s.name not in scalars_of(term):
             return value.op, term
     return None
 

@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import TypeVar
 
 from porter import ir
-from porter.analyses.accesses import assigned_locals, expressions
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import same_extents, symbols
 from porter.ir.context import Context
+from porter.ir.effects import axes_of, defs_in, expressions, indices
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.rebuild import map_blocks, map_exprs, rename_arrays
-from porter.ir.walk import blocks, free_names, loaded, locals_of, statements, walk, written_buffers
+from porter.ir.walk import blocks, free_names, loaded, scalars_of, statements, walk
 from porter.ir.weights import weight
 from porter.transforms.arrays.materialise import inlined
 
@@ -55,7 +55,7 @@ def _block(body: tuple[ir.Stmt, ...], context: Context, aliases: Aliases) -> tup
 def _renewed(s: ir.Def, rest: Sequence[ir.Stmt], context: Context) -> list[ir.Stmt]:
     """A store into all of the array, such as `d -= c`, as an array of its own."""
     for k, r in enumerate(rest):
-        if s.name not in written_buffers((r,)):
+        if s.name not in defs_in((r,)).arrays:
             continue
         if not isinstance(r, ir.Write) or r.index != symbols(r.axes) or r.combine is not None:
             break
@@ -70,8 +70,7 @@ def _renewed(s: ir.Def, rest: Sequence[ir.Stmt], context: Context) -> list[ir.St
 def sums_apart(s: Element, context: Context) -> tuple[list[ir.Let], Element]:
     """The reductions that are the same for all elements as variables, and what is left."""
     own = {a.name for a in s.axes}
-    inside = [e for x in expressions(s) for e in walk(x) if isinstance(e, ir.Reduce)]
-    bound = own | {a.name for e in inside for a in e.axes}
+    bound = indices(s)
     before: list[ir.Let] = []
     known: dict[ir.Expr, ir.Local] = {}
 
@@ -89,14 +88,14 @@ def sums_apart(s: Element, context: Context) -> tuple[list[ir.Let], Element]:
 
 def _legal(s: ir.Def, rest: Sequence[ir.Stmt], aliases: Aliases) -> bool:
     """Whether nothing that the definition reads changes before it is read for the last time."""
-    if any(isinstance(e, ir.Reduce) for e in walk(s.body)) or s.name in written_buffers(rest):
+    if any(isinstance(e, ir.Reduce) for e in walk(s.body)) or s.name in defs_in(rest).arrays:
         return False
     sources = aliases.with_others(loaded(s.body), arguments=True)
-    scalars = locals_of(s.body)
+    scalars = scalars_of(s.body)
     changed: set[str] = set()
     for r in rest:
-        written = aliases.with_others(written_buffers((r,)), arguments=True)
-        written |= assigned_locals((r,))
+        written = aliases.with_others(defs_in((r,)).arrays, arguments=True)
+        written |= defs_in((r,)).scalars
         if any(True for _ in _uses((r,), s.name, ())):
             # an array statement reads all before it stores; what has blocks goes back and forth,
             # and where threads meet in an element they would read what others have stored
@@ -122,8 +121,7 @@ def _uses(
 ) -> Iterator[tuple[ir.Load, set[str]]]:
     """The loads of an array, with the indices that run in the loops around each."""
     for s in body:
-        axes: Sequence[ir.Axis] = getattr(s, "axes", ())
-        own = {*loops, *(a.name for a in axes)}
+        own = {*loops, *(a.name for a in axes_of(s))}
         for e in expressions(s):
             bound = {a.name for r in walk(e) if isinstance(r, ir.Reduce) for a in r.axes}
             yield from ((x, own | bound) for x in walk(e)

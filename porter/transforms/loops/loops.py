@@ -12,21 +12,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import (
-    accesses,
-    exposed_locals,
-    expressions,
-    surely_assigned,
-    used_buffers,
-)
+from porter.analyses.accesses import accesses
 from porter.analyses.aliases import under_one_name
 from porter.analyses.obstacles import obstacle
 from porter.diagnostics import Refusal, refusal
-from porter.dtypes.dtype import INT64
 from porter.ir.axes import loop_axis
 from porter.ir.context import Context
+from porter.ir.effects import (
+    axes_of,
+    defs_in,
+    exposed_scalars,
+    makes,
+    nodes_of,
+    surely_assigned,
+    uses,
+    uses_in,
+)
 from porter.ir.rebuild import S, map_blocks, map_exprs, rename_axes
-from porter.ir.walk import locals_of, statements, substitute, walk
+from porter.ir.walk import statements, substitute, walk
 from porter.sizes.polynomial import Poly, sym
 from porter.transforms.loops.flags import flags
 from porter.transforms.loops.folds import fold_loop
@@ -46,8 +49,8 @@ def place_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, .
     outer = context.here
     for k, stmt in enumerate(body):
         if isinstance(stmt, (ir.For, ir.While, ir.If)):
-            after = exposed_locals(body[k + 1 :]) | outer.read_later
-            later = outer.used_later | used_buffers(body[k + 1 :])
+            after = exposed_scalars(body[k + 1 :]) | outer.read_later
+            later = outer.used_later | uses_in(body[k + 1 :]).arrays
             context.here = replace(context.here, used_later=later)
             if isinstance(stmt, ir.For):
                 result += _place(stmt, after, context)
@@ -58,7 +61,7 @@ def place_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, .
         else:
             result.append(stmt)
         here = context.here
-        bound = here.bound.union(s.name for s in statements((stmt,)) if isinstance(s, ir.Let))
+        bound = here.bound | defs_in((stmt,)).scalars
         assigned = here.assigned | surely_assigned((stmt,))
         context.here = replace(outer, bound=bound, assigned=assigned)
     return tuple(result)
@@ -67,7 +70,7 @@ def place_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, .
 def _inside(stmt: S, after: set[str], context: Context) -> S:
     """The loops inside a host statement; what runs again may read its variables again."""
     outer = context.here
-    inner = replace(outer, read_later=outer.read_later | after | exposed_locals((stmt,)))
+    inner = replace(outer, read_later=outer.read_later | after | exposed_scalars((stmt,)))
     context.here = inner.inside(stmt) if isinstance(stmt, ir.For) else inner
     try:
         return map_blocks(stmt, lambda b: place_loops(b, context))
@@ -198,7 +201,7 @@ def _has_parallel_work(body: Sequence[ir.Stmt]) -> bool:
     for s in statements(tuple(body)):
         if isinstance(s, (ir.Stage, ir.Def, ir.Write)) and s.axes:
             return True
-        if any(isinstance(e, ir.Reduce) for x in expressions(s) for e in walk(x)):
+        if any(isinstance(e, ir.Reduce) for e in nodes_of(s)):
             return True
     return False
 
@@ -211,7 +214,7 @@ def _parallel(loop: ir.For, context: Context) -> list[ir.Stmt]:
     body = tuple(rename_axes(s, change) for s in loop.body) if change else loop.body
     body = tuple(map(_looped, body))
     own = {loop.index} | {s.index for s in statements(body) if isinstance(s, ir.For)}
-    if _straight(body, own, context) and any(getattr(s, "axes", ()) for s in statements(body)):
+    if _straight(body, own, context) and any(map(axes_of, statements(body))):
         return _distribute((axis,), body, context)
     body = written_out(body, context)
     axes, body = _nest([axis], body, context)
@@ -231,7 +234,7 @@ def _straight(body: Sequence[ir.Stmt], own: set[str], context: Context) -> bool:
     if len(lets) != len(set(lets)):
         return False
     for s in body:
-        if any(ragged(a, own) for a in getattr(s, "axes", ())):
+        if any(ragged(a, own) for a in axes_of(s)):
             return False
         if isinstance(s, ir.For):
             if s.step != 1 or ragged(ir.Axis(s.index, s.hi, s.lo), own):
@@ -251,8 +254,7 @@ def _distribute(
     """Each statement over the loop's index and its own: an array inside gets one more axis."""
     result: list[ir.Stmt] = []
     lead = tuple(sym(a.name, True) for a in outer)
-    own = {s.name for s in body if isinstance(s, ir.Def)}
-    own |= {s.buffer.name for s in body if isinstance(s, ir.Alloc)}
+    own = set[str]().union(*map(makes, body))
     lets = [s.name for s in body if isinstance(s, ir.Let)]
     names_of = {n: n if n not in context.buffers else context.fresh(n) for n in lets}
     # an array made in an iteration counts from the loop's start
@@ -321,18 +323,13 @@ def _nest(
     inner = loops[0]
     if body[-1] is not inner or any(_heavy(s) for s in lets):
         return axes, body
-    domain_names = {s.name for s in lets}
-    if obstacle(inner, set(), context) is not None or _uses_lets(inner, domain_names):
+    if obstacle(inner, set(), context) is not None or uses(inner).scalars & {s.name for s in lets}:
         return axes, body
     axis, change = loop_axis(inner)
     moved = tuple(rename_axes(s, change) for s in inner.body) if change else inner.body
     if ragged(axis, {a.name for a in axes}):
         return axes, body
     return _nest([*axes, axis], (*lets, *moved), context)
-
-
-def _uses_lets(loop: ir.For, names: set[str]) -> bool:
-    return any(locals_of(ir.Value(p, INT64)) & names for p in (loop.lo, loop.hi))
 
 
 def _heavy(s: ir.Let) -> bool:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import assigned_locals, exposed_locals, used_locals
 from porter.analyses.dependence import Nest, Site, sites
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.axes import Range
 from porter.ir.context import Context
+from porter.ir.effects import defs_in, exposed_scalars, uses_in
 from porter.ir.rebuild import map_exprs, rename_axes, variables_as
-from porter.ir.walk import own_level, rewrite, statements, walk
+from porter.ir.walk import own_level, rewrite, walk
 from porter.sizes.polynomial import Poly, maximum, minimum, sym
 
 # -- at once -----------------------------------------------------------------------------
@@ -28,7 +28,7 @@ def array_statement(loop: ir.For, after: set[str], context: Context) -> ir.Write
     if found is None or loop.step != 1:
         return None
     store, lets = found
-    if lets & (after | exposed_locals(loop.body)) or store.mask is not None:
+    if lets & (after | exposed_scalars(loop.body)) or store.mask is not None:
         return None
     if any(isinstance(e, ir.Reduce) for e in walk(store.body)):
         return None
@@ -79,9 +79,9 @@ def cut(loop: ir.For, after: set[str], context: Context) -> list[ir.For]:
 
 def _separable(loop: ir.For, k: int, found: list[Site], nest: Nest, after: set[str]) -> bool:
     first, second = loop.body[:k], loop.body[k:]
-    made = assigned_locals(first)
-    also = assigned_locals(second)
-    if (made & (used_locals(second) | _index_names(second) | also)) or (also & used_locals(first)):
+    made = defs_in(first).scalars
+    also = defs_in(second).scalars
+    if made & (uses_in(second).scalars | also) or also & uses_in(first).scalars:
         return False
     if not all(isinstance(s, (ir.Let, ir.Write, ir.For, ir.If)) for s in loop.body):
         return False
@@ -93,12 +93,6 @@ def _separable(loop: ir.For, k: int, found: list[Site], nest: Nest, after: set[s
 def _may_meet(nest: Nest, first: Site, second: Site) -> bool:
     x, y = first.access, second.access
     return x.buffer == y.buffer and (x.write or y.write) and nest.meet(first, second, 0)
-
-
-def _index_names(body: Sequence[ir.Stmt]) -> set[str]:
-    polys = [p for s in sites(body) for p in s.access.index]
-    polys += [p for s in statements(tuple(body)) if isinstance(s, ir.For) for p in (s.lo, s.hi)]
-    return {n for p in polys for n in p.names()}
 
 
 # -- fused -------------------------------------------------------------------------------
@@ -152,7 +146,7 @@ def _fused(first: ir.For, second: ir.For, loop: ir.For, context: Context) -> ir.
     mine, theirs = sites(parts[0]), sites(parts[1])
     if any(_may_meet_at(nest, t, m, 1) for t in theirs for m in mine):
         return None
-    if assigned_locals(first.body) & exposed_locals(second.body):
+    if defs_in(first.body).scalars & exposed_scalars(second.body):
         return None
     return ir.For(first.index, lo, hi, 1, (*parts[0], *parts[1]), first.origin)
 

@@ -14,14 +14,14 @@ from dataclasses import replace
 from functools import cached_property
 
 from porter import ir
-from porter.analyses.accesses import assigned_locals, exposed_locals, used_locals
 from porter.analyses.obstacles import obstacle
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.axes import symbols
 from porter.ir.context import Context
+from porter.ir.effects import defs_in, exposed_scalars, uses_in
 from porter.ir.rebuild import map_blocks, map_exprs, variables_as
 from porter.ir.scalars import cast
-from porter.ir.walk import loaded, locals_of, rewrite, statements, substitute, walk, written_buffers
+from porter.ir.walk import loaded, rewrite, scalars_of, statements, substitute, walk
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.transforms.loops.folds import fold_loop
 
@@ -36,7 +36,7 @@ def scan_loops(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ..
     for k, s in enumerate(body):
         found = None
         if isinstance(s, ir.For) and s.step == 1:
-            after = exposed_locals(body[k + 1 :])
+            after = exposed_scalars(body[k + 1 :])
             if obstacle(s, after, context) is not None and fold_loop(s, after) is None:
                 found = _recurrence(s, context) or _accumulators(s, after, context)
         result += found or [s]
@@ -52,7 +52,7 @@ def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.St
     if not all(isinstance(s, plain) for s in statements(loop.body)):
         return None
     carried = [s.name for s in statements(loop.body) if isinstance(s, ir.Let)]
-    exposed = exposed_locals(loop.body) & set(carried)
+    exposed = exposed_scalars(loop.body) & set(carried)
     if not exposed or any(carried.count(n) > 1 for n in exposed):
         return None
     split = _Split(loop, exposed, context)
@@ -84,9 +84,9 @@ class _Split:
         return sym(self.loop.index, True)
 
     @cached_property
-    def written(self) -> set[str]:
+    def written(self) -> frozenset[str]:
         """The arrays that the loop stores into."""
-        return written_buffers(self.loop.body)
+        return defs_in(self.loop.body).arrays
 
     @cached_property
     def once(self) -> set[str]:
@@ -106,7 +106,7 @@ class _Split:
                 self.folded.add(s.name)
                 continue
             if isinstance(s, ir.Let) and s.name in self.once and cond is None:
-                if not locals_of(s.value) & self.carried:
+                if not scalars_of(s.value) & self.carried:
                     self.plain[s.name] = s.value
             if isinstance(s, ir.If):
                 inner = self._branch(s, cond)
@@ -115,14 +115,14 @@ class _Split:
                 result += inner
                 continue
             changed = map_exprs(s, self._now)
-            if any(n in self.carried and n not in self.running for n in used_locals((s,))):
+            if any(n in self.carried and n not in self.running for n in uses_in((s,)).scalars):
                 return None
             result.append(changed)
         return result
 
     def _branch(self, s: ir.If, cond: ir.Expr | None) -> list[ir.Stmt] | None:
         """A branch may accumulate where its condition holds."""
-        lets = assigned_locals((s,))
+        lets = defs_in((s,)).scalars
         if not lets & self.carried:
             return [map_exprs(map_blocks(s, self._all), self._now)]
         if cond is not None or s.orelse:
@@ -169,8 +169,8 @@ class _Split:
         for _ in self.plain:
             e = rewrite(e, change)
         reads = loaded(e)
-        assigned = assigned_locals(self.loop.body)
-        return None if reads & self.written or locals_of(e) & assigned else e
+        assigned = defs_in(self.loop.body).scalars
+        return None if reads & self.written or scalars_of(e) & assigned else e
 
     def _define(self, s: ir.Let, fold: str, op: str, term: ir.Expr) -> None:
         loop, context = self.loop, self.context

@@ -13,17 +13,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
-from porter.analyses.accesses import accesses, assigned_locals, expressions
+from porter.analyses.accesses import accesses
 from porter.analyses.dependence import carried
 from porter.analyses.reductions import has_data
 from porter.diagnostics import refusal
 from porter.dtypes.dtype import INT64, DType
 from porter.ir.axes import loop_axis
 from porter.ir.context import Context
+from porter.ir.effects import defs_in, expressions, indices
 from porter.ir.ops import UPDATES
 from porter.ir.rebuild import map_blocks, map_exprs, rename_axes, variables_as
 from porter.ir.scalars import cast, operate
-from porter.ir.walk import free_names, locals_of, rewrite, statements, walk
+from porter.ir.walk import free_names, rewrite, scalars_of, statements, walk
 from porter.sizes.polynomial import Atom, Data, Poly
 
 #: what the hardware updates atomically
@@ -70,7 +71,7 @@ def _tainted(loop: ir.For) -> set[str]:
         before = len(tainted)
         for s in statements(loop.body):
             match s:
-                case ir.Let(name, value, _) if (free_names(value) | locals_of(value)) & tainted:
+                case ir.Let(name, value, _) if scalars_of(value) & tainted:
                     tainted.add(name)
                 case ir.For(index=index, lo=lo, hi=hi) if uses(lo, tainted) or uses(hi, tainted):
                     tainted.add(index)
@@ -79,8 +80,7 @@ def _tainted(loop: ir.For) -> set[str]:
 
 def uses(poly: Poly, names: set[str]) -> bool:
     """Whether a subscript depends on one of these indices or variables, by data included."""
-    e = ir.Value(poly, INT64)
-    return bool((free_names(e) | locals_of(e)) & names)
+    return bool(scalars_of(ir.Value(poly, INT64)) & names)
 
 
 def _updates(body: tuple[ir.Stmt, ...], name: str, loop: ir.For) -> tuple[ir.Stmt, ...] | None:
@@ -99,14 +99,8 @@ def _one_value(stores: Sequence[ir.Write], loop: ir.For) -> bool:
     """Whether all stores are of one value that no iteration changes."""
     value = stores[0].body
     fixed = not any(isinstance(e, (ir.Load, ir.Local, ir.Reduce)) for e in walk(value))
-    fixed = fixed and not free_names(value) & _bound(loop)
+    fixed = fixed and not free_names(value) & set().union(*map(indices, statements((loop,))))
     return fixed and all(s.body == value and s.combine is None for s in stores)
-
-
-def _bound(loop: ir.For) -> set[str]:
-    inner = [s for s in statements(loop.body) if isinstance(s, (ir.For, ir.Write))]
-    names = {a.name for s in inner if isinstance(s, ir.Write) for a in s.axes}
-    return names | {loop.index} | {s.index for s in inner if isinstance(s, ir.For)}
 
 
 def _same(s: ir.Stmt, name: str) -> ir.Stmt:
@@ -259,7 +253,7 @@ def last_stores(loop: ir.For, after: set[str]) -> list[ir.Stmt] | None:
 
     Only where the body does nothing but store values that do not depend on the stores.
     """
-    variables = assigned_locals(loop.body)
+    variables = defs_in(loop.body).scalars
     if variables & after:
         return None
     found = list(_flat((loop,), (), None, {}))
@@ -272,7 +266,7 @@ def last_stores(loop: ir.For, after: set[str]) -> list[ir.Stmt] | None:
     for s in stores:
         if any(a.buffer in names and not a.write for a in accesses((s,))):
             return None
-        if any(locals_of(e) & variables for e in expressions(s)):
+        if any(scalars_of(e) & variables for e in expressions(s)):
             return None
         if any(ragged(a, {x.name for x in s.axes}) for a in s.axes):
             return None

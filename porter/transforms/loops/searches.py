@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import exposed_locals
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.context import Context
+from porter.ir.effects import defs_in, exposed_scalars
 from porter.ir.rebuild import map_exprs, rename_axes, variables_as
-from porter.ir.walk import rewrite, walk
+from porter.ir.walk import rewrite, scalars_of, walk
 from porter.sizes.polynomial import Data, Poly, maximum, sym
 
 
@@ -46,14 +46,13 @@ def _test(loop: ir.For, after: set[str]) -> ir.If | None:
     values: dict[str, ir.Expr] = {}
     change = variables_as(values)
     for s in loop.body[:-1]:
-        if not isinstance(s, ir.Let) or s.name in exposed_locals(loop.body) | after:
+        if not isinstance(s, ir.Let) or s.name in exposed_scalars(loop.body) | after:
             return None
         values[s.name] = rewrite(s.value, change)
     if not all(isinstance(s, (ir.Let, ir.Jump, ir.Return)) for s in last.body):
         return None
-    assigned = {s.name for s in last.body if isinstance(s, ir.Let)}
     test = map_exprs(last, change)
-    if any(isinstance(e, ir.Local) and e.name in assigned for e in walk(test.cond)):
+    if scalars_of(test.cond) & defs_in(last.body).scalars:
         return None
     body = tuple(map_exprs(s, change) for s in last.body)
     reads = [p for e in walk(test.cond) if isinstance(e, ir.Load) for p in e.index]

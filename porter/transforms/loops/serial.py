@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from porter import ir
-from porter.analyses.accesses import exposed_locals
 from porter.diagnostics import Diagnostic, Severity
 from porter.dtypes.dtype import BOOL, WEAK_INT, DType
 from porter.ir.context import Context
+from porter.ir.effects import exposed_scalars
 from porter.ir.rebuild import rename_variables
 from porter.ir.scalars import cast
 from porter.ir.walk import statements
@@ -31,7 +31,7 @@ def on_one_thread(
         return None
     body = tuple(x for s in (loop,) for x in as_thread(s, context))
     lets = {s.name: s for s in statements(body) if isinstance(s, ir.Let)}
-    needed = exposed_locals(body) & lets.keys()
+    needed = exposed_scalars(body) & lets.keys()
     names = {n: context.fresh(n) for n in lets if n in needed or n in after}
     types = {n: lets[n].value.dtype for n in names}
     inner = tuple(rename_variables(s, names) for s in body)

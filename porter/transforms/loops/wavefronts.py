@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
-from porter.analyses.accesses import assigned_locals, exposed_locals
 from porter.analyses.dependence import Nest, Pair, Site, sites
 from porter.dtypes.dtype import WEAK_INT
 from porter.ir.axes import Range
 from porter.ir.context import Context
-from porter.ir.walk import own_level, statements, walk
+from porter.ir.effects import axes_of, defs_in, exposed_scalars, nodes_of, uses
+from porter.ir.walk import loaded, own_level, statements
 from porter.sizes.affine import combine
 from porter.sizes.polynomial import Integer, Poly, maximum, minimum, sym
 
@@ -46,8 +46,8 @@ def wavefront(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] 
     if nested is None:
         return None
     inner, body = nested
-    lets = assigned_locals(body)
-    if lets & (after | exposed_locals(body)) or not _threadlike(body):
+    lets = defs_in(body).scalars
+    if lets & (after | exposed_scalars(body)) or not _threadlike(body):
         return None
     ranges = (Range.of(loop), Range.of(inner))
     nest = Nest(ranges, context.here.loops, context.buffers)
@@ -73,15 +73,13 @@ def _nested(loop: ir.For) -> tuple[ir.For, tuple[ir.Stmt, ...]] | None:
         return None
     heads = tuple(s for s in lets if isinstance(s, ir.Let))
     names = {s.name for s in heads}
-    written = {s.buffer for s in statements(inner.body) if isinstance(s, ir.Write)}
-    for s in heads:
-        if any(
-            isinstance(e, ir.Reduce) or getattr(e, "buffer", "") in written for e in walk(s.value)
-        ):
-            return None
-    if names & assigned_locals(inner.body):
+    if loaded(*(s.value for s in heads)) & defs_in(inner.body).arrays:
         return None
-    if names & (inner.lo.names() | inner.hi.names()):
+    if any(isinstance(e, ir.Reduce) for s in heads for e in nodes_of(s)):
+        return None
+    if names & defs_in(inner.body).scalars:
+        return None
+    if names & uses(inner).scalars:
         return None
     return inner, (*heads, *inner.body)
 
@@ -89,9 +87,7 @@ def _nested(loop: ir.For) -> tuple[ir.For, tuple[ir.Stmt, ...]] | None:
 def _threadlike(body: Sequence[ir.Stmt]) -> bool:
     """Whether one thread can run the body, to its end."""
     for s in statements(tuple(body)):
-        if not isinstance(s, (ir.Let, ir.Write, ir.If, ir.For, ir.While, ir.Jump)):
-            return False
-        if getattr(s, "axes", ()):
+        if not isinstance(s, (ir.Let, ir.Write, ir.If, ir.For, ir.While, ir.Jump)) or axes_of(s):
             return False
     return not any(isinstance(s, ir.Jump) for s in own_level(body))
 

@@ -17,7 +17,7 @@ from porter.ir.context import Context
 from porter.ir.effects import defs_in
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.rebuild import map_blocks, map_expr
-from porter.ir.walk import children, free_names, loaded, rewrite, substitute, walk
+from porter.ir.walk import children, free_names, loaded, rewrite, scalars_of, substitute, walk
 from porter.sizes.polynomial import Poly, sym
 from porter.transforms.arrays.unreached import guarded
 
@@ -37,7 +37,7 @@ def _block(body: tuple[ir.Stmt, ...], context: Context, aliases: Aliases) -> tup
         elif not isinstance(s, ir.Stage):
             s = map_blocks(s, lambda b: _block(b, context, aliases))
         result.append(s)
-        changed = aliases.with_others(defs_in((s,)).arrays, arguments=True)
+        changed = aliases.with_others(defs_in((s,)).arrays, arguments=True) | defs_in((s,)).scalars
         known = {k: v for k, v in known.items() if not (v[1] & changed)}
     return tuple(result)
 
@@ -106,7 +106,7 @@ def _define(
         buffer = context.buffer(RESULT_NAMES[e.op], axes, e.dtype)
         inner = _fresh_bound(substitute(e, shifted), context)
         before.append(ir.Def(buffer.name, axes, e.dtype, inner, origin))
-        sources = frozenset(loaded(e))
+        sources = frozenset(loaded(e) | scalars_of(e))
         known[key] = (buffer.name, sources)
     return ir.Load(known[key][0], index, e.dtype)
 

@@ -122,7 +122,7 @@ def _is_inlinable(
         return False
     # what the sources are made of changes too where another name for them is stored into
     sources = aliases.with_others(loaded(s.body))
-    scalars = scalars_of(s.body)
+    needed = sources | scalars_of(s.body)
     changed: set[str] = set()
     total = 0
     for r in rest:
@@ -131,12 +131,10 @@ def _is_inlinable(
             nested = not isinstance(r, (ir.Def, ir.Write, ir.Stage))
             if isinstance(r, ir.Write) and r.combine is not None and r.buffer in sources:
                 return False  # threads that meet in an element would read what others have stored
-            if changed & sources or nested or (defs_in((r,)).arrays & sources and not _alone(r)):
+            if changed & needed or nested or (defs_in((r,)).arrays & sources and not _alone(r)):
                 return False
             total += sum(_cost(s, r, u) for u in uses)
-        changed |= defs_in((r,)).arrays
-        if defs(r).scalars & scalars:
-            return False
+        changed |= defs_in((r,)).arrays | defs_in((r,)).scalars
     return total <= BUDGET
 
 

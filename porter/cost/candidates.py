@@ -13,11 +13,12 @@ from porter.cost.scopes import Scope
 from porter.ir.context import Context
 from porter.schedule.base import Around, Schedule
 from porter.schedule.registry import candidates
+from porter.support.names import NameSupply
 
 
 def work_of_candidates(s: ir.Write, context: Context) -> dict[Schedule, KernelWork]:
     """What a launch for the store alone would do with each schedule, the chosen one first."""
-    around = Around(replace(context, taken=set(context.taken)), {})
+    around = Around(replace(context, taken=NameSupply(context.taken)), {})
     found = candidates(s, context)
     return {c: kernel_work(c.start(s, around), context.buffers, Scope()) for c in found}
 

@@ -12,7 +12,8 @@ from porter.ir.effects import defs, indices
 from porter.ir.nodes import Axis, Buffer, Check, For, Program
 from porter.ir.walk import statements, substitute_poly
 from porter.sizes.polynomial import Poly, sym
-from porter.support.reserved import is_reserved, marked
+from porter.support.names import NameSupply
+from porter.support.reserved import told_apart
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Context:
 
     program: Program
     buffers: dict[str, Buffer]
-    taken: set[str] = field(default_factory=set)
+    taken: NameSupply = field(default_factory=NameSupply)
     notes: list[Diagnostic] = field(default_factory=list)
     # (written, read) arguments: what was to be read before is read behind the store
     no_alias: set[tuple[str, str]] = field(default_factory=set)
@@ -50,13 +51,14 @@ class Context:
     @staticmethod
     def of(program: Program, schedules: Sequence[object] = ()) -> Context:
         """The context at the start."""
-        taken = set(program.buffers) | {q.name for p in program.parameters for q in (p, *p.items)}
+        taken = NameSupply(program.buffers)
+        taken |= {q.name for p in program.parameters for q in (p, *p.items)}
         taken |= set(program.constants)
         for s in statements(program.body):
             # a new index of the name of one that is bound would be captured
             taken |= defs(s).arrays | defs(s).scalars | indices(s)
         return Context(
-            program, dict(program.buffers), taken, no_alias=set(program.apart),
+            program, dict(program.buffers), taken, no_alias=set(program.no_alias),
             schedules=tuple(schedules),
         )  # fmt: skip
 
@@ -68,7 +70,7 @@ class Context:
         """Forget what an attempt has made."""
         self.buffers.clear()
         self.buffers.update(mark[0])
-        self.taken = set(mark[1])
+        self.taken = NameSupply(mark[1])
         del self.notes[mark[2] :]
 
     @property
@@ -82,12 +84,7 @@ class Context:
 
     def fresh(self, name: str) -> str:
         """An unused name."""
-        name = marked(name) if is_reserved(name) else name
-        candidate, k = name, 2
-        while candidate in self.taken:
-            candidate, k = f"{name}{k}", k + 1
-        self.taken.add(candidate)
-        return candidate
+        return self.taken.fresh(told_apart(name))
 
     def buffer(self, name: str, axes: Sequence[Axis], dtype: DType) -> Buffer:
         """A new array over a domain."""

@@ -442,5 +442,5 @@ class Program:
     strict: bool = False  # arrays are stored into: shapes must match, not just broadcast
     sized: frozenset[str] = frozenset()  # the sizes that the function asks for
     # (written, read) arguments that must not be one array
-    apart: frozenset[tuple[str, str]] = frozenset()
+    no_alias: frozenset[tuple[str, str]] = frozenset()
     around: frozenset[str] = frozenset()  # the functions of the file

@@ -235,7 +235,7 @@ def _finish(
         shown=dict(b.out.shown),
         indexed=b.sizes.reads_shape,
         strict=b.sizes.strict_shapes,
-        apart=frozenset(b.aliases.no_alias),
+        no_alias=frozenset(b.aliases.no_alias),
         sized=frozenset(b.sizes.sized),
     )
     check(program.body, program, program.buffers)

@@ -80,4 +80,5 @@ class Plan:
     imports: tuple[str, ...] = ()
     notes: tuple[Diagnostic, ...] = ()  # loops that run on one thread
     aliases: Aliases = field(default_factory=Aliases)
-    apart: tuple[tuple[str, str], ...] = ()  # (written, read) arguments that must not be one array
+    # (written, read) arguments that must not be one array
+    no_alias: tuple[tuple[str, str], ...] = ()

@@ -63,6 +63,11 @@ def marked(name: str) -> str:
     return name + MARK
 
 
+def told_apart(name: str) -> str:
+    """The user's name, with the mark where a generated module may use it itself."""
+    return marked(name) if is_reserved(name) else name
+
+
 def given(text: str) -> str:
     """A name or a text without marks, as the user wrote it."""
     return text.replace(MARK, "")

@@ -14,6 +14,7 @@ from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
 from porter.schedule.overlap import Overlap, overlaps
 from porter.sizes.polynomial import Poly
+from porter.support.names import NameSupply
 from porter.target.base import Target
 
 
@@ -42,11 +43,8 @@ class Naming:
 
     def free(self, name: str) -> str:
         """A name that neither the user nor the host function has used."""
-        used = {*self.used, *self.plan.buffers, *self.plan.constants, *self.types.values()}
-        candidate, k = name, 2
-        while candidate in used:
-            candidate, k = f"{name}{k}", k + 1
-        return candidate
+        others = (self.plan.buffers, self.plan.constants, self.types.values())
+        return NameSupply(self.used, *others).unused(name)
 
 
 class Lines:

@@ -38,7 +38,7 @@ class Prologue(HostBase):
             if not any(_settles(d, c) for d in self.pending[:k]):
                 self._check(c)
         self.pending = []
-        for written, read in self.plan.apart:
+        for written, read in self.plan.no_alias:
             self._refuse_alias(written, read)
         names = [p.name for p in self.arrays]
         if names:
@@ -209,7 +209,7 @@ class Prologue(HostBase):
         self._needs("_to_device", "_on_device")
         word = "if"
         for w in before:
-            if self.plan.aliases.alike(w, name) and (w, name) not in self.plan.apart:
+            if self.plan.aliases.alike(w, name) and (w, name) not in self.plan.no_alias:
                 self._needs("_same_memory")
                 self.emit(f"{word} _same_memory({w}, {name}):")
                 self.emit(f"    d_{name} = d_{w}")

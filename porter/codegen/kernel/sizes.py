@@ -13,6 +13,7 @@ from porter.codegen.spell import ATOM, COMPARE, PRODUCT, SUM
 from porter.dtypes.dtype import DType
 from porter.ir.effects import defs_in
 from porter.sizes.polynomial import BORDERS, Apply, Atom, Data, Dim, Poly, Symbol
+from porter.support.names import NameSupply
 from porter.target.base import Target
 
 
@@ -29,7 +30,8 @@ class SizeWriter:
         target: Target,
     ) -> None:
         self.head = Head(name, buffers, order)
-        self.naming = Naming(buffers, set(constants))
+        known = set(constants)
+        self.naming = Naming(known, NameSupply((), buffers, known))
         self.needs = needs
         self.target = target
         self.out = Text()
@@ -59,7 +61,7 @@ class SizeWriter:
 
     def fresh(self, name: str) -> str:
         """A name that nothing else in the kernel has."""
-        return self.naming.fresh(name)
+        return self.naming.taken.fresh(name)
 
     def index(self, name: str) -> str:
         """The kernel's name of an index: i, j, k, ... or the user's."""

@@ -12,6 +12,7 @@ from porter.dtypes.dtype import DType
 from porter.schedule.base import Grid
 from porter.schedule.writing import Lines
 from porter.sizes.polynomial import Atom
+from porter.support.names import NameSupply
 
 
 @dataclass
@@ -90,19 +91,10 @@ class Head:
 class Naming:
     """The names of a kernel: those of indices, those that are taken, those of its variables."""
 
-    buffers: dict[str, ir.Buffer]
     constants: set[str]
+    taken: NameSupply
     names: dict[str, str] = field(default_factory=dict)
-    taken: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
-
-    def fresh(self, name: str) -> str:
-        """A name that nothing else in the kernel has."""
-        candidate, k = name, 2
-        while candidate in self.taken or candidate in self.buffers or candidate in self.constants:
-            candidate, k = f"{name}{k}", k + 1
-        self.taken.add(candidate)
-        return candidate
 
     def index(self, name: str) -> str:
         """The kernel's name of an index: i, j, k, ... or the user's."""
@@ -112,7 +104,7 @@ class Naming:
                 base = next((c for c in "ijkpqr" if c not in self.taken), "k")
             elif base == "_":
                 base = "step"
-            self.names[name] = self.fresh(base)
+            self.names[name] = self.taken.fresh(base)
         return self.names[name]
 
 

@@ -12,7 +12,8 @@ from porter.ir.walk import statements
 from porter.lowering.state.part import Part, Snapshot
 from porter.lowering.state.place import Place
 from porter.resolve.values import Array
-from porter.support.reserved import is_reserved, marked
+from porter.support.names import NameSupply
+from porter.support.reserved import told_apart
 
 
 @dataclass
@@ -21,7 +22,7 @@ class Emitter(Part):
 
     place: Place
     buffers: dict[str, ir.Buffer] = field(default_factory=dict)
-    taken: set[str] = field(default_factory=set)
+    taken: NameSupply = field(default_factory=NameSupply)
     shown: dict[str, str] = field(default_factory=dict)  # the user's name of one of ours
     temporaries: set[str] = field(default_factory=set)
     blocks: list[list[ir.Stmt]] = field(default_factory=lambda: [[]])
@@ -83,14 +84,11 @@ class Emitter(Part):
 
     def fresh(self, name: str) -> str:
         """A name not used so far: the wanted one, or with a number behind it."""
-        name = marked(name) if is_reserved(name) else name
-        candidate, k = name, 2
-        while candidate in self.taken:
-            candidate, k = f"{name}{k}", k + 1
-        self.taken.add(candidate)
-        if candidate != name:
-            self.shown[candidate] = name
-        return candidate
+        wanted = told_apart(name)
+        given = self.taken.fresh(wanted)
+        if given != wanted:
+            self.shown[given] = wanted
+        return given
 
     def add(self, buffer: ir.Buffer) -> ir.Buffer:
         """Make an array known by its name."""

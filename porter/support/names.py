@@ -1,0 +1,26 @@
+"""Fresh names."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+
+class NameSupply(set[str]):
+    """The names that are taken; what the `others` hold when they are asked is not free either."""
+
+    def __init__(self, taken: Iterable[str] = (), *others: Collection[str]) -> None:
+        super().__init__(taken)
+        self.others = others
+
+    def unused(self, name: str) -> str:
+        """The name if it is free, or else with a number behind it."""
+        candidate, k = name, 2
+        while candidate in self or any(candidate in names for names in self.others):
+            candidate, k = f"{name}{k}", k + 1
+        return candidate
+
+    def fresh(self, name: str) -> str:
+        """An unused name, taken from now on."""
+        given = self.unused(name)
+        self.add(given)
+        return given

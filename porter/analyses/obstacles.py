@@ -107,8 +107,9 @@ def _plain(poly: Poly, context: Context) -> Poly:
         if isinstance(a, Symbol):
             return sym(context.user(a.name).replace("_", "") or a.name)
         if isinstance(a, Data):
-            own = getattr(a.expr, "poly", None)
-            return _plain(own, context) if own is not None else sym(_text(a, context))
+            if isinstance(a.expr, ir.Value):
+                return _plain(a.expr.poly, context)
+            return sym(_text(a, context))
         return Poly.atom(a)
 
     return poly.map_atoms(atom)

@@ -26,7 +26,7 @@ def poly_parts(poly: Poly, atom: AtomText) -> tuple[str, int]:
     for monomial, c in terms:
         body, binds = _term(monomial, abs(c), atom)
         if not text:
-            divided = " // " in body or " % " in body
+            divided = any(isinstance(a, Apply) and a.op in ("//", "%") for a in monomial)
             text = f"-({body})" if c < 0 and divided else f"-{body}" if c < 0 else body
             precedence = PRODUCT if c < 0 else binds
         else:

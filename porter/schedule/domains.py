@@ -33,7 +33,7 @@ def _unflatten(w: KernelWriter, flat: str, axes: Sequence[ir.Axis]) -> None:
     rest = flat
     for d in range(len(axes) - 1, -1, -1):
         a = axes[d]
-        size = _grouped(w.poly(a.extent, 10)) if d else ""
+        size = w.operand(a.extent) if d else ""
         if d and d < len(axes) - 1:
             w.emit(f"rest = {rest}")
             rest = "rest"
@@ -41,16 +41,6 @@ def _unflatten(w: KernelWriter, flat: str, axes: Sequence[ir.Axis]) -> None:
         lead = "" if offset == "0" else f"{offset} + "
         w.emit(f"{w.index(a.name)} = {lead}{rest}" + (f" % {size}" if d else ""))
         rest = f"{rest} // {size}"
-
-
-def _grouped(text: str) -> str:
-    """In parentheses, unless it is one operand already; `(a) // (b)` is not."""
-    depth = 0
-    for k, c in enumerate(text):
-        depth += (c == "(") - (c == ")")
-        if depth == 0 and (c in "+-*/% " or (c == ")" and k < len(text) - 1)):
-            return f"({text})"
-    return text
 
 
 def product(sizes: Iterable[Poly]) -> Poly:

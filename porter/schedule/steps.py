@@ -53,7 +53,7 @@ def part(w: KernelWriter, name: str, r: ir.Reduce, shared: Mapping[str, str]) ->
 def term_of(w: KernelWriter, name: str, r: ir.Reduce) -> Lines:
     """The lines that fold one more element into a variable."""
     with w.slot() as term:
-        w.emit(w.fold(r, name, w.expr(r.body)))
+        w.emit(w.fold(r, name))
     return term
 
 

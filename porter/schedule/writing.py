@@ -53,8 +53,11 @@ class KernelWriter(Protocol):
     def fresh(self, name: str) -> str:
         """A name that nothing else in the kernel has."""
 
-    def poly(self, poly: Poly, outer: int = 0) -> str:
+    def poly(self, poly: Poly) -> str:
         """A size or subscript."""
+
+    def operand(self, poly: Poly) -> str:
+        """A size or subscript as one operand."""
 
     def expr(self, e: ir.Expr, outer: int = 0) -> str:
         """An expression; what it needs first goes into the lines."""
@@ -86,8 +89,8 @@ class KernelWriter(Protocol):
     def initial(self, r: ir.Reduce) -> str:
         """The value that a fold starts from."""
 
-    def fold(self, r: ir.Reduce, name: str, value: str) -> str:
-        """The statement that folds one more value into an accumulator."""
+    def fold(self, r: ir.Reduce, name: str, operand: str = "") -> str:
+        """The statement that folds one more element, or an operand, into an accumulator."""
 
     def gives(self, name: str, dtype: DType) -> str:
         """An argument for partial results, one for each block; the name that it has."""

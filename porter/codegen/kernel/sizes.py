@@ -110,6 +110,10 @@ class SizeWriter:
         """A size or subscript."""
         return poly_text(poly, self._atom, outer)
 
+    def operand(self, poly: Poly) -> str:
+        """A size or subscript as one operand."""
+        return self.poly(poly, ATOM)
+
     def _atom(self, a: Atom) -> tuple[str, int]:
         if isinstance(a, Symbol):
             return self._symbol(a), ATOM

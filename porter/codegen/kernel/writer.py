@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -11,8 +10,8 @@ from porter import ir
 from porter.codegen.kernel.errors import OUT_OF_BOUNDS
 from porter.codegen.kernel.expressions import ExpressionWriter
 from porter.codegen.kernel.state import Computed, Written
-from porter.codegen.spell import COMPARE, INFIX, UNARY, UPDATES
-from porter.dtypes.dtype import DType
+from porter.codegen.spell import AND, ATOM, COMPARE, INFIX, OR, UNARY, UPDATES
+from porter.dtypes.dtype import INT64, DType
 from porter.ir.ops import RESULT_NAMES
 from porter.ir.walk import free_names, scalars_of, substitute, walk
 from porter.schedule.base import Grid
@@ -22,6 +21,8 @@ from porter.sizes.polynomial import Poly, sym, unchecked
 _FOLD = {"sum": "{a} += {v}", "prod": "{a} *= {v}", "max": "{a} = maximum({a}, {v})",
          "min": "{a} = minimum({a}, {v})", "any": "{a} = {a} or {v}",
          "all": "{a} = {a} and {v}"}  # fmt: skip
+#: how tightly the value of a fold must bind there
+_EDGES = {"any": OR, "all": AND}
 
 
 class Writer(ExpressionWriter):
@@ -107,19 +108,15 @@ class Writer(ExpressionWriter):
         """The element that an integer extreme starts from: the first (there is one)."""
         return substitute(r.body, {a.name: a.lo for a in r.axes})
 
-    def fold(self, r: ir.Reduce, name: str, value: str) -> str:
-        """The statement that folds one more value into an accumulator."""
+    def fold(self, r: ir.Reduce, name: str, operand: str = "") -> str:
+        """The statement that folds one more element, or an operand, into an accumulator."""
         if r.op in ("max", "min"):
             self.needs.helpers.add(f"{r.op}imum")
-        if r.op in ("any", "all") and " if " in value:
-            value = f"({value})"
-        if (r.op == "any" and " or " not in value) or (r.op == "all" and " or " in value):
-            value = f"({value})" if " or " in value else value
         if r.op in ("sum", "prod") and r.dtype.kind in "iu" and r.dtype.itemsize < 8:
             # Numba adds in 64 bits, and its variable would take their type
-            value = value if _is_atom(value) else f"({value})"
-            return f"{name} = {self.type_of(r.dtype)}({name} {'+*'[r.op == 'prod']} {value})"
-        return _FOLD[r.op].format(a=name, v=value)
+            value, sign = operand or self.expr(r.body, ATOM), "+*"[r.op == "prod"]
+            return f"{name} = {self.type_of(r.dtype)}({name} {sign} {value})"
+        return _FOLD[r.op].format(a=name, v=operand or self.expr(r.body, _EDGES.get(r.op, 0)))
 
     def reduction(self, r: ir.Reduce) -> str:
         """A fold by this thread alone: its loop (once in a statement), and its result's name."""
@@ -144,7 +141,7 @@ class Writer(ExpressionWriter):
             for a in r.axes:
                 self.loop(a.name, a.lo, a.hi)
             self.computed.keeps, self.computed.results = True, dict(known)
-            self.emit(self.fold(r, name, self.expr(r.body)))
+            self.emit(self.fold(r, name))
         self.out.indent = depth
 
     @contextmanager
@@ -222,7 +219,10 @@ class Writer(ExpressionWriter):
 
     def _forget(self, name: str) -> None:
         """A bound computed from a variable that changes must be computed again."""
-        self.computed.bounds = {a: n for a, n in self.computed.bounds.items() if name not in str(a)}
+        known = self.computed.bounds.items()
+        self.computed.bounds = {
+            a: n for a, n in known if name not in scalars_of(ir.Value(Poly.atom(a), INT64))
+        }
 
     def _nested(self, body: Sequence[ir.Stmt]) -> None:
         self.out.indent += 1
@@ -287,9 +287,3 @@ def _same_for_all(r: ir.Reduce) -> list[ir.Reduce]:
     inner = [e for e in walk(r.body) if isinstance(e, ir.Reduce)]
     running = {a.name for e in (r, *inner) for a in e.axes}
     return [e for e in inner if not free_names(e) & running]
-
-
-def _is_atom(text: str) -> bool:
-    """Whether an expression binds at least as strongly as any operator."""
-    atoms = (ast.Call, ast.Subscript, ast.Name, ast.Constant, ast.Attribute)
-    return isinstance(ast.parse(text, mode="eval").body, atoms)

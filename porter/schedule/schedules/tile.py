@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from porter import ir
 from porter.analyses.reductions import can_share, known_bounds, reductions
@@ -54,7 +55,7 @@ class Tile(Schedule):
         loads = [_load(w, e, "left", row.name, r.axes[0].name, n, tiles) for e in parts[0]]
         loads += [_load(w, e, "right", column.name, r.axes[0].name, n, tiles) for e in parts[1]]
         with w.slot() as before:
-            term = w.fold(r, total, w.expr(rewrite(r.body, tiles.get)))
+            term = w.fold(replace(r, body=rewrite(r.body, tiles.get)), total)
             initial = w.initial(r)
         quoted = Lines([*before, *comment(w, fold.origin)])
         with w.slot() as head:

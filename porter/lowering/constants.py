@@ -226,8 +226,9 @@ def _ours(b: Builder, scope: Globals, name: str) -> cst.BaseExpression | None:
             return cst.Name(own)
         case DTypeName(dtype=dtype):
             return cst.parse_expression(f"np.{'bool_' if dtype.name == 'bool' else dtype.name}")
-        case Function(name=own, node=None) if own.startswith(("numpy.", "math.", "cmath.")):
-            return cst.parse_expression(own.replace("numpy.", "np.", 1))
+        case Function(full=own) if own.path and own.library in ("numpy", "math", "cmath"):
+            library = "np" if own.library == "numpy" else own.library
+            return cst.parse_expression(f"{library}.{own.path}")
     lines = scope.imports.get(name)
     if not lines:
         raise b.refuse("PRT902", not_in_module(name), NOT_IN_MODULE)

@@ -12,6 +12,7 @@ from porter.numpy_functions import table as _table  # noqa: F401
 from porter.numpy_functions.spec import (
     MISSING,
     SPECS,
+    Dotted,
     FunctionSpec,
     Rank,
     converted,
@@ -25,6 +26,7 @@ from porter.numpy_functions.spec import (
 __all__ = [
     "MISSING",
     "SPECS",
+    "Dotted",
     "FunctionSpec",
     "Rank",
     "converted",

@@ -11,6 +11,25 @@ from typing import Any
 MISSING = object()
 
 
+class Dotted(str):
+    """The full name of something in a library: `numpy.linalg.inv`; the only reader of its parts."""
+
+    @property
+    def library(self) -> str:
+        """`numpy`; nothing else is Python's own (`builtins`) or NumPy's."""
+        return self.partition(".")[0]
+
+    @property
+    def path(self) -> str:
+        """`linalg.inv`: what stands behind the library."""
+        return self.partition(".")[2]
+
+    @property
+    def short(self) -> str:
+        """`inv`."""
+        return self.rpartition(".")[2]
+
+
 class Rank(Enum):
     """How many dimensions the result has."""
 
@@ -57,7 +76,7 @@ class FunctionSpec:
     @property
     def short(self) -> str:
         """The name behind the module."""
-        return self.name.rpartition(".")[2]
+        return Dotted(self.name).short
 
     def convert(self, call: Any) -> Any:
         """What a call becomes."""

@@ -10,6 +10,7 @@ import libcst as cst
 
 from porter import ir
 from porter.dtypes.dtype import DType
+from porter.numpy_functions import Dotted
 from porter.sizes.polynomial import Poly
 
 At = Callable[[Sequence[Poly]], ir.Expr]
@@ -100,6 +101,11 @@ class Function:
     node: Any = None
     env: Any = field(default=None, compare=False)
     scope: Any = field(default=None, compare=False)  # the names of its file, if it is another
+
+    @property
+    def full(self) -> Dotted:
+        """Its name; that of a function of the user's is in no library."""
+        return Dotted(self.name if self.node is None else "")
 
 
 @dataclass(frozen=True)

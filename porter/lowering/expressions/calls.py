@@ -14,7 +14,7 @@ from porter.lowering.evaluation import Evaluator
 from porter.lowering.expressions.comprehension import argument
 from porter.lowering.expressions.inline import inline
 from porter.lowering.functions.registry import Call, function
-from porter.numpy_functions import MISSING, FunctionSpec, converted, known, method_of
+from porter.numpy_functions import MISSING, Dotted, FunctionSpec, converted, known, method_of
 from porter.resolve.values import (
     NONE,
     Array,
@@ -36,11 +36,12 @@ def call(ev: Evaluator, node: cst.Call) -> Value:
         return ev(node.args[1].value)
     if isinstance(callee, Function) and callee.node is None:
         # before the arguments: what is wrong with them is beside the point
-        _check_known(ev, callee.name, node)
+        _check_known(ev, callee.full, node)
     positional: list[Any] = []
+    name = callee.full if isinstance(callee, Function) else Dotted()
     for a in node.args:
         if a.keyword is None:
-            value = argument(ev, getattr(callee, "name", ""), a.value)
+            value = argument(ev, name, a.value)
             positional += value if a.star == "*" and isinstance(value, tuple) else [value]
     keywords = {a.keyword.value: ev(a.value) for a in node.args if a.keyword is not None}
     if any(a.star == "**" for a in node.args):
@@ -66,20 +67,20 @@ def _applied(
     if isinstance(callee, Function) and callee.node is not None:
         return inline(ev, callee, positional, keywords)
     if isinstance(callee, Function):
-        return named(ev, callee.name, positional, keywords, node)
+        return named(ev, callee.full, positional, keywords, node)
     raise ev.b.refuse(
         "PRT901", f"`{ev.b.place.module.brief(node.func)}` cannot be called on the GPU"
     )
 
 
 def named(
-    ev: Evaluator, name: str, positional: list[Any], keywords: dict[str, Any], node: cst.Call
+    ev: Evaluator, name: Dotted, positional: list[Any], keywords: dict[str, Any], node: cst.Call
 ) -> Value:
     """Call a library function by its dotted name."""
     _check_known(ev, name, node)
     spec = known(name)
     out = NONE
-    if name.startswith("numpy.") and not spec.ufunc:
+    if name.library == "numpy" and not spec.ufunc:
         out = keywords.pop("out", NONE)
     bound = unselected(ev.b, spec, bind(ev, spec, positional, keywords))
     if not spec.ufunc and out is NONE:
@@ -95,7 +96,7 @@ _MADE_BEFORE = (
 _OTHER_METHODS = dict.fromkeys(("append", "extend", "insert"), _MADE_BEFORE)
 
 
-def _check_known(ev: Evaluator, name: str, node: cst.Call) -> None:
+def _check_known(ev: Evaluator, name: Dotted, node: cst.Call) -> None:
     """Refuse a library function that porter does not convert."""
     if not converted(name):
         ev.b.place.node = node
@@ -103,8 +104,8 @@ def _check_known(ev: Evaluator, name: str, node: cst.Call) -> None:
         raise ev.b.refuse("PRT901", f"`{shown}` cannot be converted to a kernel", _cure(name))
 
 
-def _cure(name: str) -> str:
-    if name.split(".")[0] in ("numpy", "math"):
+def _cure(name: Dotted) -> str:
+    if name.library in ("numpy", "math"):
         return "compute it outside this function and pass the result as an argument"
     return "call it outside this function, and pass its result as an argument"
 
@@ -170,7 +171,7 @@ def _method(
     if spec is None or spec.body is None:
         raise ev.b.refuse("PRT901", f"`.{m.name}()` of an array cannot be converted")
     positional.insert(spec.method or 0, m.owner)
-    return named(ev, spec.name, positional, keywords, node)
+    return named(ev, Dotted(spec.name), positional, keywords, node)
 
 
 @function("builtins.map", "*args", lazy=True)

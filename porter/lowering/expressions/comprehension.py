@@ -16,6 +16,7 @@ from porter.lowering.evaluation import Evaluator
 from porter.lowering.expressions.iterations import iterate, trips
 from porter.lowering.expressions.methods import positive
 from porter.lowering.state.ambiguous import candidates_of, is_ambiguous
+from porter.numpy_functions import Dotted
 from porter.resolve.values import Array, Listed, Range, Value
 from porter.sizes.polynomial import Poly, sym
 
@@ -35,12 +36,12 @@ def listed(ev: Evaluator, node: cst.ListComp | cst.GeneratorExp) -> Listed:
     return found
 
 
-def argument(ev: Evaluator, name: str, node: cst.BaseExpression) -> Value:
+def argument(ev: Evaluator, name: Dotted, node: cst.BaseExpression) -> Value:
     """An argument of a function: a long list is an array, a function of its index."""
     if name not in TAKERS or not (
         isinstance(node, cst.ListComp)
         # NumPy makes an array of no dimensions of a generator
-        or (isinstance(node, cst.GeneratorExp) and not name.startswith("numpy."))
+        or (isinstance(node, cst.GeneratorExp) and name.library != "numpy")
     ):
         return ev(node)
     items = ev(node.for_in.iter)

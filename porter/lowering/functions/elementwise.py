@@ -167,7 +167,7 @@ def _wide(x: ir.Expr) -> ir.Expr:
 def _divmod(call: Call) -> Result:
     operands = [call.operand(n) for n in ("x1", "x2")]
     parts = [elementwise(call.b, op, *operands) for op in ("floordiv", "mod")]
-    if call.name.startswith("builtins."):
+    if call.name.library == "builtins":
         return tuple(parts)
     return tuple(map(strong, parts))
 

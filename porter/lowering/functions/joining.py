@@ -106,7 +106,7 @@ def _parts(call: Call, name: str = "arrays") -> list[Array]:
 
 
 def _joined(call: Call, parts: Sequence[Array], axis: int) -> Value:
-    what = f"`{call.name.removeprefix('numpy.')}`"
+    what = f"`{call.name.path}`"
     if any(not a.ndim for a in parts):
         raise call.refuse("PRT903", f"{what} does not take arrays of zero dimensions")
     return join(call.b, parts, axis, what)

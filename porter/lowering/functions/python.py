@@ -147,7 +147,7 @@ def _ndenumerate(call: Call) -> Value:
 
 @function("numpy.shape numpy.ndim", "a", lazy=True)
 def _shape(call: Call) -> Value:
-    return attribute(call.ev, call.value("a"), call.name.removeprefix("numpy."))
+    return attribute(call.ev, call.value("a"), call.name.path)
 
 
 @function("numpy.size", "a axis=None", lazy=True)

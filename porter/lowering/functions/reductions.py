@@ -197,7 +197,7 @@ def _added(call: Call, items: tuple[Value, ...]) -> Value:
 def nonempty(fold: Fold) -> None:
     """NumPy raises ValueError for the extreme of nothing."""
     call, array = fold.call, fold.array
-    message = f"zero-size array to reduction operation {call.name.split('.')[-1]}"
+    message = f"zero-size array to reduction operation {call.name.short}"
     for d in range(array.ndim) if fold.axes is None else fold.axes:
         for n in at_least(call.b, call.b.sizes.resolve(array.shape[d])):
             if not n.is_positive():
@@ -348,11 +348,11 @@ def _builtin_extreme(call: Call) -> Value:
     if not given:
         raise call.refuse(
             "PRT901",
-            f"`{call.name.split('.')[-1]}` of an empty sequence raises ValueError",
+            f"`{call.name.short}` of an empty sequence raises ValueError",
             "pass at least one element",
         )
     values = [call.ev.as_numeric(v, call.node) for v in given]
-    op = call.name.split(".")[-1]
+    op = call.name.short
     if len(values) == 1:
         array = as_array(values[0])
         if array.ndim != 1:

@@ -10,7 +10,7 @@ from porter.dtypes.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, D
 from porter.ir.scalars import constant_of
 from porter.lowering.arrays.calculus import Operand, as_array
 from porter.lowering.evaluation import Evaluator
-from porter.numpy_functions import MISSING, declare, known
+from porter.numpy_functions import MISSING, Dotted, declare, known
 from porter.resolve.globals import dtype_named
 from porter.resolve.values import NONE, Array, DTypeName, Function, Text, Value
 
@@ -21,7 +21,7 @@ class Call:
     def __init__(self, ev: Evaluator, name: str, arguments: dict[str, Any], node: Any) -> None:
         self.ev = ev
         self.b = ev.b
-        self.name = name
+        self.name = Dotted(name)
         self.arguments = arguments
         self.node = node
 
@@ -144,8 +144,8 @@ def dtype_of(value: Value) -> DType | None:
         return value.dtype
     if isinstance(value, Text):
         return dtype_named(value.value)
-    if isinstance(value, Function) and value.name.startswith("builtins."):
-        return dtype_named(value.name.removeprefix("builtins."))
+    if isinstance(value, Function) and value.full.library == "builtins":
+        return dtype_named(value.full.path)
     return None
 
 

@@ -11,6 +11,7 @@ from porter.lowering.arrays.calculus import normal_axis
 from porter.lowering.arrays.stores import store
 from porter.lowering.functions.registry import Call, function
 from porter.lowering.library import Result, complex_of, floating, library_call, real_of
+from porter.numpy_functions import Dotted
 from porter.resolve.values import NONE, Array, Special, Value
 from porter.sizes.polynomial import Poly, minimum
 
@@ -38,10 +39,9 @@ def _known(call: Call, *names: str) -> str:
 @function("numpy.linalg.inv numpy.linalg.cholesky numpy.linalg.pinv", "a")
 def _same_matrix(call: Call) -> Value:
     a = _square(call, "a")
-    short = call.name.removeprefix("numpy.")
-    shape = a.shape[::-1] if short.endswith("pinv") else a.shape
-    result = Result(short.split(".")[-1], shape, floating(call, a))
-    return library_call(call, f"np.{short}({{0}})", [a], [result])[0]
+    shape = a.shape[::-1] if call.name.short == "pinv" else a.shape
+    result = Result(call.name.short, shape, floating(call, a))
+    return library_call(call, f"np.{call.name.path}({{0}})", [a], [result])[0]
 
 
 @function("numpy.linalg.solve", "a b")
@@ -138,13 +138,13 @@ def _lstsq(call: Call) -> Value:
     "numpy.fft.fft numpy.fft.ifft numpy.fft.rfft numpy.fft.irfft", "a n=None axis=-1 norm=None"
 )
 def _fft(call: Call) -> Value:
-    a, short = call.array("a"), call.name.removeprefix("numpy.")
+    a, short = call.array("a"), call.name.path
     if not a.ndim:
         raise call.refuse("PRT903", f"`{short}` is applied to a scalar")
     axis = normal_axis(call.b, int(call.constant("axis")), a.ndim, call.name)
     given = call.value("n")
     length = a.shape[axis] if given is NONE else call.ev.size(given, call.node)
-    kind = short.split(".")[-1]
+    kind = call.name.short
     n = length
     if kind == "rfft":
         n = length // 2 + 1
@@ -165,16 +165,16 @@ def _fft(call: Call) -> Value:
         )
     text = f"np.{short}({{0}}, {length if given is not NONE else None}, {axis}"
     text += f"{_known(call, 'norm')})"
-    name = "signal" if kind.startswith("i") else "spectrum"
+    name = "signal" if kind in ("ifft", "irfft") else "spectrum"
     return library_call(call, text, [a], [Result(name, shape, dtype)])[0]
 
 
 @function("numpy.fft.fft2 numpy.fft.ifft2 numpy.fft.fftn numpy.fft.ifftn", "a norm=None")
 def _fftn(call: Call) -> Value:
-    a, short = call.array("a"), call.name.removeprefix("numpy.")
+    a, short = call.array("a"), call.name.path
     if a.ndim < 2:
         raise call.refuse("PRT903", f"`{short}` requires an array of at least two dimensions")
-    name = "signal" if short.startswith("fft.i") else "spectrum"
+    name = "signal" if call.name.short in ("ifft2", "ifftn") else "spectrum"
     result = Result(name, a.shape, complex_of(call, a))
     return library_call(call, f"np.{short}({{0}}{_known(call, 'norm')})", [a], [result])[0]
 
@@ -184,7 +184,7 @@ def _fftn(call: Call) -> Value:
 
 @function("numpy.sort numpy.argsort", "a axis=-1 kind=None stable=None")
 def _sort(call: Call) -> Value:
-    a, short = call.array("a"), call.name.removeprefix("numpy.")
+    a, short = call.array("a"), call.name.path
     if not a.ndim:
         raise call.refuse("PRT903", f"`{short}` is applied to a scalar")
     axis = call.constant("axis")
@@ -204,7 +204,7 @@ def _sort(call: Call) -> Value:
 @function("ndarray.sort", "a axis=-1 kind=None stable=None")
 def _sort_in_place(call: Call) -> Value:
     target = call.array("a")
-    call.name = "numpy.sort"
+    call.name = Dotted("numpy.sort")
     result = _sort(call)
     assert isinstance(result, Array)
     store(call.b, target, result)
@@ -225,7 +225,7 @@ def _percentile(call: Call) -> Value:
     if any(isinstance(v, Array) or not on_host(v) for v in scalars):
         raise call.refuse("PRT901", f"the `q` of `{call.name}` is computed on the device")
     places = ", ".join(f"{{{1 + k}}}" for k in range(len(scalars)))
-    text = f"np.{call.name.removeprefix('numpy.')}({{0}}, {f'[{places}]' if several else places}"
+    text = f"np.{call.name.path}({{0}}, {f'[{places}]' if several else places}"
     tail = f", method={call.constant('method')!r}"
     return _quantile(call, text, tail, [v for v in scalars if not isinstance(v, Array)], several)
 

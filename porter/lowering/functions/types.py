@@ -41,7 +41,7 @@ def _short(call: Call, cls: Any) -> str:
     if isinstance(cls, DTypeName):
         return cls.dtype.name
     if isinstance(cls, Function) and cls.node is None:
-        return cls.name.split(".")[-1]
+        return cls.full.short
     raise call.refuse(
         "PRT902",
         "`isinstance` with a class that is unknown to porter",
@@ -124,10 +124,9 @@ def _issubdtype(call: Call) -> Value:
             "the dtype given to `issubdtype` is not known at conversion",
             "pass a constant dtype such as `np.float64`",
         )
-    if isinstance(abstract, Function) and abstract.name.startswith("numpy."):
-        name = abstract.name.removeprefix("numpy.")
-        if name in _SCALARS:
-            return number(name in _ABSTRACT[dtype.kind])
+    if isinstance(abstract, Function) and abstract.full.library == "numpy":
+        if abstract.full.path in _SCALARS:
+            return number(abstract.full.path in _ABSTRACT[dtype.kind])
     other = dtype_of(abstract)
     if other is None or dtype.var is not None:
         raise call.refuse(

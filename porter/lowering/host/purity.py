@@ -9,7 +9,7 @@ import libcst as cst
 from porter import ir
 from porter.lowering.evaluation import Body
 from porter.lowering.expressions.texts import is_text
-from porter.numpy_functions import method_of, spec_of
+from porter.numpy_functions import Dotted, method_of, spec_of
 from porter.resolve.values import Array, Function, Module
 from porter.source.walk import children
 
@@ -19,20 +19,20 @@ _CHANGING = {"setattr", "exec", "eval", "delattr"}
 _CONTAINERS = {"builtins.dict", "builtins.list", "builtins.tuple"}
 
 
-def callee(body: Body, func: cst.BaseExpression) -> str:
+def callee(body: Body, func: cst.BaseExpression) -> Dotted:
     """The dotted name of a function of a library; empty for anything else."""
     if isinstance(func, cst.Attribute):
         owner = callee(body, func.value)
-        return f"{owner}.{func.attr.value}" if owner else ""
+        return Dotted(f"{owner}.{func.attr.value}" if owner else "")
     if not isinstance(func, cst.Name):
-        return ""
+        return Dotted()
     name = func.value
     value = body.env.get(name, body.ev.scope.names.get(name))
     if isinstance(value, Module) or (isinstance(value, Function) and value.node is None):
-        return value.name
+        return Dotted(value.name)
     if value is None and name not in body.ev.scope.constants:
-        return f"builtins.{name}"
-    return ""
+        return Dotted(f"builtins.{name}")
+    return Dotted()
 
 
 def reads_only(body: Body, call: cst.Call) -> bool:
@@ -40,9 +40,8 @@ def reads_only(body: Body, call: cst.Call) -> bool:
     if is_text(call, body.env):
         return True
     name = callee(body, call.func)
-    library, _, short = name.partition(".")
-    changes = short in _CHANGING or spec_of(name.rpartition(".")[2]).changes
-    return library in _LIBRARIES and not changes and name not in _CONTAINERS
+    changes = name.path in _CHANGING or spec_of(name.short).changes
+    return name.library in _LIBRARIES and not changes and name not in _CONTAINERS
 
 
 def check_call(body: Body, call: cst.Call, reads: Callable[[cst.CSTNode], bool]) -> None:

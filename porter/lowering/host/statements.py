@@ -284,7 +284,7 @@ def _is_array(body: Body, name: str) -> bool:
 def speaks(body: Body, call: cst.Call) -> bool:
     """Whether a call only tells the user something: `print`, a warning, a log line."""
     name = purity.callee(body, call.func)
-    if name == "builtins.print" or name.split(".")[0] in ("warnings", "logging"):
+    if name == "builtins.print" or name.library in ("warnings", "logging"):
         return True
     owner = call.func.value if isinstance(call.func, cst.Attribute) else None
     if not isinstance(owner, cst.Name) or owner.value in body.env:

@@ -209,7 +209,7 @@ class HostText(cst.CSTTransformer):
             return cst.Name("_math")
         if isinstance(value, DTypeName):
             return cst.parse_expression(f"np.{_scalar_type(value)}")
-        if isinstance(value, Function) and value.name.startswith("numpy."):
+        if isinstance(value, Function) and value.full.library == "numpy":
             return cst.parse_expression(value.name.replace("numpy", "np", 1))
         lines = self.body.ev.scope.imports.get(name) or self.b.host.local_imports.get(name)
         if not lines:

@@ -10,38 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from porter.dtypes.dtype import KINDS, DType
+from porter.ir import nodes as ir
 from porter.ir.effects import defs
-from porter.ir.nodes import (
-    Alloc,
-    Axis,
-    Bind,
-    Buffer,
-    Cast,
-    Const,
-    Def,
-    Expr,
-    Fetch,
-    For,
-    Host,
-    If,
-    Jump,
-    Let,
-    Load,
-    Local,
-    Object,
-    Op,
-    Program,
-    Reduce,
-    Return,
-    Scalar,
-    Scan,
-    Select,
-    Stage,
-    Stmt,
-    Value,
-    While,
-    Write,
-)
 from porter.ir.ops import COMBINES, OPS, REDUCTIONS
 from porter.ir.printer import lines
 from porter.ir.scalars import DTypeError, types_of
@@ -52,7 +22,7 @@ from porter.sizes.polynomial import Dim, Poly
 class IRError(Exception):
     """The statements break a rule of the IR: a mistake in porter itself."""
 
-    def __init__(self, message: str, where: Stmt | None = None) -> None:
+    def __init__(self, message: str, where: ir.Stmt | None = None) -> None:
         self.message = message
         self.where = where
 
@@ -68,13 +38,13 @@ class Rule:
     wrong where it does not."""
 
     broken: str
-    holds: Callable[[Stmt], bool]
+    holds: Callable[[ir.Stmt], bool]
 
 
 def check(
-    body: Sequence[Stmt],
-    program: Program,
-    buffers: Mapping[str, Buffer],
+    body: Sequence[ir.Stmt],
+    program: ir.Program,
+    buffers: Mapping[str, ir.Buffer],
     rules: Sequence[Rule] = (),
 ) -> None:
     """Raise IRError, with the statement printed, where a rule of the IR is broken.
@@ -103,9 +73,9 @@ class _Checker:
 
     def __init__(
         self,
-        program: Program,
-        buffers: Mapping[str, Buffer],
-        body: Sequence[Stmt],
+        program: ir.Program,
+        buffers: Mapping[str, ir.Buffer],
+        body: Sequence[ir.Stmt],
     ) -> None:
         self.buffers = buffers
         self.arrays = {p.name for p in program.parameters if p.ndim is not None}
@@ -116,16 +86,16 @@ class _Checker:
         for s in statements(tuple(body)):
             self.variables |= defs(s).scalars
             # a store does not make its array
-            self.arrays |= set() if isinstance(s, Write) else defs(s).arrays
+            self.arrays |= set() if isinstance(s, ir.Write) else defs(s).arrays
         self.sizes |= self.scalars | self.variables
-        self.where: Stmt | None = None
+        self.where: ir.Stmt | None = None
 
     def rule(self, holds: bool, message: str) -> None:
         """Raise IRError unless the rule holds."""
         if not holds:
             raise IRError(message, self.where)
 
-    def alike(self, e: Expr, wanted: DType, what: str) -> None:
+    def alike(self, e: ir.Expr, wanted: DType, what: str) -> None:
         """Raise IRError unless the expression has the dtype that its place needs."""
         if not _alike(e.dtype, wanted):
             found = f"{_text(e.dtype)}, not {_text(wanted)}"
@@ -134,7 +104,7 @@ class _Checker:
     # -- statements --------------------------------------------------------------------
 
     def block(
-        self, body: Sequence[Stmt], names: frozenset[str], *, stage: bool, loops: int
+        self, body: Sequence[ir.Stmt], names: frozenset[str], *, stage: bool, loops: int
     ) -> None:
         """Check statements; `names` are the indices bound around them."""
         for s in body:
@@ -142,39 +112,43 @@ class _Checker:
             if stage:
                 self.rule(isinstance(s, _THREAD), f"a {type(s).__name__} inside a stage")
             match s:
-                case For() | While() | If() | Stage():
+                case ir.For() | ir.While() | ir.If() | ir.Stage():
                     self.nested(s, names, stage, loops)
-                case Jump(kind=kind):
+                case ir.Jump(kind=kind):
                     # `continue` in a stage ends the thread: the stage was a loop
                     ends = loops > 0 or (stage and kind == "continue")
                     self.rule(kind in ("break", "continue") and ends, f"{kind} outside a loop")
-                case Write():
+                case ir.Write():
                     self.rule(not (stage and s.axes), "a store with axes inside a stage")
                     self.write(s, names)
                 case _:
                     self.plain(s, names)
 
     def nested(
-        self, s: For | While | If | Stage, names: frozenset[str], stage: bool, loops: int
+        self,
+        s: ir.For | ir.While | ir.If | ir.Stage,
+        names: frozenset[str],
+        stage: bool,
+        loops: int,
     ) -> None:
         """Check a statement with statements inside."""
         match s:
-            case For(index=index, lo=lo, hi=hi, step=step):
+            case ir.For(index=index, lo=lo, hi=hi, step=step):
                 self.rule(step != 0, "a step of 0")
                 self.poly(lo, names)
                 self.poly(hi, names)
                 self.block(s.body, names | {index}, stage=stage, loops=loops + 1)
-            case While(cond, body, _):
+            case ir.While(cond, body, _):
                 self.condition(cond, names)
                 self.block(body, names, stage=stage, loops=loops + 1)
-            case If(cond, body, orelse, _):
+            case ir.If(cond, body, orelse, _):
                 self.condition(cond, names)
                 self.block(body, names, stage=stage, loops=loops)
                 self.block(orelse, names, stage=stage, loops=loops)
-            case Stage(axes, body, _):
+            case ir.Stage(axes, body, _):
                 self.block(body, self.axes(axes, names), stage=True, loops=0)
 
-    def write(self, s: Write, names: frozenset[str]) -> None:
+    def write(self, s: ir.Write, names: frozenset[str]) -> None:
         """Check a store."""
         inner = self.axes(s.axes, names)
         buffer = self.element(s.buffer, s.index, inner)
@@ -184,36 +158,36 @@ class _Checker:
             self.condition(s.mask, inner)
         if s.combine is not None:
             self.rule(s.combine in COMBINES, f"the combination `{s.combine}`")
-            own = [e for e in walk(s.body) if isinstance(e, Load) and e.buffer == s.buffer]
+            own = [e for e in walk(s.body) if isinstance(e, ir.Load) and e.buffer == s.buffer]
             self.rule(s.combine == "once" or not own, "a combination that reads its target")
 
-    def plain(self, s: Stmt, names: frozenset[str]) -> None:
+    def plain(self, s: ir.Stmt, names: frozenset[str]) -> None:
         """Check a statement without others inside that no thread runs (but Let)."""
         match s:
-            case Def(name, axes, dtype, body, _):
+            case ir.Def(name, axes, dtype, body, _):
                 inner = self.axes(axes, names)
                 self.expr(body, inner)
                 self.alike(body, dtype, "definition")
                 self.known(name, len(axes), dtype)
-            case Alloc(buffer, _):
+            case ir.Alloc(buffer, _):
                 for n in buffer.shape:
                     self.poly(n, names)
                 self.known(buffer.name, len(buffer.shape), buffer.dtype)
-            case Let(value=value):
+            case ir.Let(value=value):
                 self.expr(value, names)
-            case Fetch(buffer=buffer_name):
+            case ir.Fetch(buffer=buffer_name):
                 kind = self.known(buffer_name, 0).dtype.kind
                 self.rule(kind in "iu", f"`{buffer_name}` is no size")
-            case Bind(left, right, _):
+            case ir.Bind(left, right, _):
                 for one, other in zip(left, right, strict=True):
                     have = self.known(other)
                     self.known(one, len(have.shape), have.dtype)
-            case Host(values=values, arrays=arrays, makes=makes):
+            case ir.Host(values=values, arrays=arrays, makes=makes):
                 for _, e in values:
                     self.expr(e, names)
                 for name in (*(a for _, a in arrays), *makes):
                     self.known(name)
-            case Return(values=values):
+            case ir.Return(values=values):
                 for v in values:
                     if isinstance(v, str):
                         self.known(v)
@@ -222,7 +196,7 @@ class _Checker:
 
     # -- names -------------------------------------------------------------------------
 
-    def known(self, name: str, ndim: int | None = None, dtype: DType | None = None) -> Buffer:
+    def known(self, name: str, ndim: int | None = None, dtype: DType | None = None) -> ir.Buffer:
         """The declaration of an array that exists, with this ndim and dtype if given."""
         self.rule(name in self.arrays and name in self.buffers, f"the array `{name}` is not made")
         buffer = self.buffers[name]
@@ -232,13 +206,13 @@ class _Checker:
         )
         return buffer
 
-    def element(self, name: str, index: Sequence[Poly], names: frozenset[str]) -> Buffer:
+    def element(self, name: str, index: Sequence[Poly], names: frozenset[str]) -> ir.Buffer:
         """The declaration of an array, subscripted rightly."""
         for p in index:
             self.poly(p, names)
         return self.known(name, len(index))
 
-    def axes(self, axes: Iterable[Axis], names: frozenset[str]) -> frozenset[str]:
+    def axes(self, axes: Iterable[ir.Axis], names: frozenset[str]) -> frozenset[str]:
         """The bound names with those of the axes; a bound may use the axes before it."""
         for a in axes:
             self.poly(a.lo, names)
@@ -256,51 +230,51 @@ class _Checker:
 
     # -- expressions -------------------------------------------------------------------
 
-    def condition(self, e: Expr, names: frozenset[str]) -> None:
+    def condition(self, e: ir.Expr, names: frozenset[str]) -> None:
         """Check an expression that must be true or false."""
         self.expr(e, names)
         self.rule(e.dtype.kind == "b", f"the condition `{e}` is {_text(e.dtype)}")
 
-    def expr(self, e: Expr, names: frozenset[str]) -> None:
+    def expr(self, e: ir.Expr, names: frozenset[str]) -> None:
         """Check an expression and everything below it."""
         self.rule(e.dtype.name in KINDS, f"`{e.dtype.name}` is no dtype")
         match e:
-            case Const(value, dtype):
+            case ir.Const(value, dtype):
                 self.rule(isinstance(value, _LITERAL[dtype.kind]), f"{value!r} as {_text(dtype)}")
-            case Value(poly, dtype):
+            case ir.Value(poly, dtype):
                 self.poly(poly, names)
                 self.rule(dtype.kind != "b", f"the integer `{poly}` as {_text(dtype)}")
-            case Scalar(name=name):
+            case ir.Scalar(name=name):
                 known = name in self.scalars or name in self.variables
                 self.rule(known, f"the scalar `{name}` is not assigned")
-            case Local(name=name) | Object(name=name):
+            case ir.Local(name=name) | ir.Object(name=name):
                 self.rule(name in self.variables, f"the variable `{name}` is not assigned")
-            case Load(buffer=name, index=index):
+            case ir.Load(buffer=name, index=index):
                 buffer = self.element(name, index, names)
                 self.alike(e, buffer.dtype, "load")
-            case Op():
+            case ir.Op():
                 for a in e.args:
                     self.expr(a, names)
                 self.op(e)
-            case Cast(arg, _):
+            case ir.Cast(arg, _):
                 self.expr(arg, names)
-            case Select(cond, then, other, dtype):
+            case ir.Select(cond, then, other, dtype):
                 self.condition(cond, names)
                 for choice in (then, other):
                     self.expr(choice, names)
                     self.alike(choice, dtype, "choice")
-            case Reduce(op, axes, body, dtype):
+            case ir.Reduce(op, axes, body, dtype):
                 self.rule(op in REDUCTIONS and bool(axes), f"the reduction `{op}`")
-                if isinstance(e, Scan):
+                if isinstance(e, ir.Scan):
                     self.rule(len(axes) == 1 and (axes[0].hi - 1).symbol is not None, "a scan")
                 self.expr(body, self.axes(axes, names))
                 self.alike(body, dtype, op)
 
-    def op(self, e: Op) -> None:
+    def op(self, e: ir.Op) -> None:
         """Check the operands of an operation against the dtype that NumPy computes in."""
         self.rule(e.op in OPS and len(e.args) == OPS[e.op].arity, f"the operation `{e.op}`")
         args = list(e.args)
-        if e.op == "pow" and isinstance(args[1], Const) and args[1].dtype.weak:
+        if e.op == "pow" and isinstance(args[1], ir.Const) and args[1].dtype.weak:
             args = args[:1]  # an integer exponent stays an integer
         try:
             operand, result = types_of(e.op, args)
@@ -311,7 +285,7 @@ class _Checker:
         self.alike(e, result, e.op)
 
 
-_THREAD = (Let, Write, For, While, If, Jump)
+_THREAD = (ir.Let, ir.Write, ir.For, ir.While, ir.If, ir.Jump)
 _LITERAL: dict[str, type | tuple[type, ...]] = {
     "b": bool,
     "i": int,

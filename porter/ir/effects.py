@@ -11,26 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from porter.dtypes.dtype import INT64
-from porter.ir.nodes import (
-    Alloc,
-    Axis,
-    Bind,
-    Def,
-    Expr,
-    Fetch,
-    For,
-    Host,
-    If,
-    Let,
-    Load,
-    Reduce,
-    Return,
-    Stage,
-    Stmt,
-    Value,
-    While,
-    Write,
-)
+from porter.ir import nodes as ir
 from porter.ir.walk import blocks, data_of, loaded, remembered, scalars_of, statements, walk
 from porter.sizes.polynomial import Poly
 
@@ -55,103 +36,103 @@ class Names:
 # -- one statement, those inside it left out -----------------------------------------------
 
 
-def axes_of(stmt: Stmt) -> tuple[Axis, ...]:
+def axes_of(stmt: ir.Stmt) -> tuple[ir.Axis, ...]:
     """The axes that a statement runs over."""
-    return stmt.axes if isinstance(stmt, (Def, Write, Stage)) else ()
+    return stmt.axes if isinstance(stmt, (ir.Def, ir.Write, ir.Stage)) else ()
 
 
-def expressions(stmt: Stmt) -> Iterator[Expr]:
+def expressions(stmt: ir.Stmt) -> Iterator[ir.Expr]:
     """The expressions of one statement, what its sizes and subscripts read from data included."""
     for a in axes_of(stmt):
         for p in (a.lo, a.hi):
             yield from data_of(p)
     match stmt:
-        case Def(body=body):
+        case ir.Def(body=body):
             yield body
-        case Write(body=body, index=index, mask=mask):
+        case ir.Write(body=body, index=index, mask=mask):
             for p in index:
                 yield from data_of(p)
             yield body
             if mask is not None:
                 yield mask
-        case Let(value=value):
+        case ir.Let(value=value):
             yield value
-        case Fetch(buffer=name):
-            yield Load(name, (), INT64)
-        case For(lo=lo, hi=hi):
-            yield from (Value(p, INT64) for p in (lo, hi))
-        case While(cond=cond) | If(cond=cond):
+        case ir.Fetch(buffer=name):
+            yield ir.Load(name, (), INT64)
+        case ir.For(lo=lo, hi=hi):
+            yield from (ir.Value(p, INT64) for p in (lo, hi))
+        case ir.While(cond=cond) | ir.If(cond=cond):
             yield cond
-        case Host(values=values):
+        case ir.Host(values=values):
             yield from (e for _, e in values)
-        case Return(values=values):
+        case ir.Return(values=values):
             yield from (v for v in values if v is not None and not isinstance(v, str))
 
 
-def nodes_of(stmt: Stmt) -> Iterator[Expr]:
+def nodes_of(stmt: ir.Stmt) -> Iterator[ir.Expr]:
     """The expressions of one statement and everything below them."""
     for e in expressions(stmt):
         yield from walk(e)
 
 
-def _sizes(stmt: Stmt) -> Iterator[Poly]:
+def _sizes(stmt: ir.Stmt) -> Iterator[Poly]:
     """The sizes and subscripts that stand in no expression."""
     for a in axes_of(stmt):
         yield from (a.lo, a.hi)
     match stmt:
-        case Write(index=index):
+        case ir.Write(index=index):
             yield from index
-        case Alloc(buffer=buffer):
+        case ir.Alloc(buffer=buffer):
             yield from buffer.shape
 
 
-def indices(stmt: Stmt) -> set[str]:
+def indices(stmt: ir.Stmt) -> set[str]:
     """The indices that a statement binds, those of its reductions included."""
-    found = {a.name for a in axes_of(stmt)} | ({stmt.index} if isinstance(stmt, For) else set())
-    return found.union(a.name for e in nodes_of(stmt) if isinstance(e, Reduce) for a in e.axes)
+    found = {a.name for a in axes_of(stmt)} | ({stmt.index} if isinstance(stmt, ir.For) else set())
+    return found.union(a.name for e in nodes_of(stmt) if isinstance(e, ir.Reduce) for a in e.axes)
 
 
-def makes(stmt: Stmt) -> frozenset[str]:
+def makes(stmt: ir.Stmt) -> frozenset[str]:
     """The arrays that a statement makes; not those that it stores into or binds."""
     match stmt:
-        case Def(name=name):
+        case ir.Def(name=name):
             return frozenset((name,))
-        case Alloc(buffer=buffer):
+        case ir.Alloc(buffer=buffer):
             return frozenset((buffer.name,))
-        case Host(makes=names):
+        case ir.Host(makes=names):
             return frozenset(names)
     return frozenset()
 
 
 @remembered
-def uses(stmt: Stmt) -> Names:
+def uses(stmt: ir.Stmt) -> Names:
     """What one statement needs: what it reads, and the arrays that it stores into or binds."""
-    operands = (*expressions(stmt), *(Value(p, INT64) for p in _sizes(stmt)))
+    operands = (*expressions(stmt), *(ir.Value(p, INT64) for p in _sizes(stmt)))
     arrays = loaded(*operands)
     match stmt:
-        case Write(buffer=name):
+        case ir.Write(buffer=name):
             arrays.add(name)
-        case Bind(buffers=names):
+        case ir.Bind(buffers=names):
             arrays.update(names)
-        case Host(arrays=pairs):
+        case ir.Host(arrays=pairs):
             arrays.update(name for _, name in pairs)
-        case Return(values=values):
+        case ir.Return(values=values):
             arrays.update(v for v in values if isinstance(v, str))
     scalars = set[str]().union(*map(scalars_of, operands))
     return Names(frozenset(arrays), frozenset(scalars - {a.name for a in axes_of(stmt)}))
 
 
 @remembered
-def defs(stmt: Stmt) -> Names:
+def defs(stmt: ir.Stmt) -> Names:
     """What one statement defines: what it makes, stores into, binds or assigns."""
     match stmt:
-        case Write(buffer=name):
+        case ir.Write(buffer=name):
             return Names(arrays=frozenset((name,)))
-        case Bind(names=names):
+        case ir.Bind(names=names):
             return Names(arrays=frozenset(names))
-        case Let(name=name) | Fetch(name=name):
+        case ir.Let(name=name) | ir.Fetch(name=name):
             return Names(scalars=frozenset((name,)))
-        case Host(objects=names):
+        case ir.Host(objects=names):
             return Names(makes(stmt), frozenset(names))
     return Names(makes(stmt))
 
@@ -159,45 +140,45 @@ def defs(stmt: Stmt) -> Names:
 # -- statements, those inside them included -------------------------------------------------
 
 
-def uses_in(body: Sequence[Stmt]) -> Names:
+def uses_in(body: Sequence[ir.Stmt]) -> Names:
     """What statements need."""
     return Names.union(map(_uses_in, body))
 
 
 @remembered
-def _uses_in(stmt: Stmt) -> Names:
+def _uses_in(stmt: ir.Stmt) -> Names:
     inner = uses_in([s for block in blocks(stmt) for s in block])
     return Names.union((uses(stmt), Names(inner.arrays, inner.scalars - indices(stmt))))
 
 
-def defs_in(body: Sequence[Stmt]) -> Names:
+def defs_in(body: Sequence[ir.Stmt]) -> Names:
     """What statements define."""
     return Names.union(map(_defs_in, body))
 
 
 @remembered
-def _defs_in(stmt: Stmt) -> Names:
+def _defs_in(stmt: ir.Stmt) -> Names:
     return Names.union(map(defs, statements((stmt,))))
 
 
-def exposed_scalars(body: Sequence[Stmt]) -> set[str]:
+def exposed_scalars(body: Sequence[ir.Stmt]) -> set[str]:
     """The scalars whose value may come from before: read before they are surely assigned."""
     found: set[str] = set()
     _run(body, frozenset(), found)
     return found
 
 
-def surely_assigned(body: Sequence[Stmt]) -> frozenset[str]:
+def surely_assigned(body: Sequence[ir.Stmt]) -> frozenset[str]:
     """The variables that statements give a value whatever happens."""
     return _run(body, frozenset(), set())
 
 
-def _run(body: Sequence[Stmt], assigned: frozenset[str], exposed: set[str]) -> frozenset[str]:
+def _run(body: Sequence[ir.Stmt], assigned: frozenset[str], exposed: set[str]) -> frozenset[str]:
     for s in body:
         exposed |= uses(s).scalars - assigned
         assigned |= defs(s).scalars
         within = assigned | indices(s) if blocks(s) else assigned
         inner = [_run(block, within, exposed) for block in blocks(s)]
-        if isinstance(s, If):
+        if isinstance(s, ir.If):
             assigned |= inner[0] & inner[1]
     return assigned

@@ -4,83 +4,66 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from porter.ir.nodes import (
-    Alloc,
-    Axis,
-    Bind,
-    Def,
-    Fetch,
-    For,
-    Host,
-    If,
-    Jump,
-    Let,
-    Program,
-    Return,
-    Stage,
-    Stmt,
-    While,
-    Write,
-)
+from porter.ir import nodes as ir
 
 
-def domain(axes: Sequence[Axis]) -> str:
+def domain(axes: Sequence[ir.Axis]) -> str:
     """Index names with their ranges."""
     return ", ".join(map(str, axes))
 
 
-def lines(body: Sequence[Stmt], indent: int = 0) -> Iterator[str]:
+def lines(body: Sequence[ir.Stmt], indent: int = 0) -> Iterator[str]:
     """Statements, a line each."""
     pad = "    " * indent
     for s in body:
         match s:
-            case Def(name, axes, dtype, value, _):
+            case ir.Def(name, axes, dtype, value, _):
                 index = ", ".join(a.name for a in axes)
                 yield f"{pad}{name}[{index}]: {dtype.name} = {value}  for {domain(axes)}"
-            case Alloc(buffer, _):
+            case ir.Alloc(buffer, _):
                 shape = ", ".join(map(str, buffer.shape))
                 yield f"{pad}alloc {buffer.name}: {buffer.dtype.name}[{shape}]"
-            case Write():
+            case ir.Write():
                 index = ", ".join(map(str, s.index))
                 tail = f"  for {domain(s.axes)}" if s.axes else ""
                 tail += f"  where {s.mask}" if s.mask is not None else ""
                 sign = f"{s.combine}=" if s.combine else "="
                 yield f"{pad}{s.buffer}[{index}] {sign} {s.body}{tail}"
-            case Let(name, value, _):
+            case ir.Let(name, value, _):
                 yield f"{pad}{name} = {value}"
-            case Fetch(name, buffer, _):
+            case ir.Fetch(name, buffer, _):
                 yield f"{pad}fetch {name} = {buffer}[]"
-            case Bind(names, buffers, _):
+            case ir.Bind(names, buffers, _):
                 yield f"{pad}{', '.join(names)} := {', '.join(buffers)}"
-            case Host():
+            case ir.Host():
                 yield f"{pad}host: {_host(s)}"
-            case Jump(kind, _):
+            case ir.Jump(kind, _):
                 yield f"{pad}{kind}"
-            case Return(values=values):
+            case ir.Return(values=values):
                 shown = (str(v) for v in values)
                 yield f"{pad}return {', '.join(shown)}"
-            case For() | While() | If() | Stage():
+            case ir.For() | ir.While() | ir.If() | ir.Stage():
                 yield from _nested(s, indent)
 
 
-def _host(s: Host) -> str:
+def _host(s: ir.Host) -> str:
     text = " ".join(s.text.split())
     for name, value in (*s.arrays, *((n, str(e)) for n, e in s.values)):
         text = text.replace(name, value)
     return f"{', '.join(s.makes)} = {text}" if s.makes else text
 
 
-def _nested(s: Stmt, indent: int) -> Iterator[str]:
+def _nested(s: ir.Stmt, indent: int) -> Iterator[str]:
     pad = "    " * indent
     match s:
-        case For(index=index, lo=lo, hi=hi, step=step, body=body):
+        case ir.For(index=index, lo=lo, hi=hi, step=step, body=body):
             by = f" by {step}" if step != 1 else ""
             yield f"{pad}for {index} in {lo} .. {hi}{by}:"
-        case While(cond, body, _):
+        case ir.While(cond, body, _):
             yield f"{pad}while {cond}:"
-        case Stage(axes, body, _):
+        case ir.Stage(axes, body, _):
             yield f"{pad}parallel {domain(axes) or 'once'}:"
-        case If(cond, body, orelse, _):
+        case ir.If(cond, body, orelse, _):
             yield f"{pad}if {cond}:"
             yield from lines(body, indent + 1)
             if orelse:
@@ -92,7 +75,7 @@ def _nested(s: Stmt, indent: int) -> Iterator[str]:
     yield from lines(body, indent + 1)
 
 
-def program_text(program: Program) -> str:
+def program_text(program: ir.Program) -> str:
     """An array program as `--emit array` shows it."""
     heads = [f"array program {program.name}"]
     for p in program.parameters:

@@ -7,24 +7,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import TypeVar
 
-from porter.ir.nodes import (
-    Axis,
-    Cast,
-    Expr,
-    For,
-    If,
-    Load,
-    Local,
-    Object,
-    Op,
-    Reduce,
-    Scalar,
-    Select,
-    Stage,
-    Stmt,
-    Value,
-    While,
-)
+from porter.ir import nodes as ir
 from porter.sizes.polynomial import Atom, Data, Poly, Symbol
 
 N = TypeVar("N")
@@ -47,31 +30,31 @@ def remembered(question: Callable[[N], R]) -> Callable[[N], R]:
     return ask
 
 
-def children(expr: Expr) -> tuple[Expr, ...]:
+def children(expr: ir.Expr) -> tuple[ir.Expr, ...]:
     """The operands of an expression; those inside subscripts and bounds included."""
     match expr:
-        case Op(args=args):
+        case ir.Op(args=args):
             return args
-        case Cast(arg=arg):
+        case ir.Cast(arg=arg):
             return (arg,)
-        case Select(cond, then, other):
+        case ir.Select(cond, then, other):
             return (cond, then, other)
-        case Load(index=index):
+        case ir.Load(index=index):
             return tuple(e for p in index for e in data_of(p))
-        case Value(poly=poly):
+        case ir.Value(poly=poly):
             return tuple(data_of(poly))
-        case Reduce(axes=axes, body=body):
+        case ir.Reduce(axes=axes, body=body):
             bounds = (e for a in axes for p in (a.lo, a.hi) for e in data_of(p))
             return (*bounds, body)
     return ()
 
 
-def data_of(poly: Poly) -> Iterator[Expr]:
+def data_of(poly: Poly) -> Iterator[ir.Expr]:
     """The expressions that a subscript reads from data."""
     return (a.expr for a in poly.atoms() if isinstance(a, Data))
 
 
-def walk(expr: Expr) -> Iterator[Expr]:
+def walk(expr: ir.Expr) -> Iterator[ir.Expr]:
     """The expression and everything below it, parents first."""
     stack = [expr]
     while stack:
@@ -82,12 +65,12 @@ def walk(expr: Expr) -> Iterator[Expr]:
             stack += below[::-1]
 
 
-def loaded(*expressions: Expr) -> set[str]:
+def loaded(*expressions: ir.Expr) -> set[str]:
     """The arrays that expressions read."""
-    return {x.buffer for e in expressions for x in walk(e) if isinstance(x, Load)}
+    return {x.buffer for e in expressions for x in walk(e) if isinstance(x, ir.Load)}
 
 
-def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+def rewrite(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr | None]) -> ir.Expr:
     """Replace, top down: where `change` gives an expression, it stands as it is."""
     new = change(expr)
     if new is not None:
@@ -97,24 +80,24 @@ def rewrite(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
         return rewrite_poly(p, change)
 
     match expr:
-        case Op(op, args, dtype):
-            return Op(op, tuple(rewrite(a, change) for a in args), dtype)
-        case Cast(arg, dtype):
-            return Cast(rewrite(arg, change), dtype)
-        case Select(cond, then, other, dtype):
+        case ir.Op(op, args, dtype):
+            return ir.Op(op, tuple(rewrite(a, change) for a in args), dtype)
+        case ir.Cast(arg, dtype):
+            return ir.Cast(rewrite(arg, change), dtype)
+        case ir.Select(cond, then, other, dtype):
             test, yes, no = (rewrite(e, change) for e in (cond, then, other))
-            return Select(test, yes, no, dtype)
-        case Load(index=index):
+            return ir.Select(test, yes, no, dtype)
+        case ir.Load(index=index):
             return replace(expr, index=tuple(map(poly, index)))
-        case Value(p, dtype):
-            return Value(poly(p), dtype)
-        case Reduce(axes=axes, body=body):
-            bounds = tuple(Axis(a.name, poly(a.hi), poly(a.lo)) for a in axes)
+        case ir.Value(p, dtype):
+            return ir.Value(poly(p), dtype)
+        case ir.Reduce(axes=axes, body=body):
+            bounds = tuple(ir.Axis(a.name, poly(a.hi), poly(a.lo)) for a in axes)
             return replace(expr, axes=bounds, body=rewrite(body, change))
     return expr
 
 
-def rewrite_poly(poly: Poly, change: Callable[[Expr], Expr | None]) -> Poly:
+def rewrite_poly(poly: Poly, change: Callable[[ir.Expr], ir.Expr | None]) -> Poly:
     """Rewrite the expressions inside a subscript."""
     if not any(True for _ in data_of(poly)):
         return poly
@@ -123,14 +106,14 @@ def rewrite_poly(poly: Poly, change: Callable[[Expr], Expr | None]) -> Poly:
         if not isinstance(a, Data):
             return Poly.atom(a)
         new = rewrite(a.expr, change)
-        if isinstance(new, Value) and a.proved:
+        if isinstance(new, ir.Value) and a.proved:
             return new.poly
         return Poly.atom(replace(a, expr=new))
 
     return poly.map_atoms(atom)
 
 
-def substitute(expr: Expr, values: Mapping[str, Poly]) -> Expr:
+def substitute(expr: ir.Expr, values: Mapping[str, Poly]) -> ir.Expr:
     """Replace index symbols by name; the caller keeps bound names apart."""
     if not values:
         return expr
@@ -138,14 +121,14 @@ def substitute(expr: Expr, values: Mapping[str, Poly]) -> Expr:
     def poly(p: Poly) -> Poly:
         return substitute_poly(p, values)
 
-    def change(e: Expr) -> Expr | None:
+    def change(e: ir.Expr) -> ir.Expr | None:
         match e:
-            case Load(index=index):
+            case ir.Load(index=index):
                 return replace(e, index=tuple(map(poly, index)))
-            case Value(p, dtype):
-                return Value(poly(p), dtype)
-            case Reduce(axes=axes, body=body):
-                bounds = tuple(Axis(a.name, poly(a.hi), poly(a.lo)) for a in axes)
+            case ir.Value(p, dtype):
+                return ir.Value(poly(p), dtype)
+            case ir.Reduce(axes=axes, body=body):
+                bounds = tuple(ir.Axis(a.name, poly(a.hi), poly(a.lo)) for a in axes)
                 return replace(e, axes=bounds, body=rewrite(body, change))
         return None
 
@@ -163,16 +146,16 @@ def substitute_poly(poly: Poly, values: Mapping[str, Poly]) -> Poly:
     return poly.map_atoms(atom)
 
 
-def free_names(expr: Expr) -> set[str]:
+def free_names(expr: ir.Expr) -> set[str]:
     """The index symbols that an expression depends on and does not bind itself."""
     names: set[str] = set()
     match expr:
-        case Load(index=index):
+        case ir.Load(index=index):
             for p in index:
                 names |= p.names()
-        case Value(poly=p):
+        case ir.Value(poly=p):
             names |= p.names()
-        case Reduce(axes=axes, body=body):
+        case ir.Reduce(axes=axes, body=body):
             inner = free_names(body)
             for a in axes:
                 inner |= a.lo.names() | a.hi.names()
@@ -184,45 +167,45 @@ def free_names(expr: Expr) -> set[str]:
     return names
 
 
-def scalars_of(expr: Expr) -> set[str]:
+def scalars_of(expr: ir.Expr) -> set[str]:
     """The variables, indices and sizes that an expression reads and does not bind itself."""
     return free_names(expr).union(
-        e.name for e in walk(expr) if isinstance(e, (Scalar, Local, Object))
+        e.name for e in walk(expr) if isinstance(e, (ir.Scalar, ir.Local, ir.Object))
     )
 
 
-def blocks(stmt: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+def blocks(stmt: ir.Stmt) -> tuple[tuple[ir.Stmt, ...], ...]:
     """The statement lists inside a statement."""
     match stmt:
-        case For(body=body) | While(body=body) | Stage(body=body):
+        case ir.For(body=body) | ir.While(body=body) | ir.Stage(body=body):
             return (body,)
-        case If(body=body, orelse=orelse):
+        case ir.If(body=body, orelse=orelse):
             return (body, orelse)
     return ()
 
 
-def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+def statements(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Stmt]:
     """Every statement, outer ones first."""
     for stmt in body:
         yield stmt
-        if isinstance(stmt, (For, While, Stage, If)):
+        if isinstance(stmt, (ir.For, ir.While, ir.Stage, ir.If)):
             for block in blocks(stmt):
                 yield from statements(block)
 
 
-def host_level(body: Sequence[Stmt]) -> Iterator[Stmt]:
+def host_level(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
     """The statements that the host runs, outer ones first: those inside of stages left out."""
     for stmt in body:
         yield stmt
-        if isinstance(stmt, (For, While, If)):
+        if isinstance(stmt, (ir.For, ir.While, ir.If)):
             for block in blocks(stmt):
                 yield from host_level(block)
 
 
-def own_level(body: Sequence[Stmt]) -> Iterator[Stmt]:
+def own_level(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
     """The statements of a body, those inside `if` included, not those of inner loops."""
     for stmt in body:
         yield stmt
-        if isinstance(stmt, If):
+        if isinstance(stmt, ir.If):
             yield from own_level(stmt.body)
             yield from own_level(stmt.orelse)

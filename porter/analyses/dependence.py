@@ -19,7 +19,7 @@ from porter.ir.axes import Range
 from porter.ir.effects import axes_of, defs_in, expressions, makes
 from porter.ir.walk import children, statements
 from porter.sizes.affine import Row, System, combine
-from porter.sizes.polynomial import Apply, Atom, Data, Monomial, Poly, Symbol
+from porter.sizes.polynomial import Apply, Data, Monomial, Poly, Symbol
 
 #: branches are told apart as long as no more cases than this come of it
 MAX_CASES = 8
@@ -151,7 +151,7 @@ class Pair:
                 return
             if atom.op == "bound":
                 self.system.at_least(b, own)
-        if all(_nonneg(a) for a in monomial):
+        if all(a.nonneg for a in monomial):
             self.system.at_least(own, {})
 
     def spread(self, r: Range) -> None:
@@ -179,10 +179,6 @@ class Pair:
             self.system.at_least(i, combine(hi, 1, {"": 1}, 1))
         if abs(r.step) > 1:
             self.system.equal(i, combine(lo, 1, {self.system.fresh(): 1}, r.step))
-
-
-def _nonneg(atom: Atom) -> bool:
-    return atom.nonneg
 
 
 # -- branches ----------------------------------------------------------------------------

@@ -121,6 +121,3 @@ def _text(a: Data, context: Context) -> str:
 
     text = str(rewrite(a.expr, change))
     return text[1:-1] if text.startswith("(") and text.endswith(")") else text
-
-
-__all__ = ["obstacle", "shown"]

@@ -15,7 +15,7 @@ from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64, DType
 from porter.ir.context import Context
 from porter.ir.ops import RESULT_NAMES
-from porter.ir.rebuild import map_blocks
+from porter.ir.rebuild import map_host
 from porter.ir.walk import free_names, rewrite, substitute, walk
 from porter.sizes.polynomial import Data, sym
 
@@ -63,27 +63,20 @@ def _in_thread(s: ir.Write, axis: ir.Axis) -> bool:
 
 def scan_lines(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: a running fold becomes a `Scan`, or with a thread for each line that one's loop."""
-    return tuple(
-        _scanned(s, context)
-        if isinstance(s, ir.Write)
-        else s
-        if isinstance(s, ir.Stage)
-        else map_blocks(s, lambda b: scan_lines(b, context))
-        for s in body
-    )
+    return map_host(body, lambda s: _scanned(s, context))
 
 
-def _scanned(s: ir.Write, context: Context) -> ir.Stmt:
-    found = _running_fold(s)
-    if found is None:
-        return s
+def _scanned(s: ir.Stmt, context: Context) -> list[ir.Stmt] | None:
+    found = _running_fold(s) if isinstance(s, ir.Write) else None
+    if found is None or not isinstance(s, ir.Write):
+        return None
     axis, r = found
     if _in_thread(s, axis):
-        return _line(s, axis, r, context)
+        return [_line(s, axis, r, context)]
     if s.combine is not None or has_data(s.index):
-        return s
+        return None
     scan = ir.Scan(r.op, r.axes, r.body, r.dtype)
-    return replace(s, body=rewrite(s.body, lambda e: scan if e == r else None))
+    return [replace(s, body=rewrite(s.body, lambda e: scan if e == r else None))]
 
 
 def _line(s: ir.Write, axis: ir.Axis, r: ir.Reduce, context: Context) -> ir.Stage:

@@ -124,13 +124,7 @@ class _Checker:
                 case _:
                     self.plain(s, names)
 
-    def nested(
-        self,
-        s: ir.For | ir.While | ir.If | ir.Stage,
-        names: frozenset[str],
-        stage: bool,
-        loops: int,
-    ) -> None:
+    def nested(self, s: ir.Stmt, names: frozenset[str], stage: bool, loops: int) -> None:
         """Check a statement with statements inside."""
         match s:
             case ir.For(index=index, lo=lo, hi=hi, step=step):
@@ -293,5 +287,3 @@ _LITERAL: dict[str, type | tuple[type, ...]] = {
     "f": float,
     "c": (complex, float, int),
 }
-
-__all__ = ["IRError", "Rule", "check"]

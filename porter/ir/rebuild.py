@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar, cast
 
@@ -129,6 +129,22 @@ def map_blocks(stmt: S, change: Callable[[tuple[ir.Stmt, ...]], tuple[ir.Stmt, .
     if isinstance(stmt, (ir.For, ir.While, ir.Stage)):
         return replace(stmt, body=change(stmt.body))
     return stmt
+
+
+def map_host(
+    body: Sequence[ir.Stmt], change: Callable[[ir.Stmt], Iterable[ir.Stmt] | None]
+) -> tuple[ir.Stmt, ...]:
+    """The host's statements with what `change` gives in place of each; None looks inside it.
+
+    Stages that it does not change stay as they are.
+    """
+    result: list[ir.Stmt] = []
+    for s in body:
+        new = change(s)
+        if new is None and not isinstance(s, ir.Stage):
+            s = map_blocks(s, lambda b: map_host(b, change))
+        result += [s] if new is None else new
+    return tuple(result)
 
 
 def variables_as(values: Mapping[str, ir.Expr]) -> Callable[[ir.Expr], ir.Expr | None]:

@@ -167,6 +167,11 @@ def free_names(expr: ir.Expr) -> set[str]:
     return names
 
 
+def jumps(body: Sequence[ir.Stmt]) -> bool:
+    """Whether statements may leave the body that they are in before its end."""
+    return any(isinstance(s, ir.Jump) for s in own_level(body))
+
+
 def scalars_of(expr: ir.Expr) -> set[str]:
     """The variables, indices and sizes that an expression reads and does not bind itself."""
     return free_names(expr).union(

@@ -174,7 +174,7 @@ class ExpressionWriter(SizeWriter):
         if op == "truediv" and dtype.kind == "c" and not _is_nonzero(e.args[1]):
             return self._quotient(e)
         if op in INFIX:
-            return self._infix(e)
+            return self._wrapped(e, self._bare_infix(e))
         if op in HELPERS:
             extra = [_typed(EXTRA[op], dtype)] if op in EXTRA else []
             return self._helper(op, (*e.args, *extra))
@@ -228,9 +228,6 @@ class ExpressionWriter(SizeWriter):
         z = self.expr(e.args[0], ATOM)
         word, binds = ("and", 2) if name == "isfinite" else ("or", 1)
         return f"math.{name}({z}.real) {word} math.{name}({z}.imag)", binds
-
-    def _infix(self, e: ir.Op) -> tuple[str, int]:
-        return self._wrapped(e, self._bare_infix(e))
 
     def _wrapped(self, e: ir.Op, made: tuple[str, int]) -> tuple[str, int]:
         """The operation with the cast that makes its result wrap around, where it needs one."""
@@ -349,19 +346,7 @@ class ExpressionWriter(SizeWriter):
 _LARGEST_POWER = 65536
 _SHIFTS = {"lshift": "left_shift", "rshift": "right_shift"}
 _RING = {"add", "sub", "mul"}
-_WIDENING = {
-    "add",
-    "sub",
-    "mul",
-    "pow",
-    "floordiv",
-    "mod",
-    "lshift",
-    "rshift",
-    "band",
-    "bor",
-    "bxor",
-}
+_WIDENING = _RING | {"pow", "floordiv", "mod", "lshift", "rshift", "band", "bor", "bxor"}
 
 
 def _typed(value: float, dtype: DType) -> ir.Const:

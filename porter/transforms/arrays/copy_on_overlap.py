@@ -10,29 +10,20 @@ from porter.dtypes.dtype import BOOL
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import symbols
 from porter.ir.context import Context
-from porter.ir.rebuild import map_blocks
+from porter.ir.rebuild import map_host
 from porter.ir.walk import substitute, walk
 from porter.sizes.polynomial import Poly
 
 
 def copy_on_overlap(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: where a read may meet an element that another thread stores."""
-    return _block(body, context, Aliases.of(body, context.buffers))
+    aliases = Aliases.of(body, context.buffers)
+    return map_host(body, lambda s: _write(s, context, aliases))
 
 
-def _block(body: tuple[ir.Stmt, ...], context: Context, aliases: Aliases) -> tuple[ir.Stmt, ...]:
-    result: list[ir.Stmt] = []
-    for s in body:
-        if isinstance(s, ir.Write) and s.axes:
-            result += _write(s, context, aliases)
-        elif isinstance(s, ir.Stage):
-            result.append(s)
-        else:
-            result.append(map_blocks(s, lambda b: _block(b, context, aliases)))
-    return tuple(result)
-
-
-def _write(s: ir.Write, context: Context, aliases: Aliases) -> list[ir.Stmt]:
+def _write(s: ir.Stmt, context: Context, aliases: Aliases) -> list[ir.Stmt] | None:
+    if not isinstance(s, ir.Write) or not s.axes:
+        return None
     before: list[ir.Stmt] = []
     if _collides(s, s.body, aliases):
         s = replace(s, body=_held(s, s.body, before, context, "new"))

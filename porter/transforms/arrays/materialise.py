@@ -98,14 +98,13 @@ def _inlinable(
     rest: Sequence[ir.Stmt],
     mutable: set[str],
     aliases: Aliases,
-    known: dict[int, bool] | None = None,
+    known: dict[int, bool],
 ) -> bool:
     """Whether a definition may be written out where it is read.
 
     `known` are the answers for definitions further down, by the number of statements behind
     them: each asks for those below it, which without it takes twice as long for every one more.
     """
-    known = {} if known is None else known
     if len(rest) not in known:
         known[len(rest)] = _is_inlinable(s, rest, mutable, aliases, known)
     return known[len(rest)]
@@ -131,7 +130,9 @@ def _is_inlinable(
             nested = not isinstance(r, (ir.Def, ir.Write, ir.Stage))
             if isinstance(r, ir.Write) and r.combine is not None and r.buffer in sources:
                 return False  # threads that meet in an element would read what others have stored
-            if changed & needed or nested or (defs_in((r,)).arrays & sources and not _alone(r)):
+            # a single array statement reads before it writes: its own target may be a source
+            written = frozenset() if isinstance(r, ir.Write) else defs_in((r,)).arrays
+            if changed & needed or nested or written & sources:
                 return False
             total += sum(_cost(s, r, u) for u in uses)
         changed |= defs_in((r,)).arrays | defs_in((r,)).scalars
@@ -145,7 +146,7 @@ def _late_reads(s: ir.Def, rest: Sequence[ir.Stmt], aliases: Aliases) -> set[tup
     found: set[tuple[str, str]] = set()
     for r in rest:
         if any(reads_of(x, s.name) for x in _nested(r)):
-            written = changed if _alone(r) else changed | defs_in((r,)).arrays
+            written = changed if isinstance(r, ir.Write) else changed | defs_in((r,)).arrays
             found |= {(w, q) for w in written for q in sources if aliases.given_twice(w, q)}
         changed |= aliases.with_others(defs_in((r,)).arrays)
     return found
@@ -202,11 +203,6 @@ def _named_local(
                 return False
             left -= 1
     return not left
-
-
-def _alone(s: ir.Stmt) -> bool:
-    """A single array statement reads before it writes: its own target may be a source."""
-    return isinstance(s, ir.Write)
 
 
 @remembered

@@ -5,6 +5,7 @@ The host reads one back only where its own control flow needs the value.
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import replace
 
 from porter import ir
@@ -44,8 +45,7 @@ def _device_names(body: tuple[ir.Stmt, ...]) -> dict[str, tuple[DType, ir.Origin
     return found
 
 
-def _is_device(expr: ir.Expr, names: object) -> bool:
-    known: dict[str, object] = names  # type: ignore[assignment]
+def _is_device(expr: ir.Expr, known: Container[str]) -> bool:
     return any(
         isinstance(e, (ir.Load, ir.Reduce)) or (isinstance(e, ir.Local) and e.name in known)
         for e in walk(expr)
@@ -128,6 +128,3 @@ def _bound_refusal(loop: ir.For) -> Refusal:
         loop.origin.span,
         "keep the loop on the CPU: its iterations run in order",
     )
-
-
-__all__ = ["device_scalars"]

@@ -10,29 +10,23 @@ from porter.analyses.accesses import accesses
 from porter.analyses.aliases import read_by_another_name
 from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
-from porter.ir.rebuild import map_blocks
-from porter.ir.walk import own_level
+from porter.ir.rebuild import map_host
+from porter.ir.walk import jumps
 from porter.transforms.arrays.empty import drop_empty
 
 
 def drop_dead_stores(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """A store that the same thread overwrites unread is dropped (`y = zeros(n)` before a loop),
     and so are the loops and branches that have nothing left to do."""
-    return drop_empty(_drop_dead_stores(body, Aliases.of(body, context.buffers)), context)
+    aliases = Aliases.of(body, context.buffers)
+    return drop_empty(map_host(body, lambda s: _without_dead_stores(s, aliases)), context)
 
 
-def _drop_dead_stores(body: tuple[ir.Stmt, ...], aliases: Aliases) -> tuple[ir.Stmt, ...]:
-    result: list[ir.Stmt] = []
-    for s in body:
-        if isinstance(s, ir.Stage):
-            after = [s.body[k + 1 :] for k in range(len(s.body))]
-            kept = (x for x, rest in zip(s.body, after, strict=True)
-                    if not _overwritten(x, rest, aliases))  # fmt: skip
-            s = replace(s, body=tuple(kept))
-        else:
-            s = map_blocks(s, lambda b: _drop_dead_stores(b, aliases))
-        result.append(s)
-    return tuple(result)
+def _without_dead_stores(s: ir.Stmt, aliases: Aliases) -> list[ir.Stmt] | None:
+    if not isinstance(s, ir.Stage):
+        return None
+    kept = (x for k, x in enumerate(s.body) if not _overwritten(x, s.body[k + 1 :], aliases))
+    return [replace(s, body=tuple(kept))]
 
 
 def _overwritten(s: ir.Stmt, rest: Sequence[ir.Stmt], aliases: Aliases) -> bool:
@@ -41,7 +35,7 @@ def _overwritten(s: ir.Stmt, rest: Sequence[ir.Stmt], aliases: Aliases) -> bool:
     may_be_other = aliases.buffers[s.buffer].parameter or any(s.buffer in p for p in aliases.pairs)
     for r in rest:
         # one inside of a loop only leaves that loop
-        if any(isinstance(x, ir.Jump) for x in own_level((r,))):
+        if jumps((r,)):
             return False
         found = list(accesses((r,)))
         if may_be_other and read_by_another_name(found, s.buffer, aliases):

@@ -10,7 +10,7 @@ from porter.ir.aliasing import Aliases
 from porter.ir.axes import symbols
 from porter.ir.context import Context
 from porter.ir.rebuild import rename_axes
-from porter.ir.walk import own_level, walk
+from porter.ir.walk import jumps, walk
 from porter.ir.weights import is_trivial
 from porter.sizes.polynomial import Poly
 from porter.transforms.fusion.joining import with_neighbours
@@ -34,7 +34,7 @@ def _filled(fill: ir.Stage, region: ir.Stage, aliases: Aliases) -> ir.Stage | No
     found = list(accesses(region.body))
     places = {a.index for a in found if a.buffer == whole.buffer}
     stored = any(isinstance(s, ir.Write) and s.buffer == whole.buffer for s in region.body)
-    if not stored or any(isinstance(s, ir.Jump) for s in own_level(region.body)):
+    if not stored or jumps(region.body):
         return None  # where the region leaves an element out, the fill must stay
     own = {e.buffer for e in walk(whole.body) if isinstance(e, ir.Load)}
     if len(places) != 1 or any(a.write and a.buffer in own for a in found):

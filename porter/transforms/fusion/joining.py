@@ -13,7 +13,7 @@ from porter.ir.context import Context
 from porter.ir.effects import defs_in, exposed_scalars
 from porter.ir.ops import UPDATES
 from porter.ir.rebuild import map_blocks, rename_axes
-from porter.ir.walk import own_level
+from porter.ir.walk import jumps
 
 Body = tuple[ir.Stmt, ...]
 
@@ -54,26 +54,18 @@ def aligned_to(first: Sequence[ir.Axis], s: ir.Stage) -> ir.Stage:
 
 
 def _joined(a: ir.Stage, b: ir.Stage, aliases: Aliases) -> ir.Stage | None:
-    if any(isinstance(x, ir.Jump) for x in own_level(a.body)):
+    if jumps(a.body):
         return None  # its `continue` would skip the second stage's statements
-    if not a.axes and not b.axes:
-        return _one_thread(a, b)
-    if not a.axes or not same_extents(a.axes, b.axes):
+    if not same_extents(a.axes, b.axes):
         return None
-    b = aligned_to(a.axes, b)
-    mine, theirs = list(accesses(a.body)), list(accesses(b.body))
-    if not _independent(a.axes, mine, theirs) or _may_meet(a.axes, mine, theirs, aliases):
-        return None
+    if a.axes:  # one thread alone runs both in turn
+        b = aligned_to(a.axes, b)
+        mine, theirs = list(accesses(a.body)), list(accesses(b.body))
+        if not _independent(a.axes, mine, theirs) or _may_meet(a.axes, mine, theirs, aliases):
+            return None
     if defs_in(a.body).scalars & exposed_scalars(b.body):
         return None
     return ir.Stage(a.axes, (*a.body, *b.body), a.origin)
-
-
-def _one_thread(a: ir.Stage, b: ir.Stage) -> ir.Stage | None:
-    """Two stages of one thread each: it runs them in turn."""
-    if defs_in(a.body).scalars & exposed_scalars(b.body):
-        return None
-    return ir.Stage((), (*a.body, *b.body), a.origin)
 
 
 def _independent(axes: Sequence[ir.Axis], first: list[Access], second: list[Access]) -> bool:

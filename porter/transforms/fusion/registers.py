@@ -13,8 +13,8 @@ from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import symbols
 from porter.ir.context import Context
-from porter.ir.rebuild import map_blocks
-from porter.ir.walk import blocks, own_level, statements, walk
+from porter.ir.rebuild import map_host
+from porter.ir.walk import blocks, jumps, statements, walk
 from porter.sizes.polynomial import Poly
 from porter.transforms.fusion.scalar_replacement import as_local, picks, surely_writes, touches
 
@@ -22,19 +22,12 @@ from porter.transforms.fusion.scalar_replacement import as_local, picks, surely_
 def promote_elements(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """An element that a thread updates in a loop is a local variable until the end."""
     aliases = Aliases.of(body, context.buffers)
-
-    def block(body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
-        return tuple(
-            _in_registers(s, aliases, context) if isinstance(s, ir.Stage) else map_blocks(s, block)
-            for s in body
-        )
-
-    return block(body)
+    return map_host(body, lambda s: _in_registers(s, aliases, context))
 
 
-def _in_registers(stage: ir.Stage, aliases: Aliases, context: Context) -> ir.Stage:
-    if any(isinstance(x, ir.Jump) for x in own_level(stage.body)):
-        return stage
+def _in_registers(stage: ir.Stmt, aliases: Aliases, context: Context) -> list[ir.Stmt] | None:
+    if not isinstance(stage, ir.Stage) or jumps(stage.body):
+        return None
     found = list(accesses(stage.body))
     for name in dict.fromkeys(a.buffer for a in found if a.write):
         places = {a.index for a in found if a.buffer == name}
@@ -54,7 +47,7 @@ def _in_registers(stage: ir.Stage, aliases: Aliases, context: Context) -> ir.Sta
         tests = _tests(stage, name, index, context.buffers[name])
         if tests is not None:
             stage = _promoted(stage, name, index, tests, context)
-    return stage
+    return [stage]
 
 
 def _tests(

@@ -2,43 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import Access, accesses, users_of
 from porter.ir.context import Context
-from porter.ir.effects import uses_in
-from porter.ir.rebuild import map_blocks, map_exprs
+from porter.ir.effects import makes, uses_in
+from porter.ir.rebuild import map_blocks, map_exprs, map_host
 from porter.ir.walk import rewrite, walk
 from porter.sizes.polynomial import Poly
 
 
 def replace_arrays(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """An array that one kernel writes and reads only at its own index is a local variable."""
-    return _replaced(body, context, users_of(body))
-
-
-def _replaced(
-    body: tuple[ir.Stmt, ...], context: Context, users: Mapping[str, int]
-) -> tuple[ir.Stmt, ...]:
-    result: list[ir.Stmt] = []
+    users = users_of(body)
     gone: set[str] = set()
-    for s in body:
-        if isinstance(s, ir.Stage):
-            found: dict[str, list[Access]] = {}
-            for a in accesses(s.body):
-                found.setdefault(a.buffer, []).append(a)
-            for name, own in found.items():
-                buffer = context.buffers[name]
-                if buffer.parameter or users[name] != 1 or not _private(s, name, own):
-                    continue
-                s = replace(s, body=as_local(s.body, name, name))
-                gone.add(name)
-            result.append(s)
-        else:
-            result.append(map_blocks(s, lambda b: _replaced(b, context, users)))
-    return tuple(s for s in result if not (isinstance(s, ir.Alloc) and s.buffer.name in gone))
+
+    def replaced(s: ir.Stmt) -> list[ir.Stmt] | None:
+        if not isinstance(s, ir.Stage):
+            return None
+        found: dict[str, list[Access]] = {}
+        for a in accesses(s.body):
+            found.setdefault(a.buffer, []).append(a)
+        for name, own in found.items():
+            if context.buffers[name].parameter or users[name] != 1 or not _private(s, name, own):
+                continue
+            s = replace(s, body=as_local(s.body, name, name))
+            gone.add(name)
+        return [s]
+
+    body = map_host(body, replaced)
+    return map_host(body, lambda s: [] if isinstance(s, ir.Alloc) and makes(s) & gone else None)
 
 
 def _private(stage: ir.Stage, name: str, found: list[Access]) -> bool:

@@ -16,7 +16,7 @@ from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.axes import symbols
 from porter.ir.context import Context
-from porter.ir.rebuild import map_blocks, rename_axes
+from porter.ir.rebuild import map_host, rename_axes
 from porter.ir.scalars import operate
 from porter.ir.walk import free_names, rewrite, walk
 from porter.sizes.polynomial import Atom, Data, Poly
@@ -28,20 +28,12 @@ Index = tuple[Poly, ...]
 def resolve_last_writers(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """The pass: stores that may meet say how, or are told apart."""
     supported(body, context.buffers)
-    result: list[ir.Stmt] = []
-    for s in body:
-        if isinstance(s, ir.Stage):
-            result.append(s)
-        elif isinstance(s, ir.Write):
-            result += _told_apart(s, context)
-        else:
-            result.append(map_blocks(s, lambda b: resolve_last_writers(b, context)))
-    return tuple(result)
+    return map_host(body, lambda s: _told_apart(s, context))
 
 
-def _told_apart(s: ir.Write, context: Context) -> list[ir.Stmt]:
-    if s.combine is not None or not varies(s.index, s.axes):
-        return [s]
+def _told_apart(s: ir.Stmt, context: Context) -> list[ir.Stmt] | None:
+    if not isinstance(s, ir.Write) or s.combine is not None or not varies(s.index, s.axes):
+        return None
     if all(_has_own_place(a, s.index, s.axes) for a in s.axes):
         return [replace(s, combine="once")]
     if _is_one_value(s):

@@ -262,8 +262,7 @@ def _distribute(
 
     def change(e: ir.Expr) -> ir.Expr | None:
         if isinstance(e, ir.Load) and e.buffer in own:
-            index = tuple(p for p in e.index)
-            return replace(e, index=(*at, *index))
+            return replace(e, index=(*at, *e.index))
         if isinstance(e, ir.Local) and e.name in names_of:
             return ir.Load(names_of[e.name], at, e.dtype)
         return None
@@ -306,7 +305,7 @@ def _shifted(
 ) -> ir.Def:
     """A definition over the loop's domain, counted from 0."""
     axes = tuple(ir.Axis(n.name, n.extent) for n in new)
-    moved = {a.name: names[a.name] + b.lo for a, b in zip(outer, outer, strict=True)}
+    moved = {a.name: names[a.name] + a.lo for a in outer}
     body = substitute(s.body, moved)
     rest = tuple(s.axes[len(outer) :])
     return ir.Def(s.name, (*axes, *rest), s.dtype, body, s.origin)

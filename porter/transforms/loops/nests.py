@@ -12,7 +12,7 @@ from porter.ir.axes import Range
 from porter.ir.context import Context
 from porter.ir.effects import defs_in, exposed_scalars, uses_in
 from porter.ir.rebuild import map_exprs, rename_axes, variables_as
-from porter.ir.walk import own_level, rewrite, walk
+from porter.ir.walk import jumps, rewrite, walk
 from porter.sizes.polynomial import Poly, maximum, minimum, sym
 
 # -- at once -----------------------------------------------------------------------------
@@ -65,7 +65,7 @@ def cut(loop: ir.For, after: set[str], context: Context) -> list[ir.For]:
     Legal between two statements if nothing before them, in a later iteration, touches what
     those after them touch, and no variable passes from one part to another.
     """
-    if any(isinstance(s, ir.Jump) for s in own_level(loop.body)) or len(loop.body) < 2:
+    if jumps(loop.body) or len(loop.body) < 2:
         return [loop]
     nest = Nest((Range.of(loop),), context.here.loops, context.buffers)
     found = sites(loop.body)
@@ -87,12 +87,12 @@ def _separable(loop: ir.For, k: int, found: list[Site], nest: Nest, after: set[s
         return False
     before = [s for s in found if s.at < k]
     behind = [s for s in found if s.at >= k]
-    return not any(_may_meet(nest, b, a) for b in behind for a in before)
+    return not any(_may_meet(nest, b, a, 0) for b in behind for a in before)
 
 
-def _may_meet(nest: Nest, first: Site, second: Site) -> bool:
+def _may_meet(nest: Nest, first: Site, second: Site, level: int) -> bool:
     x, y = first.access, second.access
-    return x.buffer == y.buffer and (x.write or y.write) and nest.meet(first, second, 0)
+    return x.buffer == y.buffer and (x.write or y.write) and nest.meet(first, second, level)
 
 
 # -- fused -------------------------------------------------------------------------------
@@ -125,12 +125,7 @@ def _as_loop(s: ir.Stmt, loop: ir.For, context: Context) -> ir.For | None:
     nest = Nest((Range.of(loop), Range.of(single)), context.here.loops, context.buffers)
     mine = sites(single.body)
     (target,) = [x for x in mine if x.access.write]
-    return None if any(_may_meet_at(nest, target, x, 1) for x in mine) else single
-
-
-def _may_meet_at(nest: Nest, first: Site, second: Site, level: int) -> bool:
-    x, y = first.access, second.access
-    return x.buffer == y.buffer and (x.write or y.write) and nest.meet(first, second, level)
+    return None if any(_may_meet(nest, target, x, 1) for x in mine) else single
 
 
 def _fused(first: ir.For, second: ir.For, loop: ir.For, context: Context) -> ir.For | None:
@@ -144,7 +139,7 @@ def _fused(first: ir.For, second: ir.For, loop: ir.For, context: Context) -> ir.
     nest = Nest((Range.of(loop), both), context.here.loops, context.buffers)
     parts = [_guarded(x, lo, hi) for x in (first, second)]
     mine, theirs = sites(parts[0]), sites(parts[1])
-    if any(_may_meet_at(nest, t, m, 1) for t in theirs for m in mine):
+    if any(_may_meet(nest, t, m, 1) for t in theirs for m in mine):
         return None
     if defs_in(first.body).scalars & exposed_scalars(second.body):
         return None
@@ -176,6 +171,3 @@ def _guarded(loop: ir.For, lo: Poly, hi: Poly) -> tuple[ir.Stmt, ...]:
         return loop.body
     cond = tests[0] if len(tests) == 1 else ir.Op("and", (tests[0], tests[1]), BOOL)
     return (ir.If(cond, loop.body, (), loop.origin),)
-
-
-__all__ = ["array_statement", "cut", "fused_body"]

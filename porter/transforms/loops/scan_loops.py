@@ -57,9 +57,8 @@ def _accumulators(loop: ir.For, after: set[str], context: Context) -> list[ir.St
         return None
     split = _Split(loop, exposed, context)
     rest = split.block(loop.body, None)
-    if rest is None or split.folded != exposed or not any(isinstance(s, ir.Write) for s in rest):
-        if rest is None or split.folded != exposed or not rest:
-            return None
+    if not rest or split.folded != exposed:
+        return None
     new = replace(loop, body=tuple(rest))
     if obstacle(new, after - exposed, context) is not None:
         return None
@@ -246,6 +245,3 @@ def _recurrence(loop: ir.For, context: Context) -> list[ir.Stmt] | None:
     new, names = context.fresh_axes((ir.Axis(loop.index, loop.hi, loop.lo),))
     index = tuple(p.replace(names) for p in s.index)
     return [*before, replace(s, axes=new, index=index, body=substitute(body, names))]
-
-
-__all__ = ["scan_loops"]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from porter import ir
 from porter.analyses.dependence import Nest, Pair, Site, sites
@@ -18,7 +19,7 @@ from porter.dtypes.dtype import WEAK_INT
 from porter.ir.axes import Range
 from porter.ir.context import Context
 from porter.ir.effects import axes_of, defs_in, exposed_scalars, nodes_of, uses
-from porter.ir.walk import loaded, own_level, statements
+from porter.ir.walk import jumps, loaded, statements
 from porter.sizes.affine import combine
 from porter.sizes.polynomial import Integer, Poly, maximum, minimum, sym
 
@@ -89,7 +90,7 @@ def _threadlike(body: Sequence[ir.Stmt]) -> bool:
     for s in statements(tuple(body)):
         if not isinstance(s, (ir.Let, ir.Write, ir.If, ir.For, ir.While, ir.Jump)) or axes_of(s):
             return False
-    return not any(isinstance(s, ir.Jump) for s in own_level(body))
+    return not jumps(body)
 
 
 def _is_table(found: Sequence[Site], first: str, second: str) -> bool:
@@ -173,19 +174,12 @@ def _eliminated(forms: list[Poly], name: str, point: str, other: str, at: Poly) 
             highs.append(rest // -c + 1)
     if not (starts and stops and lows and highs):
         return None
-    return _Fronts(name, point, other, at, _most(lows, maximum), _most(highs, minimum),
-                   _most(starts, maximum), _most(stops, minimum))  # fmt: skip
+    return _Fronts(name, point, other, at, reduce(maximum, lows), reduce(minimum, highs),
+                   reduce(maximum, starts), reduce(minimum, stops))  # fmt: skip
 
 
 def _divided_up(p: Poly, c: int) -> Poly:
     return p if c == 1 else (p + (c - 1)) // c
-
-
-def _most(bounds: list[Poly], choose: object) -> Poly:
-    result = bounds[0]
-    for p in bounds[1:]:
-        result = choose(result, p)  # type: ignore[operator]
-    return result
 
 
 # -- the launches -------------------------------------------------------------------------

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import Access, accesses, users_of
 from porter.ir.context import Context
 from porter.ir.effects import makes, uses_in
-from porter.ir.rebuild import map_blocks, map_exprs, map_host
+from porter.ir.rebuild import map_blocks, map_exprs
 from porter.ir.walk import rewrite, walk
 from porter.sizes.polynomial import Poly
 
 
 def replace_arrays(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
     """An array that one kernel writes and reads only at its own index is a local variable."""
-    users = users_of(body)
+    return _replaced(body, context, users_of(body))
+
+
+def _replaced(
+    body: tuple[ir.Stmt, ...], context: Context, users: Mapping[str, int]
+) -> tuple[ir.Stmt, ...]:
     gone: set[str] = set()
 
-    def replaced(s: ir.Stmt) -> list[ir.Stmt] | None:
+    def replaced(s: ir.Stmt) -> ir.Stmt:
         if not isinstance(s, ir.Stage):
-            return None
+            return map_blocks(s, lambda b: _replaced(b, context, users))
         found: dict[str, list[Access]] = {}
         for a in accesses(s.body):
             found.setdefault(a.buffer, []).append(a)
@@ -30,10 +35,10 @@ def replace_arrays(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt
                 continue
             s = replace(s, body=as_local(s.body, name, name))
             gone.add(name)
-        return [s]
+        return s
 
-    body = map_host(body, replaced)
-    return map_host(body, lambda s: [] if isinstance(s, ir.Alloc) and makes(s) & gone else None)
+    body = tuple(map(replaced, body))
+    return tuple(s for s in body if not (isinstance(s, ir.Alloc) and makes(s) & gone))
 
 
 def _private(stage: ir.Stage, name: str, found: list[Access]) -> bool:

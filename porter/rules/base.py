@@ -7,7 +7,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from porter.diagnostics import Diagnostic, Fix, Note, Severity
@@ -71,7 +71,12 @@ class Rule:
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every finding in a file; by default those of its functions, one by one."""
         for function in file.functions:
-            yield from self.check_function(file, function)
+            yield from self.findings_in(file, function)
+
+    def findings_in(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+        """Every finding in one function, under its name."""
+        for found in self.check_function(file, function):
+            yield replace(found, function=function.name)
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every finding in one function."""
@@ -84,7 +89,6 @@ class Rule:
         message: str,
         help: str,
         *,
-        function: Function | None = None,
         notes: Sequence[tuple[ast.AST, str]] = (),
         fix: Fix | None = None,
     ) -> Diagnostic:
@@ -97,7 +101,7 @@ class Rule:
             path=file.path,
             severity=self.severity,
             help=help,
-            function=function.name if function else file.function_at(node),
+            function=file.function_at(node),
             notes=tuple(Note(file.span(at), text) for at, text in notes),
             fix=fix,
         )

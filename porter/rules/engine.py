@@ -144,7 +144,7 @@ def _findings(rule: Rule, file: PyFile) -> list[Diagnostic]:
         d
         for f in file.functions
         for d in _found(
-            Place(f.name, file.path, file.span(f.node)), partial(rule.check_function, file, f)
+            Place(f.name, file.path, file.span(f.node)), partial(rule.findings_in, file, f)
         )
     ]
 

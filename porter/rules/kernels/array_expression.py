@@ -131,7 +131,6 @@ class KernelArrayExpression(Rule):
                 + ("a kernel" if function.kind.value == "kernel" else "a device function"),
                 "loop over the elements and compute with scalars, or let `porter convert` write"
                 " the kernel",
-                function=function,
             )
 
 

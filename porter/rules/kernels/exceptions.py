@@ -116,7 +116,6 @@ class ExceptionInKernel(Rule):
                     node,
                     f"`{word}` in `{function.name}` ends one thread without reporting to the host",
                     "check on the host, or store a flag in an array; `debug=True` reports it",
-                    function=function,
                 )
 
 

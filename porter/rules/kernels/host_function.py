@@ -142,7 +142,7 @@ class HostFunctionInKernel(Rule):
                 continue
             cure = f"decorate `{name}` with @cuda.jit(device=True)"
             message = f"`{function.name}` runs on the device and calls plain Python `{name}`"
-            yield self.report(file, node, message, cure, function=function)
+            yield self.report(file, node, message, cure)
 
 
 def _undecorated(file: PyFile, callee: Function, name: str) -> bool:

@@ -123,7 +123,6 @@ class MethodInKernel(Rule):
                     node,
                     f"`{file.code(func)}` on the device does not take {misfit}",
                     "leave it out, or write it with loops over scalars",
-                    function=function,
                 )
             elif isinstance(func, ast.Attribute) and _lacks(func, arrays):
                 yield self.report(
@@ -131,7 +130,6 @@ class MethodInKernel(Rule):
                     func,
                     f"arrays on the device have no method `{func.attr}`",
                     _CURES.get(func.attr, "loop over the elements, or do it on the host"),
-                    function=function,
                 )
 
 

@@ -102,6 +102,5 @@ class KernelOption(Rule):
                     option,
                     f"`{option.arg}` has no effect on @cuda.jit",
                     "remove it",
-                    function=function,
                     fix=without_option(file, call, option),
                 )

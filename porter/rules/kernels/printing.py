@@ -109,7 +109,6 @@ class PrintInKernel(Rule):
                     at,
                     f"the CUDA target cannot print {what}",
                     "print numbers and constant strings only: `print('x', i, x[i])`",
-                    function=function,
                 )
 
 

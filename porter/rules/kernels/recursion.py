@@ -119,7 +119,6 @@ class RecursionInKernel(Rule):
                     call,
                     f"`{function.name}` and `{callee.node.name}` call each other on the device",
                     "merge them into one function, or use a loop",
-                    function=function,
                 )
                 return
 

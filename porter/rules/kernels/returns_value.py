@@ -128,5 +128,4 @@ class KernelReturnsValue(Rule):
                 f"kernel `{function.name}` returns a value",
                 "write the result into an output parameter, or make it a device function:"
                 " @cuda.jit(device=True)",
-                function=function,
             )

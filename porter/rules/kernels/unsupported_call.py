@@ -175,7 +175,7 @@ class UnsupportedInKernel(Rule):
                 message = f"{file.called(node.func, name)} is not available on the device"
                 short = name.removeprefix("numpy.")
                 fix = replacement(file, function, node, short) if short != name else None
-                yield self.report(file, node.func, message, cure, function=function, fix=fix)
+                yield self.report(file, node.func, message, cure, fix=fix)
 
 
 def _builtin(file: PyFile, function: Function, call: ast.Call) -> str:

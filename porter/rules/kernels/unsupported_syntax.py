@@ -135,4 +135,4 @@ class UnsupportedSyntaxInKernel(Rule):
                 continue
             inside |= {id(n) for n in ast.walk(node) if isinstance(n, ast.expr)}
             message = f"the CUDA target cannot compile {found[0]}"
-            yield self.report(file, node, message, found[1], function=function)
+            yield self.report(file, node, message, found[1])

@@ -150,7 +150,6 @@ class DynamicSize(Rule):
                             if memory == "shared"
                             else ""
                         ),
-                        function=function,
                     )
 
 

@@ -139,7 +139,6 @@ class SlowAxis(Rule):
                     f"neighbouring threads differ in `{first}`, which runs along the slow axis",
                     f"let `{last}` be the first result of cuda.grid, and swap grid and block at"
                     " the launch",
-                    function=function,
                 )
 
 

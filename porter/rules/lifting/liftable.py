@@ -196,7 +196,6 @@ class LiftableLoop(Rule):
                 f"{title(file, loop)} could be compiled, but `{call}` keeps"
                 f" `{function.name}` in object mode",
                 "move the loop into a separate @njit function and call that",
-                function=function,
                 fix=outlined(file, function, loop, number),
             )
 

@@ -115,7 +115,6 @@ class NeedlessObjectMode(Rule):
                 function.decorator,
                 f"`{function.name}` does not need object mode, since all of it compiles",
                 "write @njit",
-                function=function,
             )
 
 

@@ -110,5 +110,4 @@ class ObjectModeOption(Rule):
                     option,
                     f"`{option.arg}=True` has no effect: {_WHY[option.arg]}",
                     "move the loops into an @njit function, and give that the option",
-                    function=function,
                 )

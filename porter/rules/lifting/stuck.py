@@ -125,6 +125,5 @@ class StuckLoop(Rule):
                 loop,
                 f"{title(file, loop)} cannot be lifted: {reason}",
                 "split the loop so that the array code is in a separate loop with one exit",
-                function=function,
                 notes=[] if node is loop else [(node, reason)],
             )

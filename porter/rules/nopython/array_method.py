@@ -117,5 +117,4 @@ class UnsupportedArrayMethod(Rule):
                     func,
                     f"Numba's arrays have no method `{func.attr}`",
                     _CURES.get(func.attr, "loop over the elements, or do it outside"),
-                    function=function,
                 )

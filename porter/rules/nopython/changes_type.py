@@ -151,6 +151,5 @@ class VariableChangesType(Rule):
                 found.second.node,
                 message,
                 "give it one type on every path, or use two variables",
-                function=function,
                 notes=[(found.first.node, one)],
             )

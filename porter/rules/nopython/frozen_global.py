@@ -135,7 +135,6 @@ class FrozenGlobal(Rule):
                 node,
                 f"`{function.name}` keeps the value that `{node.id}` has when it is compiled",
                 "pass it as an argument",
-                function=function,
                 notes=[(changed[node.id], "assigned here")],
             )
 

@@ -145,7 +145,6 @@ class UnsupportedKeyword(Rule):
                 node,
                 f"Numba's `{file.code(node.func)}` does not take {misfit}",
                 cure or "leave it out, or call the function outside compiled code",
-                function=function,
             )
 
 

@@ -121,7 +121,6 @@ class NoFallback(Rule):
                     option,
                     f"`{file.code(option)}` has no effect: {why} falls back to object mode",
                     "remove it, or write @jit(forceobj=True) for object mode",
-                    function=function,
                     fix=without_option(file, call, option),
                 )
 

@@ -112,4 +112,4 @@ class UnsupportedNumpy(Rule):
             if short != name and table("cpu").lacks("numpy", short):
                 cure = _CURES.get(short, "call it outside the compiled function")
                 message = f"Numba does not have {file.called(node.func, name)}"
-                yield self.report(file, node.func, message, cure, function=function)
+                yield self.report(file, node.func, message, cure)

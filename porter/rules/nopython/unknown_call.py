@@ -165,5 +165,4 @@ class UncompilableCall(Rule):
                 call,
                 f"Numba cannot compile the call of {file.called(call.func, name)}",
                 "call it from a plain Python function, and compile only the array code",
-                function=function,
             )

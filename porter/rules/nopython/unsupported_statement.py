@@ -171,7 +171,7 @@ class UnsupportedStatement(Rule):
                 continue
             for at, what, cure in (*_unsupported(file, node), *_text(file, node)):
                 message = f"Numba cannot compile {what}"
-                yield self.report(file, at, message, cure, function=function)
+                yield self.report(file, at, message, cure)
 
 
 def _unsupported(file: PyFile, node: ast.AST) -> Iterator[tuple[ast.AST, str, str]]:

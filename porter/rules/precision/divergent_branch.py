@@ -152,7 +152,6 @@ class DivergentBranch(Rule):
                     "let the first threads work: `if t < s`, with `s` halved in each step"
                     if shrinks
                     else "arrange the work so that all 32 threads of a warp take the same branch",
-                    function=function,
                 )
 
 

@@ -201,7 +201,6 @@ class Float64Constant(Rule):
                     operand,
                     f"float64 constant `{text}` promotes the float32 `{function.name}`",
                     f"write `np.float32({text})`, or define the constant at module level",
-                    function=function,
                     fix=_fix(file, function, array, operand),
                 )
 

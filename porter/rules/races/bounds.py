@@ -266,7 +266,6 @@ class MissingGuard(Rule):
                 at.node,
                 f"`{file.code(at.node)}` is accessed without a check that `{index}` is in bounds",
                 f"guard it with `if {index} < ...`, or stride over the grid with cuda.gridsize",
-                function=function,
                 fix=guard(threads, at, positions),
             )
             return

@@ -139,7 +139,6 @@ class DivergentBarrier(Rule):
                         node,
                         f"whether a thread reaches this barrier depends on `{file.code(test)}`",
                         "let every thread reach it, and guard only the loads and stores",
-                        function=function,
                         notes=[(test, "decides which threads go on")],
                     )
                     break

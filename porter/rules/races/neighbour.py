@@ -160,7 +160,6 @@ class NeighbourRace(Rule):
                 f"`{file.code(write.element.node)}` is written while another thread reads it as"
                 f" `{file.code(read)}`",
                 "write into a second array, or run the dependent steps one after the other",
-                function=function,
                 notes=[(read, "read here")],
             )
             return

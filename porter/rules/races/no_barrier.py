@@ -129,7 +129,6 @@ class MissingBarrier(Rule):
                     at.node,
                     f"`{file.code(at.node)}` may be read before another thread has written it",
                     "call cuda.syncthreads() between the write and the read",
-                    function=function,
                     notes=[(first, "written here")],
                 )
                 return

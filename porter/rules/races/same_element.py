@@ -211,7 +211,7 @@ class SameElement(Rule):
             else:
                 message = f"`{function.name}` uses no thread index: every thread writes `{target}`"
                 cure = "take an index from cuda.grid(1) and check it against the array's size"
-            yield self.report(file, write.element.node, message, cure, function=function)
+            yield self.report(file, write.element.node, message, cure)
             return
 
 

@@ -133,7 +133,6 @@ class SharedAccumulation(Rule):
                 write.element.node,
                 f"several threads may update `{target}` at the same time",
                 f"use cuda.atomic.{_ATOMICS[type(op)]}({write.element.base}, {at}, ...)",
-                function=function,
             )
 
 

@@ -114,7 +114,6 @@ class ArrayOperationInUfunc(Rule):
                     f"`{file.code(node)}` requires an array, but `{function.name}`"
                     " has scalar parameters",
                     "compute it outside and pass it in, or use @guvectorize",
-                    function=function,
                 )
 
 

@@ -112,12 +112,12 @@ class GufuncLayout(Rule):
         node = layout_node(function)
         known = layout(str(node.value)) if node is not None else None
         for at, message, cure in _misfits(file, function, node, known):
-            yield self.report(file, at, message, cure, function=function)
+            yield self.report(file, at, message, cure)
         for at in function.nodes:
             if isinstance(at, ast.Return) and at.value is not None:
                 message = f"gufunc `{function.name}` returns a value"
                 cure = "write the result into the last parameter"
-                yield self.report(file, at, message, cure, function=function)
+                yield self.report(file, at, message, cure)
 
 
 Misfit = tuple[ast.AST, str, str]

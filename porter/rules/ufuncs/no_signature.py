@@ -95,5 +95,4 @@ class UfuncWithoutSignature(Rule):
                 function.decorator,
                 f"CUDA ufunc `{function.name}` has no signature",
                 'add the types, for example ["float32(float32, float32)"]',
-                function=function,
             )

@@ -132,11 +132,11 @@ class UnsupportedInDeviceUfunc(Rule):
                 called = file.called(node.func, name)
                 message = f"{called} is not available on the device"
                 fix = replacement(file, function, node, short) if short != name else None
-                yield self.report(file, node.func, message, cure, function=function, fix=fix)
+                yield self.report(file, node.func, message, cure, fix=fix)
             elif short != name and _needs_array(function, short, node):
                 message = f"{file.called(node.func, name)} takes arrays only on the device"
                 cure = "compute it outside and pass it in, or use @guvectorize"
-                yield self.report(file, node.func, message, cure, function=function)
+                yield self.report(file, node.func, message, cure)
 
 
 def _needs_array(function: Function, name: str, call: ast.Call) -> bool:

@@ -99,5 +99,4 @@ class UfuncResult(Rule):
             at,
             f"ufunc `{function.name}` returns {what}",
             "return one number, or use @guvectorize for several outputs",
-            function=function,
         )

@@ -121,6 +121,28 @@ def stored(nodes: Iterable[ast.AST]) -> set[str]:
     return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
+def uses_of(name: str, nodes: Iterable[ast.AST]) -> list[ast.Name]:
+    """Every node among some that is this name, read or bound."""
+    return [n for n in nodes if isinstance(n, ast.Name) and n.id == name]
+
+
+def assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
+    """Name and value of each plain assignment to a name among some nodes."""
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            yield from ((t.id, node.value) for t in node.targets if isinstance(t, ast.Name))
+
+
+def is_text(node: ast.expr) -> bool:
+    """Whether an expression is a literal string."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def keyword(call: ast.Call, name: str) -> ast.expr | None:
+    """What a call gives for a keyword."""
+    return next((k.value for k in call.keywords if k.arg == name), None)
+
+
 class PyFile:
     """A parsed file; raises `SyntaxError` or `ValueError` when the text is not Python."""
 
@@ -197,16 +219,6 @@ class PyFile:
         above = [full for at, full in entries if at <= line]
         return above[-1] if above else entries[0][1]
 
-    def alias(self, full: str) -> str | None:
-        """The name under which a module is imported at the top of the file."""
-        for node in self.tree.body:
-            names = node.names if isinstance(node, (ast.Import, ast.ImportFrom)) else []
-            module = getattr(node, "module", None)
-            for a in names:
-                if full == (f"{module}.{a.name}" if module else a.name):
-                    return a.asname or a.name
-        return None
-
     def qualified(self, node: ast.AST, function: Function | None = None) -> str | None:
         """`np.linalg.norm` as "numpy.linalg.norm"; None when its root is not an import."""
         parts: list[str] = []
@@ -220,6 +232,10 @@ class PyFile:
             return None
         root = self.imported(at.id, at.lineno)
         return ".".join([root, *reversed(parts)]) if root else None
+
+    def callee(self, node: ast.AST | None, function: Function | None = None) -> str:
+        """The dotted name of what a call calls; empty when unknown, or where there is no call."""
+        return (self.qualified(node.func, function) or "") if isinstance(node, ast.Call) else ""
 
     def called(self, node: ast.expr, full: str) -> str:
         """A called function as messages name it: as written, and from where if that is bare."""

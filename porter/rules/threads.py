@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from porter.rules.model import Function, Kind, PyFile
+from porter.rules.model import Function, Kind, PyFile, assigned
 
 THREAD = ("numba.cuda.grid", "numba.cuda.threadIdx", "numba.cuda.blockIdx", "numba.cuda.laneid")
 _IN_BLOCK = ("numba.cuda.grid", "numba.cuda.threadIdx", "numba.cuda.laneid")
@@ -78,18 +78,21 @@ class Threads:
         return self._memory("numba.cuda.shared", "numba.cuda.local", "numba.cuda.const")
 
     @cached_property
+    def shared_arrays(self) -> set[str]:
+        """Names bound to memory that the threads of a block share."""
+        return self._memory("numba.cuda.shared")
+
+    @cached_property
     def local_arrays(self) -> set[str]:
         """Names bound to memory of which each thread has its own."""
         return self._memory("numba.cuda.local")
 
     def _memory(self, *kinds: str) -> set[str]:
-        found = set()
-        for node in self.function.nodes:
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
-                name = self.file.qualified(node.value.func, self.function) or ""
-                if name.startswith(kinds):
-                    found |= {t.id for t in node.targets if isinstance(t, ast.Name)}
-        return found
+        return {
+            name
+            for name, value in assigned(self.function.nodes)
+            if self.file.callee(value, self.function).startswith(kinds)
+        }
 
     @cached_property
     def names(self) -> set[str]:
@@ -105,6 +108,16 @@ class Threads:
                         tainted |= {at.base} if at and at.base in self.local_arrays else set()
             if len(tainted) == before:
                 return tainted
+
+    def bound_to(self, accepts: Callable[[ast.expr], bool]) -> set[str]:
+        """Names that an assignment, of a tuple too, binds to such a value."""
+        return {
+            name
+            for node in self.function.nodes
+            if isinstance(node, ast.Assign) and accepts(node.value)
+            for target in node.targets
+            for name in _target_names(target)
+        }
 
     @property
     def uses_index(self) -> bool:
@@ -178,13 +191,16 @@ class Threads:
             yield from _early_exits(parent, child)
             child, parent = parent, self.parents.get(parent)
 
-    def loops(self, node: ast.AST) -> Iterator[ast.For]:
-        """The `for` loops around a node."""
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What a node stands in, from the inside to the body of the function."""
         at = self.parents.get(node)
         while at is not None and at is not self.function.node:
-            if isinstance(at, ast.For):
-                yield at
+            yield at
             at = self.parents.get(at)
+
+    def loops(self, node: ast.AST) -> Iterator[ast.For]:
+        """The `for` loops around a node."""
+        return (at for at in self.around(node) if isinstance(at, ast.For))
 
 
 def _early_exits(parent: ast.AST, child: ast.AST) -> Iterator[ast.expr]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
 from porter.rules.kernels.arrays import array_names
-from porter.rules.model import Function, PyFile
+from porter.rules.model import Function, PyFile, is_text
 
 
 class PrintInKernel(Rule):
@@ -113,19 +113,15 @@ class PrintInKernel(Rule):
 
 
 def _offences(node: ast.AST, arrays: set[str]) -> Iterator[tuple[ast.AST, str]]:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_text(node.left):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and is_text(node.left):
         yield node, "a string formatted with `%`"
     if not isinstance(node, ast.Call):
         return
     func = node.func
-    if isinstance(func, ast.Attribute) and func.attr == "format" and _is_text(func.value):
+    if isinstance(func, ast.Attribute) and func.attr == "format" and is_text(func.value):
         yield node, "a string formatted with `.format`"
     if isinstance(func, ast.Name) and func.id == "print":
         yield from ((k, f"with `{k.arg}=`") for k in node.keywords[:1])
         for argument in node.args:
             if isinstance(argument, ast.Name) and argument.id in arrays:
                 yield argument, f"the array `{argument.id}`"
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
-from porter.rules.model import ON_DEVICE, Function, Kind, PyFile
+from porter.rules.model import ON_DEVICE, Function, Kind, PyFile, assigned, keyword
 
 _ARRAYS = {"numba.cuda.shared.array": "shared", "numba.cuda.local.array": "local"}
 _RUN_TIME = ("shape", "size", "strides", "nbytes", "itemsize", "x", "y", "z")
@@ -137,7 +137,7 @@ class DynamicSize(Rule):
             memory = _memory(file, function, node)
             if memory is None or not isinstance(node, ast.Call):
                 continue
-            shape = node.args[0] if node.args else _keyword(node, "shape")
+            shape = node.args[0] if node.args else keyword(node, "shape")
             for size in shape.elts if isinstance(shape, ast.Tuple) else [shape]:
                 if size is not None and _computed(function, size):
                     yield self.report(
@@ -154,12 +154,7 @@ class DynamicSize(Rule):
 
 
 def _memory(file: PyFile, function: Function, node: ast.AST) -> str | None:
-    name = file.qualified(node.func, function) if isinstance(node, ast.Call) else None
-    return _ARRAYS.get(name or "")
-
-
-def _keyword(call: ast.Call, name: str) -> ast.expr | None:
-    return next((k.value for k in call.keywords if k.arg == name), None)
+    return _ARRAYS.get(file.callee(node, function))
 
 
 def _computed(function: Function, size: ast.expr, follow: bool = True) -> bool:
@@ -168,7 +163,7 @@ def _computed(function: Function, size: ast.expr, follow: bool = True) -> bool:
         if size.id in function.parameters:
             # a device function may be given a literal, which Numba passes on as a constant
             return function.kind is Kind.KERNEL
-        values = _values(function, size.id) if follow else []
+        values = [v for n, v in assigned(function.nodes) if n == size.id] if follow else []
         return any(_computed(function, v, follow=False) for v in values)
     if isinstance(size, ast.BinOp):
         return any(isinstance(n, ast.Name) for n in ast.walk(size))
@@ -187,14 +182,3 @@ def _global(function: Function, node: ast.Attribute) -> bool:
     if isinstance(root, ast.Name):
         return root.id not in function.local_names
     return not (isinstance(root, ast.Attribute) and root.attr in ("blockDim", "gridDim"))
-
-
-def _values(function: Function, name: str) -> list[ast.expr]:
-    """What the plain assignments of the body give a local name."""
-    return [
-        n.value
-        for n in function.nodes
-        if isinstance(n, ast.Assign)
-        for t in n.targets
-        if isinstance(t, ast.Name) and t.id == name
-    ]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from porter.rules.model import FUNCTIONS, Function, Kind, PyFile
+from porter.rules.model import Function, Kind, PyFile, keyword, uses_of, walk_own
 from porter.rules.words import words
 
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
@@ -69,10 +69,15 @@ def launches(file: PyFile) -> tuple[Launch, ...]:
     return tuple(launch for scope in scopes(file) for launch in _launches(file, scope))
 
 
+def launches_of(file: PyFile, function: Function) -> list[Launch]:
+    """The launches of one kernel."""
+    return [x for x in launches(file) if x.kernel is function]
+
+
 def handed_on(file: PyFile, function: Function) -> bool:
     """Whether the function may be called on the device or launched elsewhere: it calls itself,
     or is passed on as a value, and no launch here says that it is a kernel."""
-    if any(x.kernel is function for x in launches(file)):
+    if launches_of(file, function):
         return False
     heads = {
         id(n.value) for n in ast.walk(file.tree) if isinstance(n, (ast.Subscript, ast.Attribute))
@@ -83,9 +88,8 @@ def handed_on(file: PyFile, function: Function) -> bool:
         if isinstance(n, ast.Call) and not _within(function, n)
     }
     return any(
-        isinstance(n, ast.Name) and n.id == function.node.name and isinstance(n.ctx, ast.Load)
-        for n in ast.walk(file.tree)
-        if id(n) not in heads and id(n) not in called
+        isinstance(n.ctx, ast.Load) and id(n) not in heads and id(n) not in called
+        for n in uses_of(function.node.name, ast.walk(file.tree))
     )
 
 
@@ -102,14 +106,7 @@ def scopes(file: PyFile) -> list[Scope]:
 @lru_cache(maxsize=256)
 def own_nodes(scope: Scope) -> tuple[ast.AST, ...]:
     """The nodes of a scope in source order, nested functions and classes left out."""
-    found: list[ast.AST] = []
-    stack: list[ast.AST] = list(reversed(scope.body))
-    while stack:
-        node = stack.pop()
-        found.append(node)
-        if not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
-            stack += reversed(list(ast.iter_child_nodes(node)))
-    return tuple(found)
+    return tuple(n for s in scope.body for n in walk_own(s))
 
 
 def _launches(file: PyFile, scope: Scope) -> Iterator[Launch]:
@@ -268,7 +265,7 @@ class Values:
         short = name.removeprefix("numpy.").removeprefix("numba.cuda.").removeprefix("cupy.")
         if short in _LIKE and node.args:
             return self.shape(node.args[0], depth)
-        shape = node.args[0] if node.args else _keyword(node, "shape")
+        shape = node.args[0] if node.args else keyword(node, "shape")
         if short not in _SIZED or shape is None or (short == "arange" and len(node.args) > 1):
             return None
         return self.axes(shape, depth)
@@ -293,10 +290,6 @@ class Values:
         """The product of a shape, a grid or a block: an integer or a tuple of them."""
         parts = self.axes(node, depth)
         return math.prod(parts) if parts is not None else None
-
-
-def _keyword(call: ast.Call, name: str) -> ast.expr | None:
-    return next((k.value for k in call.keywords if k.arg == name), None)
 
 
 def _parameters(scope: Scope) -> list[str]:

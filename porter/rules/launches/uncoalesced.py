@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
-from porter.rules.launches.sites import Values, launches
+from porter.rules.launches.sites import Values, launches_of
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.threads import element
 
@@ -146,8 +146,7 @@ def _wide(file: PyFile, function: Function) -> bool:
     """Whether this file launches the kernel, in blocks that it shows to be wider than one."""
     blocks = [
         Values(file, x.scope).axes(x.block) or _first(Values(file, x.scope), x.block)
-        for x in launches(file)
-        if x.kernel is function
+        for x in launches_of(file, function)
     ]
     return bool(blocks) and all(block and block[0] > 1 for block in blocks)
 

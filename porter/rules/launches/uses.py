@@ -8,7 +8,8 @@ from functools import lru_cache
 
 from porter.rules.model import Function
 
-_FACTS = ("shape", "size", "ndim", "dtype", "strides", "nbytes", "itemsize")
+#: attributes of an array that say nothing of its elements
+FACTS = ("shape", "size", "ndim", "dtype", "strides", "nbytes", "itemsize")
 
 
 @dataclass
@@ -49,7 +50,7 @@ def uses(function: Function) -> dict[str, Use]:
 def _add(use: Use, node: ast.Name, parents: dict[ast.AST, ast.AST]) -> None:
     at: ast.AST = node
     parent = parents.get(at)
-    if isinstance(parent, ast.Attribute) and parent.attr in _FACTS:
+    if isinstance(parent, ast.Attribute) and parent.attr in FACTS:
         return
     if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and at in parent.args:
         use.escapes |= parent.func.id != "len"

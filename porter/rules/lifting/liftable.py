@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
 from porter.rules.lifting.loops import (
+    counts,
     falls_back,
     obstacle,
     only_numbers,
@@ -177,7 +178,7 @@ class LiftableLoop(Rule):
         outer = list(outer_loops(function))
         # most functions have no loops, and looking at all of their calls takes time
         if function.kind is Kind.PLAIN:
-            outer = [loop for loop in outer if _counts(loop)]
+            outer = [loop for loop in outer if counts(loop)]
         call = falls_back(file, function) if outer else None
         if call is None:
             return
@@ -205,10 +206,4 @@ def _certain(file: PyFile, function: Function, loop: ast.For | ast.While) -> boo
     compile, all of the loop has to be known, since most such loops are about objects."""
     if obstacle(file, function, loop) is not None:
         return False
-    return function.kind is not Kind.PLAIN or (_counts(loop) and all_compiles(file, function, loop))
-
-
-def _counts(loop: ast.For | ast.While) -> bool:
-    """Whether a loop runs over numbers."""
-    call = loop.iter if isinstance(loop, ast.For) else None
-    return isinstance(call, ast.Call) and ast.unparse(call.func) in ("range", "prange")
+    return function.kind is not Kind.PLAIN or (counts(loop) and all_compiles(file, function, loop))

@@ -75,14 +75,16 @@ def only_numbers(file: PyFile, function: Function, loop: ast.For | ast.While) ->
     loops = [loop, *(n for n in inside if isinstance(n, (ast.For, ast.While)))]
     bases = {at.base for n in inside if (at := element(n)) is not None}
     rebound = stored(function.nodes) & set(function.parameters)
-    if not all(isinstance(x, ast.For) and _counts(x.iter) for x in loops) or bases & rebound:
+    if not all(map(counts, loops)) or bases & rebound:
         # elements of something that is no longer what was passed in, or of a dict
         return False
     return all(_numeric(file, function, n) for s in nodes for n in walk_own(s))
 
 
-def _counts(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("range", "prange")
+def counts(loop: ast.For | ast.While) -> bool:
+    """Whether a loop runs over numbers."""
+    call = loop.iter if isinstance(loop, ast.For) else None
+    return isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("range", "prange")
 
 
 def _numeric(file: PyFile, function: Function, node: ast.AST) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections import Counter
 
 from porter.numpy_functions import known
-from porter.rules.model import Function, PyFile
+from porter.rules.model import Function, PyFile, assigned
 from porter.rules.words import words
 
 _ONLY_ARRAYS = words("shape ndim dtype strides itemsize nbytes T")
@@ -32,10 +32,7 @@ def certain_arrays(file: PyFile, function: Function) -> set[str]:
 
 def _made(file: PyFile, function: Function) -> set[str]:
     return {
-        t.id
-        for node in function.nodes
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-        for t in node.targets
-        if isinstance(t, ast.Name)
-        and known(file.qualified(node.value.func, function) or "").creates
+        name
+        for name, value in assigned(function.nodes)
+        if isinstance(value, ast.Call) and known(file.callee(value, function)).creates
     }

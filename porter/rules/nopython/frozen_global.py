@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
 from porter.rules.base import Rule
-from porter.rules.model import COMPILED, FUNCTIONS, Function, PyFile
+from porter.rules.model import COMPILED, FUNCTIONS, Function, PyFile, stored
 
 
 class FrozenGlobal(Rule):
@@ -156,8 +156,7 @@ def _assigned_globals(file: PyFile) -> dict[str, ast.AST]:
 def _at_module(file: PyFile, name: str) -> bool:
     """Whether the module itself gives the global a plain value, and it is no function."""
     return name not in file.by_name and any(
-        isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
+        name in stored(ast.walk(s))
         for s in file.tree.body
         if not isinstance(s, (*FUNCTIONS, ast.ClassDef))
-        for n in ast.walk(s)
     )

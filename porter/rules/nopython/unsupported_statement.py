@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
-from porter.rules.model import Function, Kind, PyFile
+from porter.rules.model import Function, Kind, PyFile, is_text
 from porter.rules.nopython.calls import in_objmode, is_objmode
 
 
@@ -209,19 +209,15 @@ def _text(file: PyFile, node: ast.AST) -> Iterator[tuple[ast.AST, str, str]]:
     plain = "use an f-string without a format specification, or format outside"
     if isinstance(node, ast.FormattedValue) and (node.format_spec or node.conversion != -1):
         yield node.value, "a format specification in an f-string", plain
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and _is_text(node.left):
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and is_text(node.left):
         yield node, "`%` formatting of a string", plain
     elif isinstance(node, ast.Call):
         func = node.func
-        if isinstance(func, ast.Attribute) and func.attr == "format" and _is_text(func.value):
+        if isinstance(func, ast.Attribute) and func.attr == "format" and is_text(func.value):
             yield node, "`.format` of a string", plain
         elif isinstance(func, ast.Name) and func.id == "print" and node.keywords:
             if "print" not in file.by_name:
                 yield node, "`print` with keywords", "leave the keywords out"
-
-
-def _is_text(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def _handler(file: PyFile, node: ast.ExceptHandler) -> Iterator[tuple[ast.AST, str, str]]:

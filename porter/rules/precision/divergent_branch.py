@@ -173,14 +173,9 @@ def _shrinks(threads: Threads, branch: ast.If, divisor: ast.expr) -> bool:
     if branch.orelse or isinstance(divisor, ast.Constant):
         return False
     names = {n.id for n in ast.walk(divisor) if isinstance(n, ast.Name)}
-    at = threads.parents.get(branch)
-    while at is not None and not isinstance(at, (ast.For, ast.While)):
-        at = threads.parents.get(at)
-    if at is None:
-        return False
-    changed = stored(walk_own(at)) & set(names)
+    loop = next((n for n in threads.around(branch) if isinstance(n, (ast.For, ast.While))), None)
     stores = any(w.element.base in threads.own_arrays for w in threads.writes)
-    return bool(changed) and stores
+    return loop is not None and not names.isdisjoint(stored(walk_own(loop))) and stores
 
 
 def _reads(threads: Threads, test: ast.expr) -> bool:

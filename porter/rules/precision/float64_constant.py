@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Fix, Severity
 from porter.rules.base import Rule
+from porter.rules.imports import module_name
 from porter.rules.model import Function, Kind, PyFile, stored
 from porter.rules.precision.launched import float32_parameters
 from porter.rules.words import words
@@ -224,7 +225,7 @@ def _fix(file: PyFile, function: Function, array: str | None, constant: ast.expr
     text, span = file.code(constant), file.span(constant)
     if array is not None and array not in stored(function.nodes):
         return Fix(span, f"{array}.dtype.type({text})", safe=False)
-    numpy = file.alias("numpy")
+    numpy = module_name(file, "numpy")
     if numpy is None or numpy in function.local_names:
         return None
     return Fix(span, f"{numpy}.float32({text})", safe=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from porter.rules.launches.sites import Launch, Values, launches
-from porter.rules.model import Function, PyFile
+from porter.rules.launches.sites import Launch, Values, launches_of
+from porter.rules.model import Function, PyFile, keyword
 from porter.rules.words import words
 
 _NAMES = {"f4": "float32", "single": "float32", "f8": "float64", "double": "float64"}
@@ -18,8 +18,7 @@ _SAME = words("copy reshape ravel flatten")
 def float32_parameters(file: PyFile, function: Function) -> list[str]:
     """The parameters that every launch gives a float32 array; empty unless all that any launch
     passes is known and no other floating type is among it."""
-    mine = [x for x in launches(file) if x.kernel is function]
-    rows = [_row(file, launch) for launch in mine]
+    rows = [_row(file, launch) for launch in launches_of(file, function)]
     if not rows or any(None in row or set(row) & {"float16", "float64"} for row in rows):
         return []
     named = zip(function.parameters, *rows, strict=False)
@@ -50,7 +49,7 @@ def _dtype(file: PyFile, values: Values, node: ast.expr | None, depth: int = 0) 
     method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     full = file.qualified(node.func) or ""
     name = full.removeprefix("numpy.").removeprefix("numba.cuda.").removeprefix("cupy.")
-    given = next((k.value for k in node.keywords if k.arg == "dtype"), None)
+    given = keyword(node, "dtype")
     if method == "astype" and not full:
         return _named(file, node.args[0] if node.args else given)
     if method in _SAME and not full and isinstance(node.func, ast.Attribute):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
 from porter.rules.base import Rule
-from porter.rules.model import Function, PyFile
+from porter.rules.model import Function, PyFile, uses_of
 from porter.rules.precision.timers import Timing, compiled, timings
 
 #: how code says that it measures the compilation on purpose
@@ -185,8 +185,8 @@ def _first(file: PyFile, function: Function, call: ast.Call) -> bool:
     """Whether no other call of a function may come before this one."""
     here = file.function_at(call)
     name = function.node.name
-    for node in ast.walk(file.tree):
-        if not (isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)):
+    for node in uses_of(name, ast.walk(file.tree)):
+        if not isinstance(node.ctx, ast.Load):
             continue
         inside = call.lineno <= node.lineno <= (call.end_lineno or call.lineno)
         if not inside and (file.function_at(node) != here or node.lineno < call.lineno):

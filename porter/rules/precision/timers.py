@@ -9,7 +9,6 @@ from functools import lru_cache
 
 from porter.rules.launches.sites import Scope, launches, own_nodes, scopes
 from porter.rules.model import Function, Kind, PyFile
-from porter.rules.transfers.scopes import call_name
 
 _CLOCKS = (
     "time.time",
@@ -74,14 +73,14 @@ def _started(file: PyFile, statement: ast.stmt) -> str | None:
     """The name of `t = time.time()`."""
     if not (isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)):
         return None
-    return statement.targets[0].id if call_name(file, statement.value) in _CLOCKS else None
+    return statement.targets[0].id if file.callee(statement.value) in _CLOCKS else None
 
 
 def _stopped(file: PyFile, block: list[ast.stmt], at: int, starts: dict[str, int]) -> int | None:
     """Where the time began that a statement stops: `clock() - t`, or a reading from which
     `t` is subtracted below."""
     statement = block[at]
-    if not any(call_name(file, c) in _CLOCKS for c in _calls(statement)):
+    if not any(file.callee(c) in _CLOCKS for c in _calls(statement)):
         return None
     end = _started(file, statement)
     for node in (n for s in block[at:] for n in ast.walk(s)):
@@ -90,7 +89,7 @@ def _stopped(file: PyFile, block: list[ast.stmt], at: int, starts: dict[str, int
         if not (isinstance(node.right, ast.Name) and node.right.id in starts):
             continue
         left = node.left
-        direct = call_name(file, left) in _CLOCKS and left in list(ast.walk(statement))
+        direct = file.callee(left) in _CLOCKS and left in list(ast.walk(statement))
         if direct or (isinstance(left, ast.Name) and left.id == end):
             return starts[node.right.id]
     return None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator
+from functools import partial
 from itertools import zip_longest
 
 from porter.diagnostics import Diagnostic
 from porter.rules.base import Rule
-from porter.rules.launches.sites import Launch, Values, launches
-from porter.rules.model import Function, Kind, PyFile
+from porter.rules.launches.sites import Launch, Values, launches_of
+from porter.rules.model import Function, Kind, PyFile, assigned
 from porter.rules.races.guard import guard
 from porter.rules.threads import Element, Threads, element
 
@@ -273,13 +274,7 @@ class MissingGuard(Rule):
 
 def _positions(threads: Threads) -> set[str]:
     """Names bound to a position in the grid: cuda.grid, or block and thread index combined."""
-    found: set[str] = set()
-    for node in threads.function.nodes:
-        if isinstance(node, ast.Assign) and _is_position(threads, node.value):
-            for target in node.targets:
-                names = target.elts if isinstance(target, ast.Tuple) else [target]
-                found |= {n.id for n in names if isinstance(n, ast.Name)}
-    return found
+    return threads.bound_to(partial(_is_position, threads))
 
 
 def _is_position(threads: Threads, value: ast.expr) -> bool:
@@ -296,11 +291,7 @@ def _is_position(threads: Threads, value: ast.expr) -> bool:
 def _combines(threads: Threads, value: ast.BinOp) -> bool:
     """`tx + ty * bw` with names that stand for the thread, the block and its width."""
     roots: set[str] = set()
-    bound = {
-        n.targets[0].id: threads.file.code(n.value)
-        for n in threads.function.nodes
-        if isinstance(n, ast.Assign) and isinstance(n.targets[0], ast.Name)
-    }
+    bound = {n: threads.file.code(value) for n, value in assigned(threads.function.nodes)}
     for n in ast.walk(value):
         text = bound.get(n.id, "") if isinstance(n, ast.Name) else ""
         text = threads.file.code(n) if isinstance(n, ast.Attribute) else text
@@ -343,11 +334,10 @@ def _guarded(threads: Threads, tests: set[str]) -> set[str]:
     guarded = set(tests)
     while True:
         more = {
-            name
-            for node in threads.function.nodes
-            if isinstance(node, ast.Assign)
-            and guarded & {t.id for t in node.targets if isinstance(t, ast.Name)}
-            for name in _atoms(node.value)
+            atom
+            for name, value in assigned(threads.function.nodes)
+            if name in guarded
+            for atom in _atoms(value)
         }
         if more <= guarded:
             return guarded
@@ -357,14 +347,10 @@ def _guarded(threads: Threads, tests: set[str]) -> set[str]:
 def _limited(threads: Threads, name: str, guarded: set[str], limits: set[str]) -> bool:
     """Whether all that differs between threads in a position is limited by some condition."""
     guarded = guarded | _guarded(threads, limits)
-    for node in threads.function.nodes:
-        if not isinstance(node, ast.Assign):
-            continue
-        if name not in {t.id for t in node.targets if isinstance(t, ast.Name)}:
-            continue
+    for value in (v for n, v in assigned(threads.function.nodes) if n == name):
         differs = {
             atom
-            for n in ast.walk(node.value)
+            for n in ast.walk(value)
             if isinstance(n, (ast.Name, ast.Attribute)) and threads.varies(n)
             for atom in _atoms(n)
             if atom in threads.names or "Idx." in atom
@@ -377,7 +363,7 @@ def _limited(threads: Threads, name: str, guarded: set[str], limits: set[str]) -
 def _covered(file: PyFile, function: Function, at: Element, axis: int) -> bool:
     """Whether no launch in the file has more threads than the array has elements."""
     position = function.parameters.index(at.base)
-    mine = [x for x in launches(file) if x.kernel is function]
+    mine = launches_of(file, function)
     return bool(mine) and all(_fits(file, x, position, axis) for x in mine)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Fix, Span
+from porter.rules.model import uses_of
 from porter.rules.threads import Element, Threads
 
 
@@ -33,11 +34,8 @@ def _waits(threads: Threads) -> bool:
 
 def _binding(threads: Threads, name: str) -> ast.stmt | None:
     """The one statement of the body, in no branch or loop, that binds a name."""
-    stores = [
-        n
-        for n in threads.function.nodes
-        if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store)
-    ]
+    uses = uses_of(name, threads.function.nodes)
+    stores = [n for n in uses if isinstance(n.ctx, ast.Store)]
     if len(stores) != 1:
         return None
     body = threads.function.node.body

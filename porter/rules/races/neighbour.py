@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
-from porter.rules.model import Function, Kind, PyFile
+from porter.rules.model import Function, Kind, PyFile, assigned
 from porter.rules.threads import Element, Threads, Write, element
 
 _THREADS = ("numba.cuda.threadIdx",)
@@ -177,16 +179,10 @@ def _waits(file: PyFile, function: Function) -> bool:
 
 def _positions(threads: Threads) -> set[str]:
     """Names bound once, to consecutive numbers in neighbouring threads."""
-    bound: dict[str, int] = {}
-    found: set[str] = set()
-    for node in threads.function.nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound[node.id] = bound.get(node.id, 0) + 1
-        if isinstance(node, ast.Assign) and _consecutive(threads, node.value):
-            for target in node.targets:
-                names = target.elts if isinstance(target, ast.Tuple) else [target]
-                found |= {n.id for n in names if isinstance(n, ast.Name)}
-    return {name for name in found if bound.get(name) == 1}
+    nodes = threads.function.nodes
+    bound = Counter(n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+    found = threads.bound_to(partial(_consecutive, threads))
+    return {name for name in found if bound[name] == 1}
 
 
 def _consecutive(threads: Threads, value: ast.expr) -> bool:
@@ -204,12 +200,7 @@ def _thread(threads: Threads, node: ast.expr) -> bool:
         return name in _THREADS
     if not isinstance(node, ast.Name):
         return False
-    values = [
-        n.value
-        for n in threads.function.nodes
-        if isinstance(n, ast.Assign)
-        and any(isinstance(t, ast.Name) and t.id == node.id for t in n.targets)
-    ]
+    values = [value for n, value in assigned(threads.function.nodes) if n == node.id]
     return len(values) == 1 and isinstance(values[0], ast.Attribute) and _thread(threads, values[0])
 
 

@@ -111,7 +111,7 @@ class MissingBarrier(Rule):
         if function.kind not in ON_DEVICE:
             return
         threads = Threads(file, function, unknown_differs=False)
-        shared = _shared(file, function)
+        shared = threads.shared_arrays
         if not shared or any(_may_wait(file, function, n) for n in function.nodes):
             return
         written: dict[str, ast.Subscript] = {}
@@ -132,18 +132,6 @@ class MissingBarrier(Rule):
                     notes=[(first, "written here")],
                 )
                 return
-
-
-def _shared(file: PyFile, function: Function) -> set[str]:
-    return {
-        t.id
-        for n in function.nodes
-        if isinstance(n, ast.Assign)
-        and isinstance(n.value, ast.Call)
-        and file.qualified(n.value.func, function) == "numba.cuda.shared.array"
-        for t in n.targets
-        if isinstance(t, ast.Name)
-    }
 
 
 def _may_wait(file: PyFile, function: Function, node: ast.AST) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
-from porter.rules.launches.sites import Values, handed_on, launches
-from porter.rules.model import Function, Kind, PyFile
+from porter.rules.launches.sites import Values, handed_on, launches_of
+from porter.rules.model import Function, Kind, PyFile, stored
 from porter.rules.threads import THREAD, Threads, Write
 
 
@@ -195,7 +195,7 @@ class SameElement(Rule):
         threads = Threads(file, function)
         shared = set(function.parameters)
         asks = _asks(file, function)
-        launched = any(x.kernel is function for x in launches(file))
+        launched = bool(launches_of(file, function))
         if not asks and handed_on(file, function):
             return
         for write in threads.writes:
@@ -226,13 +226,8 @@ def _asks(file: PyFile, function: Function) -> bool:
 
 def _stepped(threads: Threads, write: Write) -> bool:
     """Whether a loop around the store goes over the elements."""
-    stepped: set[str] = set()
-    at = threads.parents.get(write.statement)
-    while at is not None and at is not threads.function.node:
-        if isinstance(at, (ast.For, ast.While)):
-            names = [n for n in ast.walk(at) if isinstance(n, ast.Name)]
-            stepped |= {n.id for n in names if isinstance(n.ctx, ast.Store)}
-        at = threads.parents.get(at)
+    around = [at for at in threads.around(write.statement) if isinstance(at, (ast.For, ast.While))]
+    stepped = {name for loop in around for name in stored(ast.walk(loop))}
     return any(
         isinstance(n, ast.Name) and n.id in stepped
         for i in write.element.indices
@@ -265,7 +260,7 @@ def _selects(threads: Threads, test: ast.expr) -> bool:
 
 
 def _single_thread(file: PyFile, function: Function) -> bool:
-    mine = [x for x in launches(file) if x.kernel is function]
+    mine = launches_of(file, function)
     totals = [
         (v.product(x.grid), v.product(x.block)) for x in mine for v in [Values(file, x.scope)]
     ]

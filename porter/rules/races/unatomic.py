@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
-from porter.rules.model import Function, Kind, PyFile
+from porter.rules.model import Function, Kind, PyFile, assigned
 from porter.rules.threads import Threads, Write, element
 
 _ATOMICS: dict[object, str] = {
@@ -139,9 +139,9 @@ class SharedAccumulation(Rule):
 def _loaded(threads: Threads) -> set[str]:
     """Names computed from an element that depends on the thread."""
     found: set[str] = set()
-    for node in threads.function.nodes:
-        if isinstance(node, ast.Assign) and _loads(threads, node.value, found):
-            found |= {t.id for t in node.targets if isinstance(t, ast.Name)}
+    for name, value in assigned(threads.function.nodes):
+        if _loads(threads, value, found):
+            found.add(name)
     return found
 
 

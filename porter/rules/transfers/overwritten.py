@@ -9,13 +9,17 @@ from porter.diagnostics import Diagnostic, Fix, Severity
 from porter.rules.base import Rule
 from porter.rules.launches.sites import Launch, Scope, own_nodes, scopes
 from porter.rules.launches.uses import parameter, uses
-from porter.rules.model import Function, PyFile
+from porter.rules.model import Function, PyFile, uses_of
 from porter.rules.threads import Threads
-from porter.rules.transfers.scopes import assigned, call_name, scope_launches
+from porter.rules.transfers.scopes import (
+    asked_for_facts,
+    assigned,
+    loads,
+    scope_launches,
+)
 
 _UNSET = ("numpy.empty", "numpy.empty_like")
 _FILLED = ("numpy.zeros", "numpy.zeros_like", "numpy.ones", "numpy.ones_like", "numpy.full")
-_FACTS = ("shape", "size", "ndim", "dtype", "nbytes")
 
 
 class OverwrittenCopy(Rule):
@@ -175,7 +179,7 @@ class OverwrittenCopy(Rule):
             return
         for scope in scopes(file):
             for name, value, line in assigned(scope):
-                if call_name(file, value) != "numba.cuda.to_device":
+                if file.callee(value) != "numba.cuda.to_device":
                     continue
                 assert isinstance(value, ast.Call)
                 if any(k.arg in ("copy", "to") for k in value.keywords):
@@ -198,14 +202,10 @@ def _made(file: PyFile, scope: Scope, copy: ast.Call) -> str:
     """The NumPy function that made a copied array, if it holds what that left in it."""
     source = copy.args[0] if copy.args else None
     if not isinstance(source, ast.Name):
-        name = call_name(file, source)
+        name = file.callee(source)
         return name if name in (*_UNSET, *_FILLED) else ""
-    values = [call_name(file, v) for n, v, _ in assigned(scope) if n == source.id]
-    bound = [
-        n
-        for n in own_nodes(scope)
-        if isinstance(n, ast.Name) and n.id == source.id and isinstance(n.ctx, ast.Store)
-    ]
+    values = [file.callee(v) for n, v, _ in assigned(scope) if n == source.id]
+    bound = [n for n in uses_of(source.id, own_nodes(scope)) if isinstance(n.ctx, ast.Store)]
     if len(values) != 1 or len(bound) != 1 or values[0] not in (*_UNSET, *_FILLED):
         return ""
     return values[0] if _untouched(scope, source, copy) else ""
@@ -213,25 +213,16 @@ def _made(file: PyFile, scope: Scope, copy: ast.Call) -> str:
 
 def _untouched(scope: Scope, source: ast.Name, copy: ast.Call) -> bool:
     """Whether nothing above the copy does more with the array than to ask for its facts."""
-    facts = {
-        id(n.value) for n in own_nodes(scope) if isinstance(n, ast.Attribute) and n.attr in _FACTS
-    }
+    facts = asked_for_facts(own_nodes(scope))
     return not any(
-        isinstance(n, ast.Name)
-        and n.id == source.id
-        and n is not source
-        and n.lineno <= copy.lineno
-        and isinstance(n.ctx, ast.Load)
-        and id(n) not in facts
-        for n in own_nodes(scope)
+        n is not source and n.lineno <= copy.lineno and id(n) not in facts
+        for n in loads(scope, source.id)
     )
 
 
 def _first(file: PyFile, scope: Scope, name: str, line: int) -> Launch | None:
     """The launch that is the first to use an array, and surely runs."""
-    used = [
-        n for n in own_nodes(scope) if isinstance(n, ast.Name) and n.id == name and n.lineno >= line
-    ]
+    used = [n for n in uses_of(name, own_nodes(scope)) if n.lineno >= line]
     bound = [n for n in used if isinstance(n.ctx, ast.Store)]
     for launch in scope_launches(file, scope):
         if launch.call.lineno < line:

@@ -6,7 +6,7 @@ import ast
 
 from porter.rules.launches.sites import Scope, own_nodes
 from porter.rules.model import PyFile
-from porter.rules.transfers.scopes import assigned, call_name
+from porter.rules.transfers.scopes import assigned
 
 _PINNED = ("numba.cuda.pinned_array", "numba.cuda.pinned_array_like")
 _SHARED = (
@@ -18,19 +18,19 @@ _SHARED = (
 
 def pinned(file: PyFile, scope: Scope) -> set[str]:
     """Names that are page-locked: made so, or inside `with cuda.pinned(...)`."""
-    found = {n for n, v, _ in assigned(scope) if call_name(file, v) in _PINNED}
+    found = {n for n, v, _ in assigned(scope) if file.callee(v) in _PINNED}
     for node in own_nodes(scope):
         if isinstance(node, (ast.With, ast.AsyncWith)):
             for item in node.items:
                 call = item.context_expr
-                if isinstance(call, ast.Call) and call_name(file, call) == "numba.cuda.pinned":
+                if isinstance(call, ast.Call) and file.callee(call) == "numba.cuda.pinned":
                     found |= {a.id for a in call.args if isinstance(a, ast.Name)}
     return found
 
 
 def shared(file: PyFile, scope: Scope) -> set[str]:
     """Names of arrays that host and device both reach."""
-    return {n for n, v, _ in assigned(scope) if call_name(file, v) in _SHARED}
+    return {n for n, v, _ in assigned(scope) if file.callee(v) in _SHARED}
 
 
 def stream_of(call: ast.Call, position: int) -> ast.expr | None:

@@ -10,10 +10,10 @@ from porter.diagnostics import Diagnostic
 from porter.rules.base import Rule
 from porter.rules.launches.sites import Launch, Scope, own_nodes, scopes
 from porter.rules.launches.uses import parameter, uses
-from porter.rules.model import PyFile
-from porter.rules.transfers.scopes import host_arrays, scope_launches
+from porter.rules.model import PyFile, uses_of
+from porter.rules.transfers.scopes import asked_for_facts, host_arrays, scope_launches
 
-_FACTS = ("shape", "size", "ndim", "dtype", "nbytes")
+_FOLDS = ("sum", "mean", "max", "min")
 _LOOKING = ("print", "len", "numpy.allclose", "numpy.array_equal", "numpy.testing")
 
 
@@ -194,9 +194,9 @@ def _argument(launch: Launch, name: str) -> ast.expr | None:
 
 def _unchanged(file: PyFile, nodes: Sequence[ast.AST], name: str) -> bool:
     """Whether the host does nothing here that might change an array: it is only looked at."""
-    fine: set[int] = set()
+    fine = asked_for_facts(nodes)
     for node in nodes:
-        if isinstance(node, ast.Attribute) and node.attr in (*_FACTS, "sum", "mean", "max", "min"):
+        if isinstance(node, ast.Attribute) and node.attr in _FOLDS:
             fine.add(id(node.value))
         elif isinstance(node, ast.Call):
             called = file.qualified(node.func) or file.code(node.func)
@@ -204,4 +204,4 @@ def _unchanged(file: PyFile, nodes: Sequence[ast.AST], name: str) -> bool:
                 fine |= {id(a) for a in node.args}
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
             fine.add(id(node.value))
-    return all(id(n) in fine for n in nodes if isinstance(n, ast.Name) and n.id == name)
+    return all(id(n) in fine for n in uses_of(name, nodes))

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from porter.diagnostics import Diagnostic
 from porter.rules.base import Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
-from porter.rules.model import PyFile
+from porter.rules.model import PyFile, uses_of
 from porter.rules.transfers.repeated import only_reads
 from porter.rules.transfers.scopes import (
     argument_names,
     assigned,
-    call_name,
     cuda_ufunc,
     device_arrays,
     host_arrays,
@@ -200,9 +199,7 @@ class RoundTrip(Rule):
             if value.func.attr != "copy_to_host" or value.args or not _once(scope, name):
                 continue
             for node in own_nodes(scope):
-                if call_name(file, node) != "numba.cuda.to_device" or not isinstance(
-                    node, ast.Call
-                ):
+                if file.callee(node) != "numba.cuda.to_device" or not isinstance(node, ast.Call):
                     continue
                 if node.args and node.args[0] is uses[0]:
                     yield self._found(file, uses[0], f"`{name}` comes from the device and goes"
@@ -232,18 +229,15 @@ class RoundTrip(Rule):
 
 def _once(scope: Scope, name: str) -> bool:
     """Whether a name is bound once, read once, and nothing else."""
-    uses = [n.ctx for n in own_nodes(scope) if isinstance(n, ast.Name) and n.id == name]
-    return sorted(type(c).__name__ for c in uses) == ["Load", "Store"]
+    uses = uses_of(name, own_nodes(scope))
+    return sorted(type(n.ctx).__name__ for n in uses) == ["Load", "Store"]
 
 
 def _used_between(scope: Scope, name: str, first: ast.Call, second: ast.Call) -> bool:
     inside = {id(n) for c in (first, second) for n in ast.walk(c)}
     return any(
-        isinstance(n, ast.Name)
-        and n.id == name
-        and id(n) not in inside
-        and first.lineno <= n.lineno <= second.lineno
-        for n in own_nodes(scope)
+        id(n) not in inside and first.lineno <= n.lineno <= second.lineno
+        for n in uses_of(name, own_nodes(scope))
     )
 
 
@@ -261,6 +255,5 @@ def _alone_in_loop(
             if isinstance(c, ast.Call) and isinstance(c.func, ast.Subscript)
             for n in ast.walk(c)
         }
-        others = [n for n in nodes if isinstance(n, ast.Name) and n.id == name]
-        return all(id(n) in launched for n in others)
+        return all(id(n) in launched for n in uses_of(name, nodes))
     return False

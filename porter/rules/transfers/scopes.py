@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from porter.rules.launches.sites import Launch, Scope, launches, own_nodes
-from porter.rules.model import Function, Kind, PyFile
+from porter.rules.launches.uses import FACTS
+from porter.rules.model import Function, Kind, PyFile, uses_of
 from porter.rules.words import words
 
 #: what certainly makes an array: `np.floor(x)` may be a number
@@ -32,11 +33,6 @@ _DEVICE = (
 )
 
 
-def call_name(file: PyFile, node: ast.AST | None) -> str:
-    """The dotted name of a called function, empty when unknown."""
-    return (file.qualified(node.func) or "") if isinstance(node, ast.Call) else ""
-
-
 def assigned(scope: Scope) -> Iterator[tuple[str, ast.expr, int]]:
     """Name, value and line of each plain assignment to a name."""
     for node in own_nodes(scope):
@@ -56,14 +52,14 @@ def host_arrays(file: PyFile, scope: Scope) -> set[str]:
 
 def device_arrays(file: PyFile, scope: Scope) -> set[str]:
     """Names that at some point stand for arrays on the device."""
-    return {n for n, v, _ in assigned(scope) if call_name(file, v).startswith(_DEVICE)}
+    return {n for n, v, _ in assigned(scope) if file.callee(v).startswith(_DEVICE)}
 
 
 def _is_host(file: PyFile, value: ast.expr) -> bool:
     method = value.func if isinstance(value, ast.Call) else None
     if isinstance(method, ast.Attribute) and method.attr in ("astype", "reshape", "copy"):
         return _is_host(file, method.value)
-    return call_name(file, value) in _HOST and _has_size(value)
+    return file.callee(value) in _HOST and _has_size(value)
 
 
 def _has_size(value: ast.expr) -> bool:
@@ -73,11 +69,12 @@ def _has_size(value: ast.expr) -> bool:
 
 def loads(scope: Scope, name: str) -> list[ast.Name]:
     """Every place of a scope that reads a name."""
-    return [
-        n
-        for n in own_nodes(scope)
-        if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load)
-    ]
+    return [n for n in uses_of(name, own_nodes(scope)) if isinstance(n.ctx, ast.Load)]
+
+
+def asked_for_facts(nodes: Iterable[ast.AST]) -> set[int]:
+    """What is asked for its shape or type there, and not for its elements, by `id`."""
+    return {id(n.value) for n in nodes if isinstance(n, ast.Attribute) and n.attr in FACTS}
 
 
 def scope_launches(file: PyFile, scope: Scope) -> list[Launch]:

@@ -10,7 +10,7 @@ from porter.rules.base import Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile
 from porter.rules.transfers.pinned import pinned, stream_of
-from porter.rules.transfers.scopes import assigned, call_name, host_arrays
+from porter.rules.transfers.scopes import assigned, host_arrays
 
 _COPIES = ("copy_to_host", "copy_to_device")
 _AS = ("numpy.asarray", "numpy.ascontiguousarray", "numpy.asfortranarray")
@@ -134,7 +134,7 @@ class UnpinnedCopy(Rule):
 
 def _given(file: PyFile, scope: Scope) -> set[str]:
     """Names that may stand for an array of the caller's: `np.asarray` returns what it gets."""
-    return {n for n, value, _ in assigned(scope) if call_name(file, value) in _AS}
+    return {n for n, value, _ in assigned(scope) if file.callee(value) in _AS}
 
 
 def _copies(file: PyFile, scope: Scope) -> Iterator[tuple[str, ast.Call, ast.expr]]:
@@ -143,7 +143,7 @@ def _copies(file: PyFile, scope: Scope) -> Iterator[tuple[str, ast.Call, ast.exp
         if not isinstance(node, ast.Call) or not node.args:
             continue
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-        if call_name(file, node) != "numba.cuda.to_device" and method not in _COPIES:
+        if file.callee(node) != "numba.cuda.to_device" and method not in _COPIES:
             continue
         if any(k.arg == "copy" for k in node.keywords):
             # `copy=False` takes the size and the type only

@@ -11,7 +11,7 @@ from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.launches.uses import parameter, uses
 from porter.rules.model import PyFile
 from porter.rules.transfers.pinned import pinned, shared, stream_of
-from porter.rules.transfers.scopes import scope_launches
+from porter.rules.transfers.scopes import asked_for_facts, scope_launches
 
 _WAITS = (
     "synchronize",
@@ -22,7 +22,6 @@ _WAITS = (
     "copy_to_host",
     "add_callback",
 )
-_FACTS = ("shape", "size", "ndim", "dtype", "nbytes", "strides")
 
 
 class ReadBeforeSync(Rule):
@@ -198,11 +197,9 @@ def _may_wait(file: PyFile, call: ast.Call) -> bool:
 
 def _looking(scope: Scope) -> set[int]:
     """Names of which only facts are asked, or which are handed to someone who may wait."""
-    found: set[int] = set()
+    found = asked_for_facts(own_nodes(scope))
     for node in own_nodes(scope):
-        if isinstance(node, ast.Attribute) and node.attr in _FACTS:
-            found.add(id(node.value))
-        elif isinstance(node, (ast.Return, ast.Yield)) and node.value is not None:
+        if isinstance(node, (ast.Return, ast.Yield)) and node.value is not None:
             if isinstance(node.value, (ast.Name, ast.Tuple)):
                 found |= {id(n) for n in ast.walk(node.value)}
         elif isinstance(node, ast.Call) and isinstance(node.func, (ast.Subscript, ast.Attribute)):

@@ -41,9 +41,14 @@ class Conflict:
 
 def conflict(name: str, bindings: frozenset[Binding]) -> Conflict | None:
     """The first two bindings of different kinds, in source order."""
-    placed = sorted(bindings, key=lambda b: (b.node.lineno, b.node.col_offset))  # type: ignore[attr-defined]
+    placed = sorted(bindings, key=_place)
     other = next((b for b in placed if b.kind != placed[0].kind), None)
     return Conflict(name, placed[0], other) if other is not None else None
+
+
+def _place(b: Binding) -> tuple[int, int, str]:
+    # a name that holds two kinds has both at one place
+    return b.node.lineno, b.node.col_offset, b.kind  # type: ignore[attr-defined]
 
 
 def _join(*states: State | None) -> State | None:

@@ -102,7 +102,7 @@ def is_arithmetic(file: PyFile, function: Function) -> bool:
     """Whether a function computes with its parameters and does nothing else: no text, no
     objects, no calls but those of numbers, arrays and functions of the file."""
     nodes = [n for n in function.nodes if not _is_docstring(function, n)]
-    called = {id(n.func) for n in nodes if isinstance(n, ast.Call)}
+    called = {id(call.func) for call in function.calls}
     own = function.parameters[:1] if "." in function.name else []
     return (
         bool(function.parameters)

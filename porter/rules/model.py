@@ -91,6 +91,11 @@ class Function:
         return [n for s in self.node.body for n in walk_own(s)]
 
     @cached_property
+    def calls(self) -> list[ast.Call]:
+        """Every call of the body, in source order."""
+        return [n for n in self.nodes if isinstance(n, ast.Call)]
+
+    @cached_property
     def local_names(self) -> set[str]:
         """Parameters and the names that the body binds."""
         bound = {
@@ -131,6 +136,13 @@ def assigned(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
     for node in nodes:
         if isinstance(node, ast.Assign):
             yield from ((t.id, node.value) for t in node.targets if isinstance(t, ast.Name))
+
+
+def method_on(call: ast.Call, names: set[str]) -> ast.Attribute | None:
+    """The method that a call calls of one of these names."""
+    method = call.func if isinstance(call.func, ast.Attribute) else None
+    owner = method.value if method is not None else None
+    return method if isinstance(owner, ast.Name) and owner.id in names else None
 
 
 def is_text(node: ast.expr) -> bool:

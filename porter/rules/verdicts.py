@@ -4,7 +4,7 @@ effort that is left, and what its kernels would cost."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ from porter.rules.candidates import (
     was_given_arrays,
 )
 from porter.rules.effort import effort_of
-from porter.rules.launches.sites import launches
+from porter.rules.launches.sites import launches, launches_of
 from porter.rules.model import FUNCTIONS, Function, Kind, PyFile
 from porter.rules.precision.too_light import TooLight
 from porter.rules.transfers.scopes import device_arrays
@@ -194,9 +194,21 @@ def _plain(
     because: str = "",
     shown: bool = True,
 ) -> Verdict:
+    made = _verdict(file, function, verdict, _host_stage(function, found))
+    return replace(made, because=because, shown=shown)
+
+
+def _verdict(
+    file: PyFile, function: Function, verdict: str, stage: str, said: Sequence[Diagnostic] = ()
+) -> Verdict:
+    """The verdict on a function, with what stands in its way."""
+    end = function.node.end_lineno or function.node.lineno
+    codes = tuple(dict.fromkeys(d.code for d in said))
+    places = tuple((d.code, d.span.line) for d in said)
+    effort = effort_of(verdict, said)
     return Verdict(
-        file.path, function.name, function.node.lineno, _end(function), verdict,
-        _host_stage(function, found), because=because, shown=shown,
+        file.path, function.name, function.node.lineno, end, verdict, stage, codes,
+        effort=effort, places=places,
     )  # fmt: skip
 
 
@@ -243,12 +255,7 @@ def _answer(
         failed = guarded(place, lambda: _ask(file, function, one, found, config), SECONDS)
     if not isinstance(failed, Diagnostic):
         return failed
-    verdict = Verdict(
-        file.path, function.name, function.node.lineno, _end(function), "refused",
-        _host_stage(function, found), (failed.code,), effort=effort_of("refused", [failed]),
-        places=((failed.code, failed.span.line),),
-    )  # fmt: skip
-    return verdict, [failed]
+    return _verdict(file, function, "refused", _host_stage(function, found), [failed]), [failed]
 
 
 def _ask(
@@ -272,18 +279,10 @@ def _ask(
         from porter.cost.advice import cost_of
 
         cost = cost_of(answer.plan, traced, machine(config.cost))
-    verdict = Verdict(
-        file.path,
-        function.name,
-        function.node.lineno,
-        _end(function),
-        answer.verdict,
-        _host_stage(function, found),
-        tuple(dict.fromkeys(d.code for d in said)),
-        answer.signature,
-        tuple(answer.assumed),
-        effort=effort_of(answer.verdict, said),
-        places=tuple((d.code, d.span.line) for d in said),
+    verdict = replace(
+        _verdict(file, function, answer.verdict, _host_stage(function, found), said),
+        signature=answer.signature,
+        assumed=tuple(answer.assumed),
         cost=cost,
         traced=None if traced is None else Timed(traced.calls, traced.seconds, traced.own_seconds),
     )
@@ -334,32 +333,17 @@ def _unparsed(source: SourceFile, line: int, column: int) -> Diagnostic:
     )
 
 
-def _end(function: Function) -> int:
-    return function.node.end_lineno or function.node.lineno
-
-
 def _kernel(file: PyFile, function: Function, found: list[Diagnostic]) -> Verdict:
     wrong = [d for d in found if d.function == function.name and d.severity is Severity.ERROR]
-    return Verdict(
-        file.path,
-        function.name,
-        function.node.lineno,
-        _end(function),
-        {Kind.KERNEL: "kernel", Kind.DEVICE: HELPER}.get(function.kind, "ufunc"),
-        _device_stage(file, function),
-        tuple(dict.fromkeys(d.code for d in wrong)),
-        _signature(file, function),
-        effort=effort_of("kernel", wrong),
-        places=tuple((d.code, d.span.line) for d in wrong),
-    )
+    kind = {Kind.KERNEL: "kernel", Kind.DEVICE: HELPER}.get(function.kind, "ufunc")
+    made = _verdict(file, function, kind, _device_stage(file, function), wrong)
+    return replace(made, signature=_signature(file, function))
 
 
 def _device_stage(file: PyFile, function: Function) -> str:
     """How far the launches of a kernel have come: device arrays, then streams."""
     stage = "CUDA"
-    for launch in launches(file):
-        if launch.kernel is not function:
-            continue
+    for launch in launches_of(file, function):
         stream = launch.stream
         if stream is not None and not (isinstance(stream, ast.Constant) and not stream.value):
             return "asynchronous"

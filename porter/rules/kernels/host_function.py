@@ -131,8 +131,8 @@ class HostFunctionInKernel(Rule):
         """Every call of a plain function."""
         if not function.on_device:
             return
-        for node in function.nodes:
-            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+        for node in function.calls:
+            if not isinstance(node.func, ast.Name):
                 continue
             name = node.func.id
             callee = file.defined(name, node.lineno)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
 from porter.rules.kernels.arrays import array_names
 from porter.rules.kernels.unsupported_call import ALLOCATES
-from porter.rules.model import ON_DEVICE, Function, PyFile
+from porter.rules.model import ON_DEVICE, Function, PyFile, method_on
 from porter.support.tables import table
 
 _CURES = {
@@ -110,29 +109,16 @@ class MethodInKernel(Rule):
         if function.kind not in ON_DEVICE or ALLOCATES in file.text:
             return
         arrays = array_names(function)
-        for node in function.nodes:
-            if not isinstance(node, ast.Call):
-                continue
-            func = node.func
-            name = file.qualified(func, function) or ""
+        for call in function.calls:
+            name = file.callee(call, function)
             short = name.removeprefix("numpy.")
-            misfit = table("cuda").misfit("numpy", short, node) if short != name else None
+            misfit = table("cuda").misfit("numpy", short, call) if short != name else None
+            method = method_on(call, arrays)
             if misfit is not None:
-                yield self.report(
-                    file,
-                    node,
-                    f"`{file.code(func)}` on the device does not take {misfit}",
-                    "leave it out, or write it with loops over scalars",
-                )
-            elif isinstance(func, ast.Attribute) and _lacks(func, arrays):
-                yield self.report(
-                    file,
-                    func,
-                    f"arrays on the device have no method `{func.attr}`",
-                    _CURES.get(func.attr, "loop over the elements, or do it on the host"),
-                )
-
-
-def _lacks(func: ast.Attribute, arrays: set[str]) -> bool:
-    named = isinstance(func.value, ast.Name) and func.value.id in arrays
-    return named and table("cuda").lacks("methods", func.attr)
+                message = f"`{file.code(call.func)}` on the device does not take {misfit}"
+                cure = "leave it out, or write it with loops over scalars"
+                yield self.report(file, call, message, cure)
+            elif method is not None and table("cuda").lacks("methods", method.attr):
+                message = f"arrays on the device have no method `{method.attr}`"
+                cure = _CURES.get(method.attr, "loop over the elements, or do it on the host")
+                yield self.report(file, method, message, cure)

@@ -124,8 +124,8 @@ class RecursionInKernel(Rule):
 
 
 def _callees(file: PyFile, function: Function) -> Iterator[tuple[ast.Call, Function]]:
-    for node in function.nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+    for node in function.calls:
+        if isinstance(node.func, ast.Name):
             name = node.func.id
             callee = None if name in function.local_names else file.defined(name, node.lineno)
             if callee is not None and callee.on_device:

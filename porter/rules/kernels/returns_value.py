@@ -118,9 +118,8 @@ class KernelReturnsValue(Rule):
         if function.kind is not Kind.KERNEL or handed_on(file, function):
             return
         for node in function.nodes:
-            if not isinstance(node, ast.Return) or node.value is None:
-                continue
-            if isinstance(node.value, ast.Constant) and node.value.value is None:
+            value = node.value if isinstance(node, ast.Return) else None
+            if value is None or (isinstance(value, ast.Constant) and value.value is None):
                 continue
             yield self.report(
                 file,

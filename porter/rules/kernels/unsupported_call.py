@@ -163,10 +163,8 @@ class UnsupportedInKernel(Rule):
         """Every such call in a kernel or device function."""
         if function.kind not in ON_DEVICE or ALLOCATES in file.text:
             return
-        for node in function.nodes:
-            if not isinstance(node, ast.Call):
-                continue
-            name = file.qualified(node.func, function) or _builtin(file, function, node)
+        for node in function.calls:
+            name = file.callee(node, function) or _builtin(file, function, node)
             cure = cure_of(name)
             if name.startswith("numpy.") and "CUDA_ENABLE_NRT" in file.text:
                 # with numba-cuda's memory manager, off unless asked for, kernels make arrays

@@ -261,7 +261,7 @@ class Values:
             same = self.shape(node.func.value, depth)
             flat = node.func.attr in ("ravel", "flatten") and same is not None
             return (math.prod(same),) if flat and same is not None else same
-        name = self.file.qualified(node.func) or ""
+        name = self.file.callee(node)
         short = name.removeprefix("numpy.").removeprefix("numba.cuda.").removeprefix("cupy.")
         if short in _LIKE and node.args:
             return self.shape(node.args[0], depth)

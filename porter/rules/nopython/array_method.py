@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
-from porter.rules.model import Function, PyFile
+from porter.rules.model import Function, PyFile, method_on
 from porter.rules.nopython.arrays import certain_arrays
-from porter.rules.nopython.calls import in_objmode, on_cpu
+from porter.rules.nopython.calls import calls_on_cpu
 from porter.support.tables import table
 
 _CURES = {
@@ -99,22 +98,10 @@ class UnsupportedArrayMethod(Rule):
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every such method of a name that is certainly an array."""
-        if not on_cpu(function):
-            return
         arrays = certain_arrays(file, function)
-        inside = in_objmode(file, function)
-        for node in function.nodes:
-            if id(node) in inside or not isinstance(node, ast.Call):
-                continue
-            func = node.func
-            if not isinstance(func, ast.Attribute) or not isinstance(func.value, ast.Name):
-                continue
-            if func.value.id not in arrays:
-                continue
-            if table("cpu").lacks("methods", func.attr):
-                yield self.report(
-                    file,
-                    func,
-                    f"Numba's arrays have no method `{func.attr}`",
-                    _CURES.get(func.attr, "loop over the elements, or do it outside"),
-                )
+        for call in calls_on_cpu(file, function):
+            method = method_on(call, arrays)
+            if method is not None and table("cpu").lacks("methods", method.attr):
+                cure = _CURES.get(method.attr, "loop over the elements, or do it outside")
+                message = f"Numba's arrays have no method `{method.attr}`"
+                yield self.report(file, method, message, cure)

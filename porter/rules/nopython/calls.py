@@ -32,7 +32,7 @@ def uncompilable(file: PyFile, function: Function, call: ast.Call) -> str | None
         name = call.func.id
         shadowed = name in function.local_names or name in file.by_name
         return None if shadowed or file.imported(name, call.lineno) else name
-    name = file.qualified(call.func, function) or ""
+    name = file.callee(call, function)
     root = name.split(".")[0]
     if name in KNOWN or name in overloaded(file):
         return None
@@ -45,9 +45,12 @@ def _builtin(name: str) -> bool:
     return table("cpu").lacks("builtins", name) and name not in NOT_CALLED
 
 
-def on_cpu(function: Function) -> bool:
-    """Whether Numba compiles a function for the CPU."""
-    return function.kind in COMPILED and not function.on_device
+def calls_on_cpu(file: PyFile, function: Function) -> list[ast.Call]:
+    """The calls that Numba compiles for the CPU: none of another function, nor in objmode."""
+    if function.kind not in COMPILED or function.on_device:
+        return []
+    inside = in_objmode(file, function)
+    return [c for c in function.calls if id(c) not in inside]
 
 
 @lru_cache(maxsize=4)
@@ -66,15 +69,10 @@ def uncompilable_calls(
     file: PyFile, function: Function, within: list[ast.AST] | None = None
 ) -> list[tuple[ast.Call, str]]:
     """Every such call of the function (or among the nodes `within`) outside `with objmode`."""
-    nodes = function.nodes if within is None else within
+    calls = function.calls if within is None else [n for n in within if isinstance(n, ast.Call)]
     inside = in_objmode(file, function)
-    found = []
-    for node in nodes:
-        if isinstance(node, ast.Call) and id(node) not in inside:
-            name = uncompilable(file, function, node)
-            if name is not None:
-                found.append((node, name))
-    return found
+    named = [(c, uncompilable(file, function, c)) for c in calls if id(c) not in inside]
+    return [(call, name) for call, name in named if name is not None]
 
 
 def in_objmode(file: PyFile, function: Function) -> set[int]:

@@ -122,7 +122,7 @@ class FrozenGlobal(Rule):
         if function.kind not in COMPILED:
             return
         changed = _assigned_globals(file)
-        called = {n.func for n in function.nodes if isinstance(n, ast.Call)}
+        called = {call.func for call in function.calls}
         seen: set[str] = set()
         for node in function.nodes:
             if not isinstance(node, ast.Name) or node.id not in changed or node in called:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
-from porter.rules.model import Function, PyFile
+from porter.rules.model import Function, PyFile, method_on
 from porter.rules.nopython.arrays import certain_arrays
-from porter.rules.nopython.calls import in_objmode, on_cpu
+from porter.rules.nopython.calls import calls_on_cpu
 from porter.support.tables import table
 
 _CURES = {
@@ -129,13 +129,8 @@ class UnsupportedKeyword(Rule):
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every call with such a parameter."""
-        if not on_cpu(function):
-            return
         arrays = certain_arrays(file, function)
-        inside = in_objmode(file, function)
-        for node in function.nodes:
-            if id(node) in inside or not isinstance(node, ast.Call):
-                continue
+        for node in calls_on_cpu(file, function):
             misfit = _misfit(file, function, node, arrays)
             if misfit is None:
                 continue
@@ -149,12 +144,8 @@ class UnsupportedKeyword(Rule):
 
 
 def _misfit(file: PyFile, function: Function, call: ast.Call, arrays: set[str]) -> str | None:
-    name = file.qualified(call.func, function) or ""
+    name = file.callee(call, function)
     if name.startswith("numpy."):
         return table("cpu").misfit("numpy", name.removeprefix("numpy."), call)
-    method = call.func
-    if not isinstance(method, ast.Attribute) or not isinstance(method.value, ast.Name):
-        return None
-    if method.value.id not in arrays:
-        return None
-    return table("cpu").misfit("methods", method.attr, call)
+    method = method_on(call, arrays)
+    return table("cpu").misfit("methods", method.attr, call) if method is not None else None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
 from porter.rules.base import Rule
 from porter.rules.model import Function, PyFile
-from porter.rules.nopython.calls import in_objmode, on_cpu
+from porter.rules.nopython.calls import calls_on_cpu
 from porter.support.tables import table
 
 _CURES = {
@@ -101,13 +100,8 @@ class UnsupportedNumpy(Rule):
 
     def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
         """Every call of an unsupported NumPy function."""
-        if not on_cpu(function):
-            return
-        inside = in_objmode(file, function)
-        for node in function.nodes:
-            if id(node) in inside or not isinstance(node, ast.Call):
-                continue
-            name = file.qualified(node.func, function) or ""
+        for node in calls_on_cpu(file, function):
+            name = file.callee(node, function)
             short = name.removeprefix("numpy.")
             if short != name and table("cpu").lacks("numpy", short):
                 cure = _CURES.get(short, "call it outside the compiled function")

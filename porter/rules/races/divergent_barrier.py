@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
@@ -127,10 +126,8 @@ class DivergentBarrier(Rule):
         if function.kind not in ON_DEVICE:
             return
         threads = Threads(file, function, blocks_differ=False, unknown_differs=False)
-        for node in function.nodes:
-            if not isinstance(node, ast.Call):
-                continue
-            if not (file.qualified(node.func, function) or "").startswith(_BARRIERS):
+        for node in function.calls:
+            if not file.callee(node, function).startswith(_BARRIERS):
                 continue
             for test in threads.conditions(node):
                 if threads.varies(test):

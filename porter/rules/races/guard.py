@@ -28,8 +28,7 @@ def guard(threads: Threads, at: Element, positions: set[str]) -> Fix | None:
 
 
 def _waits(threads: Threads) -> bool:
-    calls = [n for n in threads.function.nodes if isinstance(n, ast.Call)]
-    return any("sync" in threads.file.code(c.func) for c in calls)
+    return any("sync" in threads.file.code(c.func) for c in threads.function.calls)
 
 
 def _binding(threads: Threads, name: str) -> ast.stmt | None:

@@ -169,12 +169,8 @@ class NeighbourRace(Rule):
 
 def _waits(file: PyFile, function: Function) -> bool:
     """Whether anything in the kernel may order the threads."""
-    for node in function.nodes:
-        if isinstance(node, ast.Call):
-            name = file.code(node.func)
-            if "sync" in name or "atomic" in name or name.startswith("cg."):
-                return True
-    return False
+    names = [file.code(call.func) for call in function.calls]
+    return any("sync" in n or "atomic" in n or n.startswith("cg.") for n in names)
 
 
 def _positions(threads: Threads) -> set[str]:

@@ -112,7 +112,7 @@ class MissingBarrier(Rule):
             return
         threads = Threads(file, function, unknown_differs=False)
         shared = threads.shared_arrays
-        if not shared or any(_may_wait(file, function, n) for n in function.nodes):
+        if not shared or any(_may_wait(file, function, c) for c in function.calls):
             return
         written: dict[str, ast.Subscript] = {}
         for node in function.nodes:
@@ -134,10 +134,8 @@ class MissingBarrier(Rule):
                 return
 
 
-def _may_wait(file: PyFile, function: Function, node: ast.AST) -> bool:
+def _may_wait(file: PyFile, function: Function, node: ast.Call) -> bool:
     """Whether a call is, or may contain, a barrier."""
-    if not isinstance(node, ast.Call):
-        return False
     name = file.qualified(node.func, function)
     if name is not None:
         barrier = "sync" in name or "cg." in name

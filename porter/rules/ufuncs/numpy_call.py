@@ -122,10 +122,8 @@ class UnsupportedInDeviceUfunc(Rule):
         """Every such call in a ufunc or gufunc for the device."""
         if function.kind not in (Kind.VECTORIZE, Kind.GUVECTORIZE) or not function.on_device:
             return
-        for node in function.nodes:
-            if not isinstance(node, ast.Call):
-                continue
-            name = file.qualified(node.func, function) or ""
+        for node in function.calls:
+            name = file.callee(node, function)
             short = name.removeprefix("numpy.")
             cure = cure_of(name) if name else None
             if cure is not None:

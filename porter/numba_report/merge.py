@@ -60,16 +60,7 @@ def report(
     function: str = "",
 ) -> Diagnostic:
     """A finding of a rule on a line."""
-    return Diagnostic(
-        code=rule.code,
-        name=rule.name,
-        message=message,
-        span=line_span(source, line),
-        path=source.path,
-        severity=rule.severity,
-        help=help,
-        function=function,
-    )
+    return rule.at(source.path, line_span(source, line), message, help, function)
 
 
 def _diagnostics(compiled: Compiled, source: SourceFile) -> Iterator[Diagnostic]:

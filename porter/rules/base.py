@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from porter.diagnostics import Diagnostic, Fix, Note, Severity
+from porter.diagnostics import Diagnostic, Fix, Note, Severity, Span
 from porter.rules.model import Function, PyFile
 
 #: the codes' blocks, by their first digit
@@ -93,18 +93,13 @@ class Rule:
         fix: Fix | None = None,
     ) -> Diagnostic:
         """A finding of this rule at a node."""
-        return Diagnostic(
-            code=self.code,
-            name=self.name,
-            message=message,
-            span=file.span(node),
-            path=file.path,
-            severity=self.severity,
-            help=help,
-            function=file.function_at(node),
-            notes=tuple(Note(file.span(at), text) for at, text in notes),
-            fix=fix,
-        )
+        found = self.at(file.path, file.span(node), message, help, file.function_at(node))
+        return replace(found, notes=tuple(Note(file.span(n), text) for n, text in notes), fix=fix)
+
+    @classmethod
+    def at(cls, path: str, span: Span, message: str, help: str, function: str = "") -> Diagnostic:
+        """A finding of this rule at a place."""
+        return Diagnostic(cls.code, cls.name, message, span, path, cls.severity, help, function)
 
     @classmethod
     def page(cls) -> str:

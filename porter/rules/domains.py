@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity, Span
+from porter.diagnostics import Diagnostic, Span
+from porter.rules.converter.domain_comment import DomainComment
 
 
 def domain_comments(text: str, path: str) -> Iterator[Diagnostic]:
@@ -14,14 +15,7 @@ def domain_comments(text: str, path: str) -> Iterator[Diagnostic]:
     # most files have no such comments and need not wait for the import
     from porter.verify.inputs.domains import problems
 
+    help = "write conditions of parameters, such as `x > 0` or `0 <= k < len(x)`"
     for comment, function, problem in problems(text):
-        yield Diagnostic(
-            code="PRT913",
-            name="domain-comment",
-            message=problem,
-            span=Span(comment.line, comment.start + 1, comment.line, comment.end + 1),
-            path=path,
-            severity=Severity.ERROR,
-            help="write conditions of parameters, such as `x > 0` or `0 <= k < len(x)`",
-            function=function,
-        )
+        span = Span(comment.line, comment.start + 1, comment.line, comment.end + 1)
+        yield DomainComment.at(path, span, problem, help, function)

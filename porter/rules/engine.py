@@ -11,6 +11,7 @@ from porter.config import Config
 from porter.diagnostics import Diagnostic, Severity, Span
 from porter.guarded import Place, deep, guarded
 from porter.rules.base import Rule
+from porter.rules.converter.syntax_error import SyntaxErrorRule
 from porter.rules.domains import domain_comments
 from porter.rules.model import PyFile
 from porter.rules.registry import all_rules, checkers
@@ -178,11 +179,6 @@ def _unread(source: SourceFile, error: SyntaxError) -> Diagnostic:
 def _broken(source: SourceFile, line: int, column: int, message: str) -> Diagnostic:
     text = source.lines[line - 1] if 0 < line <= len(source.lines) else ""
     column = max(1, min(column, len(text) + 1))
-    return Diagnostic(
-        code="PRT900",
-        name="syntax-error",
-        message=message.strip().rstrip(".") or "invalid syntax",
-        span=Span(line, column, line, column + 1),
-        path=source.path,
-        help="correct the syntax",
-    )
+    span = Span(line, column, line, column + 1)
+    message = message.strip().rstrip(".") or "invalid syntax"
+    return SyntaxErrorRule.at(source.path, span, message, "correct the syntax")

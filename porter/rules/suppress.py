@@ -6,10 +6,11 @@ import io
 import re
 import tokenize
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from porter.diagnostics import Diagnostic, Fix, Severity, Span
+from porter.diagnostics import Diagnostic, Fix, Span
 from porter.rules.base import NumbaRule, Rule
+from porter.rules.converter.unused_suppression import UnusedSuppression
 from porter.source import newer
 
 PORTER = re.compile(r"#\s*porter:\s*ignore(?:\[([^\]]*)\])?", re.IGNORECASE)
@@ -155,13 +156,6 @@ def unused(
             message = f"{comment.code} is not reported here, so this comment has no effect"
         else:
             message = f"porter has no rule {comment.code}"
-        yield Diagnostic(
-            code="PRT910",
-            name="unused-suppression",
-            message=message,
-            span=comment.span,
-            path=path,
-            severity=Severity.WARNING,
-            help="delete the code from the comment",
-            fix=comment.comment.fix() if comment.comment else None,
-        )
+        help = "delete the code from the comment"
+        found = UnusedSuppression.at(path, comment.span, message, help)
+        yield replace(found, fix=comment.comment.fix() if comment.comment else None)

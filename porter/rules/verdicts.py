@@ -22,6 +22,7 @@ from porter.rules.candidates import (
     names_in,
     was_given_arrays,
 )
+from porter.rules.converter.syntax_error import SyntaxErrorRule
 from porter.rules.effort import effort_of
 from porter.rules.launches.sites import launches, launches_of
 from porter.rules.model import FUNCTIONS, Function, Kind, PyFile
@@ -323,14 +324,10 @@ def _needed(file: PyFile, wanted: Iterable[Function]) -> str:
 
 
 def _unparsed(source: SourceFile, line: int, column: int) -> Diagnostic:
-    return Diagnostic(
-        code="PRT900",
-        name="syntax-error",
-        message="this syntax is not supported by porter's parser",
-        span=Span(line, column, line, column + 1),
-        path=source.path,
-        help="write it in the syntax of an older Python version",
-    )
+    span = Span(line, column, line, column + 1)
+    message = "this syntax is not supported by porter's parser"
+    help = "write it in the syntax of an older Python version"
+    return SyntaxErrorRule.at(source.path, span, message, help)
 
 
 def _kernel(file: PyFile, function: Function, found: list[Diagnostic]) -> Verdict:

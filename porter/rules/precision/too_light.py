@@ -72,11 +72,6 @@ class TooLight(ConverterRule):
         why = "for its transfers" if stays else "for a GPU"
         kernels = shown_seconds((run.gpu_seconds - run.transfer_seconds) / run.calls)
         apart = f"without transfers {kernels}: keep the arrays on the device, or "
-        return Diagnostic(
-            cls.code,
-            cls.name,
-            f"`{name}` is too light {why}: {here} per call, {there} on a GPU",
-            span,
-            severity=cls.severity,
-            help=(apart if stays else "") + "convert what calls it, or leave it on the host",
-        )
+        message = f"`{name}` is too light {why}: {here} per call, {there} on a GPU"
+        help = (apart if stays else "") + "convert what calls it, or leave it on the host"
+        return cls.at("", span, message, help)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 
 from porter import ir
 from porter.dtypes.dtype import BOOL, DType, strengthen
-from porter.ir.scalars import cast, choose, number, operate
+from porter.ir.scalars import cast, number
 from porter.ir.walk import walk
 from porter.lowering.arrays.calculus import accumulator, normal_axis
 from porter.lowering.arrays.rearrange import reshape
-from porter.lowering.functions.reductions import as_bool
+from porter.lowering.functions.reductions import as_bool, without_nan
 from porter.lowering.functions.registry import Call, function
 from porter.lowering.state.builder import Builder
 from porter.resolve.values import NONE, Array, Value
@@ -46,45 +46,29 @@ def _along(call: Call, name: str = "a") -> tuple[Array, int]:
     return array, normal_axis(call.b, int(axis), array.ndim, f"`{call.name}`")
 
 
-def _sums(names: str, op: str, key: str = "a") -> None:
-    @function(names, f"{key} axis=None dtype=None")
+def _sums(name: str, op: str, parameters: str = "a axis=None", nan: float | None = None) -> None:
+    """Running sums or products; `nan` is what stands in for a NaN, if anything."""
+
+    @function(f"numpy.{name}", f"{parameters} dtype=None")
     def body(call: Call) -> Value:
-        array, axis = _along(call, key)
+        array, axis = _along(call, parameters.split()[0])
+        if nan is not None:
+            array = without_nan(array, number(nan))
         dtype = call.dtype() or accumulator(array.dtype)
         return running(call.b, op, array, axis, dtype, lambda e: cast(e, dtype))
 
 
-_sums("numpy.cumsum", "sum")
-_sums("numpy.cumprod", "prod")
-_sums("numpy.cumulative_sum", "sum", "x")
-_sums("numpy.cumulative_prod", "prod", "x")
-
-
-def _nan_sums(name: str, op: str, neutral: float) -> None:
-    @function(name, "a axis=None dtype=None")
-    def body(call: Call) -> Value:
-        array, axis = _along(call)
-        dtype = call.dtype() or accumulator(array.dtype)
-
-        def change(e: ir.Expr) -> ir.Expr:
-            if e.dtype.kind in "fc":
-                e = choose(operate("isnan", e), cast(number(neutral), e.dtype), e)
-            return cast(e, dtype)
-
-        return running(call.b, op, array, axis, dtype, change)
-
-
-_nan_sums("numpy.nancumsum", "sum", 0.0)
-_nan_sums("numpy.nancumprod", "prod", 1.0)
+for _op, _ufunc, _neutral in (("sum", "add", 0.0), ("prod", "multiply", 1.0)):
+    _sums(f"cum{_op}", _op)
+    _sums(f"cumulative_{_op}", _op, "x axis=None")
+    _sums(f"nancum{_op}", _op, nan=_neutral)
+    _sums(f"{_ufunc}.accumulate", _op, "array axis=0")
 
 
 def _accumulate(name: str, op: str) -> None:
     @function(f"numpy.{name}.accumulate", "array axis=0 dtype=None")
     def body(call: Call) -> Value:
         array, axis = _along(call, "array")
-        if op in ("sum", "prod"):
-            dtype = call.dtype() or accumulator(array.dtype)
-            return running(call.b, op, array, axis, dtype, lambda e: cast(e, dtype))
         if call.value("dtype") is not NONE:
             raise call.refuse(
                 "PRT901",
@@ -98,8 +82,6 @@ def _accumulate(name: str, op: str) -> None:
         return running(call.b, op, array, axis, strengthen(array.dtype), lambda e: e)
 
 
-_accumulate("add", "sum")
-_accumulate("multiply", "prod")
 _accumulate("maximum", "max")
 _accumulate("minimum", "min")
 _accumulate("logical_or", "any")

@@ -362,7 +362,7 @@ def _host_stage(function: Function, found: list[Diagnostic]) -> str:
 
 def _drives_gpu(file: PyFile, function: Function) -> bool:
     """Whether a function launches kernels or calls a library of the GPU."""
-    if any(x.scope is function.node and x.kernel for x in launches(file)):
+    if any(x.scope is function.node for x in launches(file)):
         return True
     return any(n.startswith(("numba.cuda", "cupy")) for n in names_in(file, function))
 

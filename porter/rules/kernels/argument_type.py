@@ -96,8 +96,7 @@ class KernelArgumentType(Rule):
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every such argument of a launch of a kernel of this file."""
         for launch in launches(file):
-            kernel = launch.kernel
-            if kernel is None or "extensions" in kernel.options:
+            if "extensions" in launch.kernel.options:
                 continue
             for argument in launch.call.args:
                 what = _untyped(file, launch, argument)

@@ -111,8 +111,6 @@ class AxisLimit(Rule):
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every axis of a launch that is longer than a GPU takes."""
         for launch in launches(file):
-            if launch.kernel is None:
-                continue
             values = Values(file, launch.scope)
             for given, limits, what in (
                 (launch.grid, GRID, "blocks in a grid"),

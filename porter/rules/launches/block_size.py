@@ -105,8 +105,6 @@ class BlockSize(Rule):
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every launch with such a block."""
         for launch in launches(file):
-            if launch.kernel is None:
-                continue
             size = Values(file, launch.scope).product(launch.block)
             if size is None or (size <= MOST and (size <= WARP or size % WARP == 0)):
                 continue

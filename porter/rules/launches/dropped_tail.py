@@ -169,7 +169,7 @@ class DroppedTail(Rule):
         """The first division of each launch that may drop elements."""
         seen: set[ast.expr] = set()
         for launch in launches(file):
-            if launch.kernel is None or _strides(file, launch):
+            if _strides(file, launch):
                 continue
             division = _division(file, launch)
             if division is None or division in seen:
@@ -186,7 +186,6 @@ class DroppedTail(Rule):
 
 def _strides(file: PyFile, launch: Launch) -> bool:
     """Whether the kernel goes over the array whatever the grid is."""
-    assert launch.kernel is not None
     names = {file.qualified(n, launch.kernel) or "" for n in launch.kernel.nodes}
     return any(n.startswith(("numba.cuda.gridsize", "numba.cuda.gridDim")) for n in names)
 

@@ -36,14 +36,13 @@ _SAME = words("astype copy reshape ravel flatten")
 
 
 @dataclass(frozen=True)
-class Launch:
+class Configured:
     """`kernel[grid, block, stream](...)`: the call, its configuration, its scope."""
 
     name: str
     call: ast.Call
     config: tuple[ast.expr, ...]
     scope: Scope
-    kernel: Function | None
 
     @property
     def grid(self) -> ast.expr:
@@ -61,12 +60,24 @@ class Launch:
         return self.config[2] if len(self.config) > 2 else None
 
 
+@dataclass(frozen=True)
+class Launch(Configured):
+    """A launch of a kernel of the same file."""
+
+    kernel: Function
+
+
 @lru_cache(maxsize=4)
-def launches(file: PyFile) -> tuple[Launch, ...]:
+def configured(file: PyFile) -> tuple[Configured, ...]:
     """Every launch in the file, in source order within each scope."""
     if "numba" not in file.text:
         return ()
-    return tuple(launch for scope in scopes(file) for launch in _launches(file, scope))
+    return tuple(launch for scope in scopes(file) for launch in _configured(file, scope))
+
+
+def launches(file: PyFile) -> list[Launch]:
+    """Every launch in the file of a kernel of the file."""
+    return [x for x in configured(file) if isinstance(x, Launch)]
 
 
 def launches_of(file: PyFile, function: Function) -> list[Launch]:
@@ -109,7 +120,7 @@ def own_nodes(scope: Scope) -> tuple[ast.AST, ...]:
     return tuple(n for s in scope.body for n in walk_own(s))
 
 
-def _launches(file: PyFile, scope: Scope) -> Iterator[Launch]:
+def _configured(file: PyFile, scope: Scope) -> Iterator[Configured]:
     made = [(name, value) for _, name, value in _assignments(scope)]
     names = [name for name, _ in made]
     configured = {n: v for n, v in made if isinstance(v, ast.Subscript) and names.count(n) == 1}
@@ -128,8 +139,10 @@ def _launches(file: PyFile, scope: Scope) -> Iterator[Launch]:
             continue
         name = head.id if isinstance(head, ast.Name) else getattr(head, "attr", "")
         kernel = file.defined(name, node.lineno) if isinstance(head, ast.Name) else None
-        if name and (kernel is None or kernel.kind is Kind.KERNEL):
+        if kernel is not None and kernel.kind is Kind.KERNEL:
             yield Launch(name, node, tuple(config.elts), scope, kernel)
+        elif kernel is None and name:
+            yield Configured(name, node, tuple(config.elts), scope)
 
 
 def _is_kernel(file: PyFile, site: ast.Subscript) -> bool:

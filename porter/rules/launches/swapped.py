@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Fix, Severity, Span
 from porter.rules.base import Rule
-from porter.rules.launches.sites import launches
+from porter.rules.launches.sites import configured
 from porter.rules.model import PyFile
 
 _THREADS = re.compile(r"thread|tpb|^n?_?block_?(size|dim|shape)s?$|^block$", re.IGNORECASE)
@@ -128,7 +128,7 @@ class SwappedLaunch(Rule):
 
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every launch whose names say that it is swapped."""
-        for launch in launches(file):
+        for launch in configured(file):
             if _role(launch.grid) != "threads" or _role(launch.block) != "blocks":
                 continue
             first, second = file.code(launch.grid), file.code(launch.block)

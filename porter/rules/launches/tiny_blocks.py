@@ -97,8 +97,6 @@ class TinyBlocks(Rule):
     def check(self, file: PyFile) -> Iterator[Diagnostic]:
         """Every launch of many such blocks."""
         for launch in launches(file):
-            if launch.kernel is None:
-                continue
             values = Values(file, launch.scope)
             threads, blocks = values.product(launch.block), values.product(launch.grid)
             if threads is None or not 0 < threads < WARP:

@@ -171,8 +171,7 @@ class TooSmall(Rule):
 
 def _calls(file: PyFile, scope: Scope) -> Iterator[tuple[ast.Call, Function]]:
     for launch in scope_launches(file, scope):
-        if launch.kernel is not None:
-            yield launch.call, launch.kernel
+        yield launch.call, launch.kernel
     for node in own_nodes(scope):
         function = cuda_ufunc(file, node) if isinstance(node, ast.Call) else None
         if isinstance(node, ast.Call) and function and not node.keywords:

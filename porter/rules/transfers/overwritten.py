@@ -237,7 +237,6 @@ def _first(file: PyFile, scope: Scope, name: str, line: int) -> Launch | None:
 
 def _wasted(file: PyFile, launch: Launch, name: str, unset: bool) -> bool:
     """Whether the kernel reads nothing of what was copied, nor leaves any of it."""
-    assert launch.kernel is not None
     at = next(n for n, a in enumerate(launch.call.args) if isinstance(a, ast.Name) and a.id == name)
     target = parameter(launch.kernel, at)
     if target is None or not uses(launch.kernel)[target].only_written:

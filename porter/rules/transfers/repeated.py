@@ -160,7 +160,6 @@ class RepeatedCopy(Rule):
 
 def only_reads(launch: Launch, name: str) -> bool:
     """Whether a launch takes a name for arrays that its kernel only reads."""
-    assert launch.kernel is not None
     known = uses(launch.kernel)
     places = [n for n, a in enumerate(launch.call.args) if isinstance(a, ast.Name) and a.id == name]
     names = [parameter(launch.kernel, n) for n in places]

@@ -79,7 +79,7 @@ def asked_for_facts(nodes: Iterable[ast.AST]) -> set[int]:
 
 def scope_launches(file: PyFile, scope: Scope) -> list[Launch]:
     """The launches of one scope, of kernels of this file only, in source order."""
-    return [x for x in launches(file) if x.scope is scope and x.kernel is not None]
+    return [x for x in launches(file) if x.scope is scope]
 
 
 def cuda_ufunc(file: PyFile, call: ast.Call) -> Function | None:

@@ -165,7 +165,6 @@ def _written(file: PyFile, scope: Scope, both: set[str]) -> dict[int, list[str]]
     """For each launch the arrays of both sides that its kernel writes."""
     found: dict[int, list[str]] = {}
     for launch in scope_launches(file, scope):
-        assert launch.kernel is not None
         names = [
             a.id
             for n, a in enumerate(launch.call.args)

@@ -30,6 +30,10 @@ BLOCKS = {
 EFFORTS = ("none", "small", "medium", "large")
 
 
+#: what a rule's check yields
+Findings = Iterator[Diagnostic]
+
+
 @dataclass(frozen=True)
 class Bad:
     """Code that a rule reports, first at `at` ("line:column", empty for anywhere); `fixed` is
@@ -68,17 +72,17 @@ class Rule:
             for at, (code, mark, fixed) in zip(parts[::2], cases, strict=True)
         ]
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """Every finding in a file; by default those of its functions, one by one."""
         for function in file.functions:
             yield from self.findings_in(file, function)
 
-    def findings_in(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def findings_in(self, file: PyFile, function: Function) -> Findings:
         """Every finding in one function, under its name."""
         for found in self.check_function(file, function):
             yield replace(found, function=function.name)
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every finding in one function."""
         return iter(())
 

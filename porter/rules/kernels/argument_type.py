@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import Launch, Values, launches
 from porter.rules.model import PyFile
 
@@ -93,7 +92,7 @@ class KernelArgumentType(Rule):
             k[1, 32](x, w)
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """Every such argument of a launch of a kernel of this file."""
         for launch in launches(file):
             if "extensions" in launch.kernel.options:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.kernels.arrays import array_names, has_slice, is_array
 from porter.rules.model import ON_DEVICE, Function, PyFile
 
@@ -111,7 +110,7 @@ class KernelArrayExpression(Rule):
                 y[i] = z[i]
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """The outermost array expression of each statement."""
         if function.kind not in ON_DEVICE:
             return

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic
-from porter.rules.base import Rule
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, PyFile
 
 
@@ -104,7 +102,7 @@ class ExceptionInKernel(Rule):
             return v
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every `raise` and `assert`, unless some device code of the file is debugged."""
         if not function.on_device or any(_debugged(f) for f in file.functions if f.on_device):
             return

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import FUNCTIONS, Function, Kind, PyFile
 
 
@@ -127,7 +126,7 @@ class HostFunctionInKernel(Rule):
             return g(x) + 1
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every call of a plain function."""
         if not function.on_device:
             return

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.kernels.arrays import array_names
 from porter.rules.kernels.unsupported_call import ALLOCATES
 from porter.rules.model import ON_DEVICE, Function, PyFile, method_on
@@ -104,7 +102,7 @@ class MethodInKernel(Rule):
                 np.sin(x[i], out=out)
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such method of an array, every call with such a parameter."""
         if function.kind not in ON_DEVICE or ALLOCATES in file.text:
             return

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic
-from porter.rules.base import Rule
+from porter.rules.base import Findings, Rule
 from porter.rules.model import ON_DEVICE, Function, PyFile
 from porter.rules.options import without_option
 from porter.rules.words import words
@@ -90,7 +88,7 @@ class KernelOption(Rule):
             return v
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such option."""
         call = function.decorator
         if function.kind not in ON_DEVICE or not isinstance(call, ast.Call):

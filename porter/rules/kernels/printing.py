@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.kernels.arrays import array_names
 from porter.rules.model import Function, PyFile, is_text
 
@@ -97,7 +97,7 @@ class PrintInKernel(Rule):
                 print(x)
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such argument and every such text."""
         if not function.on_device:
             return

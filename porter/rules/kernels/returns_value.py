@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import handed_on
 from porter.rules.model import Function, Kind, PyFile
 
@@ -113,7 +112,7 @@ class KernelReturnsValue(Rule):
                 return x[i]
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every `return` of a kernel with a value other than None."""
         if function.kind is not Kind.KERNEL or handed_on(file, function):
             return

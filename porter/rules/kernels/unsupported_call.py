@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
+from porter.diagnostics import Severity
 from porter.numpy_functions import spec_of
-from porter.rules.base import Rule
+from porter.rules.base import Findings, Rule
 from porter.rules.kernels.replacement import CURES, replacement
 from porter.rules.model import ON_DEVICE, Function, PyFile
 from porter.rules.nopython.calls import NOT_CALLED
@@ -159,7 +158,7 @@ class UnsupportedInKernel(Rule):
                 x[i] = t[0]
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such call in a kernel or device function."""
         if function.kind not in ON_DEVICE or ALLOCATES in file.text:
             return

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, PyFile
 
 _WHAT: dict[type[ast.AST], tuple[str, str]] = {
@@ -117,7 +116,7 @@ class UnsupportedSyntaxInKernel(Rule):
                 return 0.0
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such statement or expression, the outermost ones."""
         if not function.on_device:
             return

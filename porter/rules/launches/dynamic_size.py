@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import ON_DEVICE, Function, Kind, PyFile, assigned, keyword
 
 _ARRAYS = {"numba.cuda.shared.array": "shared", "numba.cuda.local.array": "local"}
@@ -129,7 +128,7 @@ class DynamicSize(Rule):
             s[0] = x[0]
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every size that the compiler cannot know."""
         if function.kind not in ON_DEVICE or "inline" in function.options:
             return

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Fix, Severity, Span
-from porter.rules.base import Rule
+from porter.diagnostics import Fix, Severity, Span
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import configured
 from porter.rules.model import PyFile
 
@@ -126,7 +125,7 @@ class SwappedLaunch(Rule):
         k[blockspergrid, threadsperblock, 0](1)
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """Every launch whose names say that it is swapped."""
         for launch in configured(file):
             if _role(launch.grid) != "threads" or _role(launch.block) != "blocks":

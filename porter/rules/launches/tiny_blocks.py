@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import Values, launches
 from porter.rules.model import PyFile
 
@@ -94,7 +92,7 @@ class TinyBlocks(Rule):
         k[(256, 256), threads](0)
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """Every launch of many such blocks."""
         for launch in launches(file):
             values = Values(file, launch.scope)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import Values, launches_of
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.threads import element
@@ -117,7 +116,7 @@ class SlowAxis(Rule):
             k[blocks, threads](x)
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """The assignment from `cuda.grid` when every access has the axes the slow way round."""
         if function.kind is not Kind.KERNEL or not _wide(file, function):
             return

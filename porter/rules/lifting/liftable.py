@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.lifting.loops import (
     counts,
     falls_back,
@@ -173,7 +172,7 @@ class LiftableLoop(Rule):
             return hashlib.md5(x).digest()
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every loop that could be compiled on its own."""
         outer = list(outer_loops(function))
         # most functions have no loops, and looking at all of their calls takes time

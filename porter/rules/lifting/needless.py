@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.nopython.arrays import certain_arrays
 from porter.rules.nopython.certain import compiles
@@ -104,7 +103,7 @@ class NeedlessObjectMode(Rule):
             return out
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """The decorator of such a function."""
         if function.kind is not Kind.OBJECT or function.decorator is None:
             return

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic
-from porter.rules.base import Rule
+from porter.rules.base import Findings, Rule
 from porter.rules.lifting.loops import outer_loops
 from porter.rules.model import Function, Kind, PyFile, is_true
 
@@ -93,7 +91,7 @@ class ObjectModeOption(Rule):
             return open(x)
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such option."""
         call = function.decorator
         if function.kind is not Kind.OBJECT or not isinstance(call, ast.Call):

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from porter.diagnostics import Diagnostic
-from porter.rules.base import Rule
+from porter.rules.base import Findings, Rule
 from porter.rules.lifting.loops import falls_back, obstacle, outer_loops, title, works_on_arrays
 from porter.rules.model import Function, Kind, PyFile
 
@@ -111,7 +108,7 @@ class StuckLoop(Rule):
             return hashlib.md5(x).digest()
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every loop that stays in object mode, with what keeps it there."""
         if function.kind is Kind.PLAIN or falls_back(file, function) is None:
             return

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, PyFile, method_on
 from porter.rules.nopython.arrays import certain_arrays
 from porter.rules.nopython.calls import calls_on_cpu
@@ -96,7 +94,7 @@ class UnsupportedArrayMethod(Rule):
             return y.squeeze()
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such method of a name that is certainly an array."""
         arrays = certain_arrays(file, function)
         for call in calls_on_cpu(file, function):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import COMPILED, Function, PyFile
 from porter.rules.nopython.kinds import conflicts
 
@@ -136,7 +134,7 @@ class VariableChangesType(Rule):
             return 1, 2
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such variable, and the result."""
         if function.kind not in COMPILED:
             return

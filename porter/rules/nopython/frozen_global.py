@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic
-from porter.rules.base import Rule
+from porter.rules.base import Findings, Rule
 from porter.rules.model import COMPILED, FUNCTIONS, Function, PyFile, stored
 
 
@@ -117,7 +115,7 @@ class FrozenGlobal(Rule):
                 x[i] = count
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """The first read of each such global."""
         if function.kind not in COMPILED:
             return

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, PyFile, method_on
 from porter.rules.nopython.arrays import certain_arrays
 from porter.rules.nopython.calls import calls_on_cpu
@@ -127,7 +126,7 @@ class UnsupportedKeyword(Rule):
             np.sqrt(x, out=out)
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every call with such a parameter."""
         arrays = certain_arrays(file, function)
         for node in calls_on_cpu(file, function):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic
-from porter.rules.base import Rule
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, Kind, PyFile, is_true
 from porter.rules.options import without_option
 
@@ -107,7 +105,7 @@ class NoFallback(Rule):
             return x
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such option."""
         call = function.decorator
         if function.kind not in (Kind.NOPYTHON, Kind.OBJECT) or not isinstance(call, ast.Call):

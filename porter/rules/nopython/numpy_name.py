@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, PyFile
 from porter.rules.nopython.calls import calls_on_cpu
 from porter.support.tables import table
@@ -98,7 +96,7 @@ class UnsupportedNumpy(Rule):
             return np.i0(x)
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every call of an unsupported NumPy function."""
         for node in calls_on_cpu(file, function):
             name = file.callee(node, function)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Kind, PyFile
 
 _COMPILED = (Kind.NOPYTHON, Kind.KERNEL, Kind.VECTORIZE, Kind.GUVECTORIZE)
@@ -109,7 +108,7 @@ class PythonContainerArgument(Rule):
         f([1, 'a'])
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """Every such argument at a call of a function of this file."""
         if not any(f.kind in _COMPILED for f in file.functions):
             return

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic
-from porter.rules.base import Rule
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Kind, PyFile
 
 
@@ -110,7 +108,7 @@ class ReflectedList(Rule):
             return f(3, [float(r) for r in rows])
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """Every such argument of a call from Python."""
         if not any(f.kind is Kind.NOPYTHON for f in file.functions):
             return

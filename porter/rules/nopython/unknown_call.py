@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import COMPILED, Function, PyFile
 from porter.rules.nopython.calls import uncompilable_calls
 
@@ -155,7 +153,7 @@ class UncompilableCall(Rule):
             return la.expm(a)
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every uncompilable call of a compiled function."""
         if function.kind not in COMPILED:
             return

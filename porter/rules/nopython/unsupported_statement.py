@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, Kind, PyFile, is_text
 from porter.rules.nopython.calls import in_objmode, is_objmode
 
@@ -157,7 +157,7 @@ class UnsupportedStatement(Rule):
             return x
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such statement of a function compiled for the CPU."""
         if function.kind is not Kind.NOPYTHON:
             return

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, Kind, PyFile, stored, walk_own
 from porter.rules.threads import Threads, element
 
@@ -132,7 +131,7 @@ class DivergentBranch(Rule):
                         out[i] -= y[j]
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such branch."""
         if function.kind is not Kind.KERNEL:
             return

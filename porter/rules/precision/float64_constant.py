@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Fix, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Fix, Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.imports import module_name
 from porter.rules.model import Function, Kind, PyFile, stored
 from porter.rules.precision.launched import float32_parameters
@@ -186,7 +185,7 @@ class Float64Constant(Rule):
                 x[i] = math.cos(x.dtype.type(2 * math.pi) * x[i])
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such constant of a float32 function."""
         if not function.on_device or not _float32_only(file, function):
             return

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic
-from porter.rules.base import Rule
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, PyFile, uses_of
 from porter.rules.precision.timers import Timing, compiled, timings
 
@@ -155,7 +153,7 @@ class TimedCompilation(Rule):
             k[1, 32](x)
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """The first such call of each function."""
         said: set[str] = set()
         for timing in timings(file):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import Scope, Values, own_nodes, scopes
 from porter.rules.launches.uses import uses
 from porter.rules.model import Function, Kind, PyFile
@@ -146,7 +146,7 @@ class TooSmall(Rule):
             print(x)
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """The first such call of each function."""
         if "cuda" not in file.text or Path(file.path).name.startswith("test"):
             return

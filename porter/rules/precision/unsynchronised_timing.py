@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Fix, Span
-from porter.rules.base import Rule
+from porter.diagnostics import Fix, Span
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import own_nodes
 from porter.rules.model import Function, PyFile
 from porter.rules.precision.timers import Timing, launched, timings
@@ -171,7 +170,7 @@ class UnsynchronisedTiming(Rule):
                 print(perf_counter() - start)
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """Every such clock."""
         for timing in timings(file):
             call, kernel = _running(file, timing)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
 from functools import partial
 from itertools import zip_longest
 
-from porter.diagnostics import Diagnostic
-from porter.rules.base import Rule
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import Launch, Values, launches_of
 from porter.rules.model import Function, Kind, PyFile, assigned
 from porter.rules.races.guard import guard
@@ -247,7 +245,7 @@ class MissingGuard(Rule):
                 y[i, 0] = x[i, j]
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """The first unguarded access of a kernel."""
         if function.kind is not Kind.KERNEL:
             return

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import ON_DEVICE, Function, PyFile
 from porter.rules.threads import Threads
 
@@ -121,7 +119,7 @@ class DivergentBarrier(Rule):
             cuda.syncthreads()
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every barrier that some threads may not reach."""
         if function.kind not in ON_DEVICE:
             return

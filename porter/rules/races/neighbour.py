@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
 from functools import partial
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, Kind, PyFile, assigned
 from porter.rules.threads import Element, Threads, Write, element
 
@@ -141,7 +140,7 @@ class NeighbourRace(Rule):
                 x[i + 1] += x[i]
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """The first such store of a kernel."""
         if function.kind is not Kind.KERNEL or _waits(file, function):
             return

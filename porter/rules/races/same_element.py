@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import Values, handed_on, launches_of
 from porter.rules.model import Function, Kind, PyFile, stored
 from porter.rules.threads import THREAD, Threads, Write
@@ -188,7 +187,7 @@ class SameElement(Rule):
             k[1, n](r, 1)
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """The first such store of a kernel that has more than one thread."""
         if function.kind is not Kind.KERNEL or _single_thread(file, function):
             return

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, Kind, PyFile, assigned
 from porter.rules.threads import Threads, Write, element
 
@@ -113,7 +112,7 @@ class SharedAccumulation(Rule):
                 h[j] += x[i]
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such accumulation."""
         if function.kind is not Kind.KERNEL:
             return

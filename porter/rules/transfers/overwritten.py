@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Fix, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Fix, Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import Launch, Scope, own_nodes, scopes
 from porter.rules.launches.uses import parameter, uses
 from porter.rules.model import Function, PyFile, uses_of
@@ -173,7 +172,7 @@ class OverwrittenCopy(Rule):
             k[1, (8, 8), s](x, d_out)
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """Every such copy."""
         if "to_device" not in file.text:
             return

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
-from porter.diagnostics import Diagnostic
-from porter.rules.base import Rule
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import Launch, Scope, own_nodes, scopes
 from porter.rules.launches.uses import parameter, uses
 from porter.rules.model import PyFile, uses_of
@@ -140,7 +139,7 @@ class RepeatedCopy(Rule):
         k[1, 32](x, 3.0, e)
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """Each array once, where it is first copied without need."""
         if "cuda" not in file.text:
             return

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic
-from porter.rules.base import Rule
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile, uses_of
 from porter.rules.transfers.repeated import only_reads
@@ -163,7 +162,7 @@ class RoundTrip(Rule):
         z = f(y)
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """Every round trip of every scope that is not compiled."""
         if "cuda" not in file.text:
             return
@@ -172,7 +171,7 @@ class RoundTrip(Rule):
             yield from self._copies(file, scope)
             yield from self._ufuncs(file, scope)
 
-    def _launches(self, file: PyFile, scope: Scope) -> Iterator[Diagnostic]:
+    def _launches(self, file: PyFile, scope: Scope) -> Findings:
         hosts = host_arrays(file, scope)
         loops = [n for n in own_nodes(scope) if isinstance(n, (ast.For, ast.While))]
         last: dict[str, ast.Call] = {}
@@ -191,7 +190,7 @@ class RoundTrip(Rule):
                                       " device and back for every launch")  # fmt: skip
                 last[name] = call
 
-    def _copies(self, file: PyFile, scope: Scope) -> Iterator[Diagnostic]:
+    def _copies(self, file: PyFile, scope: Scope) -> Findings:
         for name, value, _ in assigned(scope):
             if not (isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute)):
                 continue
@@ -205,7 +204,7 @@ class RoundTrip(Rule):
                     yield self._found(file, uses[0], f"`{name}` comes from the device and goes"
                                       " back unchanged")  # fmt: skip
 
-    def _ufuncs(self, file: PyFile, scope: Scope) -> Iterator[Diagnostic]:
+    def _ufuncs(self, file: PyFile, scope: Scope) -> Findings:
         devices = device_arrays(file, scope)
         hosts = host_arrays(file, scope)
         for name, value, _ in assigned(scope):

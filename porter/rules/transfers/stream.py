@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Fix, Span
-from porter.rules.base import Rule
+from porter.diagnostics import Fix, Span
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile
 from porter.rules.transfers.scopes import assigned, scope_launches
@@ -147,14 +146,14 @@ class CopyOutsideStream(Rule):
         h = d.copy_to_host(stream=s)
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """Every such copy after a launch in a stream."""
         if "copy_to_" not in file.text:
             return
         for scope in scopes(file):
             yield from self._scope(file, scope)
 
-    def _scope(self, file: PyFile, scope: Scope) -> Iterator[Diagnostic]:
+    def _scope(self, file: PyFile, scope: Scope) -> Findings:
         streams: dict[str, str] = {}
         launched = {id(x.call): x for x in scope_launches(file, scope)}
         for node in own_nodes(scope):

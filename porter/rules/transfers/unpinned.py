@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile
 from porter.rules.transfers.pinned import pinned, stream_of
@@ -109,7 +109,7 @@ class UnpinnedCopy(Rule):
             return h
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """The first such copy of each scope, with the other arrays of which the same holds."""
         if "copy_to_" not in file.text and "to_device" not in file.text:
             return

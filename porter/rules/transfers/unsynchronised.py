@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.launches.uses import parameter, uses
 from porter.rules.model import PyFile
@@ -112,14 +111,14 @@ class ReadBeforeSync(Rule):
         print(m[0])
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """The first such read of each array."""
         if not any(word in file.text for word in ("pinned", "mapped_array", "managed_array")):
             return
         for scope in scopes(file):
             yield from self._scope(file, scope)
 
-    def _scope(self, file: PyFile, scope: Scope) -> Iterator[Diagnostic]:
+    def _scope(self, file: PyFile, scope: Scope) -> Findings:
         locked, both = pinned(file, scope), shared(file, scope)
         if not locked and not both:
             return

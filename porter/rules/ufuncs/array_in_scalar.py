@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, Kind, PyFile, stored
 from porter.rules.words import words
 
@@ -101,7 +100,7 @@ class ArrayOperationInUfunc(Rule):
             return x / np.sum(x)
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every array operation on a parameter."""
         if function.kind is not Kind.VECTORIZE:
             return

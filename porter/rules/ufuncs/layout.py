@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.ufuncs.signatures import (
     Layout,
@@ -105,7 +105,7 @@ class GufuncLayout(Rule):
             out[0] = x[0]
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """The layout, the types that do not fit it, and every `return` with a value."""
         if function.kind is not Kind.GUVECTORIZE:
             return

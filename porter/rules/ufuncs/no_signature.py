@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, Kind, PyFile
 
 
@@ -85,7 +83,7 @@ class UfuncWithoutSignature(Rule):
             return x
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """The decorator of such a ufunc."""
         if function.kind not in (Kind.VECTORIZE, Kind.GUVECTORIZE) or function.decorator is None:
             return

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.kernels.replacement import replacement
 from porter.rules.kernels.unsupported_call import cure_of
 from porter.rules.model import Function, Kind, PyFile
@@ -118,7 +117,7 @@ class UnsupportedInDeviceUfunc(Rule):
             return np.searchsorted(x, 2)
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such call in a ufunc or gufunc for the device."""
         if function.kind not in (Kind.VECTORIZE, Kind.GUVECTORIZE) or not function.on_device:
             return

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
 from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.rules.base import Findings, Rule
 from porter.rules.model import Function, Kind, PyFile
 
 
@@ -81,7 +80,7 @@ class UfuncResult(Rule):
             return x, x + 1
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """Every such `return`, or the function that has none."""
         if function.kind is not Kind.VECTORIZE:
             return

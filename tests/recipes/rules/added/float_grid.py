@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Findings, Rule
 from porter.rules.launches.sites import launches
 from porter.rules.model import PyFile
 
@@ -75,10 +74,10 @@ class FloatGrid(Rule):
             k[x.size / 32, 32](x)
         """
 
-    def check(self, file: PyFile) -> Iterator[Diagnostic]:
+    def check(self, file: PyFile) -> Findings:
         """Every launch with such a number of blocks."""
         for launch in launches(file):
             grid = launch.grid
-            if launch.kernel and isinstance(grid, ast.BinOp) and isinstance(grid.op, ast.Div):
+            if isinstance(grid, ast.BinOp) and isinstance(grid.op, ast.Div):
                 message = "the number of blocks is a float"
                 yield self.report(file, grid, message, "divide with `//`, and round up")

@@ -30,8 +30,19 @@ BLOCKS = {
 EFFORTS = ("none", "small", "medium", "large")
 
 
+@dataclass(frozen=True)
+class Finding:
+    """What a rule finds: a node, the message and its cure, other places, and a fix."""
+
+    node: ast.AST
+    message: str
+    help: str
+    notes: Sequence[tuple[ast.AST, str]] = ()
+    fix: Fix | None = None
+
+
 #: what a rule's check yields
-Findings = Iterator[Diagnostic]
+Findings = Iterator[Finding]
 
 
 @dataclass(frozen=True)
@@ -73,32 +84,19 @@ class Rule:
         ]
 
     def check(self, file: PyFile) -> Findings:
-        """Every finding in a file; by default those of its functions, one by one."""
-        for function in file.functions:
-            yield from self.findings_in(file, function)
-
-    def findings_in(self, file: PyFile, function: Function) -> Findings:
-        """Every finding in one function, under its name."""
-        for found in self.check_function(file, function):
-            yield replace(found, function=function.name)
-
-    def check_function(self, file: PyFile, function: Function) -> Findings:
-        """Every finding in one function."""
+        """Every finding in a file, of a rule that looks at files as a whole."""
         return iter(())
 
-    def report(
-        self,
-        file: PyFile,
-        node: ast.AST,
-        message: str,
-        help: str,
-        *,
-        notes: Sequence[tuple[ast.AST, str]] = (),
-        fix: Fix | None = None,
-    ) -> Diagnostic:
-        """A finding of this rule at a node."""
-        found = self.at(file.path, file.span(node), message, help, file.function_at(node))
-        return replace(found, notes=tuple(Note(file.span(n), text) for n, text in notes), fix=fix)
+    def check_function(self, file: PyFile, function: Function) -> Findings:
+        """Every finding in one function, of a rule that looks at functions one by one."""
+        return iter(())
+
+    def diagnostic(self, file: PyFile, found: Finding, function: Function | None) -> Diagnostic:
+        """What is said of a finding in a function, or else in the one around its node."""
+        name = file.function_at(found.node) if function is None else function.name
+        notes = tuple(Note(file.span(node), text) for node, text in found.notes)
+        made = self.at(file.path, file.span(found.node), found.message, found.help, name)
+        return replace(made, notes=notes, fix=found.fix)
 
     @classmethod
     def at(cls, path: str, span: Span, message: str, help: str, function: str = "") -> Diagnostic:

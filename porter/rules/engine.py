@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from porter.config import Config
@@ -13,7 +11,7 @@ from porter.guarded import Place, deep, guarded
 from porter.rules.base import Rule
 from porter.rules.converter.syntax_error import SyntaxErrorRule
 from porter.rules.domains import domain_comments
-from porter.rules.model import PyFile
+from porter.rules.model import Function, PyFile
 from porter.rules.registry import all_rules, checkers
 from porter.rules.suppress import ignores, suppress, unused
 from porter.rules.verdicts import Verdict, judge
@@ -139,19 +137,19 @@ def _analyze(
 def _findings(rule: Rule, file: PyFile) -> list[Diagnostic]:
     """What a rule finds; where it fails, this is said of the function that it failed on."""
     if type(rule).check is not Rule.check:
-        place = Place("", file.path, Span())
-        return _found(place, lambda: rule.check(file))
-    return [
-        d
-        for f in file.functions
-        for d in _found(
-            Place(f.name, file.path, file.span(f.node)), partial(rule.findings_in, file, f)
-        )
-    ]
+        return _found(rule, file, None)
+    return [d for function in file.functions for d in _found(rule, file, function)]
 
 
-def _found(place: Place, check: Callable[[], Iterator[Diagnostic]]) -> list[Diagnostic]:
-    found = guarded(place, lambda: list(check()))
+def _found(rule: Rule, file: PyFile, function: Function | None) -> list[Diagnostic]:
+    def check() -> list[Diagnostic]:
+        found = rule.check(file) if function is None else rule.check_function(file, function)
+        return [rule.diagnostic(file, one, function) for one in found]
+
+    place = Place("", file.path, Span())
+    if function is not None:
+        place = Place(function.name, file.path, file.span(function.node))
+    found = guarded(place, check)
     return [found] if isinstance(found, Diagnostic) else found
 
 

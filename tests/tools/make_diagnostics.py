@@ -174,8 +174,10 @@ def _arguments(module: _Module, call: ast.Call) -> tuple[str, ast.expr | None, a
     name, args = _called(call), call.args
     if name == "report" and len(args) > 4 and _short(args[0]) in _codes():
         return _codes()[_short(args[0])], args[3], args[4]
-    if name == "report" and len(args) > 2:
-        return module.rule(call), args[2], args[3] if len(args) > 3 else named.get("help")
+    if name == "Finding" and len(args) > 2:
+        return module.rule(call), args[1], args[2]
+    if name == "at" and len(args) > 3 and isinstance(call.func, ast.Attribute):
+        return _codes().get(_short(call.func.value)) or module.rule(call), args[2], args[3]
     if name not in _PLACES:
         return "", None, None
     codes = [k for k, a in enumerate(args) if _CODE.fullmatch(str(getattr(a, "value", "")))]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Launch, Values, launches
 from porter.rules.model import PyFile
 
@@ -100,8 +100,7 @@ class KernelArgumentType(Rule):
             for argument in launch.call.args:
                 what = _untyped(file, launch, argument)
                 if what:
-                    yield self.report(
-                        file,
+                    yield Finding(
                         argument,
                         f"`{launch.name}` is passed {what}, which has no device type",
                         "pass a number, a tuple of numbers or an array",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.kernels.arrays import array_names, has_slice, is_array
 from porter.rules.model import ON_DEVICE, Function, PyFile
 
@@ -123,8 +123,7 @@ class KernelArrayExpression(Rule):
             if at is None:
                 continue
             inside |= {id(n) for n in ast.walk(at)}
-            yield self.report(
-                file,
+            yield Finding(
                 at,
                 f"`{file.code(at)}` works on a whole array in "
                 + ("a kernel" if function.kind.value == "kernel" else "a device function"),

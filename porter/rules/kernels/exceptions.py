@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, PyFile
 
 
@@ -109,8 +109,7 @@ class ExceptionInKernel(Rule):
         for node in function.nodes:
             if isinstance(node, (ast.Raise, ast.Assert)):
                 word = "raise" if isinstance(node, ast.Raise) else "assert"
-                yield self.report(
-                    file,
+                yield Finding(
                     node,
                     f"`{word}` in `{function.name}` ends one thread without reporting to the host",
                     "check on the host, or store a flag in an array; `debug=True` reports it",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import FUNCTIONS, Function, Kind, PyFile
 
 
@@ -141,7 +141,7 @@ class HostFunctionInKernel(Rule):
                 continue
             cure = f"decorate `{name}` with @cuda.jit(device=True)"
             message = f"`{function.name}` runs on the device and calls plain Python `{name}`"
-            yield self.report(file, node, message, cure)
+            yield Finding(node, message, cure)
 
 
 def _undecorated(file: PyFile, callee: Function, name: str) -> bool:

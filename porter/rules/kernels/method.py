@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.kernels.arrays import array_names
 from porter.rules.kernels.unsupported_call import ALLOCATES
 from porter.rules.model import ON_DEVICE, Function, PyFile, method_on
@@ -113,10 +113,14 @@ class MethodInKernel(Rule):
             misfit = table("cuda").misfit("numpy", short, call) if short != name else None
             method = method_on(call, arrays)
             if misfit is not None:
-                message = f"`{file.code(call.func)}` on the device does not take {misfit}"
-                cure = "leave it out, or write it with loops over scalars"
-                yield self.report(file, call, message, cure)
+                yield Finding(
+                    call,
+                    f"`{file.code(call.func)}` on the device does not take {misfit}",
+                    "leave it out, or write it with loops over scalars",
+                )
             elif method is not None and table("cuda").lacks("methods", method.attr):
-                message = f"arrays on the device have no method `{method.attr}`"
-                cure = _CURES.get(method.attr, "loop over the elements, or do it on the host")
-                yield self.report(file, method, message, cure)
+                yield Finding(
+                    method,
+                    f"arrays on the device have no method `{method.attr}`",
+                    _CURES.get(method.attr, "loop over the elements, or do it on the host"),
+                )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import ON_DEVICE, Function, PyFile
 from porter.rules.options import without_option
 from porter.rules.words import words
@@ -95,8 +95,7 @@ class KernelOption(Rule):
             return
         for option in call.keywords:
             if option.arg in _IGNORED:
-                yield self.report(
-                    file,
+                yield Finding(
                     option,
                     f"`{option.arg}` has no effect on @cuda.jit",
                     "remove it",

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.kernels.arrays import array_names
 from porter.rules.model import Function, PyFile, is_text
 
@@ -104,8 +104,7 @@ class PrintInKernel(Rule):
         arrays = array_names(function)
         for node in function.nodes:
             for at, what in _offences(node, arrays):
-                yield self.report(
-                    file,
+                yield Finding(
                     at,
                     f"the CUDA target cannot print {what}",
                     "print numbers and constant strings only: `print('x', i, x[i])`",

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, PyFile
 
 
@@ -114,8 +114,7 @@ class RecursionInKernel(Rule):
             return
         for call, callee in _callees(file, function):
             if function is not callee and function in _reached(file, callee):
-                yield self.report(
-                    file,
+                yield Finding(
                     call,
                     f"`{function.name}` and `{callee.node.name}` call each other on the device",
                     "merge them into one function, or use a loop",

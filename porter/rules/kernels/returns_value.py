@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import handed_on
 from porter.rules.model import Function, Kind, PyFile
 
@@ -120,8 +120,7 @@ class KernelReturnsValue(Rule):
             value = node.value if isinstance(node, ast.Return) else None
             if value is None or (isinstance(value, ast.Constant) and value.value is None):
                 continue
-            yield self.report(
-                file,
+            yield Finding(
                 node,
                 f"kernel `{function.name}` returns a value",
                 "write the result into an output parameter, or make it a device function:"

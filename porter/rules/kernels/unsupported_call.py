@@ -6,7 +6,7 @@ import ast
 
 from porter.diagnostics import Severity
 from porter.numpy_functions import spec_of
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.kernels.replacement import CURES, replacement
 from porter.rules.model import ON_DEVICE, Function, PyFile
 from porter.rules.nopython.calls import NOT_CALLED
@@ -172,7 +172,7 @@ class UnsupportedInKernel(Rule):
                 message = f"{file.called(node.func, name)} is not available on the device"
                 short = name.removeprefix("numpy.")
                 fix = replacement(file, function, node, short) if short != name else None
-                yield self.report(file, node.func, message, cure, fix=fix)
+                yield Finding(node.func, message, cure, fix=fix)
 
 
 def _builtin(file: PyFile, function: Function, call: ast.Call) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, PyFile
 
 _WHAT: dict[type[ast.AST], tuple[str, str]] = {
@@ -134,4 +134,4 @@ class UnsupportedSyntaxInKernel(Rule):
                 continue
             inside |= {id(n) for n in ast.walk(node) if isinstance(n, ast.expr)}
             message = f"the CUDA target cannot compile {found[0]}"
-            yield self.report(file, node, message, found[1])
+            yield Finding(node, message, found[1])

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Values, launches
 from porter.rules.model import PyFile
 
@@ -120,8 +120,7 @@ class AxisLimit(Rule):
                     # PRT603 speaks of a block that has too many threads whatever their axes
                     if what.startswith("threads") and size > max(BLOCK):
                         continue
-                    yield self.report(
-                        file,
+                    yield Finding(
                         at,
                         f"{size:,} {what} along {axis} exceeds the limit of"
                         f" {limits['xyz'.index(axis)]:,}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Values, launches
 from porter.rules.model import PyFile
 
@@ -114,4 +114,4 @@ class BlockSize(Rule):
             else:
                 message = f"a block of {size} threads is not a multiple of the warp size {WARP}"
                 cure = "use a multiple of 32, such as 128 or 256"
-            yield self.report(file, launch.block, message, cure)
+            yield Finding(launch.block, message, cure)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Launch, Values, launches
 from porter.rules.model import PyFile
 
@@ -173,8 +173,7 @@ class DroppedTail(Rule):
             if division is None or division in seen:
                 continue
             seen.add(division)
-            yield self.report(
-                file,
+            yield Finding(
                 division,
                 f"`{file.code(division)}` rounds down: the last elements get no thread",
                 "round up: `(n + threads - 1) // threads`",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import ON_DEVICE, Function, Kind, PyFile, assigned, keyword
 
 _ARRAYS = {"numba.cuda.shared.array": "shared", "numba.cuda.local.array": "local"}
@@ -139,8 +139,7 @@ class DynamicSize(Rule):
             shape = node.args[0] if node.args else keyword(node, "shape")
             for size in shape.elts if isinstance(shape, ast.Tuple) else [shape]:
                 if size is not None and _computed(function, size):
-                    yield self.report(
-                        file,
+                    yield Finding(
                         size,
                         f"the size `{file.code(size)}` of this {memory} array is not a constant",
                         "use a literal or a global constant"

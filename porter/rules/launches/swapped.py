@@ -6,7 +6,7 @@ import ast
 import re
 
 from porter.diagnostics import Fix, Severity, Span
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import configured
 from porter.rules.model import PyFile
 
@@ -133,8 +133,7 @@ class SwappedLaunch(Rule):
             first, second = file.code(launch.grid), file.code(launch.block)
             a, b = file.span(launch.grid), file.span(launch.block)
             span = Span(a.line, a.column, b.end_line, b.end_column)
-            yield self.report(
-                file,
+            yield Finding(
                 launch.grid,
                 f"`{launch.name}` is launched with `{first}` as blocks and `{second}` as threads",
                 f"write `{launch.name}[{second}, {first}]`: blocks come first",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Values, launches
 from porter.rules.model import PyFile
 
@@ -102,8 +102,7 @@ class TinyBlocks(Rule):
             if blocks is not None and blocks * threads <= SMALL:
                 continue
             count = f"{threads} thread" + "s" * (threads > 1)
-            yield self.report(
-                file,
+            yield Finding(
                 launch.block,
                 f"blocks of {count} leave {WARP - threads} of a warp's {WARP} lanes idle",
                 "use blocks of 128 or 256 threads, and fewer of them",

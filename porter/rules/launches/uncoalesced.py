@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Values, launches_of
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.threads import element
@@ -132,8 +132,7 @@ class SlowAxis(Rule):
             }
             if orders == {"slow"}:
                 first, last = names[0], names[-1]
-                yield self.report(
-                    file,
+                yield Finding(
                     node.targets[0],
                     f"neighbouring threads differ in `{first}`, which runs along the slow axis",
                     f"let `{last}` be the first result of cuda.grid, and swap grid and block at"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.lifting.loops import (
     counts,
     falls_back,
@@ -190,8 +190,7 @@ class LiftableLoop(Rule):
             and (function.kind is not Kind.PLAIN or only_numbers(file, function, loop))
         ]
         for number, loop in enumerate(loops, len(loops) > 1):
-            yield self.report(
-                file,
+            yield Finding(
                 loop,
                 f"{title(file, loop)} could be compiled, but `{call}` keeps"
                 f" `{function.name}` in object mode",

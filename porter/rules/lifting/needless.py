@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.nopython.arrays import certain_arrays
 from porter.rules.nopython.certain import compiles
@@ -109,8 +109,7 @@ class NeedlessObjectMode(Rule):
             return
         loops = any(isinstance(n, ast.For) for n in function.nodes)
         if loops and _whole(file, function):
-            yield self.report(
-                file,
+            yield Finding(
                 function.decorator,
                 f"`{function.name}` does not need object mode, since all of it compiles",
                 "write @njit",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.lifting.loops import outer_loops
 from porter.rules.model import Function, Kind, PyFile, is_true
 
@@ -103,8 +103,7 @@ class ObjectModeOption(Rule):
             if option.arg not in _WHY or not is_true(option.value):
                 continue
             if option.arg != "cache" or lifted:
-                yield self.report(
-                    file,
+                yield Finding(
                     option,
                     f"`{option.arg}=True` has no effect: {_WHY[option.arg]}",
                     "move the loops into an @njit function, and give that the option",

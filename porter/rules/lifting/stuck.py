@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.lifting.loops import falls_back, obstacle, outer_loops, title, works_on_arrays
 from porter.rules.model import Function, Kind, PyFile
 
@@ -117,8 +117,7 @@ class StuckLoop(Rule):
             if found is None:
                 continue
             node, reason = found
-            yield self.report(
-                file,
+            yield Finding(
                 loop,
                 f"{title(file, loop)} cannot be lifted: {reason}",
                 "split the loop so that the array code is in a separate loop with one exit",

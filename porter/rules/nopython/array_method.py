@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, PyFile, method_on
 from porter.rules.nopython.arrays import certain_arrays
 from porter.rules.nopython.calls import calls_on_cpu
@@ -102,4 +102,4 @@ class UnsupportedArrayMethod(Rule):
             if method is not None and table("cpu").lacks("methods", method.attr):
                 cure = _CURES.get(method.attr, "loop over the elements, or do it outside")
                 message = f"Numba's arrays have no method `{method.attr}`"
-                yield self.report(file, method, message, cure)
+                yield Finding(method, message, cure)

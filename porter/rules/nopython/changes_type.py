@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import COMPILED, Function, PyFile
 from porter.rules.nopython.kinds import conflicts
 
@@ -144,8 +144,7 @@ class VariableChangesType(Rule):
                 message = f"`{found.name}` is {one} or {other} depending on the branch"
             else:
                 message = f"`{function.name}` returns {one} or {other}"
-            yield self.report(
-                file,
+            yield Finding(
                 found.second.node,
                 message,
                 "give it one type on every path, or use two variables",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import COMPILED, FUNCTIONS, Function, PyFile, stored
 
 
@@ -128,8 +128,7 @@ class FrozenGlobal(Rule):
             if node.id in function.local_names or node.id in seen:
                 continue
             seen.add(node.id)
-            yield self.report(
-                file,
+            yield Finding(
                 node,
                 f"`{function.name}` keeps the value that `{node.id}` has when it is compiled",
                 "pass it as an argument",

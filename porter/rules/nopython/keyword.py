@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, PyFile, method_on
 from porter.rules.nopython.arrays import certain_arrays
 from porter.rules.nopython.calls import calls_on_cpu
@@ -134,8 +134,7 @@ class UnsupportedKeyword(Rule):
             if misfit is None:
                 continue
             cure = _CURES.get(misfit.split("`")[1] if "`" in misfit else "axis", "")
-            yield self.report(
-                file,
+            yield Finding(
                 node,
                 f"Numba's `{file.code(node.func)}` does not take {misfit}",
                 cure or "leave it out, or call the function outside compiled code",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, Kind, PyFile, is_true
 from porter.rules.options import without_option
 
@@ -114,8 +114,7 @@ class NoFallback(Rule):
         for option in call.keywords:
             if _ignored(name.endswith(".njit"), option, function):
                 why = "@njit never" if name.endswith(".njit") else "@jit no longer"
-                yield self.report(
-                    file,
+                yield Finding(
                     option,
                     f"`{file.code(option)}` has no effect: {why} falls back to object mode",
                     "remove it, or write @jit(forceobj=True) for object mode",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, PyFile
 from porter.rules.nopython.calls import calls_on_cpu
 from porter.support.tables import table
@@ -104,4 +104,4 @@ class UnsupportedNumpy(Rule):
             if short != name and table("cpu").lacks("numpy", short):
                 cure = _CURES.get(short, "call it outside the compiled function")
                 message = f"Numba does not have {file.called(node.func, name)}"
-                yield self.report(file, node.func, message, cure)
+                yield Finding(node.func, message, cure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Kind, PyFile
 
 _COMPILED = (Kind.NOPYTHON, Kind.KERNEL, Kind.VECTORIZE, Kind.GUVECTORIZE)
@@ -121,8 +121,7 @@ class PythonContainerArgument(Rule):
             for argument in (*call.args, *(k.value for k in call.keywords)):
                 what = _container(file, argument)
                 if what:
-                    yield self.report(
-                        file,
+                    yield Finding(
                         argument,
                         f"`{callee}` is compiled by Numba, which has no type for {what}",
                         "pass scalars, a NumPy array or a numba.typed container",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Kind, PyFile
 
 
@@ -128,8 +128,7 @@ class ReflectedList(Rule):
                 if not isinstance(argument, (ast.List, ast.ListComp, ast.Set, ast.SetComp)):
                     continue
                 what = "set" if isinstance(argument, (ast.Set, ast.SetComp)) else "list"
-                yield self.report(
-                    file,
+                yield Finding(
                     argument,
                     f"`{call.func.id}` is compiled and is passed a Python {what}",
                     "pass a NumPy array, a tuple or a numba.typed.List",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import COMPILED, Function, PyFile
 from porter.rules.nopython.calls import uncompilable_calls
 
@@ -158,8 +158,7 @@ class UncompilableCall(Rule):
         if function.kind not in COMPILED:
             return
         for call, name in uncompilable_calls(file, function):
-            yield self.report(
-                file,
+            yield Finding(
                 call,
                 f"Numba cannot compile the call of {file.called(call.func, name)}",
                 "call it from a plain Python function, and compile only the array code",

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, Kind, PyFile, is_text
 from porter.rules.nopython.calls import in_objmode, is_objmode
 
@@ -164,14 +164,14 @@ class UnsupportedStatement(Rule):
         options = function.node.args.kwarg
         if options is not None:
             what, cure = f"`**{options.arg}`", "declare each parameter by name"
-            yield self.report(file, options, f"Numba cannot compile {what}", cure)
+            yield Finding(options, f"Numba cannot compile {what}", cure)
         inside = in_objmode(file, function)
         for node in function.nodes:
             if id(node) in inside:
                 continue
             for at, what, cure in (*_unsupported(file, node), *_text(file, node)):
                 message = f"Numba cannot compile {what}"
-                yield self.report(file, at, message, cure)
+                yield Finding(at, message, cure)
 
 
 def _unsupported(file: PyFile, node: ast.AST) -> Iterator[tuple[ast.AST, str, str]]:

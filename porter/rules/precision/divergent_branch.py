@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, Kind, PyFile, stored, walk_own
 from porter.rules.threads import Threads, element
 
@@ -143,8 +143,7 @@ class DivergentBranch(Rule):
             shrinks = picks is not None and _shrinks(threads, node, picks)
             splits = (picks is not None or _reads(threads, node.test)) and _long(node)
             if shrinks or splits:
-                yield self.report(
-                    file,
+                yield Finding(
                     node.test,
                     f"`{file.code(node.test)}` splits every warp"
                     + (", whose threads idle in turn" if shrinks else ", which runs both loops"),

@@ -6,7 +6,7 @@ import ast
 import re
 
 from porter.diagnostics import Fix, Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.imports import module_name
 from porter.rules.model import Function, Kind, PyFile, stored
 from porter.rules.precision.launched import float32_parameters
@@ -196,8 +196,7 @@ class Float64Constant(Rule):
                 continue
             for operand in _promoting(file, function, node):
                 text = file.code(operand)
-                yield self.report(
-                    file,
+                yield Finding(
                     operand,
                     f"float64 constant `{text}` promotes the float32 `{function.name}`",
                     f"write `np.float32({text})`, or define the constant at module level",

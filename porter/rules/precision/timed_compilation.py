@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, PyFile, uses_of
 from porter.rules.precision.timers import Timing, compiled, timings
 
@@ -164,8 +164,7 @@ class TimedCompilation(Rule):
                 if "cache" in function.options or not _first(file, function, call):
                     continue
                 said.add(function.name)
-                yield self.report(
-                    file,
+                yield Finding(
                     call,
                     f"this measurement includes the compilation of `{function.node.name}`",
                     "call it once before the clock starts, with arguments of the same types",

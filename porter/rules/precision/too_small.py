@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Scope, Values, own_nodes, scopes
 from porter.rules.launches.uses import uses
 from porter.rules.model import Function, Kind, PyFile
@@ -159,8 +159,7 @@ class TooSmall(Rule):
                 if cost is None or function.name in said or cost.cpu * MARGIN > cost.gpu:
                     continue
                 said.add(function.name)
-                yield self.report(
-                    file,
+                yield Finding(
                     call,
                     f"{_time(cost.gpu)} for the device, {_time(cost.cpu)} for the CPU:"
                     f" {cost.elements:,} elements are too few",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Fix, Span
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import own_nodes
 from porter.rules.model import Function, PyFile
 from porter.rules.precision.timers import Timing, launched, timings
@@ -176,8 +176,7 @@ class UnsynchronisedTiming(Rule):
             call, kernel = _running(file, timing)
             if call is None or kernel is None:
                 continue
-            yield self.report(
-                file,
+            yield Finding(
                 timing.stop,
                 f"the clock stops while `{kernel.node.name}` may still run",
                 "call cuda.synchronize() before the clock is read",

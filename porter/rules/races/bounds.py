@@ -7,7 +7,7 @@ import math
 from functools import partial
 from itertools import zip_longest
 
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Launch, Values, launches_of
 from porter.rules.model import Function, Kind, PyFile, assigned
 from porter.rules.races.guard import guard
@@ -260,8 +260,7 @@ class MissingGuard(Rule):
             index, axis = _unguarded(threads, at, positions)
             if not index or _covered(file, function, at, axis):
                 continue
-            yield self.report(
-                file,
+            yield Finding(
                 at.node,
                 f"`{file.code(at.node)}` is accessed without a check that `{index}` is in bounds",
                 f"guard it with `if {index} < ...`, or stride over the grid with cuda.gridsize",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import ON_DEVICE, Function, PyFile
 from porter.rules.threads import Threads
 
@@ -129,8 +129,7 @@ class DivergentBarrier(Rule):
                 continue
             for test in threads.conditions(node):
                 if threads.varies(test):
-                    yield self.report(
-                        file,
+                    yield Finding(
                         node,
                         f"whether a thread reaches this barrier depends on `{file.code(test)}`",
                         "let every thread reach it, and guard only the loads and stores",

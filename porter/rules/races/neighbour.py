@@ -7,7 +7,7 @@ from collections import Counter
 from functools import partial
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, Kind, PyFile, assigned
 from porter.rules.threads import Element, Threads, Write, element
 
@@ -155,8 +155,7 @@ class NeighbourRace(Rule):
             read = _neighbour(function, write.element, positions)
             if read is None:
                 continue
-            yield self.report(
-                file,
+            yield Finding(
                 write.element.node,
                 f"`{file.code(write.element.node)}` is written while another thread reads it as"
                 f" `{file.code(read)}`",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import ON_DEVICE, Function, PyFile
 from porter.rules.threads import Threads, element
 
@@ -123,8 +123,7 @@ class MissingBarrier(Rule):
                 if any(threads.varies(i) for i in at.indices):
                     written.setdefault(at.base, at.node)
             elif first is not None and file.code(first.slice) != file.code(at.node.slice):
-                yield self.report(
-                    file,
+                yield Finding(
                     at.node,
                     f"`{file.code(at.node)}` may be read before another thread has written it",
                     "call cuda.syncthreads() between the write and the read",

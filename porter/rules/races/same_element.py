@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Values, handed_on, launches_of
 from porter.rules.model import Function, Kind, PyFile, stored
 from porter.rules.threads import THREAD, Threads, Write
@@ -210,7 +210,7 @@ class SameElement(Rule):
             else:
                 message = f"`{function.name}` uses no thread index: every thread writes `{target}`"
                 cure = "take an index from cuda.grid(1) and check it against the array's size"
-            yield self.report(file, write.element.node, message, cure)
+            yield Finding(write.element.node, message, cure)
             return
 
 

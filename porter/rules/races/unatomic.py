@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, Kind, PyFile, assigned
 from porter.rules.threads import Threads, Write, element
 
@@ -127,8 +127,7 @@ class SharedAccumulation(Rule):
             target = file.code(write.element.node)
             at = ", ".join(file.code(i) for i in write.element.indices)
             at = f"({at})" if len(write.element.indices) > 1 else at
-            yield self.report(
-                file,
+            yield Finding(
                 write.element.node,
                 f"several threads may update `{target}` at the same time",
                 f"use cuda.atomic.{_ATOMICS[type(op)]}({write.element.base}, {at}, ...)",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Fix, Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Launch, Scope, own_nodes, scopes
 from porter.rules.launches.uses import parameter, uses
 from porter.rules.model import Function, PyFile, uses_of
@@ -187,8 +187,7 @@ class OverwrittenCopy(Rule):
                 launch = _first(file, scope, name, line) if made else None
                 if launch is None or not _wasted(file, launch, name, made in _UNSET):
                     continue
-                yield self.report(
-                    file,
+                yield Finding(
                     value,
                     f"`{name}` is copied to the device, where it is only overwritten",
                     f"allocate it there: `cuda.device_array_like({file.code(value.args[0])})`",

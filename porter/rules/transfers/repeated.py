@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from itertools import pairwise
 
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Launch, Scope, own_nodes, scopes
 from porter.rules.launches.uses import parameter, uses
 from porter.rules.model import PyFile, uses_of
@@ -149,8 +149,7 @@ class RepeatedCopy(Rule):
             for name in sorted(hosts):
                 at = _again(file, scope, found, name)
                 if at is not None:
-                    yield self.report(
-                        file,
+                    yield Finding(
                         at,
                         f"`{name}`, which the kernel only reads, is copied for every launch",
                         f"copy it once: `d_{name} = cuda.to_device({name})`, and pass that",

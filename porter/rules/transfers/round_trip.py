@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from porter.diagnostics import Diagnostic
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile, uses_of
 from porter.rules.transfers.repeated import only_reads
@@ -186,7 +185,7 @@ class RoundTrip(Rule):
                     continue
                 again = name in last and not _used_between(scope, name, last[name], call)
                 if again or _alone_in_loop(scope, loops, name, call):
-                    yield self._found(file, argument, f"host array `{name}` is copied to the"
+                    yield self._found(argument, f"host array `{name}` is copied to the"
                                       " device and back for every launch")  # fmt: skip
                 last[name] = call
 
@@ -201,7 +200,7 @@ class RoundTrip(Rule):
                 if file.callee(node) != "numba.cuda.to_device" or not isinstance(node, ast.Call):
                     continue
                 if node.args and node.args[0] is uses[0]:
-                    yield self._found(file, uses[0], f"`{name}` comes from the device and goes"
+                    yield self._found(uses[0], f"`{name}` comes from the device and goes"
                                       " back unchanged")  # fmt: skip
 
     def _ufuncs(self, file: PyFile, scope: Scope) -> Findings:
@@ -218,12 +217,12 @@ class RoundTrip(Rule):
                 continue
             for node in own_nodes(scope):
                 if isinstance(node, ast.Call) and uses[0] in node.args and cuda_ufunc(file, node):
-                    yield self._found(file, uses[0], f"`{name}` was copied to the host, and is"
+                    yield self._found(uses[0], f"`{name}` was copied to the host, and is"
                                       " copied to the device again")  # fmt: skip
 
-    def _found(self, file: PyFile, node: ast.AST, message: str) -> Diagnostic:
+    def _found(self, node: ast.AST, message: str) -> Finding:
         cure = "keep it on the device: cuda.to_device before, copy_to_host after the last use"
-        return self.report(file, node, message, cure)
+        return Finding(node, message, cure)
 
 
 def _once(scope: Scope, name: str) -> bool:

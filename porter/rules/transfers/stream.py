@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Fix, Span
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile
 from porter.rules.transfers.scopes import assigned, scope_launches
@@ -173,8 +173,7 @@ class CopyOutsideStream(Rule):
                 name = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
                 if node.func.attr in _COPIES and name in streams and not _streamed(node):
                     stream = streams[name]
-                    yield self.report(
-                        file,
+                    yield Finding(
                         node,
                         f"the copy of `{name}` does not run in the kernel's stream `{stream}`",
                         f"add `stream={stream}`, or synchronize before the launch",

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.model import PyFile
 from porter.rules.transfers.pinned import pinned, stream_of
@@ -122,8 +122,7 @@ class UnpinnedCopy(Rule):
             name, call, stream = found[0]
             calls = [at for other, at in firsts.items() if other != name]
             calls.sort(key=lambda at: at.lineno)
-            yield self.report(
-                file,
+            yield Finding(
                 call,
                 f"`{name}` is not pinned: its copy in `{file.code(stream)}` makes the host wait",
                 f"allocate `{name}` with cuda.pinned_array, or copy inside"

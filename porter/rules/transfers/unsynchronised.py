@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Scope, own_nodes, scopes
 from porter.rules.launches.uses import parameter, uses
 from porter.rules.model import PyFile
@@ -138,8 +138,7 @@ class ReadBeforeSync(Rule):
                 continue
             work = pending.pop(node.id)
             if isinstance(node.ctx, ast.Load) and id(node) not in facts:
-                yield self.report(
-                    file,
+                yield Finding(
                     node,
                     f"`{node.id}` is read while the device may still be writing it",
                     "synchronize first: `stream.synchronize()` or `cuda.synchronize()`",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, Kind, PyFile, stored
 from porter.rules.words import words
 
@@ -107,8 +107,7 @@ class ArrayOperationInUfunc(Rule):
         scalars = set(function.parameters) - stored(function.nodes)
         for node in function.nodes:
             if _uses_as_array(file, function, node, scalars):
-                yield self.report(
-                    file,
+                yield Finding(
                     node,
                     f"`{file.code(node)}` requires an array, but `{function.name}`"
                     " has scalar parameters",

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, Kind, PyFile
 from porter.rules.ufuncs.signatures import (
     Layout,
@@ -112,12 +112,12 @@ class GufuncLayout(Rule):
         node = layout_node(function)
         known = layout(str(node.value)) if node is not None else None
         for at, message, cure in _misfits(file, function, node, known):
-            yield self.report(file, at, message, cure)
+            yield Finding(at, message, cure)
         for at in function.nodes:
             if isinstance(at, ast.Return) and at.value is not None:
                 message = f"gufunc `{function.name}` returns a value"
                 cure = "write the result into the last parameter"
-                yield self.report(file, at, message, cure)
+                yield Finding(at, message, cure)
 
 
 Misfit = tuple[ast.AST, str, str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, Kind, PyFile
 
 
@@ -88,8 +88,7 @@ class UfuncWithoutSignature(Rule):
         if function.kind not in (Kind.VECTORIZE, Kind.GUVECTORIZE) or function.decorator is None:
             return
         if function.target == "cuda" and not function.signatures:
-            yield self.report(
-                file,
+            yield Finding(
                 function.decorator,
                 f"CUDA ufunc `{function.name}` has no signature",
                 'add the types, for example ["float32(float32, float32)"]',

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.kernels.replacement import replacement
 from porter.rules.kernels.unsupported_call import cure_of
 from porter.rules.model import Function, Kind, PyFile
@@ -129,11 +129,11 @@ class UnsupportedInDeviceUfunc(Rule):
                 called = file.called(node.func, name)
                 message = f"{called} is not available on the device"
                 fix = replacement(file, function, node, short) if short != name else None
-                yield self.report(file, node.func, message, cure, fix=fix)
+                yield Finding(node.func, message, cure, fix=fix)
             elif short != name and _needs_array(function, short, node):
                 message = f"{file.called(node.func, name)} takes arrays only on the device"
                 cure = "compute it outside and pass it in, or use @guvectorize"
-                yield self.report(file, node.func, message, cure)
+                yield Finding(node.func, message, cure)
 
 
 def _needs_array(function: Function, name: str, call: ast.Call) -> bool:

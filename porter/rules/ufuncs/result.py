@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from porter.diagnostics import Diagnostic, Severity
-from porter.rules.base import Findings, Rule
+from porter.diagnostics import Severity
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, Kind, PyFile
 
 
@@ -86,16 +86,12 @@ class UfuncResult(Rule):
             return
         results = [n.value for n in function.nodes if isinstance(n, ast.Return)]
         if not results and not any(isinstance(n, ast.Raise) for n in function.nodes):
-            yield self._report(file, function, function.node, "nothing")
+            yield self._returns(function, function.node, "nothing")
         for value in results:
             if isinstance(value, (ast.Tuple, ast.List, ast.JoinedStr)):
                 kinds = {ast.Tuple: "a tuple", ast.List: "a list", ast.JoinedStr: "a string"}
-                yield self._report(file, function, value, kinds[type(value)])
+                yield self._returns(function, value, kinds[type(value)])
 
-    def _report(self, file: PyFile, function: Function, at: ast.AST, what: str) -> Diagnostic:
-        return self.report(
-            file,
-            at,
-            f"ufunc `{function.name}` returns {what}",
-            "return one number, or use @guvectorize for several outputs",
-        )
+    def _returns(self, function: Function, at: ast.AST, what: str) -> Finding:
+        message = f"ufunc `{function.name}` returns {what}"
+        return Finding(at, message, "return one number, or use @guvectorize for several outputs")

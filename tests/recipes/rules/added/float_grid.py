@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from porter.diagnostics import Severity
-from porter.rules.base import Findings, Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import launches
 from porter.rules.model import PyFile
 
@@ -80,4 +80,4 @@ class FloatGrid(Rule):
             grid = launch.grid
             if isinstance(grid, ast.BinOp) and isinstance(grid.op, ast.Div):
                 message = "the number of blocks is a float"
-                yield self.report(file, grid, message, "divide with `//`, and round up")
+                yield Finding(grid, message, "divide with `//`, and round up")

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import libcst as cst
 from jinja2 import TemplateError
 
 from porter.bounded import end_all
@@ -16,7 +15,7 @@ from porter.commands.ahead import in_order
 from porter.commands.writing import Output, choose_output, is_stale, print_diff, write_module
 from porter.config import Config, load_config
 from porter.convert.files import FunctionOutcome, ModuleOutcome, convert_file, emit_stage
-from porter.diagnostics import Diagnostic, UsageError
+from porter.diagnostics import UsageError
 from porter.options import ConvertOptions
 from porter.output.color import paint, wants_color
 from porter.output.frames import concise_line, frame
@@ -227,6 +226,3 @@ def _record(outcome: ModuleOutcome) -> dict[str, object]:
             for f in outcome.functions
         ],
     }
-
-
-__all__ = ["Diagnostic", "cst", "run"]

@@ -98,11 +98,7 @@ class Function:
     @cached_property
     def local_names(self) -> set[str]:
         """Parameters and the names that the body binds."""
-        bound = {
-            n.id for n in self.nodes if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-        }
-        inner = {n.name for n in self.nodes if isinstance(n, (*FUNCTIONS, ast.ClassDef))}
-        return bound | inner | set(self.parameters)
+        return bound(self.nodes) | set(self.parameters)
 
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -124,6 +120,17 @@ def walk_own(node: ast.AST) -> Iterator[ast.AST]:
 def stored(nodes: Iterable[ast.AST]) -> set[str]:
     """The names that some of these nodes bind."""
     return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+
+def bound(nodes: Iterable[ast.AST]) -> set[str]:
+    """The names that some of these nodes bind, delete or define."""
+    found = set()
+    for n in nodes:
+        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load):
+            found.add(n.id)
+        elif isinstance(n, (*FUNCTIONS, ast.ClassDef)):
+            found.add(n.name)
+    return found
 
 
 def uses_of(name: str, nodes: Iterable[ast.AST]) -> list[ast.Name]:

@@ -121,6 +121,3 @@ def _diag_indices(call: Call) -> Value:
     (n,) = shape_of(call, call.value("n"))
     positions = Array((n,), INT64, lambda idx: index_value(idx[0]))
     return (positions,) * int(call.constant("ndim"))
-
-
-__all__ = ["delayed", "diagonal"]

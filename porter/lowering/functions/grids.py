@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from porter.dtypes.dtype import FLOAT64, INT64, DType
+from porter.dtypes.dtype import INT64, DType
 from porter.ir.scalars import cast
 from porter.lowering.arrays.calculus import ONE, as_array, delayed, index_value
 from porter.lowering.arrays.rearrange import flat
@@ -42,8 +42,8 @@ def _meshgrid(call: Call) -> Value:
     return tuple(_spread(a, place[k], shape) for k, a in enumerate(arrays))
 
 
-def _counting(n: Poly, dtype: DType, first: Poly, step: int) -> Array:
-    return Array((n,), dtype, lambda idx: cast(index_value(first + idx[0] * step), dtype))
+def _counting(n: Poly, dtype: DType) -> Array:
+    return Array((n,), dtype, lambda idx: cast(index_value(idx[0]), dtype))
 
 
 def grid(call: Call, axes: Sequence[Array], sparse: bool) -> Value:
@@ -57,7 +57,7 @@ def grid(call: Call, axes: Sequence[Array], sparse: bool) -> Value:
 @function("numpy.indices", "dimensions dtype=None sparse=False")
 def _indices(call: Call) -> Value:
     dtype = call.dtype() or INT64
-    axes = [_counting(n, dtype, Poly(), 1) for n in shape_of(call, call.value("dimensions"))]
+    axes = [_counting(n, dtype) for n in shape_of(call, call.value("dimensions"))]
     points = grid(call, axes, bool(call.constant("sparse")))
     return points if call.constant("sparse") else stacked(call, points)
 
@@ -79,6 +79,3 @@ def _ix(call: Call) -> Value:
                 "PRT906", "the shape of `ix_` of a mask depends on the data", "pass integer indices"
             )
     return tuple(_lying(a, d, len(arrays)) for d, a in enumerate(arrays))
-
-
-__all__ = ["FLOAT64", "grid"]

@@ -150,5 +150,3 @@ def dtype_of(value: Value) -> DType | None:
 
 
 PYTHON_TYPES = {"int": WEAK_INT, "float": WEAK_FLOAT, "bool": WEAK_BOOL, "complex": WEAK_COMPLEX}
-
-__all__ = ["PYTHON_TYPES", "Call", "dtype_of", "function"]

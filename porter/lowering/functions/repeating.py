@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from porter.lowering.arrays.calculus import ONE, normal_axis, reindex, transpose
+from porter.lowering.arrays.calculus import ONE, normal_axis, transpose
 from porter.lowering.arrays.rearrange import along, flat, raised, reshape, settled
 from porter.lowering.functions.creation import shape_of
 from porter.lowering.functions.registry import Call, function
+from porter.lowering.functions.shaping import flipped
 from porter.numpy_functions import Rank
 from porter.resolve.values import Array, Value
 from porter.sizes.polynomial import Poly
@@ -115,11 +115,4 @@ def _rot90(call: Call) -> Value:
         order = list(range(array.ndim))
         order[a], order[b] = b, a
         array = transpose(array, order)
-    return _reversed(array, {1: [a], 2: [a, b], 3: [b]}.get(k, []))
-
-
-def _reversed(array: Array, axes: Sequence[int]) -> Array:
-    def back(idx: Sequence[Poly]) -> list[Poly]:
-        return [array.shape[d] - 1 - i if d in axes else i for d, i in enumerate(idx)]
-
-    return reindex(array, array.shape, back)
+    return flipped(array, {1: [a], 2: [a, b], 3: [b]}.get(k, []))

@@ -144,12 +144,15 @@ def _longer(call: Call, sizes: Sequence[Poly]) -> None:
 def _flip(call: Call) -> Value:
     array = call.array("a")
     axes = {"numpy.flipud": [0], "numpy.fliplr": [1]}.get(call.name, call.axes())
-    chosen = {normal_axis(call.b, a, array.ndim, "`flip`")
-              for a in (range(array.ndim) if axes is None else axes)}  # fmt: skip
+    chosen = range(array.ndim) if axes is None else axes
+    return flipped(array, [normal_axis(call.b, a, array.ndim, "`flip`") for a in chosen])
+
+
+def flipped(array: Array, axes: Sequence[int]) -> Array:
+    """The array read from the end along these axes: a view."""
 
     def back(idx: Sequence[Poly]) -> list[Poly]:
-        return [n - 1 - i if d in chosen else i
-                for d, (i, n) in enumerate(zip(idx, array.shape, strict=True))]  # fmt: skip
+        return [array.shape[d] - 1 - i if d in axes else i for d, i in enumerate(idx)]
 
     return reindex(array, array.shape, back)
 

@@ -197,5 +197,3 @@ _FUNCTIONS = {
 }  # fmt: skip
 for _name, _fold in _FUNCTIONS.items():
     _reduced(_name, _fold)
-
-__all__ = ["in_dtype", "into", "strong", "ufunc_row"]

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from porter.numpy_functions import known
-from porter.rules.model import FUNCTIONS, Function, PyFile, walk_own
+from porter.rules.model import Function, PyFile, bound, walk_own
 from porter.rules.words import words
 
 _NUMBERS = words("int float bool complex len abs round")
@@ -125,7 +125,7 @@ class Flow:
 
     def _loop(self, node: ast.For | ast.While, state: State) -> State | None:
         self._loads(node.iter if isinstance(node, ast.For) else node.test, state)
-        targets = _stores(node.target) if isinstance(node, ast.For) else set()
+        targets = _assigned(node.target) if isinstance(node, ast.For) else set()
         self._quiet += 1
         around = self._body(node, _without(state, targets))[0]
         self._quiet -= 1
@@ -198,16 +198,9 @@ class Flow:
         return any(n.id not in known for n in names if n not in builtin)
 
 
-def _stores(node: ast.AST) -> set[str]:
-    return {
-        n.id for n in walk_own(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
-    }
-
-
 def _assigned(node: ast.AST) -> set[str]:
     """The names that a statement binds, those of nested statements included."""
-    inner = {n.name for n in walk_own(node) if isinstance(n, (*FUNCTIONS, ast.ClassDef))}
-    return _stores(node) | inner
+    return bound(walk_own(node))
 
 
 def _without(state: State, names: set[str]) -> State:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from porter.commands.rules import pages
@@ -10,6 +12,7 @@ from porter.rules.base import Bad, ConverterRule, Rule
 from porter.rules.engine import Selection, analyze
 from porter.rules.fixes import apply_fixes
 from porter.rules.model import PyFile
+from porter.rules.nopython.kinds import Binding, conflict
 from porter.rules.registry import all_rules, find
 from porter.source.files import SourceFile
 from tests.support.paths import ROOT
@@ -86,3 +89,11 @@ def test_docs_are_current() -> None:
     folder = ROOT / "docs" / "rules"
     written = {p.name: p.read_text("utf-8") for p in folder.glob("*.md")}
     assert written == pages(), "run `python -m porter.commands.rules docs/rules`"
+
+
+def test_the_types_of_one_place_are_named_in_the_same_order_every_time() -> None:
+    place = ast.parse("a").body[0]
+    kinds = [f"a tuple of {n}" for n in range(2, 9)]
+    found = conflict("a", frozenset(Binding(kind, place) for kind in kinds))
+    assert found is not None
+    assert [found.first.kind, found.second.kind] == kinds[:2]

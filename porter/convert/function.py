@@ -7,9 +7,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
+from porter.analyses.leading_axes import LeadingAxes
 from porter.codegen.module.marks import dtypes_of
 from porter.codegen.module.module import FunctionText, function_text
 from porter.convert.attempt import assumable, assumptions, front_end, method_apart
+from porter.convert.leading import led, with_leading_axes
 from porter.convert.passes import plan
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.dtype import SIBLINGS, DType
@@ -100,8 +102,9 @@ def convert_function(
     try:
         function, scope = method_apart(function, scope)
         types, program, planned = front_end(function, signature, scope, target.schedules)
+        planned = with_leading_axes(planned, function, types, scope, program)
         text = function_text(planned, target)
-        again = _Again(scope, target, bool(program.kept)) if siblings else None
+        again = _Again(scope, target, bool(program.kept), planned.leading) if siblings else None
         own, also = _siblings(function, types, planned, text, again)
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
@@ -135,6 +138,7 @@ class _Again:
     scope: Globals
     target: Target
     partial: bool
+    leading: LeadingAxes | None
 
     def text(
         self, function: FunctionSource, types: Sequence[ParameterType]
@@ -142,7 +146,8 @@ class _Again:
         """What identifies the text for these types; None where they are refused."""
         try:
             program = build(function, types, self.scope, self.partial)
-            return function_text(plan(program, self.target.schedules), self.target).key()
+            planned = led(plan(program, self.target.schedules), self.leading)
+            return function_text(planned, self.target).key()
         except (Refusal, RecursionError):
             return None
         except Exception:

@@ -439,6 +439,7 @@ class Program:
     allow_serial: bool = False  # loops that run in order may run on one thread
     kept: tuple[Diagnostic, ...] = ()  # statements that should run on the device, but stay
     indexed: bool = False  # shapes or positions are used: the number of dimensions matters
+    ranked: bool = False  # the number of dimensions is asked for
     strict: bool = False  # arrays are stored into: shapes must match, not just broadcast
     sized: frozenset[str] = frozenset()  # the sizes that the function asks for
     # (written, read) arguments that must not be one array

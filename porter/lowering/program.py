@@ -39,21 +39,21 @@ MAX_RESTARTS = 6
 
 def build(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool = False,
-    grow: bool = True,
+    grow: bool = True, ones: frozenset[str] = frozenset(),
 ) -> ir.Program:  # fmt: skip
     """The array program. Raises Refusal where a statement cannot be converted.
 
     With `partial`, such a statement stays on the host where that is possible; with `grow`, a
-    number that a loop adds arrays to is an array from there on.
+    number that a loop adds arrays to is an array from there on; the axes in `ones` have length 1.
     """
     _check_definition(function)
     check_function(scope, function.node, top=True)
     try:
-        return _build(function, types, scope, partial, frozenset(), grow)
+        return _build(function, types, scope, partial, ones, grow)
     except Contradiction as contradiction:
         for axis in contradiction.axes:
             with suppress(Refusal):
-                return _build(function, types, scope, partial, frozenset({axis}), grow)
+                return _build(function, types, scope, partial, ones | {axis}, grow)
         raise
 
 
@@ -234,6 +234,7 @@ def _finish(
         kept=tuple(b.host.fallbacks),
         shown=dict(b.out.shown),
         indexed=b.sizes.reads_shape,
+        ranked=b.sizes.reads_rank,
         strict=b.sizes.strict_shapes,
         no_alias=frozenset(b.aliases.no_alias),
         sized=frozenset(b.sizes.sized),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from porter import ir
+from porter.analyses.leading_axes import LeadingAxes
 from porter.diagnostics import Diagnostic
 from porter.ir.aliasing import Aliases
 from porter.schedule.base import Kernel
@@ -82,3 +83,4 @@ class Plan:
     aliases: Aliases = field(default_factory=Aliases)
     # (written, read) arguments that must not be one array
     no_alias: tuple[tuple[str, str], ...] = ()
+    leading: LeadingAxes | None = None  # arguments that take any number of leading axes

@@ -6,7 +6,7 @@
 # porter: assumed matmul: A is a 2-D array of float64
 # porter: assumed matmul: B is a 2-D array of float64
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:9d9339679602f1667cc48e713508b9d6a211ee3541c772659125dc816b269753
+# porter: output sha256:6230cb1c68b1e9803b5dcd12a33aa2fe74baf7641cd7455b0e426244049304b0
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -53,8 +53,9 @@ def matmul_tiled(A, B, out):
 
 def matmul(A, B, *, stream=None):
     """Return the matrix product of `A` and `B`."""
-    A = _array(A, "A", 2, "float32 float64")
+    A = _array(A, "A", None, "float32 float64")
     B = _array(B, "B", 2, "float32 float64")
+    lead, A = _leading({"A": (A, 1)})
     if B.dtype != A.dtype:
         raise TypeError(f"A is {A.dtype} but B is {B.dtype}: give them one dtype")
     if B.shape[0] != A.shape[1]:
@@ -70,7 +71,7 @@ def matmul(A, B, *, stream=None):
         matmul_tiled[
             (_blocks(B.shape[1], TILE), _blocks(A.shape[0], TILE)), (TILE, TILE), stream
         ](d_A, d_B, out)
-    return _result(out, on_device, stream)
+    return _result(out, on_device, stream, lead + out.shape[1:])
 
 
 def _on_device(array):
@@ -125,3 +126,44 @@ def _result(array, on_device, stream, shape=None, keep=False):
     host = _to_host(array, stream)
     host = host if shape is None else host.reshape(shape)
     return host if keep else host[()]
+
+
+def _leading(arrays, least=0, fixed=()):
+    """Leading axes broadcast against each other, and arrays with one axis in their place.
+
+    `arrays` has each array by name, with the number of its other axes; those that are `fixed`
+    are not broadcast.
+    """
+    leads = []
+    for name, (array, core) in arrays.items():
+        count = len(array.shape) - core
+        if count < least:
+            found = f"{name} has {len(array.shape)} dimensions"
+            raise ValueError(f"{found} instead of {core + least} or more")
+        leads.append(array.shape[:count])
+    lead = np.broadcast_shapes(*leads)
+    if any(own != lead and name in fixed for name, own in zip(arrays, leads)):
+        shapes = " ".join(str(array.shape) for array, _ in arrays.values())
+        raise ValueError(f"operands could not be broadcast together: {shapes}")
+    return lead, *(_collapsed(array, core, lead) for array, core in arrays.values())
+
+
+def _collapsed(array, core, lead):
+    """The array with one axis in place of all but the last `core`, broadcast to `lead`."""
+    own, tail = (
+        array.shape[: len(array.shape) - core],
+        array.shape[len(array.shape) - core :],
+    )
+    if own == lead and len(lead) == 1:
+        return array
+    shape = (int(np.prod(lead)), *tail)
+    if _on_device(array):
+        if own != lead:
+            raise ValueError("a device array cannot be broadcast here: expand it first")
+        array = array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
+        if not array.is_c_contiguous():
+            raise ValueError(
+                "a device array with gaps cannot be flattened: pass a contiguous copy"
+            )
+        return array.reshape(shape)
+    return np.broadcast_to(array, lead + tail).reshape(shape)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 from porter import ir
 from porter.analyses.testable import needed
-from porter.codegen.host.base import HostBase
+from porter.codegen.host.leading import Leading
 from porter.codegen.module.marks import dtypes_of
 from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
 from porter.schedule.nodes import Launch, items_of
 
 
-class Prologue(HostBase):
+class Prologue(Leading):
     """Writes what stands before the first statement."""
 
     def _prologue(self, asserted: Sequence[str]) -> None:
@@ -29,6 +29,8 @@ class Prologue(HostBase):
         if self.elementwise:
             self._flatten()
         else:
+            if self.plan.leading is not None:
+                self._collapse(self.plan.leading)
             self._expand()
         self._same_dtypes()
         for root, name in self.naming.types.items():
@@ -78,7 +80,7 @@ class Prologue(HostBase):
             if p.conversion:
                 self._needs("_on_device")
                 self.emit(f"{name} = {name} if _on_device({name}) else {p.conversion}")
-            ndim = None if self.elementwise else p.ndim
+            ndim = None if self.elementwise or self._any_rank(name) else p.ndim
             self._needs("_array", "_on_device")
             extra = ", written=True" if name in self.overlap.written else ""
             self.emit(f'{name} = _array({name}, "{name}", {ndim}, "{dtypes_of(name)}"{extra})')
@@ -146,9 +148,7 @@ class Prologue(HostBase):
         self._needs("_flat")
         whole = self._common_shape(names)
         self.pending = [c for c in self.pending if c.kind != "broadcast"]
-        returned = {
-            v for i in items_of(self.plan.items) if isinstance(i, ir.Return) for v in i.values
-        }
+        returned = self._returned()
         for n in names:
             if n in self.overlap.written and n != whole:
                 self.emit(f"if {n}.shape != shape:")

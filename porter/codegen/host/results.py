@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from porter import ir
-from porter.codegen.host.base import HostBase
+from porter.codegen.host.leading import Leading
 from porter.codegen.kernel.errors import RAISED
 from porter.ir.walk import statements
 from porter.schedule.nodes import Launch, items_of
 
 
-class Results(HostBase):
+class Results(Leading):
     """Writes the epilogue and the `return` statements."""
 
     def _epilogue_lines(self) -> list[str]:
@@ -31,8 +31,7 @@ class Results(HostBase):
         for p in self.plan.parameters:
             if p.name in self.overlap.written:
                 self._needs("_copy_back", "_on_device")
-                target = f"whole_{p.name}" if self.elementwise else p.name
-                self.emit(f"_copy_back(d_{p.name}, {target}, stream)")
+                self.emit(f"_copy_back(d_{p.name}, {self._whole(p.name)}, stream)")
 
     def _return(self, item: ir.Return) -> None:
         self._epilogue()
@@ -49,7 +48,7 @@ class Results(HostBase):
             return "None"
         if isinstance(value, str):
             if value in self.naming.device:
-                return f"whole_{value}" if self.elementwise else value
+                return self._whole(value)
             made = self._array_result(value)
             for p in sorted(self.plan.aliases.arguments(value)):
                 made = f"{p} if {value} is {self.buffer(p)} else {made}"
@@ -63,8 +62,8 @@ class Results(HostBase):
 
     def _array_result(self, name: str) -> str:
         self._needs("_result")
-        shape = ", shape" if self.elementwise else ""
-        shape += ", True" if shape and self._is_choice(name) else ""
+        shape = ", shape" if self.elementwise else self._leading_shape(name)
+        shape += ", True" if self.elementwise and self._is_choice(name) else ""
         # a scalar is returned as the element of its buffer, this is an array of no dimensions
         shape += ", keep=True" if not (shape or self.plan.buffers[name].shape) else ""
         return f"_result({name}, {self.on_device()}, stream{shape})"

@@ -193,7 +193,7 @@ def _joined(all_needs: Sequence[Needs]) -> Needs:
         needs.imports |= n.imports
     if needs.helpers & {"_result", "_copy_back"}:
         needs.helpers.add("_on_device")
-    if needs.helpers & {"_to_device", "_same_memory", "_apart", "_array", "_flat"}:
+    if needs.helpers & {"_to_device", "_same_memory", "_apart", "_array", "_flat", "_leading"}:
         needs.helpers.add("_on_device")
     if "_apart" in needs.helpers:
         needs.helpers.add("_same_memory")

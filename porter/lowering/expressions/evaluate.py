@@ -390,6 +390,9 @@ class ExpressionEvaluator(Evaluator):
         items = self.items(node)
         if isinstance(owner, tuple):
             return self._pick(owner, items)
+        if is_expr(owner) and not owner.dtype.weak and NONE in items:
+            if all(item in (NONE, ELLIPSIS) for item in items):
+                owner = calculus.as_array(owner)  # NumPy's scalars take new axes
         if isinstance(owner, Array):
             return subscripts.index(self.b, owner, items)
         text = self.b.place.module.brief(node.value)

@@ -28,6 +28,7 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
     if attr in ("shape", "size", "ndim"):
         ev.b.sizes.reads_shape = True
         ev.b.sizes.sized |= {n for p in array.shape for n in p.names()}
+        ev.b.sizes.reads_rank |= attr == "ndim"
     match attr:
         case "shape":
             return tuple(integer(positive(n)) for n in shape)

@@ -42,6 +42,7 @@ def _range(call: Call) -> Value:
 @function("builtins.len", "obj", lazy=True)
 def _len(call: Call) -> Value:
     if isinstance(call.value("obj"), tuple):
+        call.b.sizes.reads_rank = True  # it may be a shape
         return integer(len(call.value("obj")))
     call.b.sizes.reads_shape = True
     array = call.array("obj")

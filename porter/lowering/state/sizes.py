@@ -24,6 +24,7 @@ class KnownSizes(Part):
     checks: list[ir.Check] = field(default_factory=list)
     fetched: set[str] = field(default_factory=set)  # sizes that the host reads back
     reads_shape: bool = False
+    reads_rank: bool = False
     sized: set[str] = field(default_factory=set)
     strict_shapes: bool = False
 

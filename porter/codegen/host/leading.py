@@ -1,0 +1,62 @@
+"""Leading axes: one axis of the kernels stands for any number of them."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from porter import ir
+from porter.analyses.leading_axes import LeadingAxes
+from porter.codegen.host.base import HostBase
+from porter.schedule.nodes import items_of
+
+
+class Leading(HostBase):
+    """Writes how arguments get one leading axis, and results theirs again."""
+
+    def _any_rank(self, name: str) -> bool:
+        """Whether an argument takes any number of leading axes."""
+        return self.plan.leading is not None and name in self.plan.leading.arrays
+
+    def _collapse(self, leading: LeadingAxes) -> None:
+        """One axis in place of the leading ones of each array."""
+        self._needs("_leading", "_on_device")
+        for name in leading.arrays:
+            if name in self._returned():
+                self.emit(f"whole_{name} = {name}")
+        cores = {n: len(self.plan.buffers[n].shape) - 1 for n in leading.arrays}
+        given = ", ".join(f'"{n}": ({n}, {core})' for n, core in cores.items())
+        options = f", least={leading.least}" if leading.least else ""
+        fixed = ", ".join(f'"{n}"' for n in leading.fixed)
+        fixed += "," if len(leading.fixed) == 1 else ""
+        options += f", fixed=({fixed})" if fixed else ""
+        self.emit(f"lead, {', '.join(cores)} = _leading({{{given}}}{options})")
+        self.pending = [c for c in self.pending if not _settled(c, leading)]
+
+    def _returned(self) -> Set[str]:
+        """The arguments that are returned."""
+        values = [v for i in items_of(self.plan.items) if isinstance(i, ir.Return)
+                  for v in i.values]  # fmt: skip
+        return {v for v in values if isinstance(v, str) and self.plan_parameter(v)}
+
+    def _whole(self, name: str) -> str:
+        """An argument as it was given."""
+        kept = self.elementwise or self._any_rank(name)
+        return f"whole_{name}" if kept else name
+
+    def _leading_shape(self, name: str) -> str:
+        """What `_result` is told of the shape of a result with leading axes."""
+        leading = self.plan.leading
+        position = None if leading is None else leading.position(name)
+        if leading is None or position is None:
+            return ""
+        before = f"{name}.shape[:{position}] + " if position else ""
+        behind = f" + {name}.shape[{position + 1}:]"
+        if len(self.plan.buffers[name].shape) == position + 1:
+            behind = ""
+        keep = ", True" if name in leading.kept else ""
+        return f", {before}lead{behind}{keep}"
+
+
+def _settled(c: ir.Check, leading: LeadingAxes) -> bool:
+    """Whether a check is about the leading axes of two of the arrays."""
+    return leading.concerns(c.left.dim) and leading.concerns(c.right.dim)

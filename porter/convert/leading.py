@@ -1,0 +1,136 @@
+"""Whether a function is generic over its leading axes: it is lowered again, and compared.
+
+No list of functions says so.  The array program for one axis more must be that of the function
+with two indices in place of the leading one; so `axis=-1` passes and `axis=1` does not.  The
+one for an axis less says whether the leading axis may be missing, and those in which only one
+array is longer than 1 along it say whether the arrays broadcast.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from porter import ir
+from porter.analyses.leading_axes import (
+    LeadingAxes,
+    NotGeneric,
+    carriers,
+    leading_results,
+    lifted,
+    plain,
+)
+from porter.diagnostics import Refusal
+from porter.inference.signature import ParameterType
+from porter.ir.walk import statements
+from porter.lowering.program import build
+from porter.resolve.globals import Globals
+from porter.schedule.elementwise import is_elementwise
+from porter.schedule.nodes import Plan
+from porter.sizes.polynomial import Dim
+from porter.source.module import FunctionSource
+
+
+def with_leading_axes(
+    planned: Plan, function: FunctionSource, types: Sequence[ParameterType], scope: Globals,
+    program: ir.Program,
+) -> Plan:  # fmt: skip
+    """The plan, told which arguments take any number of leading axes."""
+    if program.kept or program.ranked or is_elementwise(planned):
+        return planned
+    for arrays in carriers(program):
+        found = _Lowerings(function, types, scope, program, arrays).leading()
+        if found is not None:
+            return led(planned, found)
+    return planned
+
+
+def led(planned: Plan, leading: LeadingAxes | None) -> Plan:
+    """The plan with these leading axes, which the host function broadcasts."""
+    if leading is None:
+        return planned
+    groups = tuple(g for g in planned.expandable if not any(map(leading.concerns, g)))
+    widened = tuple(w for w in planned.widened if not leading.concerns(w[0]))
+    less = len(groups) + len(widened) < len(planned.expandable) + len(planned.widened)
+    if leading.fixed == leading.arrays and less:
+        return planned  # one that is 1 long is served as it is
+    return replace(planned, leading=leading, expandable=groups, widened=widened)
+
+
+@dataclass(frozen=True)
+class _Lowerings:
+    """A function and the arguments of it that may have more leading axes."""
+
+    function: FunctionSource
+    types: Sequence[ParameterType]
+    scope: Globals
+    program: ir.Program
+    arrays: tuple[str, ...]
+
+    def leading(self) -> LeadingAxes | None:
+        """What the comparisons come to; None where one axis more is another program."""
+        results = leading_results(self.program, self.program.buffers[self.arrays[0]].shape[0])
+        if results is None or not self._is_same(2):
+            return None
+        return LeadingAxes(
+            self.arrays,
+            results,
+            0 if self._is_same(0) else 1,
+            self._fixed(),
+            self._kept(),
+        )
+
+    def _is_same(self, count: int) -> bool:
+        """Whether the program for so many leading axes is this one."""
+        try:
+            expected = lifted(self.program, self.arrays, count)
+            other = self._program(count)
+            return other is not None and plain(other, self.arrays, count) == expected
+        except NotGeneric:
+            return False
+
+    def _fixed(self) -> tuple[str, ...]:
+        """The arrays that must have all leading axes; none if any of them may have them alone.
+
+        What is right where one alone is long is right where others are long, too.
+        """
+        if len(self.arrays) == 1:
+            return ()
+        alone = [n for n in self.arrays if self._is_alone(n)]
+        return () if len(alone) == len(self.arrays) else tuple(alone[:1]) or self.arrays
+
+    def _is_alone(self, array: str) -> bool:
+        """Whether the others broadcast: their elements are repeated where this one is longer."""
+        others = [n for n in self.arrays if n != array]
+        try:
+            expected = lifted(self.program, self.arrays, 1, others)
+            other = self._program(1, frozenset(Dim(n, 0).name for n in others))
+            return other is not None and plain(other, self.arrays, 1, others) == expected
+        except NotGeneric:
+            return False
+
+    def _kept(self) -> frozenset[str]:
+        """The results that are 0-d arrays where there is no axis at all."""
+        other = self._program(0)
+        if other is None:
+            return frozenset()
+        return frozenset(
+            v for s in statements(other.body) if isinstance(s, ir.Return)
+            for v in s.values if isinstance(v, str) and not other.buffers[v].shape
+        )  # fmt: skip
+
+    def _program(self, count: int, ones: frozenset[str] = frozenset()) -> ir.Program | None:
+        names = [p.name for p in self.program.parameters]
+        types = [
+            replace(t, ndim=t.ndim - 1 + count) if n in self.arrays and t.ndim is not None else t
+            for n, t in zip(names, self.types, strict=True)
+        ]
+        try:
+            return build(self.function, types, self.scope, grow=False, ones=ones)
+        except (Refusal, RecursionError):
+            return None
+        except Exception:
+            if os.environ.get("PORTER_DEBUG"):
+                raise
+            return None  # an error of porter's own: the function is not generic then

@@ -1,0 +1,134 @@
+"""Calls with other ranks and axes of size 1 than a function was converted for, beside NumPy.
+
+    python -m tests.end_to_end.ranks PATTERN ... [--all]
+
+PATTERN is a part of a corpus case's name.  Prints a JSON line for each function that takes any
+rank (with --all, for every one): its calls, and those that are wrong or refused.  Needs
+NUMBA_ENABLE_CUDASIM=1 before Numba is imported.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from porter.codegen.module.module import module_text
+from porter.convert.function import Converted, convert_function
+from porter.diagnostics import Refusal
+from porter.resolve.globals import Globals
+from porter.schedule.elementwise import is_elementwise
+from porter.source.module import SourceModule
+from tests.corpus.check import compare
+from tests.programs.simulator import SMALL
+
+Arguments = tuple[Any, ...]
+
+
+def ranks(arguments: Arguments, arrays: Sequence[int]) -> Iterator[tuple[str, Arguments]]:
+    """The arguments with these arrays raised or lowered: all of them, and each alone."""
+    for change in (-2, -1, 1, 2, 3):
+        yield (
+            f"all {change:+}",
+            _with(arguments, {i: _ranked(arguments[i], change) for i in arrays}),
+        )
+    if len(arrays) > 1:
+        for i in arrays:
+            for change in (-1, 1, 2):
+                raised = {i: _ranked(arguments[i], change)}
+                yield f"argument {i} {change:+}", _with(arguments, raised)
+    wide = _with(arguments, {i: _ranked(arguments[i], 1) for i in arrays})
+    for base in (arguments, wide):
+        for i in arrays:
+            for axis in range(np.ndim(base[i])):
+                yield f"argument {i} axis {axis} 1", _with(base, {i: base[i].take([0], axis)})
+
+
+def _with(arguments: Arguments, changed: dict[int, Any]) -> Arguments:
+    return tuple(changed.get(i, copy.deepcopy(a)) for i, a in enumerate(arguments))
+
+
+def _ranked(array: Any, change: int) -> Any:
+    """So many leading axes more, with other numbers in them, or fewer."""
+    for _ in range(-change):
+        array = array[0] if np.ndim(array) else array
+    for k in range(change):
+        array = np.stack([np.roll(array, n + k) for n in range(2 + k % 2)])
+    return np.asarray(array)
+
+
+def loaded(made: Converted) -> Callable[..., Any]:
+    """The host function, with small blocks."""
+    text = module_text([made.text], "")
+    for name, size in SMALL.items():
+        text = re.sub(rf"^{name} = \d+", f"{name} = {size}", text, flags=re.M)
+    scope: dict[str, Any] = {"__name__": "generated"}
+    exec(compile(text, "<generated>", "exec"), scope)
+    found: Callable[..., Any] = scope[made.name]
+    return found
+
+
+def converted(source: str, name: str, signature: str | None) -> Converted:
+    """A function of a source, converted."""
+    module = SourceModule(source, "f.py")
+    function = next(f for f in module.functions if f.name == name)
+    return convert_function(function, signature, Globals(module))
+
+
+def any_rank(made: Converted) -> list[str]:
+    """The arguments that may have any number of leading axes."""
+    if is_elementwise(made.plan):
+        return [p.name for p in made.plan.parameters if p.ndim is not None]
+    return list(made.plan.leading.arrays) if made.plan.leading else []
+
+
+def judged(
+    made: Converted, original: Callable[..., Any], arguments: Arguments, every: bool = False
+) -> dict[str, Any]:
+    """The calls of one function, by what became of them."""
+    names = [p.name for p in made.plan.parameters]
+    served = [names.index(n) for n in any_rank(made)]
+    if every:
+        served = [i for i, p in enumerate(made.plan.parameters) if p.ndim]
+    result: dict[str, Any] = {"function": made.name, "calls": 0, "wrong": [], "refused": []}
+    function = loaded(made)
+    for what, given in ranks(arguments, [i for i in served if i < len(arguments)]):
+        result["calls"] += 1
+        found = compare(original, function, given)
+        if found:
+            strict = found.startswith(("raises ValueError", "raises TypeError"))
+            result["refused" if strict else "wrong"].append(f"{what}: {found}")
+    return result
+
+
+def main() -> None:
+    """Judge the corpus."""
+    from tests.corpus.inputs import CASES
+    from tests.corpus.simulator import install
+    from tests.corpus.sources import original, source_of
+
+    install()
+    warnings.simplefilter("ignore")
+    patterns = [a for a in sys.argv[1:] if not a.startswith("-")]
+    for key, case in CASES.items():
+        if not any(p in key for p in patterns) or case.serial:
+            continue
+        name = key.partition(":")[2]
+        try:
+            made = converted(source_of(key).read_text("utf-8"), name, case.signature)
+        except Refusal:
+            continue
+        if any_rank(made) or "--all" in sys.argv:
+            arguments = case.make(np.random.default_rng(0), 5)
+            found = judged(made, original(key), arguments, "--all" in sys.argv)
+            print(json.dumps({"key": key, **found}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

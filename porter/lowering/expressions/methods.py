@@ -26,9 +26,8 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
     if array.mask is not None and attr in ("shape", "size", "ndim"):
         return _of_selection(ev, array, attr)
     if attr in ("shape", "size", "ndim"):
-        ev.b.sizes.reads_shape = True
+        ev.b.sizes.asked |= {"shape", "rank"} if attr == "ndim" else {"shape"}
         ev.b.sizes.sized |= {n for p in array.shape for n in p.names()}
-        ev.b.sizes.reads_rank |= attr == "ndim"
     match attr:
         case "shape":
             return tuple(integer(positive(n)) for n in shape)

@@ -42,9 +42,9 @@ def _range(call: Call) -> Value:
 @function("builtins.len", "obj", lazy=True)
 def _len(call: Call) -> Value:
     if isinstance(call.value("obj"), tuple):
-        call.b.sizes.reads_rank = True  # it may be a shape
+        call.b.sizes.asked.add("rank")  # it may be a shape
         return integer(len(call.value("obj")))
-    call.b.sizes.reads_shape = True
+    call.b.sizes.asked.add("shape")
     array = call.array("obj")
     call.b.sizes.sized |= {n for p in array.shape for n in p.names()}
     if array.mask is not None:

@@ -23,8 +23,7 @@ class KnownSizes(Part):
     equal: dict[str, Poly] = field(default_factory=dict)
     checks: list[ir.Check] = field(default_factory=list)
     fetched: set[str] = field(default_factory=set)  # sizes that the host reads back
-    reads_shape: bool = False
-    reads_rank: bool = False
+    asked: set[str] = field(default_factory=set)  # "shape", "rank": what the function reads
     sized: set[str] = field(default_factory=set)
     strict_shapes: bool = False
 

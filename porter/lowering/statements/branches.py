@@ -49,14 +49,13 @@ def _is_of_raise(part: cst.BaseSmallStatement) -> bool:
 def _never(body: Body, node: cst.If) -> bool:
     """Whether a check holds whatever is passed.  Refuses one that can only raise."""
     sizes = body.b.sizes
-    known, read, rank = None, False, False
+    known, asked = None, set[str]()
     with suppress(Refusal), body.b.attempt() as undo:
         known = constant_of(body.ev.condition(node.test))
-        read, rank = sizes.reads_shape, sizes.reads_rank
+        asked = set(sizes.asked)
         undo()
-    # what holds for this number of dimensions need not hold for others
-    sizes.reads_shape |= read and known is False
-    sizes.reads_rank |= rank and known is False
+    if known is False:
+        sizes.asked |= asked  # what holds for this number of dimensions need not hold for others
     if known is True:
         raise body.b.refuse("PRT903", "the function always raises an exception for these types",
                             "give the types that it accepts with `--signature`")  # fmt: skip

@@ -38,8 +38,9 @@ def widenable(program: ir.Program, done: Sequence[Dim]) -> tuple[Widened, ...]:
     for e in _all(program.body):
         if isinstance(e, ir.Load):
             for d, p in enumerate(e.index):
-                if p.name not in bound:
-                    sizes.pop(Dim(e.buffer, d), None)
+                dim = Dim(e.buffer, d)
+                if dim in sizes and not {p.name, (sizes[dim] - 1 - p).name} & bound:
+                    del sizes[dim]  # neither from its start nor from its end
     _without_unknown_lengths(program, scopes, sizes)
     while loose := next((m for s in scopes if (m := _loose(s, sizes))), None):
         del sizes[loose]

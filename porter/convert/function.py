@@ -7,12 +7,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
-from porter.analyses.leading_axes import LeadingAxes
 from porter.codegen.module.marks import dtypes_of
 from porter.codegen.module.module import FunctionText, function_text
 from porter.convert.attempt import assumable, assumptions, front_end, method_apart
-from porter.convert.leading import led, with_leading_axes
-from porter.convert.passes import plan
+from porter.convert.strides import Served, served
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.dtype import SIBLINGS, DType
 from porter.inference.signature import ParameterType
@@ -102,9 +100,10 @@ def convert_function(
     try:
         function, scope = method_apart(function, scope)
         types, program, planned = front_end(function, signature, scope, target.schedules)
-        planned = with_leading_axes(planned, function, types, scope, program)
+        found = served(function, types, scope, program, planned, target.schedules)
+        program, planned = found.program, found.plan
         text = function_text(planned, target)
-        again = _Again(scope, target, bool(program.kept), planned.leading) if siblings else None
+        again = _Again(scope, target, bool(program.kept), found) if siblings else None
         own, also = _siblings(function, types, planned, text, again)
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
@@ -138,15 +137,15 @@ class _Again:
     scope: Globals
     target: Target
     partial: bool
-    leading: LeadingAxes | None
+    served: Served
 
     def text(
         self, function: FunctionSource, types: Sequence[ParameterType]
     ) -> tuple[object, ...] | None:
         """What identifies the text for these types; None where they are refused."""
         try:
-            program = build(function, types, self.scope, self.partial)
-            planned = led(plan(program, self.target.schedules), self.leading)
+            program = build(function, types, self.scope, self.partial, loose=self.served.names)
+            planned = self.served.again(program, self.target.schedules)
             return function_text(planned, self.target).key()
         except (Refusal, RecursionError):
             return None

@@ -34,13 +34,13 @@ from porter.source.module import FunctionSource
 
 def with_leading_axes(
     planned: Plan, function: FunctionSource, types: Sequence[ParameterType], scope: Globals,
-    program: ir.Program,
+    program: ir.Program, loose: frozenset[Dim] = frozenset(),
 ) -> Plan:  # fmt: skip
     """The plan, told which arguments take any number of leading axes."""
     if program.kept or program.ranked or is_elementwise(planned):
         return planned
     for arrays in carriers(program):
-        found = _Lowerings(function, types, scope, program, arrays).leading()
+        found = _Lowerings(function, types, scope, program, arrays, loose).leading()
         if found is not None:
             return led(planned, found)
     return planned
@@ -67,6 +67,7 @@ class _Lowerings:
     scope: Globals
     program: ir.Program
     arrays: tuple[str, ...]
+    loose: frozenset[Dim]
 
     def leading(self) -> LeadingAxes | None:
         """What the comparisons come to; None where one axis more is another program."""
@@ -120,6 +121,9 @@ class _Lowerings:
             for v in s.values if isinstance(v, str) and not other.buffers[v].shape
         )  # fmt: skip
 
+    def _moved(self, dim: Dim, count: int) -> Dim:
+        return replace(dim, axis=dim.axis - 1 + count) if dim.array in self.arrays else dim
+
     def _program(self, count: int, ones: frozenset[str] = frozenset()) -> ir.Program | None:
         names = [p.name for p in self.program.parameters]
         types = [
@@ -127,7 +131,8 @@ class _Lowerings:
             for n, t in zip(names, self.types, strict=True)
         ]
         try:
-            return build(self.function, types, self.scope, grow=False, ones=ones)
+            loose = frozenset(self._moved(d, count).name for d in self.loose)
+            return build(self.function, types, self.scope, grow=False, ones=ones, loose=loose)
         except (Refusal, RecursionError):
             return None
         except Exception:

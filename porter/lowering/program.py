@@ -39,30 +39,31 @@ MAX_RESTARTS = 6
 
 def build(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool = False,
-    grow: bool = True, ones: frozenset[str] = frozenset(),
+    grow: bool = True, ones: frozenset[str] = frozenset(), loose: frozenset[str] = frozenset(),
 ) -> ir.Program:  # fmt: skip
     """The array program. Raises Refusal where a statement cannot be converted.
 
     With `partial`, such a statement stays on the host where that is possible; with `grow`, a
-    number that a loop adds arrays to is an array from there on; the axes in `ones` have length 1.
+    number that a loop adds arrays to is an array from there on; the axes in `ones` have length 1,
+    and the sizes in `loose` may be 1 where they meet others.
     """
     _check_definition(function)
     check_function(scope, function.node, top=True)
     try:
-        return _build(function, types, scope, partial, ones, grow)
+        return _build(function, types, scope, partial, ones, grow, loose)
     except Contradiction as contradiction:
         for axis in contradiction.axes:
             with suppress(Refusal):
-                return _build(function, types, scope, partial, ones | {axis}, grow)
+                return _build(function, types, scope, partial, ones | {axis}, grow, loose)
         raise
 
 
 def _build(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool,
-    ones: frozenset[str], grow: bool,
+    ones: frozenset[str], grow: bool, loose: frozenset[str],
 ) -> ir.Program:  # fmt: skip
     """The array program with some axes of arguments taken to have length 1."""
-    builder = Builder(function.module, partial, ones, grow)
+    builder = Builder(function.module, partial, ones, grow, loose)
     for _ in range(MAX_RESTARTS):
         env, parameters = _environment(builder, function, types, scope)
         body = FunctionBody(ExpressionEvaluator(builder, scope, env, FunctionBody))
@@ -200,7 +201,7 @@ def _finish(
     b: Builder, function: FunctionSource, parameters: tuple[ir.Parameter, ...]
 ) -> ir.Program:
     def poly(p: Poly) -> Poly:
-        return b.sizes.resolve(p)
+        return b.strides.uncut(b.sizes.resolve(p))
 
     def dtype(d: DType) -> DType:
         return replace(d, var=b.dtypes.root(d.var)) if d.var else d
@@ -212,7 +213,7 @@ def _finish(
                           function.span, "use a wider dtype")  # fmt: skip
     # the user's first checks test what the others take as equal because of them
     body: tuple[ir.Stmt, ...] = tuple(
-        map_statement(s, (lambda p: p) if isinstance(s, ir.Host) and s.first else poly, dtype)
+        map_statement(s, (lambda p: p) if _as_it_is(b, s) else poly, dtype)
         for s in b.out.statements
     )
     buffers = {
@@ -241,6 +242,13 @@ def _finish(
     )
     check(program.body, program, program.buffers)
     return program
+
+
+def _as_it_is(b: Builder, s: ir.Stmt) -> bool:
+    """Whether a statement is about sizes as they are, before others are known to be equal."""
+    return (isinstance(s, ir.Host) and s.first) or (
+        isinstance(s, ir.Let) and s.name in b.strides.names
+    )
 
 
 def _checks(b: Builder, poly: Any) -> tuple[ir.Check, ...]:

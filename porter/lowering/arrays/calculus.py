@@ -12,6 +12,7 @@ from porter.ir.scalars import DTypeError, cast, choose, constant_of, integer, op
 from porter.lowering.arrays.compaction import same_selection, whole
 from porter.lowering.state import ambiguous
 from porter.lowering.state.builder import Builder
+from porter.lowering.state.facts import extents
 from porter.resolve.values import Array, At
 from porter.sizes.polynomial import Apply, Poly, sym
 
@@ -26,8 +27,13 @@ def as_array(value: Operand) -> Array:
     return Array((), strengthen(value.dtype), lambda _: value)
 
 
-def broadcast_shape(b: Builder, shapes: Sequence[tuple[Poly, ...]], what: str) -> tuple[Poly, ...]:
-    """The common shape; dimensions that are not 1 at conversion are taken as equal."""
+def broadcast_shape(
+    b: Builder, shapes: Sequence[tuple[Poly, ...]], what: str, strides: bool = False
+) -> tuple[Poly, ...]:
+    """The common shape; dimensions that are not 1 at conversion are taken as equal.
+
+    With `strides` those that may be 1 all the same are told by `Strides.is_thin`.
+    """
     ndim = max(map(len, shapes))
     result: list[Poly] = []
     for d in range(-ndim, 0):
@@ -35,11 +41,11 @@ def broadcast_shape(b: Builder, shapes: Sequence[tuple[Poly, ...]], what: str) -
         for shape in shapes:
             if len(shape) < -d or shape[d] == ONE:
                 continue
-            size = (
-                b.sizes.resolve(shape[d])
-                if size == ONE
-                else b.sizes.unify(size, shape[d], what, True)
-            )
+            if size == ONE:
+                size = b.sizes.resolve(shape[d])
+                continue
+            common = b.strides.met(size, shape[d], what) if strides else None
+            size = b.sizes.unify(size, shape[d], what, True) if common is None else common
         result.append(size)
     return tuple(result)
 
@@ -48,6 +54,25 @@ def aligned(shape: tuple[Poly, ...], idx: Sequence[Poly]) -> list[Poly]:
     """The subscripts of a broadcast operand: 0 along its dimensions of size 1."""
     tail = list(idx)[len(idx) - len(shape) :]
     return [Poly() if n == ONE else i for n, i in zip(shape, tail, strict=True)]
+
+
+def _thin(b: Builder, own: tuple[Poly, ...], common: tuple[Poly, ...]) -> list[bool]:
+    """Which axes have a stride that the host sets."""
+    tail = common[len(common) - len(own) :]
+    return [n != t and b.strides.is_thin(n, t) for n, t in zip(own, tail, strict=True)]
+
+
+def _stepped(
+    b: Builder, a: Array, thin: Sequence[bool], shape: tuple[Poly, ...], idx: Sequence[Poly]
+) -> list[Poly]:
+    """The subscripts of a broadcast operand, multiplied by the strides of thin axes."""
+    own = tuple(map(b.sizes.resolve, a.shape))
+    found = aligned(own, idx)
+    tail = [b.sizes.resolve(n) for n in shape[len(shape) - len(own) :]]
+    return [
+        i * b.strides.step(n) if t and n not in (ONE, m) else i
+        for i, t, n, m in zip(found, thin, own, tail, strict=True)
+    ]
 
 
 def _common_mask(b: Builder, arrays: Sequence[Array], what: str) -> At | None:
@@ -86,15 +111,16 @@ def _thin_axes(b: Builder, arrays: Sequence[Array], what: str) -> list[Array]:
     ndim = max(a.ndim for a in arrays)
     sizes = [[b.sizes.resolve(a.shape[d]) if a.ndim >= -d else ONE for d in range(-ndim, 0)]
              for a in arrays]  # fmt: skip
-    wide = [any(not at_most_one(s[d]) for s in sizes) for d in range(ndim)]
+    wide = [tuple(s[d] for s in sizes if not at_most_one(s[d])) for d in range(ndim)]
     result = []
     for a, own in zip(arrays, sizes, strict=True):
         shape = list(a.shape)
         for d in range(ndim - a.ndim, ndim):
             if wide[d] and at_most_one(own[d]) and own[d] != ONE:
-                b.sizes.check(
-                    ir.Check("index", ONE, own[d], f"{what}: operands could not be broadcast")
-                )
+                message = f"{what}: operands could not be broadcast"
+                # none and none are none, too
+                when = (*extents(b.sizes), *wide[d])
+                b.sizes.check(ir.Check("index", ONE, own[d], message, when=when))
                 shape[d - ndim + a.ndim] = ONE
         result.append(a if shape == list(a.shape) else replace(a, shape=tuple(shape)))
     return result
@@ -116,12 +142,13 @@ def map_arrays(
     else:
         arrays = [whole(b, a) for a in arrays]
     arrays = _thin_axes(b, arrays, what)
-    shape = broadcast_shape(b, [a.shape for a in arrays], what)
+    shape = broadcast_shape(b, [a.shape for a in arrays], what, True)
+    thin = [_thin(b, tuple(map(b.sizes.resolve, a.shape)), shape) for a in arrays]
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
         args = [
-            a.at(aligned(tuple(map(b.sizes.resolve, a.shape)), idx)) if isinstance(o, Array) else o
-            for o, a in zip(operands, arrays, strict=True)
+            a.at(_stepped(b, a, t, shape, idx)) if isinstance(o, Array) else o
+            for o, a, t in zip(operands, arrays, thin, strict=True)
         ]
         return _typed(b, what, function, args)
 

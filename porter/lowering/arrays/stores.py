@@ -24,7 +24,7 @@ def store(
     view = _writable(b, target)
     source = _placed(b, target, as_array(value))
     _check_kind(b, target, value)
-    _meet(b, target, source, what)
+    thin = _meet(b, target, source, what)
     axes = b.axes([n for n in target.shape if n != ONE])
     running = iter(axes)
     idx = [Poly() if n == ONE else sym(next(running).name, True) for n in target.shape]
@@ -34,7 +34,8 @@ def store(
         if source.ndim
         else []
     )
-    element = source.at(at)
+    steps = {d: b.strides.step(b.sizes.resolve(source.shape[d])) for d in thin}
+    element = source.at([i * steps[d] if d in steps else i for d, i in enumerate(at)])
     ambiguous.exact(
         b.dtypes, ambiguous.candidates_of(b.dtypes, element), element.dtype, target.dtype
     )
@@ -80,20 +81,29 @@ def _writable(b: Builder, target: Array) -> View:
     return view
 
 
-def _meet(b: Builder, target: Array, source: Array, what: str) -> None:
-    """The value is as long as the target along each axis, or repeated there."""
+def _meet(b: Builder, target: Array, source: Array, what: str) -> set[int]:
+    """The value is as long as the target along each axis, or repeated there.
+
+    Returns the axes of the value that have a stride.
+    """
+    thin: set[int] = set()
     extra = source.ndim - target.ndim
     if extra > 0:
         if any(n != ONE for n in source.shape[:extra]):
             raise b.refuse("PRT903", "the value has more dimensions than the target")
-    for have, want in zip(reversed(source.shape), reversed(target.shape), strict=False):
+    pairs = zip(reversed(source.shape), reversed(target.shape), strict=False)
+    for k, (have, want) in enumerate(pairs):
         if have != ONE:
             unequal = f"{what}: could not broadcast the value into the target"
+            if b.strides.fits(have, want, unequal):
+                thin.add(source.ndim - 1 - k)
+                continue
             met = want != have and b.sizes.resolve(want) == b.sizes.resolve(have)
             b.sizes.unify(want, have, unequal, "store")
             if met and want.symbol and have.symbol:
                 # lengths that met in an expression before: the target's cannot be repeated
                 b.sizes.check(ir.Check("equal", want, have, unequal))
+    return thin
 
 
 def _apart(

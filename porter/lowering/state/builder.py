@@ -21,6 +21,7 @@ from porter.lowering.state.place import Place
 from porter.lowering.state.restarts import Restarts
 from porter.lowering.state.scope import LoopScope
 from porter.lowering.state.selections import Selections
+from porter.lowering.state.strides import Strides
 from porter.lowering.state.unify import SizeFacts
 from porter.resolve.values import Array
 from porter.sizes.polynomial import Poly, sym
@@ -32,12 +33,13 @@ class Builder:
 
     def __init__(
         self, module: SourceModule, partial: bool = False, ones: frozenset[str] = frozenset(),
-        may_grow: bool = True,
+        may_grow: bool = True, loose: frozenset[str] = frozenset(),
     ) -> None:  # fmt: skip
         self.place = Place(module)
         self.out = Emitter(self.place)
         self.scope = LoopScope()
         self.sizes = SizeFacts(self.place, self.out, self.scope, ones)
+        self.strides = Strides(self.place, self.out, self.sizes, loose)
         self.dtypes = DTypeState(self.place)
         self.aliases = AliasState(self.out, self.scope)
         self.host = HostState(self.place, partial)
@@ -46,7 +48,10 @@ class Builder:
 
     def again(self) -> Builder:
         """The state to start again with: what this evaluation has found out of its variables."""
-        new = Builder(self.place.module, self.host.partial, self.sizes.ones, self.restarts.may_grow)
+        new = Builder(
+            self.place.module, self.host.partial, self.sizes.ones, self.restarts.may_grow,
+            self.strides.loose,
+        )  # fmt: skip
         new.dtypes.local_types = self.dtypes.settled_types()
         new.dtypes.local_candidates = self.dtypes.local_candidates
         new.dtypes.pinned = self.dtypes.pinned

@@ -7,6 +7,8 @@ CASES = {
     "norm_last": Case(f"{ROWS}, float64", "n,m =1e-5"),
     "unit_vectors": Case(ROWS, "n,k"),
     "quaternion_conjugate": Case(ROWS, "n,4"),
+    "quaternion_product": Case(PAIR, "n,4 n,4"),
+    "rotated": Case(PAIR, "n,4 n,k"),
     "triple_product": Case(f"{PAIR}, {ROWS}", "n,k n,k n,k"),
     "angle_between": Case(PAIR, "n,k n,k"),
     "bounds": Case(ROWS, "n,m"),

@@ -16,6 +16,18 @@ def quaternion_conjugate(q):
     return np.concatenate([-q[..., :3], q[..., 3:]], axis=-1)
 
 
+def quaternion_product(q, r):
+    """The real part is the last element: an axis of length 1 beside the vectors of length 3."""
+    w = q[..., 3:] * r[..., 3:] - np.sum(q[..., :3] * r[..., :3], axis=-1, keepdims=True)
+    v = q[..., 3:] * r[..., :3] + r[..., 3:] * q[..., :3] + np.cross(q[..., :3], r[..., :3])
+    return np.concatenate([v, w], axis=-1)
+
+
+def rotated(q, v):
+    t = 2 * np.cross(q[..., :3], v)
+    return v + q[..., 3:] * t + np.cross(q[..., :3], t)
+
+
 def triple_product(a, b, c):
     return (a * np.cross(b, c)).sum(axis=-1)
 

@@ -2,7 +2,9 @@
 
     python -m tests.programs.run --count 20000 --seed N [--simulator 500] [--jobs 2] [--out DIR]
 
-With --emulator 500 the sample runs on the emulator instead.
+With --emulator 500 the sample runs on the emulator instead, with --ranks 500 on the simulator
+with other ranks, where the module takes any.  A program that the interpreter is stricter with than
+NumPy is run as a module: the host broadcasts.
 
 Prints how many programs were right, refused (by code) and wrong.  Each wrong one is made
 smaller by leaving out statements and written to DIR.  Exit code 1 when anything is wrong.
@@ -87,6 +89,10 @@ def _judges(options: argparse.Namespace) -> Iterator[tuple[str, Any]]:
         from tests.programs.simulator import on_simulator
 
         yield "simulator", on_simulator
+    elif options.ranks:
+        from tests.programs.ranks import on_other_ranks
+
+        yield "ranks", on_other_ranks
     elif options.emulator:
         from tests.programs.emulator import on_emulator
 
@@ -100,7 +106,7 @@ def worker(options: argparse.Namespace) -> None:
     gc.disable()
     counts: collections.Counter[str] = collections.Counter()
     count, number, out = options.count, options.seed, options.out
-    sample = options.simulator or options.emulator
+    sample = options.simulator or options.emulator or options.ranks
     for k, program in enumerate(generate(count, number)):
         outcome, judge = check(program), check
         if outcome.word == "stricter":
@@ -148,8 +154,9 @@ def children(options: argparse.Namespace) -> collections.Counter[str]:
     total: collections.Counter[str] = collections.Counter()
     chunks = [(min(CHUNK, options.count - k), options.seed * 1_000_000 + k)
               for k in range(0, options.count, CHUNK)]  # fmt: skip
-    sample = "--simulator" if options.simulator else "--emulator"
-    each = -(-(options.simulator or options.emulator) // max(1, len(chunks)))
+    kinds = ("simulator", "emulator", "ranks")
+    sample = next((k for k in kinds if getattr(options, k)), "ranks")
+    each = -(-getattr(options, sample) // max(1, len(chunks)))
     running: list[subprocess.Popen[str]] = []
     # kernels of a few threads are compiled longer than they run
     environment = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_OPT": "0"}
@@ -162,7 +169,7 @@ def children(options: argparse.Namespace) -> collections.Counter[str]:
                 str(count),
                 "--seed",
                 str(number),
-                sample,
+                f"--{sample}",
                 str(each),
                 "--out",
                 str(options.out),
@@ -192,6 +199,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--simulator", type=int, default=0)
     parser.add_argument("--emulator", type=int, default=0, help="instead of the simulator")
+    parser.add_argument("--ranks", type=int, default=0, help="as modules, with other ranks")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--worker", action="store_true")

@@ -120,6 +120,20 @@ def argument(choice: Choice, p: Parameter, sizes: dict[str, int], special: bool)
     )
 
 
+def thinned(choice: Choice, taken: Sequence[Parameter], call: list[Any]) -> list[Any]:
+    """The arguments with one axis of one array cut to length 1, which NumPy may broadcast."""
+    axes = [
+        (k, axis)
+        for k, (p, value) in enumerate(zip(taken, call, strict=True))
+        for axis in range(np.ndim(value))
+        if not p.indexes and value.shape[axis] > 1
+    ]
+    if not axes:
+        return call
+    k, axis = choice.pick(axes)
+    return [*call[:k], call[k].take([0], axis), *call[k + 1 :]]
+
+
 def sample(p: Parameter, rng: np.random.Generator) -> Any:
     """An argument to write the program with."""
     if p.dims is None:
@@ -238,7 +252,10 @@ def programs(draw: Any) -> Program:
         small = {"n": 4, "m": 3, "k": 5, "p": 2}
         if number and choice.chance(50):
             small = {name: choice.pick([1, 2, 6, 3, 0, 7]) for name in small}
-        calls.append(tuple(argument(choice, p, small, special) for p in taken))
+        call = [argument(choice, p, small, special) for p in taken]
+        if number and choice.chance(30):
+            call = thinned(choice, taken, call)
+        calls.append(tuple(call))
     return Program(source, taken, tuple(calls))
 
 

@@ -398,7 +398,7 @@ def _module(
         FunctionRecord(
             c.name, c.signature, c.also, shapes_of(c),
             c.assumed, _verified(found.get(c.name)), c.without,
-            body.streams.get(c.text.shown, ""),
+            body.streams.get(c.text.shown, ""), c.conversions.lines(),
         )
         for c in converted
     )  # fmt: skip

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from porter import ir
-from porter.codegen.module.marks import dtypes_of
+from porter.codegen.module.marks import dtypes_of, meeting_of
 from porter.codegen.module.module import FunctionText, function_text
 from porter.convert.attempt import assumable, assumptions, front_end, method_apart
+from porter.convert.promotion import Question, conversions
 from porter.convert.strides import Served, served
 from porter.diagnostics import Diagnostic, Refusal
+from porter.dtypes.conversions import Conversions
 from porter.dtypes.dtype import SIBLINGS, DType
 from porter.inference.signature import ParameterType
 from porter.lowering.program import build
@@ -56,6 +59,8 @@ class Converted:
     siblings: tuple[Sibling, ...] = ()
     without: tuple[str, ...] = ()
     assumable: tuple[str, ...] = ()
+    groups: tuple[tuple[str, ...], ...] = ()
+    conversions: Conversions = Conversions()  # noqa: RUF009 (immutable)
 
     @property
     def text(self) -> FunctionText:
@@ -64,8 +69,20 @@ class Converted:
         for sibling in self.siblings:
             for name in sibling.names:
                 allowed[name].append(sibling.dtype)
-        parts = tuple(_filled(part, allowed) for part in self.blank.parts)
-        return replace(self.blank, parts=parts)
+        filled = {dtypes_of(n): " ".join(sorted(d, key=_by_size)) for n, d in allowed.items()}
+        needs = self.blank.needs
+        if self.conversions:
+            needs = replace(needs, helpers={*needs.helpers, "_float64"})
+        for group in self.groups:
+            own = [n for n in group if n in self.conversions.names]
+            rule = self.conversions.words(group)
+            for name in own:
+                converted = f"from {rule}" if len(group) == 1 else "or integers"
+                filled[dtypes_of(name)] += f" {converted}"
+            names = " ".join(group)
+            filled[meeting_of(group[0])] = f"{names} from {rule}" if rule else names
+        parts = tuple(_filled(part, filled) for part in self.blank.parts)
+        return replace(self.blank, parts=parts, needs=needs)
 
     def leaving_out(self, signatures: Collection[str]) -> Converted:
         """The same without some siblings, which the header then tells."""
@@ -105,6 +122,14 @@ def convert_function(
         text = function_text(planned, target)
         again = _Again(scope, target, bool(program.kept), found) if siblings else None
         own, also = _siblings(function, types, planned, text, again)
+        groups = _groups(function, types, planned)
+        accepted = Conversions()
+        if again is not None:
+            question = Question(
+                [p.name.value for p in parameters_of(function)], types, program, planned,
+                partial(again.program, function),
+            )  # fmt: skip
+            accepted = conversions(question, groups)
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
     return Converted(
@@ -112,7 +137,7 @@ def convert_function(
         (*assumptions(function, types, signature), *program.assumed, *_serial(planned)),
         program, planned,
         text, function.module.path, own, also,
-        assumable=assumable(function, types),
+        assumable=assumable(function, types), groups=groups, conversions=accepted,
     )  # fmt: skip
 
 
@@ -124,9 +149,9 @@ def _serial(planned: Plan) -> tuple[str, ...]:
     )
 
 
-def _filled(part: str, allowed: dict[str, list[str]]) -> str:
-    for name, dtypes in allowed.items():
-        part = part.replace(dtypes_of(name), " ".join(sorted(dtypes, key=_by_size)))
+def _filled(part: str, texts: dict[str, str]) -> str:
+    for mark, text in texts.items():
+        part = part.replace(mark, text)
     return part
 
 
@@ -139,12 +164,27 @@ class _Again:
     partial: bool
     served: Served
 
+    def program(
+        self, function: FunctionSource, types: Sequence[ParameterType]
+    ) -> ir.Program | None:
+        """The array program for these types; None where they are refused."""
+        try:
+            return build(function, types, self.scope, self.partial, loose=self.served.names)
+        except (Refusal, RecursionError):
+            return None
+        except Exception:
+            if os.environ.get("PORTER_DEBUG"):
+                raise
+            return None  # an error of porter's own: the types that were asked for do without
+
     def text(
         self, function: FunctionSource, types: Sequence[ParameterType]
     ) -> tuple[object, ...] | None:
         """What identifies the text for these types; None where they are refused."""
+        program = self.program(function, types)
+        if program is None:
+            return None
         try:
-            program = build(function, types, self.scope, self.partial, loose=self.served.names)
             planned = self.served.again(program, self.target.schedules)
             return function_text(planned, self.target).key()
         except (Refusal, RecursionError):
@@ -161,16 +201,15 @@ def _siblings(
 ) -> tuple[tuple[tuple[str, str], ...], tuple[Sibling, ...]]:  # fmt: skip
     """The dtype of each array, and other dtypes of the same kind that the very same text serves."""
     names = [p.name.value for p in parameters_of(function)]
-    groups: dict[str, list[int]] = {}
-    given: dict[str, str] = {}
-    for k, (name, t) in enumerate(zip(names, types, strict=True)):
-        if t.ndim is not None:
-            var = planned.buffers[name].dtype.var
-            groups.setdefault(var or name, []).append(k)
-            given[name] = planned.buffers[name].dtype.name
+    given = {
+        n: planned.buffers[n].dtype.name
+        for n, t in zip(names, types, strict=True)
+        if t.ndim is not None
+    }
     also: list[Sibling] = []
     served = [tuple(types)]
-    for members in groups.values():
+    for group in _groups(function, types, planned):
+        members = [names.index(n) for n in group]
         own = types[members[0]].dtype
         if again is None or planned.buffers[names[members[0]]].dtype.var is None:
             continue
@@ -184,6 +223,18 @@ def _siblings(
                 also.append(Sibling(changed[0], tuple(names[k] for k in members), other))
                 served += changed
     return tuple(given.items()), tuple(also)
+
+
+def _groups(
+    function: FunctionSource, types: Sequence[ParameterType], planned: Plan
+) -> tuple[tuple[str, ...], ...]:
+    """The arrays that must have one dtype, the one first after which it is called."""
+    groups: dict[str, list[str]] = {}
+    for p, t in zip(parameters_of(function), types, strict=True):
+        name = p.name.value
+        if t.ndim is not None:
+            groups.setdefault(planned.buffers[name].dtype.var or name, []).append(name)
+    return tuple(tuple(sorted(g, key=lambda n: n != var)) for var, g in groups.items())
 
 
 def _by_size(name: str) -> tuple[int, str]:

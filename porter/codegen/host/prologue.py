@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from porter import ir
 from porter.analyses.testable import needed
 from porter.codegen.host.leading import Leading
-from porter.codegen.module.marks import dtypes_of
+from porter.codegen.module.marks import dtypes_of, meeting_of
 from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
 from porter.schedule.nodes import Launch, items_of
@@ -26,13 +26,13 @@ class Prologue(Leading):
             self.emit(f"{both} = _weak({both})")
         for p in sorted(self.plan.parameters, key=lambda p: p.ndim is None):
             self._check_parameter(p)
+        self._same_dtypes()
         if self.elementwise:
             self._flatten()
         else:
             if self.plan.leading is not None:
                 self._collapse(self.plan.leading)
             self._expand()
-        self._same_dtypes()
         for root, name in self.naming.types.items():
             self.emit(f"{name} = {root}.dtype.type")
         self.out.lines += asserted
@@ -166,12 +166,11 @@ class Prologue(Leading):
             var = self.plan.buffers[p.name].dtype.var
             if var is not None:
                 groups.setdefault(var, []).append(p.name)
-        for names in groups.values():
-            for other in names[1:]:
-                self.emit(f"if {other}.dtype != {names[0]}.dtype:")
-                first = names[0]
-                self.emit(f'    raise TypeError(f"{first} is {{{first}.dtype}} but {other} is '
-                          f'{{{other}.dtype}}: give them one dtype")')  # fmt: skip
+        for var, names in groups.items():
+            if len(names) > 1:
+                self._needs("_one_dtype")
+                both = ", ".join(names)
+                self.emit(f'{both} = _one_dtype("{meeting_of(var)}", {both})')
 
     def _ready(self, c: ir.Check) -> bool:
         return needed(c) <= self.naming.used

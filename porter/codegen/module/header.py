@@ -34,7 +34,8 @@ class FunctionRecord:
     `signature` and each of `also` hold argument types in Numba's syntax, without the
     function's name and parentheses: `float64[:], float64`; those of `without` failed, and the
     host function refuses them.  `shapes` is one entry per parameter, `x[n, m] w[m] eps[]`.
-    `stream` is the argument that takes a stream, where the source has a parameter of that name.
+    `stream` is the argument that takes a stream, where the source has a parameter of that name;
+    `converts` says which arrays of other dtypes the host function converts.
     """
 
     name: str
@@ -45,6 +46,7 @@ class FunctionRecord:
     verified: tuple[str, ...] = ()
     without: tuple[str, ...] = ()
     stream: str = ""
+    converts: tuple[str, ...] = ()
 
     @property
     def own_stream(self) -> str:
@@ -121,6 +123,7 @@ def _function_lines(record: FunctionRecord) -> Iterator[str]:
     if record.shapes:
         yield f"shapes {record.name}: {record.shapes}"
     yield from (f"assumed {record.name}: {fact}" for fact in record.assumed)
+    yield from (f"converts {record.name}: {fact}" for fact in record.converts)
     if record.stream:
         yield f"stream {record.name}: {record.stream}"
     if record.verified:
@@ -173,6 +176,8 @@ def _add(records: dict[str, FunctionRecord], word: str, rest: str) -> None:
         records[name] = replace(record, stream=fact)
     elif word == "assumed":
         records[name] = replace(record, assumed=(*record.assumed, fact))
+    elif word == "converts":
+        records[name] = replace(record, converts=(*record.converts, fact))
     elif word == "verified":
         records[name] = replace(record, verified=tuple(fact.split("; ")))
 

@@ -27,6 +27,11 @@ def dtypes_of(name: str) -> str:
     return f"{_SIGN}{name}{_SIGN}"
 
 
+def meeting_of(name: str) -> str:
+    """What stands for the arrays that must have the dtype of this one, until they are known."""
+    return f"{_SIGN}={name}{_SIGN}"
+
+
 def one_line(text: str) -> str:
     """A text as part of a comment: what might end it, or stands for something, is escaped."""
     if text.isascii() and text.isprintable():

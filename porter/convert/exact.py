@@ -1,0 +1,211 @@
+"""A program for integers as one for float64, where that is the same to the last bit."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from porter import ir
+from porter.dtypes.dtype import FLOAT64, INT64, DType, limits
+from porter.ir.rebuild import map_parts
+from porter.ir.walk import rewrite, walk
+from porter.sizes.polynomial import Poly
+
+#: integers up to here are exact in float64
+LARGEST = 2**53
+#: so many numbers are added up at most: an array of more has no place on a device
+MOST_SUMMED = 2**31
+_COMPARE = {"lt", "le", "gt", "ge", "eq", "ne"}
+
+
+class Uneven(Exception):
+    """Some integers are used as such; `names` are the arrays that they come from."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        super().__init__(", ".join(sorted(names)))
+        self.names = frozenset(names)
+
+
+@dataclass(frozen=True)
+class Number:
+    """An integer expression in float64: with elements up to n, it is up to `factor * n**power`.
+
+    `plain` if it is an element as it is, or a number; `zero` if it may be the zero that only
+    floats have, -0.0; `summed` if NumPy computes it in 64 bits, however narrow the elements are.
+    """
+
+    expr: ir.Expr
+    factor: int
+    power: int
+    plain: bool = False
+    zero: bool = False
+    summed: bool = False
+
+
+class Exact:
+    """Puts float64 in place of the integers that come from some arrays.
+
+    `needs` are the bounds (factor, power, summed) within which that is exact: none, where each
+    element is converted before anything is computed of it.
+    """
+
+    def __init__(self, names: Collection[str]) -> None:
+        self.names = frozenset(names)
+        self.stored: dict[str, Number] = {}
+        self.needs: set[tuple[int, int, bool]] = set()
+
+    def statements(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
+        """The statements; raises `Uneven` where integers are left."""
+        made = tuple(map(self._statement, body))
+        known = self.names | self.stored.keys()
+        left = {
+            x.buffer
+            for s in made
+            for e in _all_expressions(s)
+            for x in walk(e)
+            if isinstance(x, ir.Load) and x.buffer in known and x.dtype.kind != "f"
+        }
+        if left:
+            raise Uneven(left & self.names)
+        return made
+
+    def _statement(self, s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.Def) and s.dtype.kind in "biu":
+            number = self._number(s.body)
+            if number is not None and not isinstance(number.expr, ir.Const):
+                self.stored[s.name] = number
+                return replace(s, dtype=FLOAT64, body=number.expr)
+        return map_parts(s, self._expression, lambda p: p, lambda d: d)
+
+    def _expression(self, e: ir.Expr) -> ir.Expr:
+        return rewrite(e, self._change)
+
+    def _change(self, e: ir.Expr) -> ir.Expr | None:
+        match e:
+            case ir.Cast(arg, dtype) if dtype.name == "float64" and arg.dtype.kind in "biu":
+                number = self._number(arg)
+                if number is None or number.zero:
+                    return None
+                return ir.Cast(number.expr, dtype) if dtype.weak else number.expr
+            case ir.Op(op, (a, b), dtype) if op in _COMPARE and a.dtype.kind in "biu":
+                left, right = self._number(a), self._number(b)
+                if left is None or right is None:
+                    return None
+                one = isinstance(left.expr, ir.Const) or isinstance(right.expr, ir.Const)
+                if not (one and left.plain and right.plain):
+                    self._need(left, INT64)
+                    self._need(right, INT64)
+                return ir.Op(op, (left.expr, right.expr), dtype)
+        return None
+
+    def _need(self, number: Number, dtype: DType) -> None:
+        if number.power:
+            self.needs.add((number.factor, number.power, number.summed))
+        elif number.factor > min(LARGEST, limits(dtype)[1]):
+            raise Uneven(self.names)
+
+    def _number(self, e: ir.Expr) -> Number | None:
+        """An integer expression in float64, or None if it may not be the same there."""
+        match e:
+            case ir.Load(buffer=name) if name in self.names:
+                return Number(replace(e, dtype=FLOAT64), 1, 1, True)
+            case ir.Load(buffer=name) if name in self.stored:
+                return replace(self.stored[name], expr=replace(e, dtype=FLOAT64))
+            case ir.Const(value=int() as v) if not isinstance(v, bool) and abs(v) <= LARGEST:
+                return Number(ir.Const(float(v), FLOAT64), abs(v), 0, True)
+            case ir.Cast(arg, dtype) if dtype.kind in "iu" and arg.dtype.kind in "biu":
+                wider = dtype.itemsize > arg.dtype.itemsize or dtype.kind == arg.dtype.kind
+                wider = wider and dtype.itemsize >= arg.dtype.itemsize
+                signs = dtype.kind == "i" or arg.dtype.kind != "i"
+                return self._number(arg) if wider and signs else None
+            case ir.Select(cond, then, other):
+                a, b = self._number(then), self._number(other)
+                if a is None or b is None:
+                    return None
+                expr = ir.Select(self._expression(cond), a.expr, b.expr, FLOAT64)
+                return _either(expr, a, b)
+            case ir.Reduce():
+                return self._reduced(e)
+            case ir.Op(args=args) if e.dtype.kind == "i":
+                numbers = [n for n in map(self._number, args) if n is not None]
+                found = _operated(e, numbers) if len(numbers) == len(args) else None
+                if found is not None:
+                    self._need(found, e.dtype)
+                return found
+        return None
+
+    def _reduced(self, e: ir.Reduce) -> Number | None:
+        body = self._number(e.body) if type(e) is ir.Reduce else None
+        if body is None or e.op not in ("max", "min", "sum"):
+            return None
+        if e.op == "sum" and e.dtype.name != "int64":
+            return None
+        factor = body.factor * (MOST_SUMMED if e.op == "sum" else 1)
+        zero = body.zero and e.op != "sum"
+        summed = body.summed or e.op == "sum"
+        expr = replace(e, body=body.expr, dtype=FLOAT64)
+        found = Number(expr, factor, body.power, False, zero, summed)
+        self._need(found, e.dtype)
+        return found
+
+
+def _either(expr: ir.Expr, a: Number, b: Number) -> Number:
+    return Number(
+        expr, max(a.factor, b.factor), max(a.power, b.power),
+        a.plain and b.plain, a.zero or b.zero, a.summed and b.summed,
+    )  # fmt: skip
+
+
+def _operated(e: ir.Op, numbers: Sequence[Number]) -> Number | None:
+    """An operation on integers in float64."""
+    expr = ir.Op(e.op, tuple(n.expr for n in numbers), FLOAT64)
+    a, b = numbers[0], numbers[-1]
+    found = replace(a, expr=expr, plain=False, power=max(a.power, b.power))
+    # a number has no dtype of its own
+    kept = [n.summed for n in numbers if n.power]
+    found = replace(found, summed=any(kept))
+    match e.op, len(numbers):
+        case "neg", 1:
+            return replace(found, zero=True)
+        case "abs", 1:
+            return replace(found, zero=False)
+        case "pos", 1:
+            return found
+        case "add", 2:
+            return replace(found, factor=a.factor + b.factor, zero=a.zero and b.zero)
+        case "sub", 2:
+            return replace(found, factor=a.factor + b.factor)
+        case "mul", 2:
+            # zero by a negative number is -0.0; a square is not
+            zero = a.zero or b.zero or not (a.expr == b.expr or _positive(a) or _positive(b))
+            power = a.power + b.power
+            return replace(found, factor=a.factor * b.factor, power=power, zero=zero)
+        case (("maximum" | "minimum"), 2):
+            return replace(_either(expr, a, b), plain=False, summed=any(kept))
+        case "pow", 2 if isinstance(b.expr, ir.Const) and _positive(b) and not a.zero:
+            # the exponent stays an integer for floats too
+            same = replace(expr, args=(a.expr, e.args[1]))
+            k = b.factor
+            power = a.power * k
+            return replace(found, expr=same, factor=a.factor**k, power=power) if k <= 8 else None
+    return None
+
+
+def _positive(n: Number) -> bool:
+    return isinstance(n.expr, ir.Const) and n.expr.value.real > 0
+
+
+def _all_expressions(stmt: ir.Stmt) -> list[ir.Expr]:
+    """All expressions of a statement and of those in it, subscripts included."""
+    found: list[ir.Expr] = []
+
+    def keep(e: ir.Expr) -> ir.Expr:
+        found.append(e)
+        return e
+
+    def size(p: Poly) -> Poly:
+        keep(ir.Value(p, INT64))
+        return p
+
+    map_parts(stmt, keep, size, lambda d: d)
+    return found

@@ -1,0 +1,254 @@
+"""Arguments of other dtypes that the host may convert to float64, and NumPy's results are the same.
+
+The array program says it.  It is built again for integers: where it is the program for float64 as
+soon as what it loads from them is float64, NumPy converts them as well before it computes.  The
+same holds for float32 beside float64, apart from what NumPy computes in float32 only and kernels
+in float64: that is more accurate, but must not be rounded, compared or returned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+
+from porter import ir
+from porter.convert.exact import LARGEST, Exact, Uneven
+from porter.dtypes.conversions import Conversions, Integers
+from porter.dtypes.dtype import FLOAT64, DType
+from porter.inference.signature import ParameterType
+from porter.ir.rebuild import map_statement
+from porter.ir.walk import statements, walk
+from porter.schedule.nodes import Plan, items_of
+from porter.schedule.overlap import overlaps
+from porter.sizes.polynomial import Poly
+
+#: with more parameters that meet, mixed dtypes are not looked at
+MOST_MIXED = 4
+#: a rounding of these shows however small the difference of their operands is
+_STEPS = {
+    "floordiv", "mod", "fmod", "sign", "lt", "le", "gt", "ge", "eq", "ne", "floor", "ceil",
+    "trunc", "rint", "isnan", "isinf", "isfinite", "signbit", "heaviside", "not", "and", "or",
+    "xor", "copysign",
+}  # fmt: skip
+
+
+#: builds the program of one function for other types; None where that is refused
+Build = Callable[[Sequence[ParameterType]], ir.Program | None]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A function as it was converted: its parameters' names, types, program and plan."""
+
+    names: Sequence[str]
+    types: Sequence[ParameterType]
+    program: ir.Program
+    plan: Plan
+    build: Build
+
+    def given(self, dtypes: Mapping[str, str]) -> ir.Program | None:
+        """The program with other dtypes for some of the arrays."""
+        types = [
+            replace(t, dtype=DType(dtypes[n])) if n in dtypes else t
+            for n, t in zip(self.names, self.types, strict=True)
+        ]
+        return self.build(types)
+
+
+def conversions(question: Question, groups: Sequence[Sequence[str]]) -> Conversions:
+    """What the host may convert; `groups` are the arrays that must have one dtype."""
+    free = _convertible(question)
+    if not free:
+        return Conversions()
+    names, integers = _integers(question, free)
+    mixed = tuple(
+        tuple(g) for g in groups if 1 < len(g) <= MOST_MIXED and set(g) <= free
+        and all(_mixes(question, g, m) for m in g)
+    )  # fmt: skip
+    return Conversions(names, integers, mixed)
+
+
+def _convertible(question: Question) -> set[str]:
+    """The float64 arrays that are only read by kernels: no store, result or statement of the
+    host shows what they are."""
+    plan = question.plan
+    shown = set(overlaps(plan).written)
+    for item in items_of(plan.items):
+        if isinstance(item, ir.Return):
+            values = [v for v in item.values if isinstance(v, str)]
+        elif isinstance(item, ir.Host):
+            values = [name for _, name in item.arrays]
+        elif isinstance(item, ir.Bind):
+            values = [*item.names, *item.buffers]
+        else:
+            continue
+        for v in values:
+            shown |= plan.aliases.arguments(v)
+    return {
+        p.name
+        for p, t in zip(question.program.parameters, question.types, strict=True)
+        if p.ndim is not None and t.ndim is not None and not p.conversion and not p.attribute
+        and t.dtype.name == "float64" and p.name not in shown
+    }  # fmt: skip
+
+
+# -- integers ------------------------------------------------------------------------------------
+
+
+def _integers(question: Question, free: Collection[str]) -> tuple[tuple[str, ...], Integers]:
+    """The arrays that may be of integers, all or any of them at once, and of which."""
+    chosen = [n for n in question.names if n in free]
+    exact = None
+    while chosen:
+        exact, uneven = _as_floats(question, dict.fromkeys(chosen, "int64"))
+        if exact is not None or not uneven:
+            break
+        chosen = [n for n in chosen if n not in uneven]
+    if exact is None:
+        return (), Integers("wide")
+    if exact.needs:
+        factor = max(c for c, _, _ in exact.needs)
+        own = max((c for c, _, summed in exact.needs if not summed), default=1)
+        power = max(d for _, d, _ in exact.needs)
+        if factor * 2**power > LARGEST:
+            return (), Integers("wide")
+        return tuple(chosen), Integers("exact", own, factor, power)
+    for name in ("int16", "int8", "bool"):
+        small, _ = _as_floats(question, dict.fromkeys(chosen, name))
+        if small is None or small.needs:
+            return tuple(chosen), Integers("wide")
+    return tuple(chosen), Integers("integers")
+
+
+def _as_floats(
+    question: Question, dtypes: Mapping[str, str]
+) -> tuple[Exact | None, AbstractSet[str]]:
+    """How the program for these dtypes is that for float64; else which arrays differ, if known."""
+    program = question.given(dtypes)
+    if program is None:
+        return None, frozenset()
+    exact = Exact(dtypes)
+    try:
+        body = exact.statements(program.body)
+    except Uneven as found:
+        return None, found.names
+    if _returned(program) & exact.stored.keys():
+        return None, frozenset()
+    buffers = {
+        n: replace(b, dtype=FLOAT64) if n in dtypes or n in exact.stored else b
+        for n, b in program.buffers.items()
+    }
+    same = _shown(body, buffers, program) == _shown(
+        question.program.body, question.program.buffers, question.program
+    )
+    return (exact if same else None), frozenset()
+
+
+def _returned(program: ir.Program) -> set[str]:
+    """The names of what is returned, or has another name."""
+    found: set[str] = set()
+    for s in statements(program.body):
+        if isinstance(s, ir.Return):
+            found |= {v for v in s.values if isinstance(v, str)}
+        elif isinstance(s, ir.Bind):
+            found |= {*s.names, *s.buffers}
+        elif isinstance(s, ir.Host):
+            found |= {name for _, name in s.arrays}
+    return found
+
+
+def _shown(
+    body: Sequence[ir.Stmt], buffers: Mapping[str, ir.Buffer], program: ir.Program,
+    single: bool = False,
+) -> tuple[object, ...]:  # fmt: skip
+    """What must be equal for two programs to be one; with `single`, float32 counts as float64."""
+
+    def dtype(d: DType) -> DType:
+        name = "float64" if single and d.name == "float32" else d.name
+        return DType(name, d.weak)
+
+    def same(p: Poly) -> Poly:
+        return p
+
+    return (
+        tuple(map_statement(s, same, dtype) for s in body),
+        {n: (b.shape, dtype(b.dtype)) for n, b in buffers.items()},
+        tuple(replace(p, dtype=FLOAT64) for p in program.parameters if p.ndim is not None),
+        tuple(replace(p, dtype=dtype(p.dtype)) for p in program.parameters if p.ndim is None),
+        program.checks, program.constants, program.imports, program.indexed, program.strict,
+        program.sized, program.apart,
+    )  # fmt: skip
+
+
+# -- float32 beside float64 ----------------------------------------------------------------------
+
+
+def _mixes(question: Question, group: Sequence[str], wide: str) -> bool:
+    """Whether the program with one array of float64 and the others of float32 is all float64.
+
+    An operation on none of several arrays of float64 is one of float32.  So what any mixture
+    computes in float32 is so with one of its float64 arrays being the only one.
+    """
+    program = question.given({n: "float32" for n in group if n != wide})
+    own = question.program
+    if program is None:
+        return False
+    if _shown(program.body, program.buffers, program, True) != _shown(own.body, own.buffers, own):
+        return False
+    if not all(
+        _dtypes(program, s) == _dtypes(own, t)
+        for s, t in zip(_returns(program), _returns(own), strict=True)
+    ):
+        return False
+    return not any(_steps(e) for s in statements(program.body) for e in _expressions(s))
+
+
+def _returns(program: ir.Program) -> list[ir.Return]:
+    return [s for s in statements(program.body) if isinstance(s, ir.Return)]
+
+
+def _dtypes(program: ir.Program, item: ir.Return) -> list[str]:
+    """The dtypes of results."""
+    made = {s.name: s.dtype for s in statements(program.body) if isinstance(s, ir.Def)}
+    known = {n: b.dtype for n, b in program.buffers.items()} | made
+    return [
+        "" if v is None else known[v].name if isinstance(v, str) else v.dtype.name
+        for v in item.values
+    ]
+
+
+def _expressions(stmt: ir.Stmt) -> Iterator[ir.Expr]:
+    """The expressions of a statement, subscripts and bounds left out: they have no floats."""
+    match stmt:
+        case ir.Def(body=e) | ir.Let(value=e) | ir.While(cond=e) | ir.If(cond=e):
+            yield from walk(e)
+        case ir.Write():
+            yield from walk(stmt.body)
+            yield from walk(stmt.mask) if stmt.mask is not None else ()
+        case ir.Return():
+            yield from (x for v in stmt.values if v is not None and not isinstance(v, str)
+                        for x in walk(v))  # fmt: skip
+        case ir.Host():
+            yield from (x for _, v in stmt.values for x in walk(v))
+
+
+def _steps(e: ir.Expr) -> bool:
+    """Whether a value that NumPy computes in float32 is rounded, compared or made an integer."""
+    match e:
+        case ir.Op(op, args) if op in _STEPS:
+            return any(_is_single(a) for a in args) and not all(map(_is_given, args))
+        case ir.Cast(arg, dtype) if dtype.kind != "f":
+            return _is_single(arg) and not _is_given(arg)
+    return False
+
+
+def _is_single(e: ir.Expr) -> bool:
+    return e.dtype.name == "float32" and not e.dtype.weak
+
+
+def _is_given(e: ir.Expr) -> bool:
+    """An element as it was given, or a number that float32 holds: it is the same in float64."""
+    if isinstance(e, ir.Const):
+        return isinstance(e.value, int) or float(e.value.real).is_integer()
+    return isinstance(e, ir.Load) and not e.dtype.weak

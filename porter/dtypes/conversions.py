@@ -1,0 +1,98 @@
+"""What the host function converts before the kernels run, as the header and the checks say it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+#: integers as long as they fit in a float64 one and all, and those of which small ones do not
+WORDS = {
+    "integers": "integers and bools",
+    "wide": "integers of 32 and 64 bits",
+    "exact": "int32 and int64",
+}
+_TEXT = re.compile(
+    r"(?P<names>[^ ]+(?:, [^ ]+)*): (?:"
+    r"(?P<kind>integers and bools|integers of 32 and 64 bits|int32 and int64)"
+    r"(?: as long as (?P<own>\d+) \* n\*\*(?P<power>\d+) fits, and (?P<factor>\d+) \* n\*\*\d+"
+    r" is exact)?"
+    r"|(?P<mixed>float32 beside float64)) become float64(?: .*)?$"
+)
+
+
+@dataclass(frozen=True)
+class Integers:
+    """Integer dtypes that NumPy turns into float64 before it computes with them.
+
+    `kind` is a word of `WORDS`.  With `exact` NumPy computes some integers first; they are the
+    same in float64 as long as `own * n**power` fits in their dtype, and `factor * n**power` is
+    exact in float64.
+    """
+
+    kind: str
+    own: int = 1
+    factor: int = 1
+    power: int = 1
+
+    @property
+    def word(self) -> str:
+        """What the checks of the host function are told."""
+        return (
+            f"exact({self.own}, {self.factor}, {self.power})" if self.kind == "exact" else self.kind
+        )
+
+
+@dataclass(frozen=True)
+class Conversions:
+    """What becomes float64 on the host: integers, of some parameters, and float32 beside float64.
+
+    `mixed` are groups of parameters that meet in arithmetic.
+    """
+
+    names: tuple[str, ...] = ()
+    integers: Integers = Integers("wide")
+    mixed: tuple[tuple[str, ...], ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.names or self.mixed)
+
+    def words(self, group: Sequence[str]) -> str:
+        """What the check of parameters that meet is told."""
+        found = [self.integers.word] if set(group) & set(self.names) else []
+        return " ".join([*found, *(["mixed"] if tuple(group) in self.mixed else [])])
+
+    def lines(self) -> tuple[str, ...]:
+        """What the header says."""
+        found = []
+        if self.names:
+            what = WORDS[self.integers.kind]
+            if self.integers.kind == "exact":
+                i = self.integers
+                what += (f" as long as {i.own} * n**{i.power} fits,"
+                         f" and {i.factor} * n**{i.power} is exact")  # fmt: skip
+            found.append(f"{', '.join(self.names)}: {what} become float64 (a pass over the array)")
+        found += [
+            f"{', '.join(g)}: float32 beside float64 become float64 (a pass over each float32)"
+            for g in self.mixed
+        ]
+        return tuple(found)
+
+    @staticmethod
+    def parse(lines: Sequence[str]) -> Conversions:
+        """The conversions of a header's lines; others are passed over."""
+        names: tuple[str, ...] = ()
+        integers, mixed = Integers("wide"), []
+        for line in lines:
+            found = _TEXT.match(line)
+            if found is None:
+                continue
+            group = tuple(found["names"].split(", "))
+            if found["mixed"]:
+                mixed.append(group)
+                continue
+            kind = next(k for k, text in WORDS.items() if text == found["kind"])
+            names = group
+            numbers = [int(found[k] or 1) for k in ("own", "factor", "power")]
+            integers = Integers(kind, *numbers)
+        return Conversions(names, integers, tuple(mixed))

@@ -6,12 +6,14 @@ Code generation is no part of it: `analyze` needs the answer and not the text.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import libcst as cst
 
 from porter import ir
 from porter.analyses.testable import untestable
+from porter.convert.numbers import serves_integers, with_floats
 from porter.convert.passes import plan
 from porter.diagnostics import Refusal, brief, refusal
 from porter.dtypes.dtype import DType
@@ -69,7 +71,9 @@ def _first_candidate(
         for types in candidates(function, signature):
             try:
                 program = build(function, types, scope, partial, grow)
-                return _settled(types, program), program, _planned(function, program, schedules)
+                planned = _planned(function, program, schedules)
+                found = _settled(types, program), program, planned
+                return _with_numbers(function, found, scope, partial, grow, schedules)
             except Refusal as e:
                 unlike |= e.diagnostic.code == "PRT908"
                 # the types that took porter furthest are the likeliest, their refusal the reason
@@ -81,6 +85,19 @@ def _first_candidate(
             break
     assert best is not None
     raise best
+
+
+def _with_numbers(
+    function: FunctionSource, found: tuple[tuple[ParameterType, ...], ir.Program, Plan],
+    scope: Globals, partial: bool, grow: bool, schedules: Sequence[Schedule],
+) -> tuple[tuple[ParameterType, ...], ir.Program, Plan]:  # fmt: skip
+    """The same with floats in place of integers that are numbers only by their defaults."""
+    for types in with_floats(function, found[0]):
+        with suppress(Refusal):
+            program = build(function, types, scope, partial, grow)
+            if serves_integers(program, found[1]):
+                return types, program, _planned(function, program, schedules)
+    return found
 
 
 def _reached(e: Refusal) -> int:

@@ -99,13 +99,17 @@ def _convertible(question: Question) -> set[str]:
 def _integers(question: Question, free: Collection[str]) -> tuple[tuple[str, ...], Integers]:
     """The arrays that may be of integers, all or any of them at once, and of which."""
     chosen = [n for n in question.names if n in free]
-    exact = None
-    while chosen:
-        exact, uneven = _as_floats(question, dict.fromkeys(chosen, "int64"))
-        if exact is not None or not uneven:
-            break
+    exact, uneven = _as_floats(question, dict.fromkeys(chosen, "int64"))
+    if exact is None and uneven:
         chosen = [n for n in chosen if n not in uneven]
-    if exact is None:
+        exact, _ = _as_floats(question, dict.fromkeys(chosen, "int64"))
+    if (exact is None or not chosen) and 1 < len(free) <= MOST_MIXED:
+        chosen = []
+        for name in (n for n in question.names if n in free):
+            more, _ = _as_floats(question, dict.fromkeys([*chosen, name], "int64"))
+            if more is not None:
+                exact, chosen = more, [*chosen, name]
+    if exact is None or not chosen:
         return (), Integers("wide")
     if exact.needs:
         factor = max(c for c, _, _ in exact.needs)

@@ -7,10 +7,11 @@ function that fails with its own.  The text without them is verified again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from porter.convert.function import Converted, Sibling
-from porter.verify.evidence import FunctionEvidence
+from porter.dtypes.conversions import Conversions
+from porter.verify.evidence import CONVERTED, FunctionEvidence
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,11 @@ def _next(c: Converted, found: FunctionEvidence | None, done: Verified) -> Conve
     if found is None or found.accepted:
         return c
     failing = found.mismatch.signature if found.mismatch else ""
+    if failing == CONVERTED and c.conversions:
+        names = c.conversions.names or c.conversions.mixed[0]
+        dropped = Sibling(c.types, names, "conversion to float64")
+        done.left_out.setdefault(c.name, []).append(LeftOut(dropped, found.why))
+        return replace(c, conversions=Conversions())
     unloaded = found.mismatch is not None and found.mismatch.what == "load"
     if not found.failed or not c.siblings or failing == c.signature or unloaded:
         return None

@@ -42,6 +42,14 @@ class Integers:
             f"exact({self.own}, {self.factor}, {self.power})" if self.kind == "exact" else self.kind
         )
 
+    @property
+    def most(self) -> int:
+        """The largest int32 that may be given."""
+        if self.kind != "exact":
+            return 2**31 - 1
+        found = min((2**31 - 1) / self.own, 2**53 / self.factor) ** (1 / self.power)
+        return int(found * (1 - 1e-9))
+
 
 @dataclass(frozen=True)
 class Conversions:

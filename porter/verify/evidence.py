@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+#: the `signature` of a difference with arrays that the host function converts
+CONVERTED = "converted arrays"
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from porter.verify.checks import wrong_inputs
+from porter.verify.checks import accepted, wrong_inputs
 from porter.verify.checks.drawing import Drawing
 from porter.verify.checks.judge import Judge
 from porter.verify.checks.subject import MismatchFound, Subject, Version
@@ -85,6 +85,7 @@ class Verification:
         every = only is None and count and not self.settings.observe
         if self.sample is not None and every and self.settings.checks_indices:
             wrong_inputs.run(self.judge, self.sample, self.in_order or self.sample)
+            accepted.run(self.judge, *self.sample)
 
     def _sizes(self, only: int | None, begun: float) -> None:
         """The further cases, until the seconds for them are over."""

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from porter.dtypes.conversions import Conversions
 from porter.verify.inputs.arguments import Argument, Inputs, Parameter
 from porter.verify.inputs.shapes import symbols
 
+#: integer dtypes that are given for one array each, in turn
+_NARROW = ("int32", "bool", "uint8", "int16")
 #: so many lengths of axes are tried as indices
 MOST_LENGTHS = 4
 _WIDER: dict[str, Any] = {
@@ -80,6 +83,69 @@ def wrong(inputs: Inputs, parameters: list[Parameter]) -> Iterator[tuple[str, In
     if first.type.letter == "f":
         yield f"`{first.name}` is complex", _replaced(inputs, first, lambda v: v + 0j)
     yield f"`{first.name}` is None", _replaced(inputs, first, lambda v: None)
+
+
+def converted(
+    inputs: Inputs, parameters: list[Parameter], conversions: Conversions
+) -> Iterator[tuple[str, Inputs]]:
+    """Inputs of other dtypes and types that the module says it takes, each with what it is."""
+    names, rule = conversions.names, conversions.integers
+    most = rule.most
+    if most and names:
+        yield (
+            f"integers for {', '.join(names)}",
+            _typed(inputs, dict.fromkeys(names, "int64"), most),
+        )
+    for k, name in enumerate(names if most else ()):
+        dtype = _NARROW[k % len(_NARROW)] if rule.kind == "integers" else "int32"
+        yield f"{dtype} for {name}", _typed(inputs, {name: dtype}, most)
+    for group in conversions.mixed:
+        for wide in (group[0], group[-1]):
+            single = {n: "float32" for n in group if n != wide}
+            yield f"float32 for {', '.join(single)}", _typed(inputs, single, most)
+            if wide in names and most and rule.kind != "exact":
+                yield (
+                    f"integers for {wide}, else float32",
+                    _typed(inputs, single | {wide: "int64"}, most),
+                )
+    numbers = [p for p in parameters if p.type.kind == "scalar" and p.type.letter in "if"]
+    for kind, change in (("Python", _whole), ("NumPy", _numpys), ("0-d", np.asarray)):
+        changed = inputs
+        for p in numbers:
+            changed = _replaced(changed, p, change)
+        if changed != inputs:
+            yield f"{kind} numbers", changed
+
+
+def _typed(inputs: Inputs, dtypes: dict[str, str], most: int) -> Inputs:
+    """The same numbers in other dtypes, rounded away from zero for integers of up to `most`."""
+    arguments = tuple(
+        replace(a, value=_in_dtype(a.value, dtypes[a.name], most), layout="C")
+        if a.name in dtypes
+        else a
+        for a in inputs.arguments
+    )
+    return replace(inputs, arguments=arguments)
+
+
+def _in_dtype(value: Any, dtype: str, most: int) -> Any:
+    if dtype.startswith("float"):
+        return value.astype(dtype)
+    if dtype == "bool":
+        return np.abs(value) >= 1
+    whole = np.clip(np.ceil(np.abs(np.nan_to_num(value)) * 3), 1, min(most, 99))
+    signs = 1 if dtype.startswith("u") else np.sign(value + 0.0) + (value == 0)
+    return (whole * signs).astype(dtype)
+
+
+def _whole(value: Any) -> Any:
+    return max(1, round(value)) if type(value) is float else value
+
+
+def _numpys(value: Any) -> Any:
+    if type(value) is float:
+        return np.float64(value)
+    return np.int64(value) if type(value) is int else value
 
 
 def beyond(inputs: Inputs, parameters: list[Parameter]) -> Iterator[tuple[str, Inputs]]:

@@ -1,0 +1,104 @@
+"""A number whose default is an integer (`angle=0`), where kernels take any number.
+
+With `angle=20.5` NumPy computes with floats.  One text serves both where the program for a float
+is that for an integer, but for what Python computes of the number before it meets an array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import libcst as cst
+
+from porter import ir
+from porter.dtypes.dtype import WEAK_FLOAT, DType
+from porter.inference.signature import ParameterType
+from porter.ir.rebuild import map_blocks, map_exprs, map_statement
+from porter.ir.walk import blocks, statements, walk
+from porter.resolve.attributes import parameters_of
+from porter.source.module import FunctionSource
+
+_NUMBER = ir.Scalar("number", WEAK_FLOAT)
+
+
+def with_floats(
+    function: FunctionSource, types: Sequence[ParameterType]
+) -> Iterator[tuple[ParameterType, ...]]:
+    """The types with floats for numbers whose defaults are integers: all of them, then each."""
+    loose = [
+        k
+        for k, (p, t) in enumerate(zip(parameters_of(function), types, strict=True))
+        if isinstance(p.default, cst.Integer) and t.ndim is None and not t.items
+        and t.dtype.kind == "i" and not (t.given or t.omitted)
+    ]  # fmt: skip
+    for chosen in (loose, *([k] for k in loose if len(loose) > 1)):
+        if chosen:
+            yield tuple(
+                replace(t, dtype=WEAK_FLOAT) if k in chosen else t for k, t in enumerate(types)
+            )
+
+
+def serves_integers(number: ir.Program, integer: ir.Program) -> bool:
+    """Whether a program for floats is right for integers too, whose own program is known."""
+    names = {
+        p.name
+        for p, q in zip(number.parameters, integer.parameters, strict=True)
+        if p.dtype != q.dtype
+    }
+    return _hidden(number, names) == _hidden(integer, names)
+
+
+def _hidden(program: ir.Program, names: set[str]) -> tuple[object, ...]:
+    """The program without what Python computes of some numbers, and without their dtypes."""
+    known = set(names)
+    for s in statements(program.body):
+        if isinstance(s, ir.Let) and _is_pythons(s.value, known):
+            known.add(s.name)
+
+    def change(e: ir.Expr) -> ir.Expr | None:
+        if _is_pythons(e, known):
+            return _NUMBER
+        match e:
+            case ir.Cast(arg, dtype) if dtype.kind in "fc" and _is_pythons(arg, known):
+                return _NUMBER
+        return None
+
+    def dtype(d: DType) -> DType:
+        return replace(d, var=None)
+
+    def hidden(s: ir.Stmt) -> tuple[object, ...]:
+        inner = tuple(tuple(map(hidden, block)) for block in blocks(s))
+        own = map_blocks(s, lambda _: ())
+        # what is returned, or shown by a statement of the host, has the type that Python gives it
+        if not isinstance(s, (ir.Return, ir.Host)):
+            own = map_exprs(own, change)
+        return map_statement(own, lambda p: p, dtype), inner
+
+    return (
+        tuple(map(hidden, program.body)),
+        {n: (b.shape, dtype(b.dtype)) for n, b in program.buffers.items()},
+        tuple(p for p in program.parameters if p.name not in names),
+        program.checks, program.constants, program.imports, program.indexed, program.strict,
+        program.sized, program.apart,
+    )  # fmt: skip
+
+
+def _is_pythons(e: ir.Expr, names: set[str]) -> bool:
+    """Whether Python computes this of numbers alone, some of these among them."""
+    if not (e.dtype.weak or e.dtype.kind == "b"):
+        return False
+    found = False
+    for x in walk(e):
+        match x:
+            case ir.Scalar(name=name) | ir.Local(name=name):
+                found |= name in names
+            case ir.Value(poly=poly):
+                found |= bool(poly.names() & names)
+            case ir.Const() | ir.Op() | ir.Select():
+                pass
+            case ir.Cast(dtype=dtype) if dtype.kind in "fc":
+                pass
+            case _:
+                return False
+    return found

@@ -1,0 +1,90 @@
+"""Calls with other dtypes and types that a module says it takes: the results are NumPy's, too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from porter.dtypes.conversions import Conversions
+from porter.verify.checks.judge import Judge
+from porter.verify.evidence import CONVERTED
+from porter.verify.inputs import narrowing, variations
+from porter.verify.inputs.arguments import Inputs, Parameter
+from porter.verify.inputs.cases import CaseSpec
+from porter.verify.oracle import calls, compare
+from porter.verify.oracle.errors import alike, arithmetic, described
+
+
+def run(judge: Judge, inputs: Inputs, parameters: list[Parameter]) -> None:
+    """Try such calls; raises `MismatchFound` where one is refused, or gives something else."""
+    spec = CaseSpec(("5",), number=-1, variant=judge.drawing.variant_of(parameters))
+    conversions = Conversions.parse(judge.subject.record.converts)
+    dtypes = {a.name: str(a.value.dtype) for a in inputs.arguments if hasattr(a.value, "dtype")}
+    if any(dtypes.get(n) != "float64" for n in _converted(conversions)):
+        conversions = Conversions()
+    for label, changed in variations.converted(inputs, parameters, conversions):
+        if narrowing.holds(judge.subject.domain, changed):
+            _one(judge, spec, label, changed, label.endswith("numbers"))
+
+
+def _converted(conversions: Conversions) -> set[str]:
+    return {*conversions.names, *(n for group in conversions.mixed for n in group)}
+
+
+def _one(judge: Judge, spec: CaseSpec, label: str, inputs: Inputs, may_refuse: bool) -> None:
+    judge.settings.report(-1, (label, *inputs.describe()), judge.drawing.signature(spec.variant))
+    expected = calls.original(judge.subject.original, inputs, casts=True)
+    if isinstance(expected.error, calls.UndefinedCast):
+        return
+    if expected.error is not None and arithmetic(expected.error):
+        return
+    actual = judge.converted(spec, inputs)
+    text = ""
+    if expected.error is not None:
+        if actual.error is None:
+            text = f"{label}: only the original raises {described(expected.error)}"
+        elif not alike(expected.error, actual.error):
+            return  # both refuse it
+    elif actual.error is not None:
+        if may_refuse and isinstance(actual.error, TypeError):
+            judge.tally.counts["stricter"] += 1
+            return
+        text = f"{label}: raises {described(actual.error, actual.line)}; the original returns"
+    found = None
+    if text:
+        found = judge.found(spec, inputs, "exception", text)
+    elif expected.error is None:
+        difference = judge.differ(inputs, expected, actual) or _of_type(expected, actual)
+        if difference is not None:
+            text = f"{label}: {difference.message}"
+            found = judge.found(spec, inputs, difference.what, text, difference)
+    if found is not None:
+        if not may_refuse:
+            found.mismatch = replace(found.mismatch, signature=CONVERTED)
+        raise found
+    judge.tally.counts["converted"] += 1
+
+
+def _of_type(expected: compare.Outcome, actual: compare.Outcome) -> compare.Difference | None:
+    """A result that is Python's number in one function and NumPy's in the other."""
+    pairs = zip(_leaves(expected.result), _leaves(actual.result), strict=True)
+    for e, a in pairs:
+        if isinstance(e, np.generic) != isinstance(a, np.generic):
+            text = f"result is {_kind(a)}, not {_kind(e)}"
+            return compare.Difference("kind", text, "result")
+    return None
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if isinstance(value, (tuple, list)):
+        for v in value:
+            yield from _leaves(v)
+    else:
+        yield value
+
+
+def _kind(value: Any) -> str:
+    return f"a number of {'NumPy' if isinstance(value, np.generic) else 'Python'}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from porter import ir
-from porter.codegen.module.marks import dtypes_of, meeting_of
+from porter.codegen.module.marks import dtypes_of, meeting_of, with_numbers
 from porter.codegen.module.module import FunctionText, function_text
 from porter.convert.attempt import assumable, assumptions, front_end, method_apart
 from porter.convert.promotion import Question, conversions
@@ -81,7 +81,8 @@ class Converted:
                 filled[dtypes_of(name)] += f" {converted}"
             names = " ".join(group)
             filled[meeting_of(group[0])] = f"{names} from {rule}" if rule else names
-        parts = tuple(_filled(part, filled) for part in self.blank.parts)
+        beside = " with floats" if self.conversions.floats else ""
+        parts = tuple(with_numbers(_filled(part, filled), beside) for part in self.blank.parts)
         return replace(self.blank, parts=parts, needs=needs)
 
     def leaving_out(self, signatures: Collection[str]) -> Converted:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from porter import ir
 from porter.convert.exact import LARGEST, Exact, Uneven
 from porter.dtypes.conversions import Conversions, Integers
-from porter.dtypes.dtype import FLOAT64, DType
+from porter.dtypes.dtype import FLOAT64, WEAK_INT, DType
 from porter.inference.signature import ParameterType
 from porter.ir.rebuild import map_statement
 from porter.ir.walk import statements, walk
@@ -55,18 +55,30 @@ class Question:
         ]
         return self.build(types)
 
+    @property
+    def with_integers(self) -> Question | None:
+        """The same with integers in place of numbers; None where there are none, or no program."""
+        types = [replace(t, dtype=WEAK_INT) if _is_number(t) else t for t in self.types]
+        program = self.build(types)
+        return None if program is None else replace(self, types=types, program=program)
+
+
+def _is_number(t: ParameterType) -> bool:
+    return t.ndim is None and not t.omitted and not t.items and t.dtype.kind in "fc"
+
 
 def conversions(question: Question, groups: Sequence[Sequence[str]]) -> Conversions:
     """What the host may convert; `groups` are the arrays that must have one dtype."""
     free = _convertible(question)
-    if not free:
+    if not free or any(p.conversion for p in question.program.parameters):
         return Conversions()
     names, integers = _integers(question, free)
+    floats = bool(names) and not _beside_integers(question, names, integers)
     mixed = tuple(
         tuple(g) for g in groups if 1 < len(g) <= MOST_MIXED and set(g) <= free
         and all(_mixes(question, g, m) for m in g)
     )  # fmt: skip
-    return Conversions(names, integers, mixed)
+    return Conversions(names, integers, mixed, floats)
 
 
 def _convertible(question: Question) -> set[str]:
@@ -123,6 +135,25 @@ def _integers(question: Question, free: Collection[str]) -> tuple[tuple[str, ...
         if small is None or small.needs:
             return tuple(chosen), Integers("wide")
     return tuple(chosen), Integers("integers")
+
+
+def _beside_integers(question: Question, names: Sequence[str], integers: Integers) -> bool:
+    """Whether the same holds where integers are given for numbers."""
+    if any(t.items and t.dtype.kind == "f" for t in question.types):
+        return False
+    if not any(map(_is_number, question.types)):
+        return True
+    other = question.with_integers
+    if other is None:
+        return False
+    exact, _ = _as_floats(other, dict.fromkeys(names, "int64"))
+    if exact is None or (exact.needs and integers.kind != "exact"):
+        return False
+    return all(
+        c <= (integers.factor if summed else integers.own) and c <= integers.factor
+        and d <= integers.power
+        for c, d, summed in exact.needs
+    )  # fmt: skip
 
 
 def _as_floats(

@@ -16,7 +16,7 @@ _TEXT = re.compile(
     r"(?P<names>[^ ]+(?:, [^ ]+)*): (?:"
     r"(?P<kind>integers and bools|integers of 32 and 64 bits|int32 and int64)"
     r"(?: as long as (?P<own>\d+) \* n\*\*(?P<power>\d+) fits, and (?P<factor>\d+) \* n\*\*\d+"
-    r" is exact)?"
+    r" is exact)?(?P<floats> beside numbers that are floats)?"
     r"|(?P<mixed>float32 beside float64)) become float64(?: .*)?$"
 )
 
@@ -55,12 +55,14 @@ class Integers:
 class Conversions:
     """What becomes float64 on the host: integers, of some parameters, and float32 beside float64.
 
-    `mixed` are groups of parameters that meet in arithmetic.
+    `mixed` are groups of parameters that meet in arithmetic.  With `floats`, integers are converted
+    beside numbers that are floats only: with an integer NumPy computes integers.
     """
 
     names: tuple[str, ...] = ()
     integers: Integers = Integers("wide")
     mixed: tuple[tuple[str, ...], ...] = ()
+    floats: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.names or self.mixed)
@@ -79,6 +81,7 @@ class Conversions:
                 i = self.integers
                 what += (f" as long as {i.own} * n**{i.power} fits,"
                          f" and {i.factor} * n**{i.power} is exact")  # fmt: skip
+            what += " beside numbers that are floats" if self.floats else ""
             found.append(f"{', '.join(self.names)}: {what} become float64 (a pass over the array)")
         found += [
             f"{', '.join(g)}: float32 beside float64 become float64 (a pass over each float32)"
@@ -90,7 +93,7 @@ class Conversions:
     def parse(lines: Sequence[str]) -> Conversions:
         """The conversions of a header's lines; others are passed over."""
         names: tuple[str, ...] = ()
-        integers, mixed = Integers("wide"), []
+        integers, mixed, floats = Integers("wide"), [], False
         for line in lines:
             found = _TEXT.match(line)
             if found is None:
@@ -100,7 +103,7 @@ class Conversions:
                 mixed.append(group)
                 continue
             kind = next(k for k, text in WORDS.items() if text == found["kind"])
-            names = group
+            names, floats = group, bool(found["floats"])
             numbers = [int(found[k] or 1) for k in ("own", "factor", "power")]
             integers = Integers(kind, *numbers)
-        return Conversions(names, integers, tuple(mixed))
+        return Conversions(names, integers, tuple(mixed), floats)

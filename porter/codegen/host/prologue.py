@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from porter import ir
 from porter.analyses.testable import needed
 from porter.codegen.host.leading import Leading
-from porter.codegen.module.marks import dtypes_of, meeting_of
+from porter.codegen.module.marks import dtypes_of, meeting_of, number_of
 from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
 from porter.schedule.nodes import Launch, items_of
@@ -24,7 +24,7 @@ class Prologue(Leading):
             self._needs("_weak")
             both = ", ".join(p.name for p in self.arrays)
             self.emit(f"{both} = _weak({both})")
-        for p in sorted(self.plan.parameters, key=lambda p: p.ndim is None):
+        for p in sorted(self.plan.parameters, key=self._rank):
             self._check_parameter(p)
         self._same_dtypes()
         if self.elementwise:
@@ -59,6 +59,13 @@ class Prologue(Leading):
             zeros = f"np.zeros({slots}, np.int32)"
             self.emit(f"error = {self.target.copied(zeros)}")
 
+    def _rank(self, p: ir.Parameter) -> int:
+        """Numbers first, where nothing converts the arrays that they are beside; then arrays."""
+        if p.ndim is not None:
+            return 1
+        raw = not any(q.conversion for q in self.arrays)
+        return 0 if raw and not p.fixed and p.dtype.kind in "fc" else 2
+
     def _is_used(self, name: str) -> bool:
         return name in self.naming.mentioned or name in self.overlap.written
 
@@ -92,9 +99,8 @@ class Prologue(Leading):
             self.emit(f'{p.name} = _integer({p.name}, "{shown}"{like})')
         elif p.dtype.kind in "fc":
             self._needs("_number")
-            dtypes = [q for q in self.arrays if q.dtype.kind in "fc"]
-            like = f", {dtypes[0].name}.dtype" if dtypes else ""
-            self.emit(f'{p.name} = _number({p.name}, "{shown}"{like})')
+            beside = "".join(f", {q.name}" for q in self.arrays if q.dtype.kind in "fc")
+            self.emit(f'{p.name} = _number({p.name}, "{number_of(shown)}"{beside})')
 
     def _expand(self) -> None:
         """Arguments of length 1 along an axis where another one is longer."""

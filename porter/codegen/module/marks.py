@@ -32,6 +32,16 @@ def meeting_of(name: str) -> str:
     return f"{_SIGN}={name}{_SIGN}"
 
 
+def number_of(name: str) -> str:
+    """What stands for a number beside arrays, until it is known which arrays there may be."""
+    return f"{_SIGN}#{name}{_SIGN}"
+
+
+def with_numbers(text: str, rule: str) -> str:
+    """The text with the names of numbers, and what holds for them."""
+    return re.sub(rf"{_SIGN}#(.+?){_SIGN}", rf"\1{rule}", text)
+
+
 def one_line(text: str) -> str:
     """A text as part of a comment: what might end it, or stands for something, is escaped."""
     if text.isascii() and text.isprintable():

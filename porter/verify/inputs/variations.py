@@ -13,7 +13,7 @@ from porter.verify.inputs.arguments import Argument, Inputs, Parameter
 from porter.verify.inputs.shapes import symbols
 
 #: integer dtypes that are given for one array each, in turn
-_NARROW = ("int32", "bool", "uint8", "int16")
+_NARROW = ("uint8", "bool", "int16", "int32")
 #: so many lengths of axes are tried as indices
 MOST_LENGTHS = 4
 _WIDER: dict[str, Any] = {
@@ -96,8 +96,11 @@ def converted(
             f"integers for {', '.join(names)}",
             _typed(inputs, dict.fromkeys(names, "int64"), most),
         )
-    for k, name in enumerate(names if most else ()):
+    for k in range(max(2, len(names)) if names and most else 0):
+        name = names[k % len(names)]
         dtype = _NARROW[k % len(_NARROW)] if rule.kind == "integers" else "int32"
+        if k >= len(names) and rule.kind != "integers":
+            break
         yield f"{dtype} for {name}", _typed(inputs, {name: dtype}, most)
     for group in conversions.mixed:
         for wide in (group[0], group[-1]):

@@ -1,0 +1,129 @@
+"""Which arguments of other dtypes a function accepts: what the program says, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from porter.convert.function import Converted, convert_function
+from porter.dtypes.conversions import Conversions
+from porter.source.module import SourceModule
+
+X, XY = "float64[:]", "float64[:], float64[:]"
+
+
+def converted(body: str, signature: str, parameters: str = "") -> Converted:
+    names = parameters or ", ".join("xyz"[: signature.count("[")])
+    text = f"import numpy as np\n\ndef f({names}):\n    {body}\n"
+    (function,) = SourceModule(text, "f.py").functions
+    return convert_function(function, signature or None)
+
+
+def integers(body: str, signature: str = X) -> str:
+    c = converted(body, signature).conversions
+    return f"{' '.join(c.names)}: {c.integers.word}" if c.names else ""
+
+
+@pytest.mark.parametrize(
+    ("body", "accepted"),
+    [
+        ("return x * 0.5", "x: integers"),
+        ("return x / 3", "x: integers"),
+        ("return x - x.mean()", "x: integers"),
+        ("return np.where(x > 0, x * 0.5, 0.0)", "x: integers"),
+        ("return np.where(x > 2**53 + 1, 1.0, 0.0)", ""),
+        # int8 and int16 are float16 and float32 in NumPy's functions
+        ("return np.sin(x)", "x: wide"),
+        ("return np.sqrt(x ** 2 + 1)", "x: exact(2, 2, 2)"),
+        ("return np.exp(x - x.max())", "x: exact(2, 2, 1)"),
+        ("return np.exp(np.cumsum(x))", "x: exact(1, 2147483648, 1)"),
+        ("return np.sqrt((x * x).sum())", "x: exact(1, 2147483648, 2)"),
+        # results of integers
+        ("return x + 1", ""),
+        ("return x * 2", ""),
+        ("return x.max()", ""),
+        ("return np.abs(x)", ""),
+        ("out = np.zeros_like(x)\n    out[:] = x * 0.5\n    return out", ""),
+        ("return x * 0.5, x + 1", ""),
+        # not the same in floats, or only nearly
+        ("return (x // 2) * 0.5", ""),
+        ("return (x % 3) * 0.5", ""),
+        ("return 1.0 / (-x)", ""),
+        ("return 1.0 / (x * -3)", ""),
+        ("x[0] = 0.5\n    return x * 0.5", ""),
+        ("y = x * 0.5\n    return x, y", ""),
+    ],
+)
+def test_integers(body: str, accepted: str) -> None:
+    assert integers(body) == accepted
+
+
+@pytest.mark.parametrize(
+    ("body", "floats"),
+    [
+        ("return x * 0.5 + s", False),
+        ("return x / s", False),
+        ("return x * s", True),
+        ("return np.sqrt(x + s)", True),
+        ("return np.exp(-0.5 * ((x - s) / s) ** 2)", True),
+    ],
+)
+def test_integers_beside_numbers(body: str, floats: bool) -> None:
+    found = converted(body, "float64[:], float64", "x, s").conversions
+    assert found.names == ("x",) and found.floats is floats
+    assert Conversions.parse(found.lines()) == found
+
+
+def test_one_of_two() -> None:
+    assert integers("return x * 0.5 + y", XY) == "x y: integers"
+    assert integers("return np.sqrt(x * 2 + y)", XY) == "x y: exact(3, 3, 1)"
+    # the result has the dtype of x
+    body = "out = np.zeros(x.shape, dtype=x.dtype)\n    out[:] = x * np.sqrt(y)\n    return out"
+    assert integers(body, XY) == "y: wide"
+
+
+@pytest.mark.parametrize(
+    ("body", "accepted"),
+    [
+        ("return x * y", True),
+        ("return np.sqrt(x * x) + y", True),
+        ("return np.where(x > y, x, y)", True),
+        # a comparison of what NumPy computes in float32
+        ("return np.where(x * x > 2.0, y, x)", False),
+        ("return np.floor(x * 0.1) + y", False),
+        ("return np.where(x > 0.1, y, x)", False),
+        ("return np.where(x > 0.5, y, x)", False),
+        # a result of float32
+        ("return x * 2, x * y", False),
+        ("x += y", False),
+    ],
+)
+def test_float32_beside_float64(body: str, accepted: bool) -> None:
+    assert bool(converted(body, XY).conversions.mixed) is accepted
+
+
+def test_complex_arrays_and_integers_of_the_signature_are_not_converted() -> None:
+    assert not converted("return x * 0.5", "complex128[:]").conversions
+    assert not converted("return x * 0.5", "int64[:]").conversions
+
+
+@pytest.mark.parametrize("body", ["return x * 0.5", "return np.sqrt(x**2 + y**2 + 1)"])
+def test_the_header_says_it(body: str) -> None:
+    found = converted(body, X if "y" not in body else XY).conversions
+    assert found and Conversions.parse(found.lines()) == found
+
+
+@pytest.mark.parametrize(
+    ("body", "default", "type_"),
+    [
+        ("return x * k", "0", "float64"),
+        ("return x * np.cos(np.radians(k)) + (k + 1)", "0", "float64"),
+        ("return x[k:] * 0.5", "1", "int64"),
+        ("return x * k, k + 1", "0", "int64"),
+        ("return x + np.full(3, k)", "0", "int64"),
+        ("for _ in range(k):\n        x = x * 0.5\n    return x", "2", "int64"),
+        ("return x * abs(k)", "2", "float64"),
+    ],
+)
+def test_a_default_that_is_an_integer(body: str, default: str, type_: str) -> None:
+    c = converted(body, "", f"x, k={default}")
+    assert c.types[1].dtype.name == type_

@@ -1,0 +1,92 @@
+"""Integers, bools, lists and mixed floats: NumPy's values, dtypes and types, or a refusal."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from porter.config import Config
+from porter.convert.files import convert_file
+from porter.options import ConvertOptions
+from porter.source.files import read
+
+SOURCE = """import numpy as np
+
+
+def scaled(x):
+    return x * 0.5
+
+
+def wave(x):
+    return np.sin(x) + 2.0
+
+
+def norm(x):
+    return np.sqrt((x * x).sum())
+
+
+def softened(x):
+    return np.exp(x - x.max()) / 2
+
+
+def halves(x):
+    return (x // 2) * 0.5
+
+
+def remainder(x):
+    return np.sqrt(x % 3)
+
+
+def more(x):
+    return x + 1
+
+
+def inverse(x):
+    return 1.0 / (1 - x)
+
+
+def hypotenuse(x, y):
+    return np.sqrt(x ** 2 + y ** 2)
+
+
+def product(x, y):
+    return x * y
+
+
+def stepped(x, y):
+    return np.floor(x * 0.3) + y
+
+
+def larger(x, y):
+    return np.maximum(x * 0.5, y)
+
+
+def angle(x, y):
+    return np.arctan2(x, y), np.sqrt(x)
+"""
+#: of 100 or 10 calls, so many at least are accepted
+ACCEPTED = {"scaled": 10, "wave": 6, "norm": 5, "softened": 6, "inverse": 6, "hypotenuse": 25,
+            "product": 3, "larger": 60, "angle": 3, "more": 3}  # fmt: skip
+
+
+def test_mixtures_are_equal_or_refused(tmp_path: Path) -> None:
+    source = tmp_path / "mixed.py"
+    source.write_text(SOURCE)
+    file = read(str(source))
+    options = ConvertOptions((str(source),), verify=False)
+    outcome = convert_file(file, options, Config(), tmp_path / "mixed_cuda.py", lambda _: None)
+    assert outcome.text is not None and not outcome.bad
+    (tmp_path / "mixed_cuda.py").write_text(outcome.text)
+    child = Path(__file__).with_name("conversions_child.py")
+    run = subprocess.run(
+        [sys.executable, str(child), str(source), str(tmp_path / "mixed_cuda.py")],
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found = json.loads(run.stdout)
+    assert {n: f["wrong"] for n, f in found.items() if f["wrong"]} == {}
+    few = {n: found[n]["counts"] for n, least in ACCEPTED.items()
+           if found[n]["counts"]["equal"] < least}  # fmt: skip
+    assert few == {}

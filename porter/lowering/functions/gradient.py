@@ -27,6 +27,9 @@ def _gradient(call: Call) -> Value:
     """Central differences inside, one-sided ones at the ends; one array per axis."""
     first, *spacing = call.value("args")
     array = settled(call.b, as_array(call.ev.as_numeric(first, call.node)))
+    if array.dtype.kind == "b":
+        raise call.refuse("PRT903", "`gradient` of booleans is not supported",
+                          "convert them to floats first")  # fmt: skip
     if array.dtype.kind not in "fc":
         array = as_array(astype(array, FLOAT64))
     given = call.axes()

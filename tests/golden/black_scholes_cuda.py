@@ -4,6 +4,7 @@
 # porter: also normal_cdf(float32[:])
 # porter: shapes normal_cdf: d[n]
 # porter: assumed normal_cdf: d is a 1-D array of float64
+# porter: converts normal_cdf: d: int32 and int64 as long as 1 * n**1 fits, and 1 * n**1 is exact become float64 (a pass over the array)
 # porter: verified normal_cdf: simulator 24 cases; ptx sm_75 sm_80 sm_90
 # porter: function black_scholes(float64[:], float64[:], float64[:], float64, float64)
 # porter: also black_scholes(float32[:], float32[:], float32[:], float64, float64)
@@ -11,8 +12,10 @@
 # porter: assumed black_scholes: price is a 1-D array of float64
 # porter: assumed black_scholes: strike is a 1-D array of float64
 # porter: assumed black_scholes: years is a 1-D array of float64
+# porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
+# porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:d987bf7f0b044026eb30f6fd3adce6ef532b39c66506361943051e200044f425
+# porter: output sha256:877323ad79d20da1e20c3c362358d5e0f63d2fc8ec613a2fc1eb6fcebea8853b
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -57,7 +60,7 @@ def normal_cdf(d, *, stream=None):
 
     Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.17.
     """
-    d = _array(d, "d", None, "float32 float64")
+    d = _array(d, "d", None, "float32 float64 from exact(1, 1, 1)")
     shape = d.shape
     d = _flat(d, shape)
     on_device = _on_device(d)
@@ -138,23 +141,18 @@ def black_scholes_kernel(price, strike, years, volatility, factor, factor2, call
 def black_scholes(price, strike, years, rate=0.02, volatility=0.30, *, stream=None):
     """Return the values of the call and of the put option."""
     price, strike, years = _weak(price, strike, years)
-    price = _array(price, "price", None, "float32 float64")
-    strike = _array(strike, "strike", None, "float32 float64")
-    years = _array(years, "years", None, "float32 float64")
-    rate = _number(rate, "rate", price.dtype)
-    volatility = _number(volatility, "volatility", price.dtype)
+    rate = _number(rate, "rate with floats", price, strike, years)
+    volatility = _number(volatility, "volatility with floats", price, strike, years)
+    price = _array(price, "price", None, "float32 float64 or integers")
+    strike = _array(strike, "strike", None, "float32 float64 or integers")
+    years = _array(years, "years", None, "float32 float64 or integers")
+    price, strike, years = _one_dtype(
+        "price strike years from wide mixed", price, strike, years
+    )
     shape = np.broadcast_shapes(price.shape, strike.shape, years.shape)
     price = _flat(price, shape)
     strike = _flat(strike, shape)
     years = _flat(years, shape)
-    if strike.dtype != price.dtype:
-        raise TypeError(
-            f"price is {price.dtype} but strike is {strike.dtype}: give them one dtype"
-        )
-    if years.dtype != price.dtype:
-        raise TypeError(
-            f"price is {price.dtype} but years is {years.dtype}: give them one dtype"
-        )
     T = price.dtype.type
     on_device = _on_device(price) or _on_device(strike) or _on_device(years)
     stream = 0 if stream is None else stream
@@ -187,6 +185,7 @@ def _on_device(array):
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
+        _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
@@ -196,11 +195,85 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
+    dtypes, converts, rule = dtypes.partition(" from ")
+    dtypes, waits, _ = dtypes.partition(" or integers")
     if value.dtype.name not in dtypes.split():
+        if waits and value.dtype.kind in "biu":
+            return value
+        if converts and value.dtype.kind in "biu":
+            return _float64(value, name, rule)
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
-            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}"
+            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
     return value
+
+
+def _refuse_wrapper(value, name):
+    """TypeError for what NumPy's functions would not treat as an array: a Series, a quantity."""
+    marks = ("__array_priority__", "__array_ufunc__", "__array_wrap__")
+    plain = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
+    if not plain and any(hasattr(value, mark) for mark in marks):
+        kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
+        cure = (
+            f"{name}.to_numpy()"
+            if hasattr(value, "to_numpy")
+            else f"np.asarray({name})"
+        )
+        raise TypeError(
+            f"{name} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}: pass {cure}"
+        )
+
+
+def _float64(value, name, rule):
+    """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
+
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact.
+    """
+    dtype, kind = value.dtype, rule.partition("(")[0]
+    if _on_device(value):
+        raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
+    cure = f"convert with --signature for {dtype}"
+    known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
+    if not known or (kind == "exact" and dtype.kind == "u"):
+        raise TypeError(
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
+        )
+    if kind == "exact" and dtype.kind == "i" and value.size:
+        own, factor, power = map(int, rule[6:-1].split(","))
+        most = max(-int(value.min()), int(value.max()))
+        if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
+            raise TypeError(
+                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
+            )
+    return value.astype(np.float64)
+
+
+def _one_dtype(
+    names,
+    *arrays,
+
+):
+    """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
+    dtypes = {array.dtype for array in arrays}
+    names, _, rule = names.partition(" from ")
+    rule, mixed, _ = rule.partition("mixed")
+    integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
+    if len(dtypes) == 1 and not (rule and integers):
+        return arrays
+    single = any(dtype.name == "float32" for dtype in dtypes)
+    if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
+        rule = mixed = ""
+    if rule or mixed:
+        pairs = zip(arrays, names.split())
+        return [
+            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            for a, name in pairs
+        ]
+    found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
+    raise TypeError(f"{found}: give them one dtype")
 
 
 def _weak(*values):
@@ -229,14 +302,30 @@ def _flat(array, shape):
     return np.broadcast_to(array, shape).reshape(-1)
 
 
-def _number(value, name, dtype=None):
-    """A number; TypeError for an array, or a NumPy scalar that would promote the arrays."""
-    if np.ndim(value) or not isinstance(
-        value, (int, float, complex, np.generic, np.ndarray)
-    ):
+def _number(
+    value,
+    name,
+    *arrays,
+
+):
+    """A number; TypeError for an array, or a number that would promote the arrays."""
+    name, floats, _ = name.partition(" with floats")
+    if np.ndim(value):
+        cure = "convert with --signature for an array"
+        raise TypeError(
+            f"{name} is an array, but the kernels were made for a scalar: {cure}"
+        )
+    if not isinstance(value, (int, float, complex, np.generic, np.ndarray)):
         raise TypeError(f"{name} must be a number, not {type(value).__name__}")
-    if dtype is not None and isinstance(value, (np.generic, np.ndarray)):
-        if np.result_type(dtype, value.dtype) != dtype:
+    value = value[()] if isinstance(value, np.ndarray) else value
+    dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
+    if floats and isinstance(value, (int, np.integer, np.bool_)):
+        if any(dtype.kind in "biu" for dtype in dtypes):
+            raise TypeError(f"{name} and an array are integers, and NumPy computes integers: "
+                            f"pass float({name})")
+    if dtypes and isinstance(value, np.generic):
+        wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
+        if np.result_type(dtypes[0], value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -13,8 +13,9 @@
 # porter: assumed csr_matvec: indices is a 1-D array of int64
 # porter: assumed csr_matvec: indptr is a 1-D array of int64
 # porter: assumed csr_matvec: x is a 1-D array of float64
-# porter: verified csr_matvec: simulator 24 cases; emulator 121 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:b9ff6f7873a7fe1bdb781949736b9c9588718fa4f5f86ee1e36257d532160431
+# porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
+# porter: verified csr_matvec: simulator 24 cases; emulator 132 cases; ptx sm_75 sm_80 sm_90
+# porter: output sha256:ef21d0feb3bc68bf62e9a8d759d3d8969f642f2bd9580173a8fe82735fda2ed5
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
@@ -69,9 +70,8 @@ def csr_matvec(data, indices, indptr, x, *, stream=None):
     data = _array(data, "data", 1, "float32 float64")
     indices = _array(indices, "indices", 1, "int8 int16 int32 int64")
     indptr = _array(indptr, "indptr", 1, "int8 int16 int32 int64")
-    x = _array(x, "x", 1, "float32 float64")
-    if x.dtype != data.dtype:
-        raise TypeError(f"data is {data.dtype} but x is {x.dtype}: give them one dtype")
+    x = _array(x, "x", 1, "float32 float64 or integers")
+    data, x = _one_dtype("data x from integers", data, x)
     if indptr.shape[0] - 1 < 0:
         raise ValueError("negative dimensions are not allowed")
     if indices.shape[0] != data.shape[0]:
@@ -105,6 +105,7 @@ def _on_device(array):
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
+        _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
@@ -114,11 +115,85 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
+    dtypes, converts, rule = dtypes.partition(" from ")
+    dtypes, waits, _ = dtypes.partition(" or integers")
     if value.dtype.name not in dtypes.split():
+        if waits and value.dtype.kind in "biu":
+            return value
+        if converts and value.dtype.kind in "biu":
+            return _float64(value, name, rule)
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
-            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}"
+            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
     return value
+
+
+def _refuse_wrapper(value, name):
+    """TypeError for what NumPy's functions would not treat as an array: a Series, a quantity."""
+    marks = ("__array_priority__", "__array_ufunc__", "__array_wrap__")
+    plain = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
+    if not plain and any(hasattr(value, mark) for mark in marks):
+        kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
+        cure = (
+            f"{name}.to_numpy()"
+            if hasattr(value, "to_numpy")
+            else f"np.asarray({name})"
+        )
+        raise TypeError(
+            f"{name} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}: pass {cure}"
+        )
+
+
+def _float64(value, name, rule):
+    """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
+
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact.
+    """
+    dtype, kind = value.dtype, rule.partition("(")[0]
+    if _on_device(value):
+        raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
+    cure = f"convert with --signature for {dtype}"
+    known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
+    if not known or (kind == "exact" and dtype.kind == "u"):
+        raise TypeError(
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
+        )
+    if kind == "exact" and dtype.kind == "i" and value.size:
+        own, factor, power = map(int, rule[6:-1].split(","))
+        most = max(-int(value.min()), int(value.max()))
+        if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
+            raise TypeError(
+                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
+            )
+    return value.astype(np.float64)
+
+
+def _one_dtype(
+    names,
+    *arrays,
+
+):
+    """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
+    dtypes = {array.dtype for array in arrays}
+    names, _, rule = names.partition(" from ")
+    rule, mixed, _ = rule.partition("mixed")
+    integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
+    if len(dtypes) == 1 and not (rule and integers):
+        return arrays
+    single = any(dtype.name == "float32" for dtype in dtypes)
+    if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
+        rule = mixed = ""
+    if rule or mixed:
+        pairs = zip(arrays, names.split())
+        return [
+            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            for a, name in pairs
+        ]
+    found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
+    raise TypeError(f"{found}: give them one dtype")
 
 
 def _to_device(array, stream):

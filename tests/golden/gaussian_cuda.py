@@ -4,8 +4,9 @@
 # porter: also gaussian_pdf(float32[:], float64, float64)
 # porter: shapes gaussian_pdf: x[n] mean[] sigma[]
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
+# porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
 # porter: verified gaussian_pdf: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:5bc3818fafb0d0cde8b69e6b4854f619e70c34eedb14180f5ade05a2f4b4cf36
+# porter: output sha256:2c81af8487f6bf72d4bd6c3e9b11f30fe6b9bafb186b49e48038600acb2a8e7d
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
@@ -36,9 +37,9 @@ def gaussian_pdf_kernel(x, mean, sigma, factor, out):
 
 def gaussian_pdf(x, mean=0.0, sigma=1.0, *, stream=None):
     """Return the density of N(mean, sigma**2) at every element of `x`."""
-    x = _array(x, "x", None, "float32 float64")
-    mean = _number(mean, "mean", x.dtype)
-    sigma = _number(sigma, "sigma", x.dtype)
+    mean = _number(mean, "mean with floats", x)
+    sigma = _number(sigma, "sigma with floats", x)
+    x = _array(x, "x", None, "float32 float64 from integers")
     shape = x.shape
     x = _flat(x, shape)
     T = x.dtype.type
@@ -61,6 +62,7 @@ def _on_device(array):
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
+        _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
@@ -70,11 +72,57 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
+    dtypes, converts, rule = dtypes.partition(" from ")
     if value.dtype.name not in dtypes.split():
+        if converts and value.dtype.kind in "biu":
+            return _float64(value, name, rule)
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
-            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}"
+            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
     return value
+
+
+def _refuse_wrapper(value, name):
+    """TypeError for what NumPy's functions would not treat as an array: a Series, a quantity."""
+    marks = ("__array_priority__", "__array_ufunc__", "__array_wrap__")
+    plain = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
+    if not plain and any(hasattr(value, mark) for mark in marks):
+        kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
+        cure = (
+            f"{name}.to_numpy()"
+            if hasattr(value, "to_numpy")
+            else f"np.asarray({name})"
+        )
+        raise TypeError(
+            f"{name} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}: pass {cure}"
+        )
+
+
+def _float64(value, name, rule):
+    """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
+
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact.
+    """
+    dtype, kind = value.dtype, rule.partition("(")[0]
+    if _on_device(value):
+        raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
+    cure = f"convert with --signature for {dtype}"
+    known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
+    if not known or (kind == "exact" and dtype.kind == "u"):
+        raise TypeError(
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
+        )
+    if kind == "exact" and dtype.kind == "i" and value.size:
+        own, factor, power = map(int, rule[6:-1].split(","))
+        most = max(-int(value.min()), int(value.max()))
+        if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
+            raise TypeError(
+                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
+            )
+    return value.astype(np.float64)
 
 
 def _flat(array, shape):
@@ -95,14 +143,30 @@ def _flat(array, shape):
     return np.broadcast_to(array, shape).reshape(-1)
 
 
-def _number(value, name, dtype=None):
-    """A number; TypeError for an array, or a NumPy scalar that would promote the arrays."""
-    if np.ndim(value) or not isinstance(
-        value, (int, float, complex, np.generic, np.ndarray)
-    ):
+def _number(
+    value,
+    name,
+    *arrays,
+
+):
+    """A number; TypeError for an array, or a number that would promote the arrays."""
+    name, floats, _ = name.partition(" with floats")
+    if np.ndim(value):
+        cure = "convert with --signature for an array"
+        raise TypeError(
+            f"{name} is an array, but the kernels were made for a scalar: {cure}"
+        )
+    if not isinstance(value, (int, float, complex, np.generic, np.ndarray)):
         raise TypeError(f"{name} must be a number, not {type(value).__name__}")
-    if dtype is not None and isinstance(value, (np.generic, np.ndarray)):
-        if np.result_type(dtype, value.dtype) != dtype:
+    value = value[()] if isinstance(value, np.ndarray) else value
+    dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
+    if floats and isinstance(value, (int, np.integer, np.bool_)):
+        if any(dtype.kind in "biu" for dtype in dtypes):
+            raise TypeError(f"{name} and an array are integers, and NumPy computes integers: "
+                            f"pass float({name})")
+    if dtypes and isinstance(value, np.generic):
+        wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
+        if np.result_type(dtypes[0], value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -5,7 +5,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:f9f737dd064fd760e97ae8d8a318b4807c5feee7615fd7a2c4e231fd43c002e5
+# porter: output sha256:84ddbf690464eb07eaa7469664bcc4b34ad6b986163fbae12289e15034253539
 
 """CUDA kernels for the NumPy functions of heat.py."""
 
@@ -53,8 +53,8 @@ def heat_kernel2(u2, alpha, new):
 
 def heat(u, alpha, steps, *, stream=None):
     """Return the temperatures after `steps` time steps from `u[y, x]`."""
+    alpha = _number(alpha, "alpha", u)
     u = _array(u, "u", 2, "float32 float64")
-    alpha = _number(alpha, "alpha", u.dtype)
     steps = _integer(steps, "steps")
     T = u.dtype.type
     on_device = _on_device(u)
@@ -87,6 +87,7 @@ def _on_device(array):
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
+        _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
@@ -97,32 +98,72 @@ def _array(value, name, ndim, dtypes, written=False):
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
     if value.dtype.name not in dtypes.split():
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
-            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}"
+            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
     return value
+
+
+def _refuse_wrapper(value, name):
+    """TypeError for what NumPy's functions would not treat as an array: a Series, a quantity."""
+    marks = ("__array_priority__", "__array_ufunc__", "__array_wrap__")
+    plain = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
+    if not plain and any(hasattr(value, mark) for mark in marks):
+        kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
+        cure = (
+            f"{name}.to_numpy()"
+            if hasattr(value, "to_numpy")
+            else f"np.asarray({name})"
+        )
+        raise TypeError(
+            f"{name} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}: pass {cure}"
+        )
 
 
 def _integer(value, name, dtype=None):
     """A Python int; TypeError for anything that is not an integer."""
     if np.ndim(value):
-        raise TypeError(f"{name} is an array, but the kernels were made for a scalar")
+        cure = "convert with --signature for an array"
+        raise TypeError(
+            f"{name} is an array, but the kernels were made for a scalar: {cure}"
+        )
+    value = value[()] if isinstance(value, np.ndarray) else value
+    if not hasattr(value, "__index__"):
+        cure = "convert with --signature for a float"
+        raise TypeError(
+            f"{name} is {value!r}, but the kernels were made for an integer: {cure}"
+        )
     if dtype is not None and isinstance(value, np.generic):
         if np.result_type(dtype, value.dtype) != dtype:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass an int"
             )
-    return operator.index(value)
+    # narrower ones would wrap around in the arithmetic of sizes
+    return value if isinstance(value, np.int64) else operator.index(value)
 
 
-def _number(value, name, dtype=None):
-    """A number; TypeError for an array, or a NumPy scalar that would promote the arrays."""
-    if np.ndim(value) or not isinstance(
-        value, (int, float, complex, np.generic, np.ndarray)
-    ):
+def _number(
+    value,
+    name,
+    *arrays,
+
+):
+    """A number; TypeError for an array, or a number that would promote the arrays."""
+    if np.ndim(value):
+        cure = "convert with --signature for an array"
+        raise TypeError(
+            f"{name} is an array, but the kernels were made for a scalar: {cure}"
+        )
+    if not isinstance(value, (int, float, complex, np.generic, np.ndarray)):
         raise TypeError(f"{name} must be a number, not {type(value).__name__}")
-    if dtype is not None and isinstance(value, (np.generic, np.ndarray)):
-        if np.result_type(dtype, value.dtype) != dtype:
+    value = value[()] if isinstance(value, np.ndarray) else value
+    dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
+    if dtypes and isinstance(value, np.generic):
+        wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
+        if np.result_type(dtypes[0], value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

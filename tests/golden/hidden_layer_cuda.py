@@ -5,8 +5,10 @@
 # porter: shapes hidden_layer: greyscales[n] weights[n]
 # porter: assumed hidden_layer: greyscales is a 1-D array of float64
 # porter: assumed hidden_layer: weights is a 1-D array of float64
+# porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
+# porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:94418a5c721dacb131f4fef8acb63cc27a95443502a360be7af9c9d04dffba33
+# porter: output sha256:add1d2599fd1a32170323d4d717e30ab12faebddc70b232bf0f617facebdcc66
 
 """CUDA kernels for the NumPy functions of hidden_layer.py."""
 
@@ -36,15 +38,14 @@ def hidden_layer_kernel(greyscales, weights, out):
 def hidden_layer(greyscales, weights, *, stream=None):
     """Return the activations of one layer for an array of grey values."""
     greyscales, weights = _weak(greyscales, weights)
-    greyscales = _array(greyscales, "greyscales", None, "float32 float64")
-    weights = _array(weights, "weights", None, "float32 float64")
+    greyscales = _array(greyscales, "greyscales", None, "float32 float64 or integers")
+    weights = _array(weights, "weights", None, "float32 float64 or integers")
+    greyscales, weights = _one_dtype(
+        "greyscales weights from integers mixed", greyscales, weights
+    )
     shape = np.broadcast_shapes(greyscales.shape, weights.shape)
     greyscales = _flat(greyscales, shape)
     weights = _flat(weights, shape)
-    if weights.dtype != greyscales.dtype:
-        raise TypeError(
-            f"greyscales is {greyscales.dtype} but weights is {weights.dtype}: give them one dtype"
-        )
     on_device = _on_device(greyscales) or _on_device(weights)
     stream = 0 if stream is None else stream
     d_greyscales = _to_device(greyscales, stream)
@@ -65,6 +66,7 @@ def _on_device(array):
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
+        _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
@@ -74,11 +76,85 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
+    dtypes, converts, rule = dtypes.partition(" from ")
+    dtypes, waits, _ = dtypes.partition(" or integers")
     if value.dtype.name not in dtypes.split():
+        if waits and value.dtype.kind in "biu":
+            return value
+        if converts and value.dtype.kind in "biu":
+            return _float64(value, name, rule)
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
-            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}"
+            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
     return value
+
+
+def _refuse_wrapper(value, name):
+    """TypeError for what NumPy's functions would not treat as an array: a Series, a quantity."""
+    marks = ("__array_priority__", "__array_ufunc__", "__array_wrap__")
+    plain = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
+    if not plain and any(hasattr(value, mark) for mark in marks):
+        kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
+        cure = (
+            f"{name}.to_numpy()"
+            if hasattr(value, "to_numpy")
+            else f"np.asarray({name})"
+        )
+        raise TypeError(
+            f"{name} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}: pass {cure}"
+        )
+
+
+def _float64(value, name, rule):
+    """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
+
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact.
+    """
+    dtype, kind = value.dtype, rule.partition("(")[0]
+    if _on_device(value):
+        raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
+    cure = f"convert with --signature for {dtype}"
+    known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
+    if not known or (kind == "exact" and dtype.kind == "u"):
+        raise TypeError(
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
+        )
+    if kind == "exact" and dtype.kind == "i" and value.size:
+        own, factor, power = map(int, rule[6:-1].split(","))
+        most = max(-int(value.min()), int(value.max()))
+        if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
+            raise TypeError(
+                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
+            )
+    return value.astype(np.float64)
+
+
+def _one_dtype(
+    names,
+    *arrays,
+
+):
+    """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
+    dtypes = {array.dtype for array in arrays}
+    names, _, rule = names.partition(" from ")
+    rule, mixed, _ = rule.partition("mixed")
+    integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
+    if len(dtypes) == 1 and not (rule and integers):
+        return arrays
+    single = any(dtype.name == "float32" for dtype in dtypes)
+    if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
+        rule = mixed = ""
+    if rule or mixed:
+        pairs = zip(arrays, names.split())
+        return [
+            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            for a, name in pairs
+        ]
+    found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
+    raise TypeError(f"{found}: give them one dtype")
 
 
 def _weak(*values):

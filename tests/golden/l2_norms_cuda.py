@@ -4,8 +4,9 @@
 # porter: also l2_norms(float32[:, :])
 # porter: shapes l2_norms: vectors[n, m]
 # porter: assumed l2_norms: vectors is a 2-D array of float64
+# porter: converts l2_norms: vectors: int32 and int64 as long as 1 * n**2 fits, and 2147483648 * n**2 is exact become float64 (a pass over the array)
 # porter: verified l2_norms: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:5083bb80f9c899b10036368b0b492b18bb81c70715c5deaa5351837afdcb70cb
+# porter: output sha256:f6f40781e8e76408a51b7dcb43c910b047e9955d52e42debdfc68f7b23e09959
 
 """CUDA kernels for the NumPy functions of l2_norms.py."""
 
@@ -56,7 +57,9 @@ def l2_norms_rows(vectors, out):
 
 def l2_norms(vectors, *, stream=None):
     """Return the length of every row."""
-    vectors = _array(vectors, "vectors", 2, "float32 float64")
+    vectors = _array(
+        vectors, "vectors", 2, "float32 float64 from exact(1, 2147483648, 2)"
+    )
     on_device = _on_device(vectors)
     stream = 0 if stream is None else stream
     d_vectors = _to_device(vectors, stream)
@@ -76,6 +79,7 @@ def _on_device(array):
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
+        _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
@@ -85,11 +89,57 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
+    dtypes, converts, rule = dtypes.partition(" from ")
     if value.dtype.name not in dtypes.split():
+        if converts and value.dtype.kind in "biu":
+            return _float64(value, name, rule)
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
-            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}"
+            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
     return value
+
+
+def _refuse_wrapper(value, name):
+    """TypeError for what NumPy's functions would not treat as an array: a Series, a quantity."""
+    marks = ("__array_priority__", "__array_ufunc__", "__array_wrap__")
+    plain = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
+    if not plain and any(hasattr(value, mark) for mark in marks):
+        kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
+        cure = (
+            f"{name}.to_numpy()"
+            if hasattr(value, "to_numpy")
+            else f"np.asarray({name})"
+        )
+        raise TypeError(
+            f"{name} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}: pass {cure}"
+        )
+
+
+def _float64(value, name, rule):
+    """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
+
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact.
+    """
+    dtype, kind = value.dtype, rule.partition("(")[0]
+    if _on_device(value):
+        raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
+    cure = f"convert with --signature for {dtype}"
+    known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
+    if not known or (kind == "exact" and dtype.kind == "u"):
+        raise TypeError(
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
+        )
+    if kind == "exact" and dtype.kind == "i" and value.size:
+        own, factor, power = map(int, rule[6:-1].split(","))
+        most = max(-int(value.min()), int(value.max()))
+        if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
+            raise TypeError(
+                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
+            )
+    return value.astype(np.float64)
 
 
 def _to_device(array, stream):

@@ -6,7 +6,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:0cd42f60e8748ab516739713b9b530153078cbdb35d0ba7817b218260482a301
+# porter: output sha256:b7611222ba5c038aed39fad4c9529d2624987f9513eb3e254800ca190b1bee87
 
 """CUDA kernels for the NumPy functions of mandelbrot.py."""
 
@@ -55,8 +55,7 @@ def mandelbrot(re, im, max_iterations, *, stream=None):
     re = _array(re, "re", 1, "float32 float64")
     im = _array(im, "im", 1, "float32 float64")
     max_iterations = _integer(max_iterations, "max_iterations")
-    if im.dtype != re.dtype:
-        raise TypeError(f"re is {re.dtype} but im is {im.dtype}: give them one dtype")
+    re, im = _one_dtype("re im", re, im)
     on_device = _on_device(re) or _on_device(im)
     stream = 0 if stream is None else stream
     d_re = _to_device(re, stream)
@@ -79,6 +78,7 @@ def _on_device(array):
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
+        _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
@@ -88,23 +88,68 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
+    dtypes, waits, _ = dtypes.partition(" or integers")
     if value.dtype.name not in dtypes.split():
+        if waits and value.dtype.kind in "biu":
+            return value
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
-            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}"
+            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
     return value
+
+
+def _refuse_wrapper(value, name):
+    """TypeError for what NumPy's functions would not treat as an array: a Series, a quantity."""
+    marks = ("__array_priority__", "__array_ufunc__", "__array_wrap__")
+    plain = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
+    if not plain and any(hasattr(value, mark) for mark in marks):
+        kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
+        cure = (
+            f"{name}.to_numpy()"
+            if hasattr(value, "to_numpy")
+            else f"np.asarray({name})"
+        )
+        raise TypeError(
+            f"{name} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}: pass {cure}"
+        )
+
+
+def _one_dtype(
+    names,
+    *arrays,
+
+):
+    """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
+    dtypes = {array.dtype for array in arrays}
+    if len(dtypes) > 1:
+        found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
+        raise TypeError(f"{found}: give them one dtype")
+    return arrays
 
 
 def _integer(value, name, dtype=None):
     """A Python int; TypeError for anything that is not an integer."""
     if np.ndim(value):
-        raise TypeError(f"{name} is an array, but the kernels were made for a scalar")
+        cure = "convert with --signature for an array"
+        raise TypeError(
+            f"{name} is an array, but the kernels were made for a scalar: {cure}"
+        )
+    value = value[()] if isinstance(value, np.ndarray) else value
+    if not hasattr(value, "__index__"):
+        cure = "convert with --signature for a float"
+        raise TypeError(
+            f"{name} is {value!r}, but the kernels were made for an integer: {cure}"
+        )
     if dtype is not None and isinstance(value, np.generic):
         if np.result_type(dtype, value.dtype) != dtype:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass an int"
             )
-    return operator.index(value)
+    # narrower ones would wrap around in the arithmetic of sizes
+    return value if isinstance(value, np.int64) else operator.index(value)
 
 
 def _to_device(array, stream):

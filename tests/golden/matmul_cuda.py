@@ -5,8 +5,10 @@
 # porter: shapes matmul: A[n, m] B[m, k]
 # porter: assumed matmul: A is a 2-D array of float64
 # porter: assumed matmul: B is a 2-D array of float64
+# porter: converts matmul: A: integers and bools become float64 (a pass over the array)
+# porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:6230cb1c68b1e9803b5dcd12a33aa2fe74baf7641cd7455b0e426244049304b0
+# porter: output sha256:2f9abdf43eb3b0303abbbf1043df64d60f4cf04e093aca83258221f59dad92ff
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -53,11 +55,9 @@ def matmul_tiled(A, B, out):
 
 def matmul(A, B, *, stream=None):
     """Return the matrix product of `A` and `B`."""
-    A = _array(A, "A", None, "float32 float64")
+    A = _array(A, "A", 2, "float32 float64 or integers")
     B = _array(B, "B", 2, "float32 float64")
-    lead, A = _leading({"A": (A, 1)})
-    if B.dtype != A.dtype:
-        raise TypeError(f"A is {A.dtype} but B is {B.dtype}: give them one dtype")
+    A, B = _one_dtype("A B from integers mixed", A, B)
     if B.shape[0] != A.shape[1]:
         raise ValueError(
             f"@: B.shape[0] is {B.shape[0]} and A.shape[1] is {A.shape[1]}"
@@ -71,7 +71,7 @@ def matmul(A, B, *, stream=None):
         matmul_tiled[
             (_blocks(B.shape[1], TILE), _blocks(A.shape[0], TILE)), (TILE, TILE), stream
         ](d_A, d_B, out)
-    return _result(out, on_device, stream, lead + out.shape[1:])
+    return _result(out, on_device, stream)
 
 
 def _on_device(array):
@@ -82,6 +82,7 @@ def _on_device(array):
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
+        _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
@@ -91,11 +92,85 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
+    dtypes, converts, rule = dtypes.partition(" from ")
+    dtypes, waits, _ = dtypes.partition(" or integers")
     if value.dtype.name not in dtypes.split():
+        if waits and value.dtype.kind in "biu":
+            return value
+        if converts and value.dtype.kind in "biu":
+            return _float64(value, name, rule)
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
-            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}"
+            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
     return value
+
+
+def _refuse_wrapper(value, name):
+    """TypeError for what NumPy's functions would not treat as an array: a Series, a quantity."""
+    marks = ("__array_priority__", "__array_ufunc__", "__array_wrap__")
+    plain = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
+    if not plain and any(hasattr(value, mark) for mark in marks):
+        kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
+        cure = (
+            f"{name}.to_numpy()"
+            if hasattr(value, "to_numpy")
+            else f"np.asarray({name})"
+        )
+        raise TypeError(
+            f"{name} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}: pass {cure}"
+        )
+
+
+def _float64(value, name, rule):
+    """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
+
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact.
+    """
+    dtype, kind = value.dtype, rule.partition("(")[0]
+    if _on_device(value):
+        raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
+    cure = f"convert with --signature for {dtype}"
+    known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
+    if not known or (kind == "exact" and dtype.kind == "u"):
+        raise TypeError(
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
+        )
+    if kind == "exact" and dtype.kind == "i" and value.size:
+        own, factor, power = map(int, rule[6:-1].split(","))
+        most = max(-int(value.min()), int(value.max()))
+        if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
+            raise TypeError(
+                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
+            )
+    return value.astype(np.float64)
+
+
+def _one_dtype(
+    names,
+    *arrays,
+
+):
+    """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
+    dtypes = {array.dtype for array in arrays}
+    names, _, rule = names.partition(" from ")
+    rule, mixed, _ = rule.partition("mixed")
+    integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
+    if len(dtypes) == 1 and not (rule and integers):
+        return arrays
+    single = any(dtype.name == "float32" for dtype in dtypes)
+    if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
+        rule = mixed = ""
+    if rule or mixed:
+        pairs = zip(arrays, names.split())
+        return [
+            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            for a, name in pairs
+        ]
+    found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
+    raise TypeError(f"{found}: give them one dtype")
 
 
 def _to_device(array, stream):
@@ -126,44 +201,3 @@ def _result(array, on_device, stream, shape=None, keep=False):
     host = _to_host(array, stream)
     host = host if shape is None else host.reshape(shape)
     return host if keep else host[()]
-
-
-def _leading(arrays, least=0, fixed=()):
-    """Leading axes broadcast against each other, and arrays with one axis in their place.
-
-    `arrays` has each array by name, with the number of its other axes; those that are `fixed`
-    are not broadcast.
-    """
-    leads = []
-    for name, (array, core) in arrays.items():
-        count = len(array.shape) - core
-        if count < least:
-            found = f"{name} has {len(array.shape)} dimensions"
-            raise ValueError(f"{found} instead of {core + least} or more")
-        leads.append(array.shape[:count])
-    lead = np.broadcast_shapes(*leads)
-    if any(own != lead and name in fixed for name, own in zip(arrays, leads)):
-        shapes = " ".join(str(array.shape) for array, _ in arrays.values())
-        raise ValueError(f"operands could not be broadcast together: {shapes}")
-    return lead, *(_collapsed(array, core, lead) for array, core in arrays.values())
-
-
-def _collapsed(array, core, lead):
-    """The array with one axis in place of all but the last `core`, broadcast to `lead`."""
-    own, tail = (
-        array.shape[: len(array.shape) - core],
-        array.shape[len(array.shape) - core :],
-    )
-    if own == lead and len(lead) == 1:
-        return array
-    shape = (int(np.prod(lead)), *tail)
-    if _on_device(array):
-        if own != lead:
-            raise ValueError("a device array cannot be broadcast here: expand it first")
-        array = array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
-        if not array.is_c_contiguous():
-            raise ValueError(
-                "a device array with gaps cannot be flattened: pass a contiguous copy"
-            )
-        return array.reshape(shape)
-    return np.broadcast_to(array, lead + tail).reshape(shape)

@@ -5,8 +5,10 @@
 # porter: shapes pairwise_distances: x[n, m] y[k, m]
 # porter: assumed pairwise_distances: x is a 2-D array of float64
 # porter: assumed pairwise_distances: y is a 2-D array of float64
+# porter: converts pairwise_distances: x, y: int32 and int64 as long as 4 * n**2 fits, and 8589934592 * n**2 is exact become float64 (a pass over the array)
+# porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:6a96d8bfdf9804fb0f4d7866cb14cc0db872082d52f698ff65daacf614085886
+# porter: output sha256:ffdcc81308c05624213157b81a42a1d7eeb1a07ea5405a96aa3d5b892d4670c7
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -60,11 +62,10 @@ def pairwise_distances_tiled(x, y, out):
 
 def pairwise_distances(x, y, *, stream=None):
     """Return the Euclidean distance of every row of `x` to every row of `y`."""
-    x = _array(x, "x", 2, "float32 float64")
-    y = _array(y, "y", 2, "float32 float64")
+    x = _array(x, "x", 2, "float32 float64 or integers")
+    y = _array(y, "y", 2, "float32 float64 or integers")
+    x, y = _one_dtype("x y from exact(4, 8589934592, 2) mixed", x, y)
     x, y = _expanded((x, y), (1, 1))
-    if y.dtype != x.dtype:
-        raise TypeError(f"x is {x.dtype} but y is {y.dtype}: give them one dtype")
     on_device = _on_device(x) or _on_device(y)
     stream = 0 if stream is None else stream
     d_x = _to_device(x, stream)
@@ -85,6 +86,7 @@ def _on_device(array):
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
+        _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
@@ -94,11 +96,85 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
+    dtypes, converts, rule = dtypes.partition(" from ")
+    dtypes, waits, _ = dtypes.partition(" or integers")
     if value.dtype.name not in dtypes.split():
+        if waits and value.dtype.kind in "biu":
+            return value
+        if converts and value.dtype.kind in "biu":
+            return _float64(value, name, rule)
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
-            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}"
+            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
     return value
+
+
+def _refuse_wrapper(value, name):
+    """TypeError for what NumPy's functions would not treat as an array: a Series, a quantity."""
+    marks = ("__array_priority__", "__array_ufunc__", "__array_wrap__")
+    plain = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
+    if not plain and any(hasattr(value, mark) for mark in marks):
+        kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
+        cure = (
+            f"{name}.to_numpy()"
+            if hasattr(value, "to_numpy")
+            else f"np.asarray({name})"
+        )
+        raise TypeError(
+            f"{name} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}: pass {cure}"
+        )
+
+
+def _float64(value, name, rule):
+    """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
+
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact.
+    """
+    dtype, kind = value.dtype, rule.partition("(")[0]
+    if _on_device(value):
+        raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
+    cure = f"convert with --signature for {dtype}"
+    known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
+    if not known or (kind == "exact" and dtype.kind == "u"):
+        raise TypeError(
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
+        )
+    if kind == "exact" and dtype.kind == "i" and value.size:
+        own, factor, power = map(int, rule[6:-1].split(","))
+        most = max(-int(value.min()), int(value.max()))
+        if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
+            raise TypeError(
+                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
+            )
+    return value.astype(np.float64)
+
+
+def _one_dtype(
+    names,
+    *arrays,
+
+):
+    """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
+    dtypes = {array.dtype for array in arrays}
+    names, _, rule = names.partition(" from ")
+    rule, mixed, _ = rule.partition("mixed")
+    integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
+    if len(dtypes) == 1 and not (rule and integers):
+        return arrays
+    single = any(dtype.name == "float32" for dtype in dtypes)
+    if single and (not mixed or any(dtype.itemsize < 4 for dtype in integers)):
+        rule = mixed = ""
+    if rule or mixed:
+        pairs = zip(arrays, names.split())
+        return [
+            a if a.dtype == np.float64 else _float64(a, name, rule.strip())
+            for a, name in pairs
+        ]
+    found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
+    raise TypeError(f"{found}: give them one dtype")
 
 
 def _expanded(arrays, axes):

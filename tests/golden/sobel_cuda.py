@@ -5,7 +5,7 @@
 # porter: shapes sobel: image[n, m]
 # porter: assumed sobel: image is a 2-D array of float64
 # porter: verified sobel: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:b8a21f9db305bcd0dd3f74d1b71219b09a10ab15092018cef127864ea61b5c76
+# porter: output sha256:11f14c6e78930f4cad076a31388948457cc8c06d1c30becbd422459f7944c51c
 
 """CUDA kernels for the NumPy functions of sobel.py."""
 
@@ -79,6 +79,7 @@ def _on_device(array):
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
+        _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
@@ -89,10 +90,29 @@ def _array(value, name, ndim, dtypes, written=False):
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
     if value.dtype.name not in dtypes.split():
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
-            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}"
+            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
     return value
+
+
+def _refuse_wrapper(value, name):
+    """TypeError for what NumPy's functions would not treat as an array: a Series, a quantity."""
+    marks = ("__array_priority__", "__array_ufunc__", "__array_wrap__")
+    plain = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
+    if not plain and any(hasattr(value, mark) for mark in marks):
+        kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
+        cure = (
+            f"{name}.to_numpy()"
+            if hasattr(value, "to_numpy")
+            else f"np.asarray({name})"
+        )
+        raise TypeError(
+            f"{name} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}: pass {cure}"
+        )
 
 
 def _to_device(array, stream):

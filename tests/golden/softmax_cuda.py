@@ -4,8 +4,9 @@
 # porter: also softmax(float32[:, :])
 # porter: shapes softmax: x[n, m]
 # porter: assumed softmax: x is a 2-D array of float64
+# porter: converts softmax: x: int32 and int64 as long as 2 * n**1 fits, and 2 * n**1 is exact become float64 (a pass over the array)
 # porter: verified softmax: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:7bfb41f33ca0935c8d10b03da2313214a78bb553a35dc657274ed8e4fcd6f3de
+# porter: output sha256:6a1126e4cdd34a31024cf8832a854ad3e876a4546459a28fdbd2ae96afc16500
 
 """CUDA kernels for the NumPy functions of softmax.py."""
 
@@ -85,7 +86,7 @@ def softmax_rows(x, out):
 
 def softmax(x, *, stream=None):
     """Return probabilities that sum to one in every row."""
-    x = _array(x, "x", 2, "float32 float64")
+    x = _array(x, "x", 2, "float32 float64 from exact(2, 2, 1)")
     if x.shape[1] < 1:
         raise ValueError(
             "zero-size array to reduction operation max which has no identity"
@@ -107,6 +108,7 @@ def _on_device(array):
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
+        _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
@@ -116,11 +118,57 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
+    dtypes, converts, rule = dtypes.partition(" from ")
     if value.dtype.name not in dtypes.split():
+        if converts and value.dtype.kind in "biu":
+            return _float64(value, name, rule)
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
-            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}"
+            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
     return value
+
+
+def _refuse_wrapper(value, name):
+    """TypeError for what NumPy's functions would not treat as an array: a Series, a quantity."""
+    marks = ("__array_priority__", "__array_ufunc__", "__array_wrap__")
+    plain = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
+    if not plain and any(hasattr(value, mark) for mark in marks):
+        kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
+        cure = (
+            f"{name}.to_numpy()"
+            if hasattr(value, "to_numpy")
+            else f"np.asarray({name})"
+        )
+        raise TypeError(
+            f"{name} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}: pass {cure}"
+        )
+
+
+def _float64(value, name, rule):
+    """Numbers as float64 where NumPy has them as float64 too before it computes; else TypeError.
+
+    `rule` says which integers: all, those of 32 bits and more, or those that are exact.
+    """
+    dtype, kind = value.dtype, rule.partition("(")[0]
+    if _on_device(value):
+        raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
+    cure = f"convert with --signature for {dtype}"
+    known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
+    if not known or (kind == "exact" and dtype.kind == "u"):
+        raise TypeError(
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
+        )
+    if kind == "exact" and dtype.kind == "i" and value.size:
+        own, factor, power = map(int, rule[6:-1].split(","))
+        most = max(-int(value.min()), int(value.max()))
+        if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
+            raise TypeError(
+                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
+            )
+    return value.astype(np.float64)
 
 
 def _to_device(array, stream):

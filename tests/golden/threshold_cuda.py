@@ -10,7 +10,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:2d22978d2f7c2557d4fda2964cab15aefc12cbb516076fa04158c795efd29c16
+# porter: output sha256:979cb3696e68ceb4c887d652ad9b82ceb60d6298cb22d753b154be20a2cc40f1
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -40,8 +40,8 @@ def threshold_kernel(x, t):
 
 def threshold(x, t, *, stream=None):
     """Set every element of `x` below `t` to zero, in place."""
+    t = _number(t, "t", x)
     x = _array(x, "x", None, "float32 float64", written=True)
-    t = _number(t, "t", x.dtype)
     shape = x.shape
     whole_x = x
     x = _flat(x, shape)
@@ -66,8 +66,8 @@ def clip_outliers_kernel(x, limit):
 
 def clip_outliers(x, limit, *, stream=None):
     """Bring every element of `x` into [-limit, limit], in place."""
+    limit = _number(limit, "limit", x)
     x = _array(x, "x", None, "float32 float64", written=True)
-    limit = _number(limit, "limit", x.dtype)
     shape = x.shape
     whole_x = x
     x = _flat(x, shape)
@@ -89,6 +89,7 @@ def _on_device(array):
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
+        _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
@@ -99,10 +100,29 @@ def _array(value, name, ndim, dtypes, written=False):
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
     if value.dtype.name not in dtypes.split():
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
-            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}"
+            f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
     return value
+
+
+def _refuse_wrapper(value, name):
+    """TypeError for what NumPy's functions would not treat as an array: a Series, a quantity."""
+    marks = ("__array_priority__", "__array_ufunc__", "__array_wrap__")
+    plain = type(value) in (np.ndarray, np.memmap) or isinstance(value, np.generic)
+    if not plain and any(hasattr(value, mark) for mark in marks):
+        kind = f"{type(value).__module__.partition('.')[0]} {type(value).__name__}"
+        cure = (
+            f"{name}.to_numpy()"
+            if hasattr(value, "to_numpy")
+            else f"np.asarray({name})"
+        )
+        raise TypeError(
+            f"{name} is {'an' if kind[0] in 'aeiou' else 'a'} {kind}: pass {cure}"
+        )
 
 
 def _flat(array, shape):
@@ -123,14 +143,25 @@ def _flat(array, shape):
     return np.broadcast_to(array, shape).reshape(-1)
 
 
-def _number(value, name, dtype=None):
-    """A number; TypeError for an array, or a NumPy scalar that would promote the arrays."""
-    if np.ndim(value) or not isinstance(
-        value, (int, float, complex, np.generic, np.ndarray)
-    ):
+def _number(
+    value,
+    name,
+    *arrays,
+
+):
+    """A number; TypeError for an array, or a number that would promote the arrays."""
+    if np.ndim(value):
+        cure = "convert with --signature for an array"
+        raise TypeError(
+            f"{name} is an array, but the kernels were made for a scalar: {cure}"
+        )
+    if not isinstance(value, (int, float, complex, np.generic, np.ndarray)):
         raise TypeError(f"{name} must be a number, not {type(value).__name__}")
-    if dtype is not None and isinstance(value, (np.generic, np.ndarray)):
-        if np.result_type(dtype, value.dtype) != dtype:
+    value = value[()] if isinstance(value, np.ndarray) else value
+    dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
+    if dtypes and isinstance(value, np.generic):
+        wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
+        if np.result_type(dtypes[0], value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

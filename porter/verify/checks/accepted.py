@@ -27,7 +27,7 @@ def run(judge: Judge, inputs: Inputs, parameters: list[Parameter]) -> None:
         conversions = Conversions()
     for label, changed in variations.converted(inputs, parameters, conversions):
         if narrowing.holds(judge.subject.domain, changed):
-            _one(judge, spec, label, changed, label.endswith("numbers"))
+            _one(judge, spec, label, changed, label.endswith(" numbers"))
 
 
 def _converted(conversions: Conversions) -> set[str]:

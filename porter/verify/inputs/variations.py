@@ -111,13 +111,24 @@ def converted(
                     f"integers for {wide}, else float32",
                     _typed(inputs, single | {wide: "int64"}, most),
                 )
+    yield from _with_numbers(inputs, parameters, conversions)
+
+
+def _with_numbers(
+    inputs: Inputs, parameters: list[Parameter], conversions: Conversions
+) -> Iterator[tuple[str, Inputs]]:
+    """Inputs with other numbers for the numbers: Python's integers, NumPy's, and 0-d arrays."""
     numbers = [p for p in parameters if p.type.kind == "scalar" and p.type.letter in "if"]
+    names, most = conversions.names, conversions.integers.most
     for kind, change in (("Python", _whole), ("NumPy", _numpys), ("0-d", np.asarray)):
         changed = inputs
         for p in numbers:
             changed = _replaced(changed, p, change)
-        if changed != inputs:
+        if numbers:
             yield f"{kind} numbers", changed
+        if numbers and change is _whole and names and most and not conversions.floats:
+            every = dict.fromkeys(names, "int64")
+            yield "integers for everything", _typed(changed, every, most)
 
 
 def _typed(inputs: Inputs, dtypes: dict[str, str], most: int) -> Inputs:

@@ -1,0 +1,69 @@
+"""Calls that the header says the host function converts: `verify` finds those that it must not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from porter.config import Config
+from porter.convert import function as converting
+from porter.convert.files import convert_file
+from porter.convert.promotion import Question
+from porter.dtypes.conversions import Conversions, Integers
+from porter.options import ConvertOptions
+from porter.source.files import read
+from porter.verify.evidence import FunctionEvidence
+from porter.verify.run import verify_module
+
+SOURCE = """import numpy as np
+
+def root(x):
+    return np.sqrt(x) + 2.0
+
+def shifted(x, k=1):
+    return x * 0.5 + k
+"""
+
+
+def converted(folder: Path, text: str = SOURCE, verify: bool = False) -> tuple[str, list[str]]:
+    source = folder / "f.py"
+    source.write_text(text)
+    options = ConvertOptions((str(source),), verify=verify)
+    found = convert_file(read(str(source)), options, Config(), folder / "f_cuda.py", lambda _: None)
+    assert found.text is not None
+    return found.text, [n for f in found.functions for n in f.notes]
+
+
+def verified(folder: Path, text: str) -> dict[str, FunctionEvidence]:
+    found = verify_module(folder / "f_cuda.py", text=text, on=("simulator",))
+    return {f.name: f for f in found}
+
+
+def test_a_conversion_that_numpy_does_not_make(tmp_path: Path) -> None:
+    text, _ = converted(tmp_path)
+    assert "x: integers of 32 and 64 bits become" in text and '64 from wide")' in text
+    wrong = text.replace("integers of 32 and 64 bits", "integers and bools")
+    wrong = wrong.replace('64 from wide")', '64 from integers")')
+    found = verified(tmp_path, wrong)
+    assert found["shifted"].verified
+    mismatch = found["root"].mismatch
+    assert mismatch is not None and mismatch.message.startswith("uint8 for x: result has dtype")
+
+
+def test_a_conversion_that_is_refused(tmp_path: Path) -> None:
+    text, _ = converted(tmp_path)
+    wrong = text.replace("integers of 32 and 64 bits", "integers and bools")
+    found = verified(tmp_path, wrong)
+    mismatch = found["root"].mismatch
+    assert mismatch is not None and mismatch.message.startswith("uint8 for x: raises TypeError")
+
+
+def test_what_fails_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def all_of_them(question: Question, groups: object) -> Conversions:
+        return Conversions(("x",), Integers("integers"))
+
+    monkeypatch.setattr(converting, "conversions", all_of_them)
+    text, notes = converted(tmp_path, SOURCE.replace("x * 0.5", "x * 2"), verify=True)
+    assert "converts" not in text.split("import")[0] and " from integers" not in text
+    assert any(n.startswith("conversion to float64 is not supported: ") for n in notes)

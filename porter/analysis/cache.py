@@ -21,6 +21,7 @@ from typing import Any
 import porter
 from porter.analysis.question import Answer, Question
 from porter.guarded import OWN
+from porter.source.callers import callers_stamp
 from porter.source.files import SourceFile
 from porter.source.others import digest
 from porter.trace.lookup import traced_in
@@ -93,7 +94,7 @@ class Cache:
 
     def _key(self, source: SourceFile) -> str:
         place = os.path.abspath(source.path)
-        traced = repr(traced_in(source.path))
+        traced = repr(traced_in(source.path)) + callers_stamp(source.path)
         return _hash(fingerprint(), self.settings, place, source.path, traced, source.text,
                      repr(source.broken), repr(source.cells))  # fmt: skip
 

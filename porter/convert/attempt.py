@@ -17,12 +17,14 @@ from porter.convert.numbers import serves_integers, with_floats
 from porter.convert.passes import plan
 from porter.diagnostics import Refusal, brief, refusal
 from porter.dtypes.dtype import DType
-from porter.inference.signature import OMITTED, ParameterType, candidates
+from porter.inference.signature import choices
+from porter.inference.types import OMITTED, ParameterType
 from porter.lowering.program import build
 from porter.resolve.attributes import as_function, methods_of, parameters_of
 from porter.resolve.globals import Globals
 from porter.resolve.values import Function
 from porter.schedule.base import Schedule
+from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Launch, Plan, items_of
 from porter.source.module import FunctionSource
 from porter.support.reserved import ATTRIBUTE_PREFIX
@@ -68,18 +70,22 @@ def _first_candidate(
     best: Refusal | None = None
     unlike = False
     for grow in (False, True):
-        for types in candidates(function, signature):
+        for choice in choices(function, signature):
+            types = choice.types
             try:
                 program = build(function, types, scope, partial, grow)
                 planned = _planned(function, program, schedules)
-                found = _settled(types, program), program, planned
-                return _with_numbers(function, found, scope, partial, grow, schedules)
+                if not choice.flat or is_elementwise(planned):
+                    found = _settled(types, program), program, planned
+                    return _with_numbers(function, found, scope, partial, grow, schedules)
             except Refusal as e:
+                if choice.flat or (choice.shown and e.diagnostic.code == "PRT909"):
+                    continue
                 unlike |= e.diagnostic.code == "PRT908"
                 # the types that took porter furthest are the likeliest, their refusal the reason
                 if best is None or e.diagnostic.code == "PRT909" or _reached(e) > _reached(best):
                     best = e
-                if e.diagnostic.code in _FINAL:
+                if e.diagnostic.code in _FINAL and not choice.shown:
                     break
         if not unlike:
             break
@@ -109,7 +115,7 @@ def _settled(types: Sequence[ParameterType], program: ir.Program) -> tuple[Param
     settled = []
     for t, p in zip(types, program.parameters, strict=True):
         if p.conversion and not t.given:
-            t = ParameterType(DType(p.dtype.name), t.ndim)
+            t = ParameterType(DType(p.dtype.name), t.ndim, source=t.source)
         settled.append(OMITTED if p.fixed else t)
     return tuple(settled)
 
@@ -151,11 +157,14 @@ def assumptions(
 
 
 def assumable(function: FunctionSource, types: Sequence[ParameterType]) -> tuple[str, ...]:
-    """What `assumptions` would say of these types, by itself or from a trace."""
+    """What `assumptions` would say of these types, without the source in parentheses."""
     return tuple(
-        _assumed(p, replace(t, traced=traced))
+        text
         for p, t in zip(parameters_of(function), types, strict=True)
-        for traced in (False, True)
+        for text in (
+            _assumed(p, replace(t, traced=False, source="")),
+            _assumed(p, replace(t, source="-")).removesuffix(" (-)"),
+        )
     )
 
 
@@ -164,6 +173,8 @@ def _assumed(p: cst.Param, t: ParameterType) -> str:
     name = (
         f"self.{name.removeprefix(ATTRIBUTE_PREFIX)}" if name.startswith(ATTRIBUTE_PREFIX) else name
     )
+    if t.source:
+        return f"{name} is {t} ({t.source})"
     told = " (from trace)" if t.traced else ""
     if t.items:
         return f"{name} is a tuple ({t}){told}"

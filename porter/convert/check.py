@@ -9,6 +9,7 @@ from porter.convert.attempt import assumptions, front_end, method_apart
 from porter.diagnostics import Diagnostic, Refusal, UsageError, refusal
 from porter.resolve.globals import globals_of
 from porter.source.module import FunctionSource
+from porter.support.reserved import given
 
 if TYPE_CHECKING:
     from porter.schedule.nodes import Plan
@@ -43,7 +44,7 @@ def check_function(
         return FunctionVerdict("refused", [found], signature or "", [])
     text = ", ".join(map(str, types))
     kept = [d.at(function.module.path, function.name) for d in program.kept]
-    assumed = [*assumptions(plain, types, signature), *program.assumed]
+    assumed = [*map(given, assumptions(plain, types, signature)), *program.assumed]
     # what runs on one thread is said by `convert`, and no obstacle
     verdict = "partly" if kept else "convertible"
     return FunctionVerdict(verdict, kept, text, assumed, plan)

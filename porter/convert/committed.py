@@ -49,8 +49,13 @@ class Committed:
     def _restored(self, c: Converted, record: FunctionRecord | None) -> Converted:
         if record is None or record.signature != c.signature:
             return c
-        typed = tuple(a for a in record.assumed if a in c.assumable and a not in c.assumed)
+        typed = tuple(a for a in record.assumed if _is_of(a, c.assumable) and a not in c.assumed)
         return replace(c.leaving_out(record.without), assumed=(*typed, *c.assumed))
+
+
+def _is_of(assumed: str, assumable: Sequence[str]) -> bool:
+    """Whether an assumption is about the types, whatever they were taken from."""
+    return any(assumed == a or assumed.startswith(f"{a} (") for a in assumable)
 
 
 def _header(place: Path) -> Header | None:

@@ -16,7 +16,7 @@ from porter.convert.strides import Served, served
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.conversions import Conversions
 from porter.dtypes.dtype import SIBLINGS, DType
-from porter.inference.signature import ParameterType
+from porter.inference.types import ParameterType
 from porter.lowering.program import build
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
@@ -45,7 +45,7 @@ class Sibling:
 class Converted:
     """A function that converts: its types, what was assumed of them, and its text.
 
-    `assumable` is what `assumed` says of types where none are given.
+    `assumable` is what `assumed` says of types where none are given, but for their source.
     """
 
     name: str

@@ -3,127 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import libcst as cst
 
 from porter.diagnostics import UsageError
-from porter.dtypes.dtype import KINDS, WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
+from porter.dtypes.dtype import WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.evidence import PICTURE, STEP, Usage
+from porter.inference.known import known_types
 from porter.inference.tuples import tuple_lengths
+from porter.inference.types import OMITTED, SHORT, WEAK, ParameterType, parse_signature, tuple_of
 from porter.inference.usage import usage_of
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import dtype_named, globals_of
 from porter.source.module import FunctionSource
 from porter.support.reserved import ATTRIBUTE_PREFIX
-
-#: Numba's short names of types
-_SHORT = {
-    "b1": "bool", "boolean": "bool", "i1": "int8", "i2": "int16", "i4": "int32", "i8": "int64",
-    "u1": "uint8", "u2": "uint16", "u4": "uint32", "u8": "uint64", "f2": "float16",
-    "f4": "float32", "f8": "float64", "c8": "complex64", "c16": "complex128", "intc": "int32",
-    "long_": "int64", "uintp": "uint64", "float_": "float32",
-}  # fmt: skip
-_WEAK = {"i": WEAK_INT, "u": WEAK_INT, "f": WEAK_FLOAT, "c": WEAK_COMPLEX, "b": WEAK_BOOL}
-
-
-@dataclass(frozen=True)
-class ParameterType:
-    """A parameter's dtype and `ndim` (None: a Python scalar); `given` if not assumed.
-
-    `omitted`: it keeps its default, which the kernels are made for (Numba's name for it);
-    `traced`: a recorded run showed it; `items`: it is a tuple of Python scalars of these types.
-    """
-
-    dtype: DType
-    ndim: int | None
-    given: bool = False
-    omitted: bool = False
-    traced: bool = False
-    items: tuple[ParameterType, ...] = ()
-
-    def __str__(self) -> str:
-        if self.omitted:
-            return "omitted"
-        if len(set(self.items)) == 1:
-            return f"UniTuple({self.items[0]}, {len(self.items)})"
-        if self.items:
-            return f"Tuple(({', '.join(map(str, self.items))}))"
-        name = self.dtype.name if self.dtype.name != "bool" else "boolean"
-        if self.ndim is None:
-            return name
-        return f"{name}[{', '.join(':' * max(self.ndim, 1))}]" if self.ndim else f"{name}[()]"
-
-
-OMITTED = ParameterType(WEAK_FLOAT, None, omitted=True)
-#: types of arguments that have no place in a kernel: the default is taken
-_OMITTED = ("omitted", "none", "None", "unicode_type", "types.unicode_type", "str")
-
-
-def parse_signature(text: str) -> list[ParameterType]:
-    """Numba's signature syntax, argument types only; a return type is ignored.
-
-    Raises UsageError on anything else.
-    """
-    source = text.strip().strip("\"'")
-    try:
-        tree = ast.parse(f"({source},)" if source else "()", mode="eval").body
-    except SyntaxError:
-        raise UsageError(f"`{text}` is not a signature such as `float64[:, :], float64`") from None
-    assert isinstance(tree, ast.Tuple)
-    items = tree.elts
-    if len(items) == 1 and isinstance(items[0], ast.Call) and not _is_tuple(items[0]):
-        items = list(items[0].args)
-    elif len(items) == 1 and isinstance(items[0], ast.Tuple):
-        items = items[0].elts
-    return [_parse_type(item, text) for item in items]
-
-
-def _is_tuple(node: ast.expr) -> bool:
-    """`UniTuple(int64, 2)` or `Tuple((int64, float64))`."""
-    return isinstance(node, ast.Call) and ast.unparse(node.func).endswith("Tuple")
-
-
-def tuple_of(items: Sequence[ParameterType]) -> ParameterType:
-    """A tuple of Python scalars."""
-    given = all(t.given for t in items)
-    return ParameterType(items[0].dtype, None, given, items=tuple(items))
-
-
-def _parse_tuple(node: ast.Call, text: str) -> ParameterType:
-    match node.args:
-        case [item, ast.Constant(value=int(n))] if n > 0:
-            items = [_parse_type(item, text)] * n
-        case [ast.Tuple(elts=parts) | ast.List(elts=parts)] if parts:
-            items = [_parse_type(part, text) for part in parts]
-        case _:
-            raise UsageError(f"`{ast.unparse(node)}` in a signature: write `UniTuple(int64, 2)`")
-    if any(t.ndim is not None or t.omitted or t.items for t in items):
-        raise UsageError(
-            f"`{ast.unparse(node)}` in a signature: only tuples of numbers can be read"
-        )
-    return tuple_of(items)
-
-
-def _parse_type(node: ast.expr, text: str) -> ParameterType:
-    if isinstance(node, ast.Call) and _is_tuple(node):
-        return _parse_tuple(node, text)
-    if isinstance(node, ast.Subscript):
-        base = _parse_type(node.value, text)
-        dims = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if not all(isinstance(d, ast.Slice) for d in dims):
-            raise UsageError(f"`{ast.unparse(node)}` in a signature: write `[:]` for an array")
-        return ParameterType(DType(base.dtype.name), len(dims), True)
-    if ast.unparse(node).partition("(")[0] in _OMITTED:
-        return OMITTED
-    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-    name = _SHORT.get(name, name)
-    dtype = dtype_named(name)
-    if dtype is None or dtype.name not in KINDS:
-        shown = ast.unparse(node)
-        raise UsageError(f"`{shown}` in the signature `{text}` is not a type porter knows")
-    return ParameterType(DType(dtype.name, weak=True), None, True)
 
 
 def hint_of(
@@ -140,11 +35,11 @@ def hint_of(
         return None, ""
     names = [n for n in _names(tree)]
     arrays = {"NDArray", "ndarray", "ArrayLike", "Array", "Float", "Int"}
-    dtype = next((d for n in names if (d := dtype_named(_SHORT.get(n, n)))), None)
+    dtype = next((d for n in names if (d := dtype_named(SHORT.get(n, n)))), None)
     if arrays & set(names):
         return dtype if names[0] != "float" else None, "array"
     if names and names[0] in ("float", "int", "bool", "complex"):
-        return _WEAK[dtype.kind] if dtype else None, "scalar"
+        return WEAK[dtype.kind] if dtype else None, "scalar"
     return None, ""
 
 
@@ -191,13 +86,28 @@ def _signature_text(function: FunctionSource, node: cst.BaseExpression) -> str |
     if isinstance(node, cst.Call) and isinstance(node.func, cst.Name):
         # `float64(int32, int32)`: a type called with types, and no other call
         name = node.func.value
-        known = name == "void" or name in _SHORT or dtype_named(name) is not None
+        known = name == "void" or name in SHORT or dtype_named(name) is not None
         return function.module.code(node) if known else None
     return None
 
 
+@dataclass(frozen=True)
+class Choice:
+    """Types to try: `shown` by callers or the docstring; `flat` ones serve any number of
+    dimensions, if what becomes of them is elementwise, and nothing otherwise."""
+
+    types: list[ParameterType]
+    shown: bool = False
+    flat: bool = False
+
+
 def candidates(function: FunctionSource, given: str | None) -> Iterator[list[ParameterType]]:
-    """Signatures to try in order: the given one only, or those that use suggests."""
+    """Signatures to try in order, but for those that only elementwise functions can have."""
+    return (c.types for c in choices(function, given) if not c.flat)
+
+
+def choices(function: FunctionSource, given: str | None) -> Iterator[Choice]:
+    """Types to try in order: the given ones only, or what callers, docstring and use suggest."""
     params = parameters_of(function)
     text = given if given is not None else decorator_signature(function)
     if text is not None:
@@ -205,7 +115,7 @@ def candidates(function: FunctionSource, given: str | None) -> Iterator[list[Par
         rest = params[len(types) :]
         if rest and all(p.name.value.startswith(ATTRIBUTE_PREFIX) for p in rest):
             # nobody lists the attributes of `self` in a signature
-            yield from _raised([*types, *_guesses(function, rest)])
+            yield from map(Choice, _raised([*types, *_guesses(function, rest)]))
             return
         types += _defaults(function, rest)
         if len(types) != len(params):
@@ -213,14 +123,18 @@ def candidates(function: FunctionSource, given: str | None) -> Iterator[list[Par
                 f"the signature of `{function.name}` has {len(types)} types, "
                 f"the function {len(params)} parameters"
             )
-        yield types
+        yield Choice(types)
         return
     usage = usage_of(function)
     aliases = _aliases(function)
     base = _guesses(function, params)
     base = [_traced(function, p, t, aliases) for p, t in zip(params, base, strict=True)]
-    yield from _raised(base)
-    yield from _with_scalars(base, params, usage, aliases)
+    known = known_types(function, params, base, usage)
+    if known.flat is not None:
+        yield Choice(list(known.flat), shown=True, flat=True)
+    yield from (Choice(list(types), shown=True) for types in known.vectors)
+    yield from map(Choice, _raised(base))
+    yield from map(Choice, _with_scalars(base, params, usage, aliases))
 
 
 def _traced(

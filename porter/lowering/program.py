@@ -12,7 +12,7 @@ import libcst as cst
 from porter import ir
 from porter.diagnostics import Refusal, Span, refusal
 from porter.dtypes.dtype import WEAK_BOOL, DType, limits
-from porter.inference.signature import ParameterType
+from porter.inference.types import ParameterType
 from porter.ir.check import check
 from porter.ir.rebuild import map_expr, map_statement
 from porter.ir.scalars import constant_of

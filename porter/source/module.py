@@ -110,10 +110,26 @@ class SourceModule:
 
     def _find(self, body: object, prefix: str) -> Iterator[FunctionSource]:
         for node in body if isinstance(body, (list, tuple)) else ():
-            if isinstance(node, cst.FunctionDef):
+            if isinstance(node, cst.FunctionDef) and not _is_overload(node):
                 name = normal(given(node.name.value))
                 yield FunctionSource(prefix + name, node, self)
             elif isinstance(node, cst.ClassDef):
                 yield from self._find(node.body.body, f"{node.name.value}.")
             elif isinstance(node, (cst.If, cst.Try)):
                 yield from self._find(node.body.body, prefix)
+
+
+def _is_overload(node: cst.FunctionDef) -> bool:
+    """Whether a definition only states types: `@overload` over a body that is `...`."""
+    names = [d.decorator for d in node.decorators]
+    marked_so = any(
+        (isinstance(n, cst.Name) and n.value == "overload")
+        or (isinstance(n, cst.Attribute) and n.attr.value == "overload")
+        for n in names
+    )
+    match node.body.body:
+        case [cst.SimpleStatementLine(body=[cst.Expr(value=cst.Ellipsis())])]:
+            return marked_so
+        case [cst.Expr(value=cst.Ellipsis())]:
+            return marked_so
+    return False

@@ -9,7 +9,7 @@ from numba import types
 from numba.core import sigutils
 
 from porter.diagnostics import UsageError
-from porter.inference.signature import OMITTED, ParameterType, parse_signature
+from porter.inference.types import OMITTED, ParameterType, parse_signature
 
 
 def parsed_types(text: str) -> tuple[Any, ...]:

@@ -116,7 +116,7 @@ def _settled(types: Sequence[ParameterType], program: ir.Program) -> tuple[Param
     for t, p in zip(types, program.parameters, strict=True):
         if p.conversion and not t.given:
             t = ParameterType(DType(p.dtype.name), t.ndim, source=t.source)
-        settled.append(OMITTED if p.fixed else t)
+        settled.append(OMITTED if p.fixed and not p.value else t)
     return tuple(settled)
 
 

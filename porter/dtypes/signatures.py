@@ -17,7 +17,8 @@ _SCALARS = re.compile(r"(bool|u?int(8|16|32|64)|float(16|32|64)|complex(64|128))
 
 @dataclass(frozen=True)
 class ArgType:
-    """One argument's type: `kind` is array, scalar, none, omitted (the default), tuple or other.
+    """One argument's type: `kind` is array, scalar, none, omitted (the default), tuple, literal
+    (`value`, and nothing else) or other.
 
     `dtype` is NumPy's name; a scalar's int64, float64, complex128 and bool are Python's own.
     """
@@ -26,6 +27,7 @@ class ArgType:
     dtype: str = ""
     ndim: int = 0
     items: tuple[ArgType, ...] = ()
+    value: int | float | str | None = None
 
     @property
     def letter(self) -> str:
@@ -62,6 +64,9 @@ def _type(node: ast.expr) -> ArgType:
 
 def _call(node: ast.Call) -> ArgType:
     name, args = _name(node.func), node.args
+    if name.startswith("Literal[") and len(args) == 1:
+        text = args[0].id if isinstance(args[0], ast.Name) else ast.literal_eval(args[0])
+        return ArgType("literal", value=text)
     if name == "array" and len(args) >= 2:
         return ArgType("array", _dtype(args[0]), _count(args[1]))
     if name == "UniTuple" and len(args) == 2:

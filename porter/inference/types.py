@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.diagnostics import UsageError
 from porter.dtypes.dtype import KINDS, WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
@@ -26,7 +26,8 @@ class ParameterType:
 
     `omitted`: it keeps its default, which the kernels are made for (Numba's name for it);
     `traced`: a recorded run showed it; `items`: it is a tuple of Python scalars of these types;
-    `source`: the call or the docstring that it is taken from.
+    `source`: the call or the docstring that it is taken from; `literal`: the value, as Python
+    writes it, that the kernels are made for.
     """
 
     dtype: DType
@@ -36,10 +37,15 @@ class ParameterType:
     traced: bool = False
     items: tuple[ParameterType, ...] = ()
     source: str = ""
+    literal: str = ""
 
     def __str__(self) -> str:
         if self.omitted:
             return "omitted"
+        if self.literal:
+            value = ast.literal_eval(self.literal)
+            plain = isinstance(value, str) and value.isidentifier()
+            return f"Literal[{type(value).__name__}]({value if plain else self.literal})"
         if len(set(self.items)) == 1:
             return f"UniTuple({self.items[0]}, {len(self.items)})"
         if self.items:
@@ -67,11 +73,44 @@ def parse_signature(text: str) -> list[ParameterType]:
         raise UsageError(f"`{text}` is not a signature such as `float64[:, :], float64`") from None
     assert isinstance(tree, ast.Tuple)
     items = tree.elts
-    if len(items) == 1 and isinstance(items[0], ast.Call) and not _is_tuple(items[0]):
+    if len(items) == 1 and isinstance(items[0], ast.Call) and not _is_value(items[0]):
         items = list(items[0].args)
     elif len(items) == 1 and isinstance(items[0], ast.Tuple):
         items = items[0].elts
     return [_parse_type(item, text) for item in items]
+
+
+def _is_value(node: ast.expr) -> bool:
+    """A call that is a type itself, not a signature with its return type."""
+    return _is_tuple(node) or _is_literal(node)
+
+
+def _is_literal(node: ast.expr) -> bool:
+    """`Literal[int](3)`, `Literal[str](a)`."""
+    named = isinstance(node, ast.Call) and isinstance(node.func, ast.Subscript)
+    return named and ast.unparse(node.func).startswith(("Literal[", "types.Literal["))  # type: ignore[attr-defined]
+
+
+def literal_of(value: object, source: str = "") -> ParameterType:
+    """The type of an argument that is this very value."""
+    return ParameterType(WEAK_FLOAT, None, source=source, literal=repr(value))
+
+
+def _parse_literal(node: ast.Call, text: str) -> ParameterType:
+    kind = ast.unparse(node.func).partition("[")[2].rstrip("]")
+    known = {"int": int, "str": str, "bool": bool, "float": float}
+    try:
+        (one,) = node.args
+        if kind == "str" and isinstance(one, ast.Name):
+            value: object = one.id
+        else:
+            value = ast.literal_eval(one)
+        if type(value) is not known[kind]:
+            raise ValueError
+    except (ValueError, KeyError):
+        shown = ast.unparse(node)
+        raise UsageError(f"`{shown}` in a signature: write `Literal[int](3)`") from None
+    return replace(literal_of(value), given=True)
 
 
 def _is_tuple(node: ast.expr) -> bool:
@@ -103,6 +142,8 @@ def _parse_tuple(node: ast.Call, text: str) -> ParameterType:
 def _parse_type(node: ast.expr, text: str) -> ParameterType:
     if isinstance(node, ast.Call) and _is_tuple(node):
         return _parse_tuple(node, text)
+    if isinstance(node, ast.Call) and _is_literal(node):
+        return _parse_literal(node, text)
     if isinstance(node, ast.Subscript):
         base = _parse_type(node.value, text)
         dims = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]

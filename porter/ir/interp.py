@@ -103,8 +103,8 @@ class Machine:
         self.scope[p.name] = value
         if p.conversion:
             self.scope[p.name] = value = eval(p.conversion, self.scope)
-        if p.fixed and value != eval(p.default or "None", self.scope):
-            raise TypeError(f"{p.name} must be {p.default}: converted for that value")
+        if p.fixed and value != eval(p.only, self.scope):
+            raise TypeError(f"{p.name} must be {p.only}: converted for that value")
         if p.items:
             for q, part in zip(p.items, value, strict=True):
                 self.argument(q, part)

@@ -409,11 +409,17 @@ class Parameter:
     dtype: DType
     ndim: int | None
     default: str | None = None
-    fixed: bool = False  # the function is converted for its default: None, text, an axis
+    fixed: bool = False  # the function is converted for one value: None, text, an axis
     keyword: bool = False  # keyword-only
     attribute: str = ""  # of `self`, which the host reads
     conversion: str = ""  # what the host makes of it first: `np.asarray(x, dtype=np.float64)`
     items: tuple[Parameter, ...] = ()  # a tuple of Python scalars: each has a name of its own
+    value: str = ""  # of a fixed one, where it is not the default
+
+    @property
+    def only(self) -> str:
+        """The value that a fixed parameter must have."""
+        return self.value or self.default or "None"
 
     @property
     def scalars(self) -> tuple[Parameter, ...]:

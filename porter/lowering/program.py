@@ -130,6 +130,12 @@ def _environment(
         default = None if p.default is None else text_of(b, scope, p.default)
         value = None if p.default is None else names(p.default)
         b.place.node = None
+        if t.literal:
+            env[name] = names(cst.parse_expression(t.literal))
+            parameters.append(
+                ir.Parameter(name, WEAK_BOOL, None, default, True, keyword, value=t.literal)
+            )
+            continue
         if value is not None and (t.omitted or name in b.restarts.fixed):
             env[name] = value
             if isinstance(value, DTypeName):

@@ -72,9 +72,9 @@ class Prologue(Leading):
     def _check_parameter(self, p: ir.Parameter) -> None:
         name = p.name
         if p.fixed:
-            test = f"{name} is not" if p.default == "None" else f"{name} !="
-            self.emit(f"if {test} {p.default}:")
-            self.emit(f'    raise TypeError("{name} must be {_plain(p.default or "")}: '
+            test = f"{name} is not" if p.only == "None" else f"{name} !="
+            self.emit(f"if {test} {p.only}:")
+            self.emit(f'    raise TypeError("{name} must be {_plain(p.only)}: '
                       'the kernels were converted for that value")')  # fmt: skip
         elif p.items:
             names = ", ".join(q.name for q in p.items)

@@ -264,6 +264,8 @@ def _value(
         return None
     if type_.kind == "omitted":
         return parameter.default
+    if type_.kind == "literal":
+        return type_.value
     return _scalar(parameter, spec, sizes, rng)
 
 

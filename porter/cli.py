@@ -202,7 +202,7 @@ def convert(
     options = ConvertOptions(
         paths=tuple(paths),
         functions=tuple(functions or ()),
-        signature=signature,
+        signature=tuple(signature) if signature else None,
         target=target,
         output=output,
         diff=diff,

@@ -72,6 +72,7 @@ class AnalyzeOptions:
 class ConvertOptions:
     """Arguments of `porter convert`.
 
+    Several `signature`s make several forms of a function.
     `output` is a file, a folder, `-` or None (beside the source); `emit` is None or one of
     array, loops and plan; `output_format` is full, concise or json; `backend` is numba or
     numba-cuda-mlir; `library` is cupy or empty; with `refuse_host` no array work may stay on
@@ -82,7 +83,7 @@ class ConvertOptions:
 
     paths: tuple[str, ...]
     functions: tuple[str, ...] = ()
-    signature: str | None = None
+    signature: str | tuple[str, ...] | None = None
     target: str = "cuda"
     output: str | None = None
     diff: bool = False
@@ -101,6 +102,12 @@ class ConvertOptions:
     run_module: bool = False
     timeout: float | None = None
     verbose: bool = False
+
+    @property
+    def first_signature(self) -> str | None:
+        """The types of the first form, where types are given."""
+        several = isinstance(self.signature, tuple)
+        return self.signature[0] if several else self.signature  # type: ignore[return-value,index]
 
     @property
     def seconds(self) -> float:

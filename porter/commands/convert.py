@@ -193,7 +193,8 @@ def _lines(f: FunctionOutcome, color: bool, verbose: bool) -> list[str]:
         text += f": {len(f.kernels)} kernel{'s' if len(f.kernels) != 1 else ''}"
         text += ", partly on the host" if any(d.code != "PRT904" for d in f.diagnostics) else ""
     lines = [text]
-    said = [f"assumed: {a}" for a in f.assumed]
+    said = [f"also for: ({types})" for types in f.forms]
+    said += [f"assumed: {a}" for a in f.assumed]
     said += _verdict(f, verbose)
     said += [*(f"note: {note}" for note in f.notes), *f.problems]
     lines += [f"  {part}" for line in said for part in wrapped(line)]
@@ -218,6 +219,7 @@ def _record(outcome: ModuleOutcome) -> dict[str, object]:
                 "name": f.name,
                 "status": f.status,
                 "signature": f.signature,
+                "forms": list(f.forms),
                 "assumed": list(f.assumed),
                 "kernels": list(f.kernels),
                 "diagnostics": [diagnostic_record(d) for d in f.diagnostics],

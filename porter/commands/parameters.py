@@ -159,11 +159,11 @@ VerifyTimeout = Annotated[
     ),
 ]
 Signature = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--signature",
         metavar="TYPES",
-        help='Argument types in Numba\'s syntax, such as "float64[:, :], float64".',
+        help='Argument types in Numba\'s syntax, such as "float64[:, :], float64" (repeatable).',
     ),
 ]
 RefuseHost = Annotated[

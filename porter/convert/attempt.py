@@ -106,6 +106,20 @@ def _with_numbers(
     return found
 
 
+def exact(
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool,
+    schedules: Sequence[Schedule],
+) -> tuple[tuple[ParameterType, ...], ir.Program, Plan] | None:  # fmt: skip
+    """What `front_end` gives for these very types; None where they are refused."""
+    for grow in (False, True):
+        try:
+            program = build(function, types, scope, partial, grow)
+            return _settled(types, program), program, _planned(function, program, schedules)
+        except Refusal:
+            continue
+    return None
+
+
 def _reached(e: Refusal) -> int:
     return e.diagnostic.span.line
 
@@ -154,6 +168,14 @@ def assumptions(
         return ()
     return tuple(_assumed(p, t) for p, t in zip(parameters_of(function), types, strict=True)
                  if not t.given and not t.omitted)  # fmt: skip
+
+
+def differing(
+    function: FunctionSource, types: Sequence[ParameterType], first: Sequence[ParameterType]
+) -> tuple[str, ...]:
+    """What other types were taken from, where they differ from the first ones."""
+    rows = zip(parameters_of(function), types, first, strict=True)
+    return tuple(_assumed(p, t) for p, t, own in rows if t.source and str(t) != str(own))
 
 
 def assumable(function: FunctionSource, types: Sequence[ParameterType]) -> tuple[str, ...]:

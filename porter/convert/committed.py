@@ -37,10 +37,12 @@ class Committed:
         """The functions to compare: those of the module, else the usual ones."""
         return [f for f in functions if f.name in self.records] or usual
 
-    def signature(self, name: str) -> str | None:
-        """The types that a function was converted for."""
+    def signatures(self, name: str) -> tuple[str, ...] | None:
+        """The types that a function was converted for, of each of its forms."""
         record = self.records.get(name)
-        return None if record is None else record.signature
+        if record is None:
+            return None
+        return (record.signature, *(f.signature for f in record.forms))
 
     def restored(self, converted: Sequence[Converted]) -> list[Converted]:
         """With what conversion alone does not tell: dtypes that failed, types that were assumed."""
@@ -50,7 +52,19 @@ class Committed:
         if record is None or record.signature != c.signature:
             return c
         typed = tuple(a for a in record.assumed if _is_of(a, c.assumable) and a not in c.assumed)
-        return replace(c.leaving_out(record.without), assumed=(*typed, *c.assumed))
+        c = c.leaving_out(record.without)
+        said = {f.signature: f.assumed for f in record.forms}
+        forms = tuple(
+            replace(
+                v, assumed=tuple(a for a in said.get(v.signature, ()) if _is_of(a, v.assumable))
+            )
+            for v in c.variants
+        )
+        return replace(c, assumed=(*typed, *c.assumed), variants=forms)
+
+
+def _of(assumed: Sequence[str], assumable: Sequence[str]) -> tuple[str, ...]:
+    return tuple(a for a in assumed if _is_of(a, assumable))
 
 
 def _is_of(assumed: str, assumable: Sequence[str]) -> bool:

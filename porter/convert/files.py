@@ -13,7 +13,7 @@ import libcst as cst
 from jinja2 import TemplateError
 
 from porter import __version__
-from porter.codegen.module.header import FunctionRecord, Header, render, text_hash
+from porter.codegen.module.header import Form, FunctionRecord, Header, render, text_hash
 from porter.codegen.module.inspect import ModuleError
 from porter.codegen.module.module import join, linked_module
 from porter.config import Config
@@ -44,6 +44,8 @@ from porter.verify.evidence import Evidence, FunctionEvidence
 from porter.verify.run import verify_module
 
 T = TypeVar("T")
+#: types that are given: none, or those of one form or of several
+Signature = str | tuple[str, ...] | None
 Step = Callable[[str], None]
 _KERNEL_MARKS = ("cuda.jit", "vectorize", "guvectorize", "cuda.reduce", "stencil", "cfunc")
 
@@ -61,6 +63,7 @@ class FunctionOutcome:
     evidence: tuple[Evidence, ...] = ()
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,9 +110,9 @@ def convert_file(
     outcomes: list[FunctionOutcome] = []
     for function in chosen:
         step(function.name)
-        signature = options.signature
+        signature: Signature = options.signature
         if signature is None:
-            signature = setting(function, config.signatures) or committed.signature(function.name)
+            signature = setting(function, config.signatures) or committed.signatures(function.name)
         action = partial(_written, function, signature, scope, converted, file, options)
         found = _alone(function, module, action, options.seconds)
         if isinstance(found, Converted):
@@ -210,15 +213,15 @@ def _refused(function: FunctionSource, found: Diagnostic, file: SourceFile) -> F
 
 
 def _written(
-    function: FunctionSource, signature: str | None, scope: Globals, earlier: Sequence[Converted],
+    function: FunctionSource, signature: Signature, scope: Globals, earlier: Sequence[Converted],
     file: SourceFile, options: ConvertOptions,
 ) -> Converted:  # fmt: skip
     """A function converted, its text inspected. Refuses one that cannot stand in the module."""
     spelt = target_of(options)
     c = convert_function(function, signature, scope, spelt)
     try:
-        join([*(e.text for e in earlier), c.text])
-        linked_module([c.text], Path(file.path).name, spelt)
+        join([*(t for e in earlier for t in e.texts), *c.texts])
+        linked_module(c.texts, Path(file.path).name, spelt)
     except ModuleError as error:
         span = c.program.origin.span
         found = refusal(
@@ -324,19 +327,18 @@ def _outcome(
     c: Converted, found: FunctionEvidence | None, left_out: Sequence[LeftOut] = ()
 ) -> FunctionOutcome:
     kept = tuple(d.at(c.path, c.name) for d in (*c.program.kept, *c.plan.notes))
-    kernels = tuple(map(given, c.text.kernels))
+    kernels = tuple(map(given, c.kernels))
     little = little_work(work_of(c.plan))
     base = FunctionOutcome(
         c.name, "converted", c.signature, tuple(map(given, c.assumed)), kernels, diagnostics=kept,
-        notes=(little,) if little else (),
+        notes=(little,) if little else (), forms=tuple(v.signature for v in c.variants[1:]),
     )  # fmt: skip
     if found is None:
         return base
     evidence = tuple(found.evidence)
     if found.accepted:
         notes = base.notes + tuple(
-            f"{o.sibling.dtype} is not supported: with {o.sibling.signature}, {o.reason}"
-            for o in left_out
+            f"{o.what} is not supported: with {o.signature}, {o.reason}" for o in left_out
         )
         return replace(base, evidence=evidence, notes=notes)
     diagnostic = _failure(c, found).at(c.path, c.name)
@@ -392,13 +394,14 @@ def _module(
     found: dict[str, FunctionEvidence],
 ) -> str:  # fmt: skip
     source = os.path.relpath(Path(file.path).resolve(), place.resolve().parent)
-    texts = [c.text for c in converted]
+    texts = [t for c in converted for t in c.texts]
     body = linked_module(texts, Path(file.path).name, target_of(options))
     records = tuple(
         FunctionRecord(
             c.name, c.signature, c.also, shapes_of(c),
             c.assumed, _verified(found.get(c.name)), c.without,
             body.streams.get(c.text.shown, ""), c.conversions.lines(),
+            tuple(Form(v.signature, v.also, shapes_of(v), v.assumed) for v in c.variants[1:]),
         )
         for c in converted
     )  # fmt: skip
@@ -424,7 +427,7 @@ def emit_stage(
     parts: list[str] = []
     scope = _scope(opened, options, config)
     for function in chosen:
-        signature = options.signature
+        signature = options.first_signature
         if signature is None:
             signature = setting(function, config.signatures)
         action = partial(_stage, function, signature, scope, options.emit or "plan")

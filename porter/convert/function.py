@@ -6,13 +6,16 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 
 from porter import ir
 from porter.codegen.module.marks import dtypes_of, meeting_of, with_numbers
 from porter.codegen.module.module import FunctionText, function_text
-from porter.convert.attempt import assumable, assumptions, front_end, method_apart
+from porter.codegen.module.variants import Variant, dispatcher
+from porter.convert.attempt import assumable, assumptions, differing, exact, front_end, method_apart
 from porter.convert.promotion import Question, conversions
 from porter.convert.strides import Served, served
+from porter.convert.variants import Made, may_vary, other_forms, private_names
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.conversions import Conversions
 from porter.dtypes.dtype import SIBLINGS, DType
@@ -45,7 +48,9 @@ class Sibling:
 class Converted:
     """A function that converts: its types, what was assumed of them, and its text.
 
-    `assumable` is what `assumed` says of types where none are given, but for their source.
+    `assumable` is what `assumed` says of types where none are given, but for their source.  Of a
+    function with several forms `variants` has all, the first one among them: they are private
+    functions, and the function itself chooses.
     """
 
     name: str
@@ -61,9 +66,27 @@ class Converted:
     assumable: tuple[str, ...] = ()
     groups: tuple[tuple[str, ...], ...] = ()
     conversions: Conversions = Conversions()  # noqa: RUF009 (immutable)
+    variants: tuple[Converted, ...] = ()
 
     @property
     def text(self) -> FunctionText:
+        """The text of the function itself."""
+        if not self.variants:
+            return self._filled()
+        forms = [Variant(v.plan.name, v.plan, tuple(map(str, v.types))) for v in self.variants]
+        return dispatcher(self.plan, forms, Path(self.path).name)
+
+    @property
+    def texts(self) -> list[FunctionText]:
+        """The texts of all its forms, then its own."""
+        return [*(v.text for v in self.variants), self.text]
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The names of all kernels."""
+        return tuple(k for t in self.texts for k in t.kernels)
+
+    def _filled(self) -> FunctionText:
         """The text, with the dtypes that each array may have."""
         allowed = {name: [dtype] for name, dtype in self.own}
         for sibling in self.siblings:
@@ -86,10 +109,14 @@ class Converted:
         return replace(self.blank, parts=parts, needs=needs)
 
     def leaving_out(self, signatures: Collection[str]) -> Converted:
-        """The same without some siblings, which the header then tells."""
-        gone = tuple(s.signature for s in self.siblings if s.signature in signatures)
+        """The same without some siblings or forms, which the header then tells."""
+        gone = [s.signature for s in self.siblings if s.signature in signatures]
         left = tuple(s for s in self.siblings if s.signature not in signatures)
-        return replace(self, siblings=left, without=(*self.without, *gone))
+        forms = [v for k, v in enumerate(self.variants) if not k or v.signature not in signatures]
+        gone += [v.signature for v in self.variants[1:] if v.signature in signatures]
+        gone += [s.signature for v in forms[1:] for s in v.siblings if s.signature in signatures]
+        kept = tuple(v.leaving_out(signatures) for v in forms) if len(forms) > 1 else ()
+        return replace(self, siblings=left, without=(*self.without, *gone), variants=kept)
 
     @property
     def also(self) -> tuple[str, ...]:
@@ -104,7 +131,7 @@ class Converted:
 
 def convert_function(
     function: FunctionSource,
-    signature: str | None = None,
+    signature: str | Sequence[str] | None = None,
     scope: Globals | None = None,
     target: Target = CUDA,
     *,
@@ -112,34 +139,71 @@ def convert_function(
 ) -> Converted:
     """Convert one function. Raises Refusal with the diagnostic, UsageError for a bad signature.
 
-    Without `siblings` the module takes the signature's dtypes only.
+    Several signatures make several forms of it.  Without `siblings` the module takes the
+    signature's dtypes only.
     """
     scope = scope or Globals(function.module)
+    given_types = (signature,) if isinstance(signature, str) else signature or None
     try:
         function, scope = method_apart(function, scope)
-        types, program, planned = front_end(function, signature, scope, target.schedules)
-        found = served(function, types, scope, program, planned, target.schedules)
-        program, planned = found.program, found.plan
-        text = function_text(planned, target)
-        again = _Again(scope, target, bool(program.kept), found) if siblings else None
-        own, also = _siblings(function, types, planned, text, again)
-        groups = _groups(function, types, planned)
-        accepted = Conversions()
-        if again is not None:
-            question = Question(
-                [p.name.value for p in parameters_of(function)], types, program, planned,
-                partial(again.program, function),
-            )  # fmt: skip
-            accepted = conversions(question, groups)
+        first = given_types[0] if given_types else None
+        types, program, planned = front_end(function, first, scope, target.schedules)
+        how = _How(scope, target, bool(program.kept), siblings)
+        made = how.served(function, types, program, planned)
+        converted = _converted(function, made, how, given_types is not None)
+        if not may_vary(function) or (given_types is not None and len(given_types) == 1):
+            return converted
+        others = list(other_forms(function, made, given_types, partial(how.exact, function)))
+        return _with_forms(function, converted, [made, *others], how)
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
+
+
+def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> Converted:
+    """One form of a function, as if it were the only one."""
+    types, program, planned = made.types, made.program, made.plan
+    text = function_text(planned, how.target)
+    again = _Again(how, made.served) if how.siblings else None
+    own, also = _siblings(function, types, planned, text, again)
+    groups = _groups(function, types, planned)
+    accepted = Conversions()
+    if again is not None:
+        names = [p.name.value for p in parameters_of(function)]
+        build_again = partial(again.program, function)
+        accepted = conversions(Question(names, types, program, planned, build_again), groups)
     return Converted(
         function.name, types,
-        (*assumptions(function, types, signature), *program.assumed, *_serial(planned)),
+        (*assumptions(function, types, "" if told else None), *program.assumed, *_serial(planned)),
         program, planned,
         text, function.module.path, own, also,
         assumable=assumable(function, types), groups=groups, conversions=accepted,
     )  # fmt: skip
+
+
+def _with_forms(
+    function: FunctionSource, first: Converted, forms: Sequence[Made], how: _How
+) -> Converted:
+    """The function with all its forms, if there are several."""
+    if len(forms) == 1:
+        return first
+    params = [p.name.value for p in parameters_of(function)]
+    names = private_names(
+        first.program.name, [m.types for m in forms], params, first.program.around
+    )
+    parts = []
+    for name, made in zip(names, forms, strict=True):
+        one = first if made is forms[0] else _converted(function, made, how, True)
+        renamed = replace(made.program, name=name, docstring=None)
+        private = made.served.again(renamed, how.target.schedules)
+        assumed = differing(function, made.types, forms[0].types)
+        parts.append(
+            replace(one, plan=private, blank=function_text(private, how.target), assumed=assumed)
+        )
+    if any(p.conversions != first.conversions for p in parts):
+        # `verify` tries what the header says of the function with every form
+        first = replace(first, conversions=Conversions())
+        parts = [replace(p, conversions=Conversions()) for p in parts]
+    return replace(first, variants=tuple(parts))
 
 
 def _serial(planned: Plan) -> tuple[str, ...]:
@@ -157,12 +221,33 @@ def _filled(part: str, texts: dict[str, str]) -> str:
 
 
 @dataclass(frozen=True)
-class _Again:
-    """How a function was converted, to convert it again for other types."""
+class _How:
+    """How a function is converted, whatever its types; `partial` keeps statements on the host."""
 
     scope: Globals
     target: Target
     partial: bool
+    siblings: bool
+
+    def served(
+        self, function: FunctionSource, types: tuple[ParameterType, ...], program: ir.Program,
+        planned: Plan,
+    ) -> Made:  # fmt: skip
+        """A form of the function, with the ranks and the axes of size 1 that its kernels serve."""
+        schedules = self.target.schedules
+        return Made(types, served(function, types, self.scope, program, planned, schedules))
+
+    def exact(self, function: FunctionSource, types: Sequence[ParameterType]) -> Made | None:
+        """The form for these very types; None where they are refused."""
+        found = exact(function, types, self.scope, self.partial, self.target.schedules)
+        return None if found is None else self.served(function, *found)
+
+
+@dataclass(frozen=True)
+class _Again:
+    """A form of a function, to convert it again for other types."""
+
+    how: _How
     served: Served
 
     def program(
@@ -170,7 +255,8 @@ class _Again:
     ) -> ir.Program | None:
         """The array program for these types; None where they are refused."""
         try:
-            return build(function, types, self.scope, self.partial, loose=self.served.names)
+            how = self.how
+            return build(function, types, how.scope, how.partial, loose=self.served.names)
         except (Refusal, RecursionError):
             return None
         except Exception:
@@ -186,8 +272,8 @@ class _Again:
         if program is None:
             return None
         try:
-            planned = self.served.again(program, self.target.schedules)
-            return function_text(planned, self.target).key()
+            planned = self.served.again(program, self.how.target.schedules)
+            return function_text(planned, self.how.target).key()
         except (Refusal, RecursionError):
             return None
         except Exception:

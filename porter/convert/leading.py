@@ -22,7 +22,7 @@ from porter.analyses.leading_axes import (
     plain,
 )
 from porter.diagnostics import Refusal
-from porter.inference.signature import ParameterType
+from porter.inference.types import ParameterType
 from porter.ir.walk import statements
 from porter.lowering.program import build
 from porter.resolve.globals import Globals

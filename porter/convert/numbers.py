@@ -13,7 +13,7 @@ import libcst as cst
 
 from porter import ir
 from porter.dtypes.dtype import WEAK_FLOAT, DType
-from porter.inference.signature import ParameterType
+from porter.inference.types import ParameterType
 from porter.ir.rebuild import map_blocks, map_exprs, map_statement
 from porter.ir.walk import blocks, statements, walk
 from porter.resolve.attributes import parameters_of
@@ -80,7 +80,7 @@ def _hidden(program: ir.Program, names: set[str]) -> tuple[object, ...]:
         {n: (b.shape, dtype(b.dtype)) for n, b in program.buffers.items()},
         tuple(p for p in program.parameters if p.name not in names),
         program.checks, program.constants, program.imports, program.indexed, program.strict,
-        program.sized, program.apart,
+        program.sized, program.no_alias,
     )  # fmt: skip
 
 

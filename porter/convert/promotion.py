@@ -16,7 +16,7 @@ from porter import ir
 from porter.convert.exact import LARGEST, Exact, Uneven
 from porter.dtypes.conversions import Conversions, Integers
 from porter.dtypes.dtype import FLOAT64, WEAK_INT, DType
-from porter.inference.signature import ParameterType
+from porter.inference.types import ParameterType
 from porter.ir.rebuild import map_statement
 from porter.ir.walk import statements, walk
 from porter.schedule.nodes import Plan, items_of
@@ -212,7 +212,7 @@ def _shown(
         tuple(replace(p, dtype=FLOAT64) for p in program.parameters if p.ndim is not None),
         tuple(replace(p, dtype=dtype(p.dtype)) for p in program.parameters if p.ndim is None),
         program.checks, program.constants, program.imports, program.indexed, program.strict,
-        program.sized, program.apart,
+        program.sized, program.no_alias,
     )  # fmt: skip
 
 

@@ -14,8 +14,8 @@ from porter import ir
 from porter.convert.leading import led, with_leading_axes
 from porter.convert.passes import plan
 from porter.diagnostics import Refusal
-from porter.inference.signature import ParameterType
-from porter.ir.walk import written_buffers
+from porter.inference.types import ParameterType
+from porter.ir.effects import defs_in
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
 from porter.schedule.base import Schedule
@@ -70,7 +70,7 @@ def served(
 def _unserved(program: ir.Program, planned: Plan) -> Iterator[Dim]:
     """The sizes that NumPy broadcasts and the host does not."""
     served = {d for group in planned.expandable for d in group} | {d for d, _ in planned.widened}
-    stored = written_buffers(program.body)  # a store asks for the whole length
+    stored = defs_in(program.body).arrays  # a store asks for the whole length
     for c in program.checks:
         dim = c.left.dim
         if dim is None or c.kind not in ("broadcast", "store") or dim in served:

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from porter.convert.function import Converted, Sibling
+from porter.convert.function import Converted
 from porter.dtypes.conversions import Conversions
 from porter.verify.evidence import CONVERTED, FunctionEvidence
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A dtype that a function's kernels do not serve, and why."""
+    """A dtype or a form that a function's kernels do not serve, and why."""
 
-    sibling: Sibling
+    what: str
+    signature: str
     reason: str
 
 
@@ -58,16 +59,24 @@ def _next(c: Converted, found: FunctionEvidence | None, done: Verified) -> Conve
         return c
     failing = found.mismatch.signature if found.mismatch else ""
     if failing == CONVERTED and c.conversions:
-        names = c.conversions.names or c.conversions.mixed[0]
-        dropped = Sibling(c.types, names, "conversion to float64")
-        done.left_out.setdefault(c.name, []).append(LeftOut(dropped, found.why))
-        return replace(c, conversions=Conversions())
+        dropped = LeftOut("conversion to float64", c.signature, found.why)
+        done.left_out.setdefault(c.name, []).append(dropped)
+        forms = tuple(replace(v, conversions=Conversions()) for v in c.variants)
+        return replace(c, conversions=Conversions(), variants=forms)
     unloaded = found.mismatch is not None and found.mismatch.what == "load"
-    if not found.failed or not c.siblings or failing == c.signature or unloaded:
+    others = _others(c)
+    if not found.failed or not others or failing == c.signature or unloaded:
         return None
-    known = [s for s in c.siblings if s.signature == failing]
-    # the second time, or where it is not known which dtype is to blame, all of them
-    gone = known if known and c.name not in done.left_out else list(c.siblings)
+    # the second time, or where it is not known which one is to blame, all of them
+    known = failing in others and c.name not in done.left_out
+    gone = {failing: others[failing]} if known else others
     reason = found.why
-    done.left_out.setdefault(c.name, []).extend(LeftOut(s, reason) for s in gone)
-    return c.leaving_out({s.signature for s in gone})
+    done.left_out.setdefault(c.name, []).extend(LeftOut(w, s, reason) for s, w in gone.items())
+    return c.leaving_out(gone.keys())
+
+
+def _others(c: Converted) -> dict[str, str]:
+    """The types that were added to those that the function is for, and what each is."""
+    siblings = [*c.siblings, *(s for v in c.variants[1:] for s in v.siblings)]
+    found = {s.signature: s.dtype for s in siblings}
+    return found | {v.signature: "another form" for v in c.variants[1:]}

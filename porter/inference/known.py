@@ -5,7 +5,7 @@ They come before what the use of a parameter suggests.  Where they do not conver
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -29,15 +29,29 @@ _calls: WeakKeyDictionary[SourceModule, Found] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
+class Shown:
+    """The types of one kind of call, and what it passes by the parameter's number."""
+
+    types: tuple[ParameterType, ...]
+    passed: Mapping[int, Value] = field(default_factory=dict)
+    source: str = ""
+
+
+@dataclass(frozen=True)
 class Known:
     """Types that callers and the docstring show.
 
-    `vectors` are those of calls, the most frequent ones first, or the docstring's alone; `flat`
+    `shown` are those of calls, the most frequent ones first, or the docstring's alone; `flat`
     has every array in one dimension: an elementwise function of these serves any number.
     """
 
-    vectors: tuple[tuple[ParameterType, ...], ...] = ()
+    shown: tuple[Shown, ...] = ()
     flat: tuple[ParameterType, ...] | None = None
+
+    @property
+    def vectors(self) -> tuple[tuple[ParameterType, ...], ...]:
+        """The types alone, each once."""
+        return tuple(dict.fromkeys(s.types for s in self.shown))
 
 
 def known_types(
@@ -54,11 +68,10 @@ def known_types(
     if not said and not calls:
         return Known()
     merger = _Merger(params, base, usage, said, calls)
-    vectors = merger.vectors()
-    usual = tuple(base)
-    if vectors == (usual,):
-        vectors = ()
-    return Known(vectors, merger.flat())
+    shown = merger.shown()
+    if [s.types for s in shown] == [tuple(base)]:
+        shown = ()
+    return Known((*shown, *merger.optional()), merger.flat())
 
 
 def calls_of(function: FunctionSource) -> list[CallSite]:
@@ -105,12 +118,12 @@ class _Merger:
                 if value is not None:
                     self.values.setdefault(name, []).append((value, call))
 
-    def vectors(self) -> tuple[tuple[ParameterType, ...], ...]:
+    def shown(self) -> tuple[Shown, ...]:
         """The types of each kind of call, the most frequent first."""
         names = [given(p.name.value) for p in self.params]
         documented = tuple(self._documented(k) for k in range(len(self.params)))
-        counted: dict[tuple[ParameterType, ...], int] = {}
-        first: dict[tuple[object, ...], tuple[ParameterType, ...]] = {}
+        counted: dict[object, int] = {}
+        first: dict[object, Shown] = {}
         for call in self.calls:
             arguments = call.arguments(names)
             if arguments is None or not any(arguments.values()):
@@ -121,12 +134,32 @@ class _Merger:
                 else self._left_out(k, documented[k])
                 for k, n in enumerate(names)
             )
-            key = tuple(replace(t, source="", traced=False, given=False) for t in types)
-            one = first.setdefault(key, types)
-            counted[one] = counted.get(one, 0) + 1
-        if not counted:
-            return (documented,)
-        return tuple(sorted(counted, key=lambda t: -counted[t]))
+            passed = {k: v for k, n in enumerate(names) if (v := arguments.get(n)) is not None}
+            bare = tuple(replace(t, source="", traced=False, given=False) for t in types)
+            chosen = tuple((k, v.constant) for k, v in passed.items() if v.constant is not None)
+            key = (bare, repr(chosen))
+            first.setdefault(key, Shown(types, passed, call.shown))
+            counted[bare] = counted.get(bare, 0) + 1
+        if not first:
+            return (Shown(documented),)
+        order = sorted(first, key=lambda key: -counted[key[0]])  # type: ignore[index]
+        return tuple(first[key] for key in order)
+
+    def optional(self) -> Iterator[Shown]:
+        """What the docstring says of parameters that are None unless they are given."""
+        for k, p in enumerate(self.params):
+            said = self.said.get(given(p.name.value))
+            if said is None or not isinstance(p.default, cst.Name) or p.default.value != "None":
+                continue
+            if said.kind == "number":
+                made = ParameterType(_WEAK[KINDS[said.dtype]], None, source="docstring")
+            elif said.kind == "array" and said.ndim is not None:
+                made = ParameterType(DType(said.dtype or "float64"), said.ndim, source="docstring")
+            else:
+                continue
+            types = [self._left_out(j, self._documented(j)) for j in range(len(self.params))]
+            types[k] = made
+            yield Shown(tuple(types), source="docstring")
 
     def flat(self) -> tuple[ParameterType, ...] | None:
         """Every array, and what may be one, in one dimension; None where there is none."""

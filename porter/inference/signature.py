@@ -11,7 +11,7 @@ import libcst as cst
 from porter.diagnostics import UsageError
 from porter.dtypes.dtype import WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.evidence import PICTURE, STEP, Usage
-from porter.inference.known import known_types
+from porter.inference.known import Shown, known_types
 from porter.inference.tuples import tuple_lengths
 from porter.inference.types import OMITTED, SHORT, WEAK, ParameterType, parse_signature, tuple_of
 from porter.inference.usage import usage_of
@@ -127,14 +127,30 @@ def choices(function: FunctionSource, given: str | None) -> Iterator[Choice]:
         return
     usage = usage_of(function)
     aliases = _aliases(function)
-    base = _guesses(function, params)
-    base = [_traced(function, p, t, aliases) for p, t in zip(params, base, strict=True)]
+    base = _used(function, params, aliases)
     known = known_types(function, params, base, usage)
     if known.flat is not None:
         yield Choice(list(known.flat), shown=True, flat=True)
     yield from (Choice(list(types), shown=True) for types in known.vectors)
     yield from map(Choice, _raised(base))
     yield from map(Choice, _with_scalars(base, params, usage, aliases))
+
+
+def _used(
+    function: FunctionSource, params: list[cst.Param], aliases: dict[str, str]
+) -> list[ParameterType]:
+    """What hints, a recorded run and use say of the parameters."""
+    base = _guesses(function, params)
+    return [_traced(function, p, t, aliases) for p, t in zip(params, base, strict=True)]
+
+
+def shown_types(function: FunctionSource) -> tuple[Shown, ...]:
+    """The types of each kind of call that is known of, where nobody gives types."""
+    if decorator_signature(function) is not None:
+        return ()
+    params = parameters_of(function)
+    base = _used(function, params, _aliases(function))
+    return known_types(function, params, base, usage_of(function)).shown
 
 
 def _traced(

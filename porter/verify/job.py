@@ -38,7 +38,7 @@ def needs_emulator(record: FunctionRecord, status: str, detail: dict[str, Any]) 
 
 
 def _is_narrow(record: FunctionRecord) -> bool:
-    return any(_NARROW.search(types) for types in (record.signature, *record.also))
+    return any(_NARROW.search(types) for types, _ in record.served)
 
 
 class Job:

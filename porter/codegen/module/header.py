@@ -28,6 +28,16 @@ _MISLEADING = re.compile(r"(coding|sha256)([:=]|$)")
 
 
 @dataclass(frozen=True)
+class Form:
+    """Another form of a function: types that kernels of their own serve."""
+
+    signature: str
+    also: tuple[str, ...] = ()
+    shapes: str = ""
+    assumed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class FunctionRecord:
     """One converted function of the module.
 
@@ -35,7 +45,8 @@ class FunctionRecord:
     function's name and parentheses: `float64[:], float64`; those of `without` failed, and the
     host function refuses them.  `shapes` is one entry per parameter, `x[n, m] w[m] eps[]`.
     `stream` is the argument that takes a stream, where the source has a parameter of that name;
-    `converts` says which arrays of other dtypes the host function converts.
+    `converts` says which arrays of other dtypes the host function converts; `forms` are for other
+    ranks or values of arguments.
     """
 
     name: str
@@ -47,6 +58,13 @@ class FunctionRecord:
     without: tuple[str, ...] = ()
     stream: str = ""
     converts: tuple[str, ...] = ()
+    forms: tuple[Form, ...] = ()
+
+    @property
+    def served(self) -> tuple[tuple[str, str], ...]:
+        """All argument types that the function is for, each with the shapes."""
+        own = [(types, self.shapes) for types in (self.signature, *self.also)]
+        return (*own, *((t, f.shapes) for f in self.forms for t in (f.signature, *f.also)))
 
     @property
     def own_stream(self) -> str:
@@ -126,6 +144,12 @@ def _function_lines(record: FunctionRecord) -> Iterator[str]:
     yield from (f"converts {record.name}: {fact}" for fact in record.converts)
     if record.stream:
         yield f"stream {record.name}: {record.stream}"
+    for form in record.forms:
+        yield f"form {record.name}({form.signature})"
+        yield from (f"also {record.name}({types})" for types in form.also)
+        if form.shapes:
+            yield f"shapes {record.name}: {form.shapes}"
+        yield from (f"assumed {record.name}: {fact}" for fact in form.assumed)
     if record.verified:
         yield f"verified {record.name}: {'; '.join(record.verified)}"
 
@@ -155,12 +179,17 @@ def parse(text: str) -> Header | None:
 
 
 def _add(records: dict[str, FunctionRecord], word: str, rest: str) -> None:
-    if word in ("function", "also", "without"):
+    if word in ("function", "also", "without", "form"):
         if not (found := _SIGNATURE.match(rest)):
             return
         name, types = found["name"], found["types"]
         if word == "function":
             records[name] = FunctionRecord(name, types)
+        elif name in records and word == "form":
+            one = records[name]
+            records[name] = replace(one, forms=(*one.forms, Form(types)))
+        elif name in records and records[name].forms and word == "also":
+            records[name] = _in_form(records[name], also=types)
         elif name in records and word == "also":
             records[name] = replace(records[name], also=(*records[name].also, types))
         elif name in records:
@@ -170,7 +199,9 @@ def _add(records: dict[str, FunctionRecord], word: str, rest: str) -> None:
     if not found or found["name"] not in records:
         return
     name, record, fact = found["name"], records[found["name"]], found["text"]
-    if word == "shapes":
+    if record.forms and word in ("shapes", "assumed"):
+        records[name] = _in_form(record, **{word: fact})
+    elif word == "shapes":
         records[name] = replace(record, shapes=fact)
     elif word == "stream":
         records[name] = replace(record, stream=fact)
@@ -180,6 +211,19 @@ def _add(records: dict[str, FunctionRecord], word: str, rest: str) -> None:
         records[name] = replace(record, converts=(*record.converts, fact))
     elif word == "verified":
         records[name] = replace(record, verified=tuple(fact.split("; ")))
+
+
+def _in_form(record: FunctionRecord, shapes: str = "", also: str = "",
+             assumed: str = "") -> FunctionRecord:  # fmt: skip
+    """What a line says of the form that the lines before it are about."""
+    form = record.forms[-1]
+    form = replace(
+        form,
+        shapes=shapes or form.shapes,
+        also=(*form.also, also) if also else form.also,
+        assumed=(*form.assumed, assumed) if assumed else form.assumed,
+    )
+    return replace(record, forms=(*record.forms[:-1], form))
 
 
 def body_of(text: str) -> str:

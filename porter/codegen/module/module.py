@@ -70,7 +70,7 @@ def function_text(plan: Plan, target: Target = CUDA) -> FunctionText:
     body = host.write()
     parts = [_trim(text) for text, _ in host.kernels]
     kernels = tuple(n for _, names in host.kernels for n in names)
-    used = _used_constants(plan.constants, free_names("\n\n".join([*parts, _trim(body)])))
+    used = used_constants(plan.constants, free_names("\n\n".join([*parts, _trim(body)])))
     own = tuple(p.name for p in plan.parameters if not p.attribute)
     return FunctionText(
         plan.name, (*parts, _trim(body)), kernels, needs, used,
@@ -78,7 +78,7 @@ def function_text(plan: Plan, target: Target = CUDA) -> FunctionText:
     )  # fmt: skip
 
 
-def _used_constants(constants: Mapping[str, str], used: Iterable[str]) -> dict[str, str]:
+def used_constants(constants: Mapping[str, str], used: Iterable[str]) -> dict[str, str]:
     """Those that the functions use, and what they are made of, in the order of the file."""
     needed: set[str] = set()
     todo = [n for n in used if n in constants]

@@ -59,7 +59,7 @@ def generate(
         try:
             # what the verdict was made from, so that the report shows what it speaks of
             signature = setting(function, signatures)
-            texts.append(convert_function(function, signature, globals_of(module)).text)
+            texts += convert_function(function, signature, globals_of(module)).texts
             made[texts[-1].shown] = verdict.line
         except Exception:
             # one function that fails must not hide the others; the report names it

@@ -6,9 +6,9 @@ import ast
 import math
 from collections.abc import Iterator
 
-from porter.diagnostics import Diagnostic, Severity
+from porter.diagnostics import Severity
 from porter.dtypes.dtype import ITEMSIZE
-from porter.rules.base import Rule
+from porter.rules.base import Finding, Findings, Rule
 from porter.rules.launches.sites import Values
 from porter.rules.model import ON_DEVICE, Function, PyFile
 
@@ -115,7 +115,7 @@ class SharedLimit(Rule):
             s[n[0]] = x[0]
         """
 
-    def check_function(self, file: PyFile, function: Function) -> Iterator[Diagnostic]:
+    def check_function(self, file: PyFile, function: Function) -> Findings:
         """The largest array of a function that has too many or too large ones."""
         # a name of an enclosing function is not known here
         if function.kind not in ON_DEVICE or function.node not in file.tree.body:
@@ -124,13 +124,10 @@ class SharedLimit(Rule):
         total = sum(size for _, size in sizes)
         if total > LIMIT:
             largest = max(sizes, key=lambda sized: sized[1])[0]
-            yield self.report(
-                file,
-                largest,
-                f"`{function.name}` has {total:,} bytes of shared arrays; the limit is {LIMIT:,}",
-                "make the arrays smaller",
-                function=function,
+            message = (
+                f"`{function.name}` has {total:,} bytes of shared arrays; the limit is {LIMIT:,}"
             )
+            yield Finding(largest, message, "make the arrays smaller")
 
 
 def _arrays(file: PyFile, function: Function) -> Iterator[ast.Call]:

@@ -25,12 +25,13 @@ class Drawing:
 
     def __init__(self, subject: Subject, seed: int) -> None:
         self.subject, self.seed = subject, seed
-        self.signatures = (subject.record.signature, *subject.record.also)
+        self.signatures = tuple(types for types, _ in subject.record.served)
         self.variants: list[list[Parameter]] = []
 
     def prepare(self) -> None:
         """Read the parameters; raises `MismatchFound` if the functions do not have the same."""
-        self.variants = [self._read(parse_types(text)) for text in self.signatures]
+        served = self.subject.record.served
+        self.variants = [self._read(parse_types(types), shapes) for types, shapes in served]
         expected = calls.positional(self.subject.original)
         actual = calls.positional(self.subject.own.function, self.subject.record.own_stream)
         if expected != actual:
@@ -42,18 +43,24 @@ class Drawing:
         """How many dimensions have a size of their own."""
         return len(symbols(e for p in self.variants[0] for e in p.dims))
 
+    @property
+    def forms(self) -> tuple[int, ...]:
+        """How many signatures each form of the function has, in the order of `variants`."""
+        record = self.subject.record
+        return (1 + len(record.also), *(1 + len(f.also) for f in record.forms))
+
     def parameters(self, spec: CaseSpec) -> list[Parameter]:
         """The parameters of a case."""
         return self.variants[spec.variant % len(self.variants)]
 
-    def _read(self, types: tuple[ArgType, ...]) -> list[Parameter]:
+    def _read(self, types: tuple[ArgType, ...], shapes: str) -> list[Parameter]:
         names = calls.positional(self.subject.original)
         if len(types) > len(names):
             text = f"the header gives {len(types)} argument types for {len(names)} parameters"
             raise MismatchFound(Mismatch("load", text))
         pairs = list(zip(names, types, strict=False))
         ranks = {n: t.ndim for n, t in pairs if t.kind == "array"}
-        dims = complete(parse_shapes(self.subject.record.shapes), ranks)
+        dims = complete(parse_shapes(shapes), ranks)
         indices, marks = self.subject.indices, self.subject.marks
         known = inspect.signature(self.subject.original).parameters
         return [

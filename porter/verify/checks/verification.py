@@ -61,7 +61,9 @@ class Verification:
         """
         self.drawing.prepare()
         counts = self.tally.counts
-        for spec in itertools.chain(specs(count), self._large(only) if count else ()):
+        for spec in itertools.chain(
+            specs(count, self.drawing.forms), self._large(only) if count else ()
+        ):
             if only not in (None, spec.number):
                 continue
             if time.monotonic() > self.settings.deadline:

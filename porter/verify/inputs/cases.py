@@ -6,6 +6,7 @@ Each symbolic dimension of a function takes the next word of its row, in turn.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 #: what stands in for these constants of a module in most cases: the simulator is fast then,
@@ -139,9 +140,20 @@ def smaller(spec: CaseSpec) -> CaseSpec | None:
     return replace(spec, sizes=sizes, points=spec.points // 10)
 
 
-def specs(count: int) -> list[CaseSpec]:
-    """The first `count` cases; past the table it starts again with other random values."""
-    rows = [replace(TABLE[k % len(TABLE)], number=k) for k in range(count)]
+def specs(count: int, forms: Sequence[int] = (1,)) -> list[CaseSpec]:
+    """The first `count` cases; past the table it starts again with other random values.
+
+    Of a function with several forms each has so many cases; `forms` are how many signatures each
+    of them has, which follow each other.
+    """
+    if len(forms) == 1:
+        return [replace(TABLE[k % len(TABLE)], number=k) for k in range(count)]
+    rows: list[CaseSpec] = []
+    for k in range(count):
+        row, first = TABLE[k % len(TABLE)], 0
+        for size in forms:
+            rows.append(replace(row, number=len(rows), variant=first + row.variant % size))
+            first += size
     return rows
 
 

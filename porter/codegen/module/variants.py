@@ -1,0 +1,207 @@
+"""A host function that chooses among several: by the ranks and the values of its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from porter.codegen.kernel.state import Needs
+from porter.codegen.module.docstrings import placeholder
+from porter.codegen.module.module import FunctionText, used_constants
+from porter.codegen.module.names import free_names
+from porter.ir import Parameter
+from porter.schedule.elementwise import is_elementwise
+from porter.schedule.nodes import Plan
+from porter.support.reserved import given
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of the private host functions, and how a signature of it is written."""
+
+    name: str
+    plan: Plan
+    signature: tuple[str, ...]
+
+
+def least_ranks(plan: Plan) -> tuple[int | None, ...]:
+    """For each parameter, from how many dimensions on it takes any number; None if it does not."""
+    if is_elementwise(plan):
+        return tuple(None if p.ndim is None else 0 for p in plan.parameters)
+    leading = plan.leading
+    if leading is None:
+        return (None,) * len(plan.parameters)
+    return tuple(
+        p.ndim - 1 + leading.least if p.ndim is not None and p.name in leading.arrays else None
+        for p in plan.parameters
+    )
+
+
+@dataclass(frozen=True)
+class _Case:
+    """What a variant takes for a parameter: `what` is value, array or number.
+
+    An array has exactly `rank` dimensions, or `least` of them or more.
+    """
+
+    what: str
+    value: str = ""
+    rank: int | None = None
+    least: int | None = None
+
+    def test(self, name: str, others: Sequence[_Case]) -> str:
+        """When a variant is the one, as far as this parameter tells; '' for always."""
+        if all(o == self for o in others):
+            return ""
+        if self.what == "value":
+            return _equals(name, self.value)
+        tests = []
+        if any(o.value == "None" for o in others):
+            tests.append(f"{name} is not None")
+        if any((o.rank, o.least) != (self.rank, self.least) for o in others if o.what != "value"):
+            if self.rank is not None:
+                tests.append(f"_rank({name}) == {self.rank}")
+            elif self.least:
+                tests.append(f"_rank({name}) >= {self.least}")
+        return " and ".join(tests)
+
+    @property
+    def words(self) -> str:
+        """What the parameter may be, for the error."""
+        if self.what == "value":
+            return self.value.replace('"', "'")
+        return "a number" if self.what == "number" else "an array"
+
+
+def dispatcher(plan: Plan, variants: Sequence[Variant], source: str) -> FunctionText:
+    """The public function: the first variant that takes the arguments, else an error that names
+    the command that makes one."""
+    needs = Needs(imports=set())
+    needs.helpers.add("_rank")
+    parameters = plan.parameters
+    cases = [[_case(v, k) for v in variants] for k in range(len(parameters))]
+    differing = [k for k, row in enumerate(cases) if any(c != row[0] for c in row)]
+    lines = _head(plan)
+    for j, v in enumerate(variants):
+        tests = [cases[k][j].test(parameters[k].name, cases[k]) for k in differing]
+        tests = [t for t in tests if t]
+        call = f"return {v.name}({_arguments(parameters)})"
+        if not tests:
+            lines.append(f"    {call}")
+            break
+        lines += [f"    if {' and '.join(tests)}:", f"        {call}"]
+    else:
+        for k in differing:
+            lines += _refusal(plan, k, cases[k], variants[0].signature, source)
+        lines += _together(plan, source) if len(differing) > 1 else []
+    own = tuple(p.name for p in parameters)
+    return FunctionText(
+        plan.name, ("\n".join(lines),), (), needs, _defaults(plan), plan.docstring, own
+    )
+
+
+def _together(plan: Plan, source: str) -> list[str]:
+    """The error where each argument is served, and no form serves all of them."""
+    name, file = given(plan.name), source.replace("\\", "/").replace('"', "'")
+    text = f"{name} has no kernels for these arguments together: "
+    text += f"`porter convert {file} -f {name} --signature TYPES` makes them for their types"
+    return [f'    raise TypeError("{text}")']
+
+
+def _case(v: Variant, k: int) -> _Case:
+    p = v.plan.parameters[k]
+    if p.fixed:
+        return _Case("value", p.only)
+    if p.ndim is None:
+        return _Case("number", rank=0)
+    least = least_ranks(v.plan)[k]
+    return _Case("array", rank=p.ndim if least is None else None, least=least)
+
+
+def _equals(name: str, value: str) -> str:
+    if value == "None":
+        return f"{name} is None"
+    return f"_rank({name}) == 0 and {name} == {value}"
+
+
+def _head(plan: Plan) -> list[str]:
+    positional, keywords = (
+        [p.name if p.default is None else f"{p.name}={p.default}"
+         for p in plan.parameters if p.keyword == keyword]
+        for keyword in (False, True)
+    )  # fmt: skip
+    lines = [f"def {plan.name}({', '.join([*positional, '*', *keywords, 'stream=None'])}):"]
+    if plan.docstring is not None:
+        lines.append(f'    """{placeholder(plan.name)}"""')
+    return lines
+
+
+def _arguments(parameters: Sequence[Parameter]) -> str:
+    given_so = [f"{p.name}={p.name}" if p.keyword else p.name for p in parameters]
+    return ", ".join([*given_so, "stream=stream"])
+
+
+def _refusal(
+    plan: Plan, k: int, row: Sequence[_Case], signature: Sequence[str], source: str
+) -> list[str]:
+    """The error for a value or a rank that no variant takes, with the command that makes one."""
+    name = plan.parameters[k].name
+    shown = given(name)
+    values = list(dict.fromkeys(c.words for c in row))
+    ranks = sorted({c.rank for c in row if c.rank is not None})
+    least = min((c.least for c in row if c.least is not None), default=None)
+    lines: list[str] = []
+    if ranks and least != 0 and len({(c.rank, c.least) for c in row}) > 1:
+        command = _command(plan, k, signature, source, _type_of_rank(name, signature[k]))
+        takes = _listed([*map(str, ranks), *([f"{least} or more"] if least else [])])
+        fewer = f" and _rank({name}) < {least}" if least else ""
+        where = "" if len(values) == 1 else f"{name} is not None and "
+        lines += [
+            f"    if {where}_rank({name}) not in {tuple(ranks)}{fewer}:",
+            f'        raise ValueError(f"{shown} has {{_rank({name})}} dimensions instead of '
+            f'{takes}: {command} makes it for them")',
+        ]
+    if any(c.what == "value" for c in row):
+        others = [c for c in row if c.what != "value"]
+        tests = [_equals(name, c.value) for c in row if c.what == "value"]
+        tests = [f"({t})" if " and " in t else t for t in dict.fromkeys(tests)]
+        if not others:
+            literal = f"Literal[{{type({name}).__name__}}]({{{name}}})"
+            command = _command(plan, k, signature, source, literal)
+            lines += [
+                f"    if not ({' or '.join(tests)}):",
+                f'        raise TypeError(f"{shown} must be {_listed(values)}: '
+                f'{command} makes it for {{{name}!r}}")',
+            ]
+    return lines
+
+
+def _type_of_rank(name: str, sample: str) -> str:
+    dtype = sample.partition("[")[0] if "Literal" not in sample else "float64"
+    dtype = dtype if dtype not in ("omitted", "none") else "float64"
+    axes = f"'[' + ', '.join(':' * _rank({name})) + ']'"
+    return f"{dtype}{{{axes} if _rank({name}) else ''}}"
+
+
+def _command(plan: Plan, k: int, signature: Sequence[str], source: str, new: str) -> str:
+    types = [_literal_text(t) for t in signature]
+    types[k] = new
+    return (
+        f"`porter convert {_literal_text(source)} -f {given(plan.name)} "
+        f"--signature '{', '.join(types)}'`"
+    )
+
+
+def _literal_text(text: str) -> str:
+    """A text inside of an f-string in double quotes."""
+    return text.replace("\\", "/").replace('"', "'").replace("{", "{{").replace("}", "}}")
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _defaults(plan: Plan) -> dict[str, str]:
+    """The constants of the module that the defaults are made of."""
+    text = "\n".join(p.default for p in plan.parameters if p.default is not None)
+    return used_constants(plan.constants, free_names(text))

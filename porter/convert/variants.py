@@ -1,0 +1,161 @@
+"""The other types that a function is converted for: those of calls that one form does not serve."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from porter import ir
+from porter.codegen.module.variants import least_ranks
+from porter.convert.strides import Served
+from porter.inference.known import Shown
+from porter.inference.signature import shown_types
+from porter.inference.types import OMITTED, ParameterType, literal_of, parse_signature
+from porter.resolve.attributes import parameters_of
+from porter.schedule.nodes import Plan
+from porter.source.module import FunctionSource
+from porter.support.reserved import given
+
+#: how many forms of a function a module has at most
+MOST = 4
+Types = tuple[ParameterType, ...]
+
+
+@dataclass(frozen=True)
+class Made:
+    """A form of a function: its types, and the program and plan for them."""
+
+    types: Types
+    served: Served
+
+    @property
+    def program(self) -> ir.Program:
+        """The array program."""
+        return self.served.program
+
+    @property
+    def plan(self) -> Plan:
+        """The plan of its launches."""
+        return self.served.plan
+
+    def takes(self, types: Sequence[ParameterType]) -> bool:
+        """Whether its kernels take arguments of these types."""
+        least = least_ranks(self.plan)
+        return len(self.types) == len(types) and all(
+            _takes(own, n, t) for own, n, t in zip(self.types, least, types, strict=True)
+        )
+
+
+Attempt = Callable[[Sequence[ParameterType]], Made | None]
+
+
+def may_vary(function: FunctionSource) -> bool:
+    """Whether a function can have several forms: methods cannot, nor what takes a `stream`."""
+    names = [given(p.name.value) for p in parameters_of(function)]
+    return "." not in function.name and not function.attributes and "stream" not in names
+
+
+def other_forms(
+    function: FunctionSource, first: Made, signatures: Sequence[str] | None, attempt: Attempt
+) -> Iterator[Made]:
+    """The types beside the first ones that are asked for or shown, and what they become."""
+    done = [first]
+    if signatures is not None:
+        wanted = [[tuple(parse_signature(s))] for s in signatures[1:]]
+    else:
+        wanted = [list(_wanted(function, s, first.types)) for s in shown_types(function)]
+    for ways in wanted:
+        for types in ways:
+            if len(done) >= MOST or any(form.takes(types) for form in done):
+                break
+            made = attempt(types)
+            if made is None or any(form.takes(made.types) for form in done):
+                continue  # refused, or made for the default value all the same
+            done.append(made)
+            yield made
+            break
+
+
+def _takes(own: ParameterType, least: int | None, t: ParameterType) -> bool:
+    """Whether a parameter takes a type; an array from so many dimensions on, if that is known."""
+    if own.omitted or t.omitted or own.literal or t.literal:
+        return (own.omitted, own.literal) == (t.omitted, t.literal)
+    if own.items or t.items:
+        return len(own.items) == len(t.items)
+    if own.ndim is None or least is None:
+        return own.ndim == t.ndim
+    return (t.ndim or 0) >= least
+
+
+def _wanted(function: FunctionSource, shown: Shown, first: Types) -> Iterator[Types]:
+    """The types of a call: numbers as numbers, then as the very values that are passed."""
+    params = parameters_of(function)
+    types, values = list(shown.types), list(shown.types)
+    for k, (p, own) in enumerate(zip(params, first, strict=True)):
+        value = shown.passed.get(k)
+        fixed = own.omitted or types[k].omitted
+        if value is None or not fixed:
+            continue
+        told = value.constant is not None and value.kind in ("scalar", "text")
+        if value.kind == "none" or (told and repr(value.constant) == _default(p)):
+            types[k] = values[k] = OMITTED
+        elif told:
+            values[k] = literal_of(value.constant, shown.source)
+            if value.kind == "text" or isinstance(value.constant, bool):
+                types[k] = values[k]
+    yield tuple(types)
+    if values != types:
+        yield tuple(values)
+
+
+def _default(p: cst.Param) -> str | None:
+    """The value of a default, as Python writes it."""
+    if p.default is None:
+        return None
+    try:
+        return repr(ast.literal_eval(cst.Module([]).code_for_node(p.default)))
+    except (ValueError, SyntaxError):
+        return None
+
+
+def private_names(name: str, forms: Sequence[Types], params: Sequence[str],
+                  taken: Collection[str]) -> list[str]:  # fmt: skip
+    """Names of the private functions, by what they differ in: `_f_1d`, `_f_2d`."""
+    found: list[str] = []
+    used = set(taken)
+    for form in forms:
+        parts = [
+            _word(form[k], given(params[k]), [f[k] for f in forms])
+            for k in range(len(params))
+            if len({_key(f[k]) for f in forms}) > 1
+        ]
+        words = "_".join(w for w in parts if w)
+        base = re.sub(r"\W", "_", f"_{given(name)}_{words}" if words else f"_{given(name)}")
+        chosen, number = base, 2
+        while chosen in used:
+            chosen, number = f"{base}_{number}", number + 1
+        used.add(chosen)
+        found.append(chosen)
+    return found
+
+
+def _key(t: ParameterType) -> object:
+    return (t.omitted, t.literal, t.ndim, len(t.items))
+
+
+def _word(t: ParameterType, name: str, others: Sequence[ParameterType]) -> str:
+    if t.omitted:
+        return ""
+    if t.literal:
+        return f"{name}_{t.literal}".replace("'", "")
+    ranks = {o.ndim for o in others if not o.omitted and not o.literal}
+    if len(ranks) == 1:
+        return name
+    return f"{t.ndim or 0}d"
+
+
+__all__ = ["MOST", "Made", "may_vary", "other_forms", "private_names"]

@@ -1,0 +1,212 @@
+"""A function whose callers differ has several forms, and chooses among them at each call."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from porter.codegen.module.header import Form, parse
+from porter.convert.function import convert_function
+from porter.diagnostics import UsageError
+from porter.inference.types import parse_signature
+from porter.source.module import SourceModule
+from tests.support.shell import Shell
+
+SOURCE = '''import numpy as np
+
+
+def normalize(x):
+    """Rows that sum to one."""
+    return x / x.sum(axis=-1, keepdims=True)
+
+
+def spec(y, n_fft=None, mode="a"):
+    if n_fft is None:
+        n_fft = 3
+    z = y.cumsum() * n_fft
+    if mode == "b":
+        z = z + 1.0
+    return z
+
+
+def total(x, axis=0, flag=False):
+    s = x.sum(axis=axis)
+    if flag:
+        s = s * 2.0
+    return s
+
+
+def shifted(x, *, by=None):
+    if by is None:
+        return x - x.mean()
+    return x - by.mean()
+
+
+if __name__ == "__main__":
+    normalize(np.ones((3, 4)))
+    normalize(np.ones(4))
+    spec(np.ones(7), 5)
+    spec(np.ones(7))
+    spec(np.ones(7), mode="b")
+    total(np.ones((3, 4)))
+    total(np.ones((3, 4)), axis=1)
+    total(np.ones((3, 4)), 1, True)
+    shifted(np.ones(3))
+    shifted(np.ones(3), by=np.ones(5))
+'''
+
+CHILD = """
+import json, sys
+import numpy as np
+import a, a_cuda
+rng = np.random.default_rng(1)
+x, y, z = rng.random((3, 4)), rng.random(4), rng.random((2, 3)).astype(np.float32)
+good = [
+    ("normalize", (x,), {}), ("normalize", (y,), {}), ("normalize", (z,), {}),
+    ("normalize", ([1.0, 2.0],), {}), ("normalize", (x[:, ::2],), {}), ("normalize", (x[:0],), {}),
+    ("spec", (y,), {}), ("spec", (y, None), {}), ("spec", (y, 7), {}),
+    ("spec", (y,), {"mode": "b"}),
+    ("spec", (y,), {"n_fft": 2}), ("total", (x,), {}), ("total", (x, 1), {}),
+    ("total", (x, 0, True), {}), ("total", (x, 1, True), {}), ("total", (z,), {"axis": 1}),
+    ("shifted", (y,), {}), ("shifted", (y,), {"by": x[0]}),
+]
+bad = [
+    ("normalize", (np.ones((2, 2, 2)),), {}), ("normalize", (2.0,), {}),
+    ("spec", (y, 5, "b"), {}), ("spec", (y, None, "c"), {}), ("spec", (x,), {}),
+    ("total", (x, 2), {}), ("spec", (y, 2.5), {}), ("shifted", (y,), {"by": "mean"}),
+]
+errors = []
+for name, args, kw in good:
+    args = [np.asarray(v) if isinstance(v, list) else v for v in args]
+    wanted = getattr(a, name)(*args, **kw)
+    found = getattr(a_cuda, name)(*args, **kw)
+    assert type(found) is type(wanted), (name, args)
+    assert np.asarray(found).dtype == np.asarray(wanted).dtype, (name, args)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+for name, args, kw in bad:
+    try:
+        getattr(a_cuda, name)(*args, **kw)
+        errors.append("no error")
+    except (TypeError, ValueError) as e:
+        errors.append(f"{type(e).__name__}: {e}")
+print(json.dumps(errors))
+"""
+
+
+def test_every_form_computes_what_the_function_does(shell: Shell) -> None:
+    shell.write("a.py", SOURCE)
+    assert shell.convert("a.py", "--output-format", "json", "--no-verify") == 0
+    forms = {f["name"]: f["forms"] for f in json.loads(shell.out)["modules"][0]["functions"]}
+    assert forms == {
+        "normalize": ["float64[:]"],
+        "spec": ["float64[:], omitted, Literal[str](b)", "float64[:], int64, omitted"],
+        "total": ["float64[:, :], Literal[int](1), boolean"],
+        "shifted": ["float64[:], float64[:]"],
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD], cwd=shell.folder, capture_output=True, text=True,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    make = "`porter convert a.py -f"
+    assert json.loads(done.stdout) == [
+        "ValueError: x has 3 dimensions instead of 1 or 2: "
+        f"{make} normalize --signature 'float64[:, :, :]'` makes it for them",
+        "ValueError: x has 0 dimensions instead of 1 or 2: "
+        f"{make} normalize --signature 'float64'` makes it for them",
+        "TypeError: spec has no kernels for these arguments together: "
+        f"{make} spec --signature TYPES` makes them for their types",
+        "TypeError: mode must be 'a' or 'b': "
+        f"{make} spec --signature 'float64[:], omitted, Literal[str](c)'` makes it for 'c'",
+        "ValueError: y has 2 dimensions instead of 1",
+        "TypeError: axis must be 0 or 1: "
+        f"{make} total --signature 'float64[:, :], Literal[int](2), boolean'` makes it for 2",
+        "TypeError: 'float' object cannot be interpreted as an integer",
+        "ValueError: by has 0 dimensions instead of 1",
+    ]
+    # what the header says is what `--check` makes of it
+    assert shell.convert("a.py", "--check") == 0, shell.out
+    header = parse((shell.folder / "a_cuda.py").read_text())
+    assert header is not None
+    record = header.function("normalize")
+    assert record is not None
+    said = ("x is float64[:] (line 33: normalize(np.ones(4)))",)
+    assert record.forms == (Form("float64[:]", ("float32[:]",), "x[n]", said),)
+    assert [t for t, _ in record.served] == [
+        "float64[:, :]", "float32[:, :]", "float64[:]", "float32[:]",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_every_form_is_verified_and_a_wrong_one_is_found(shell: Shell) -> None:
+    shell.write("a.py", SOURCE)
+    assert shell.convert("a.py", "-f", "spec", verify=True) == 0, shell.out
+    place = shell.folder / "a_cuda.py"
+    text = place.read_text()
+    assert "simulator 72 cases" in text
+    (line,) = [n for n in text.split("\n") if n.strip().startswith("z2[i] = ") and "1.0" in n]
+    place.write_text(text.replace(line, line.replace("1.0", "2.0")))
+    assert shell.verify("a_cuda.py") == 1
+
+
+def test_signatures_that_are_given(shell: Shell) -> None:
+    shell.write("a.py", SOURCE)
+    given = ["--signature", "float64[:, :]", "--signature", "float32[:, :, :]"]
+    code = shell.convert(
+        "a.py", "-f", "normalize", "--output-format", "json", "--no-verify", *given
+    )
+    assert code == 0
+    (found,) = json.loads(shell.out)["modules"][0]["functions"]
+    assert (found["signature"], found["forms"]) == ("float64[:, :]", ["float32[:, :, :]"])
+
+
+def forms(text: str) -> list[str]:
+    module = SourceModule("import numpy as np\n" + text, "a.py")
+    made = convert_function(module.by_name["f"])
+    return [made.signature, *(v.signature for v in made.variants[1:])]
+
+
+def test_one_form_where_one_serves() -> None:
+    calls = "f(np.ones((2, 3)))\nf(np.ones(3))\nf(2.0)\n"
+    assert forms("def f(x):\n    return np.exp(x)\n" + calls) == ["float64[:]"]
+    calls = "f(np.ones(3))\nf([1.0, 2.0])\n"
+    assert forms("def f(x):\n    return x.sum()\n" + calls) == ["float64[:]"]
+    # what is given is the default
+    text = "def f(x, axis=0, mode='a'):\n    return x.sum(axis=axis) if mode == 'a' else x.max()\n"
+    assert forms(text + "f(np.ones((2, 2)), 0, 'a')\nf(np.ones((2, 2)))\n") == [
+        "float64[:, :], omitted, omitted"
+    ]
+
+
+def test_no_more_than_four() -> None:
+    text = "def f(x, k='a'):\n    return x.sum() if k == 'a' else x.max()\n"
+    text += "".join(f"f(np.ones(3), '{c}')\n" for c in "bcdefg")
+    assert len(forms(text)) == 4
+
+
+def test_docstrings_show_optional_numbers() -> None:
+    text = (
+        'def f(x, n=None):\n    """Sum.\n\n    Parameters\n    ----------\n    x : (n,) array\n'
+        '    n : int, optional\n    """\n    return x.sum() if n is None else x.sum() * n\n'
+    )
+    assert forms(text) == ["float64[:], omitted", "float64[:], int64"]
+
+
+@pytest.mark.parametrize(
+    "text", ["Literal[int](3)", "Literal[str](a)", "Literal[bool](True)", "Literal[int](-1)",
+             "Literal[float](0.5)", "Literal[str]('a b')"],
+)  # fmt: skip
+def test_literal_types_are_read_as_they_are_written(text: str) -> None:
+    (alone,) = parse_signature(text)
+    first, second = parse_signature(f"float64[:], {text}")
+    assert [str(alone), str(first), str(second)] == [text, "float64[:]", text]
+
+
+@pytest.mark.parametrize("text", ["Literal[int](a)", "Literal[int](1.5)", "Literal[list](3)"])
+def test_other_literals_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="Literal"):
+        parse_signature(f"float64[:], {text}")

@@ -101,7 +101,7 @@ def _wanted(function: FunctionSource, shown: Shown, first: Types) -> Iterator[Ty
         if value is None or not fixed:
             continue
         told = value.constant is not None and value.kind in ("scalar", "text")
-        if value.kind == "none" or (told and repr(value.constant) == _default(p)):
+        if told and repr(value.constant) == _default(p):
             types[k] = values[k] = OMITTED
         elif told:
             values[k] = literal_of(value.constant, shown.source)

@@ -16,7 +16,7 @@ from porter.dtypes.dtype import KINDS, WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK
 from porter.inference.call_sites import CallSite, Found, calls_from, own_calls
 from porter.inference.docstrings import Documented, documented
 from porter.inference.evidence import Usage
-from porter.inference.types import OMITTED, ParameterType, tuple_of
+from porter.inference.types import OMITTED, ParameterType, literal_of, tuple_of
 from porter.inference.values import Value, as_array
 from porter.source.callers import callers_of, dotted_of
 from porter.source.module import FunctionSource, SourceModule
@@ -142,7 +142,8 @@ class _Merger:
             counted[bare] = counted.get(bare, 0) + 1
         if not first:
             return (Shown(documented),)
-        order = sorted(first, key=lambda key: -counted[key[0]])  # type: ignore[index]
+        # of those that are as frequent, the one that leaves most to its default
+        order = sorted(first, key=lambda key: (-counted[key[0]], len(first[key].passed)))  # type: ignore[index]
         return tuple(first[key] for key in order)
 
     def optional(self) -> Iterator[Shown]:
@@ -216,7 +217,7 @@ class _Merger:
         if value is None or self._fixed(k):
             return documented
         if value.kind == "none":
-            return OMITTED if self.params[k].default is not None else documented
+            return self._none(k, call, documented)
         if value.kind == "sequence":
             return self._sequence(k, value, call, documented)
         if value.kind == "array" and value.ndim:
@@ -229,6 +230,15 @@ class _Merger:
         if base.items or (base.ndim is not None and use.is_certain):
             return documented
         return self._number(k, self._widest(k), call.shown)
+
+    def _none(self, k: int, call: CallSite, documented: ParameterType) -> ParameterType:
+        """None where it is the default, and where it is not."""
+        match self.params[k].default:
+            case None:
+                return documented
+            case cst.Name(value="None"):
+                return OMITTED
+        return literal_of(None, call.shown)
 
     def _sequence(
         self, k: int, value: Value, call: CallSite, documented: ParameterType

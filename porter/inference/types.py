@@ -98,7 +98,7 @@ def literal_of(value: object, source: str = "") -> ParameterType:
 
 def _parse_literal(node: ast.Call, text: str) -> ParameterType:
     kind = ast.unparse(node.func).partition("[")[2].rstrip("]")
-    known = {"int": int, "str": str, "bool": bool, "float": float}
+    known = {"int": int, "str": str, "bool": bool, "float": float, "NoneType": type(None)}
     try:
         (one,) = node.args
         if kind == "str" and isinstance(one, ast.Name):

@@ -131,16 +131,13 @@ def _environment(
         value = None if p.default is None else names(p.default)
         b.place.node = None
         if t.literal:
-            env[name] = names(cst.parse_expression(t.literal))
-            parameters.append(
-                ir.Parameter(name, WEAK_BOOL, None, default, True, keyword, value=t.literal)
-            )
-            continue
-        if value is not None and (t.omitted or name in b.restarts.fixed):
+            value = names(cst.parse_expression(t.literal))
+        if value is not None and (t.omitted or t.literal or name in b.restarts.fixed):
             env[name] = value
             if isinstance(value, DTypeName):
                 default = f"np.{value.dtype.name}"
-            parameters.append(ir.Parameter(name, WEAK_BOOL, None, default, True, keyword))
+            only = ir.Parameter(name, WEAK_BOOL, None, default, True, keyword, value=t.literal)
+            parameters.append(only)
             continue
         if t.omitted:
             raise refusal(
@@ -166,13 +163,12 @@ def _environment(
         conversion = converted.get(name) if t.ndim is not None else None
         env[name] = _parameter(b, name, t, None if conversion is None else conversion.dtype)
         dtype = t.dtype if t.ndim is None else b.out.buffers[name].dtype
-        if _attribute(function, name):
+        attribute = _attribute(function, name)
+        if attribute:
             b.host.attributes[name] = env[name]
         text = "" if conversion is None else conversion.text(name)
         parameters.append(
-            ir.Parameter(
-                name, dtype, t.ndim, default, False, keyword, _attribute(function, name), text
-            )
+            ir.Parameter(name, dtype, t.ndim, default, False, keyword, attribute, text)
         )
     return env, tuple(parameters)
 

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from porter.cli import main
 from porter.codegen.module.header import Form, parse
 from porter.convert.function import convert_function
 from porter.diagnostics import UsageError
@@ -150,7 +151,9 @@ def test_every_form_is_verified_and_a_wrong_one_is_found(shell: Shell) -> None:
     assert "simulator 72 cases" in text
     (line,) = [n for n in text.split("\n") if n.strip().startswith("z2[i] = ") and "1.0" in n]
     place.write_text(text.replace(line, line.replace("1.0", "2.0")))
-    assert shell.verify("a_cuda.py") == 1
+    with pytest.raises(SystemExit) as done:
+        main(["verify", "a_cuda.py", "--on", "simulator"])
+    assert done.value.code == 1
 
 
 def test_signatures_that_are_given(shell: Shell) -> None:
@@ -182,6 +185,14 @@ def test_one_form_where_one_serves() -> None:
     ]
 
 
+def test_none_is_a_value_where_the_default_is_another() -> None:
+    text = "def f(x, low=-80.0):\n    return x.sum() if low is None else np.maximum(x, low).sum()\n"
+    assert forms(text + "f(np.ones(3))\nf(np.ones(3), None)\n") == [
+        "float64[:], float64",
+        "float64[:], Literal[NoneType](None)",
+    ]
+
+
 def test_no_more_than_four() -> None:
     text = "def f(x, k='a'):\n    return x.sum() if k == 'a' else x.max()\n"
     text += "".join(f"f(np.ones(3), '{c}')\n" for c in "bcdefg")
@@ -198,7 +209,7 @@ def test_docstrings_show_optional_numbers() -> None:
 
 @pytest.mark.parametrize(
     "text", ["Literal[int](3)", "Literal[str](a)", "Literal[bool](True)", "Literal[int](-1)",
-             "Literal[float](0.5)", "Literal[str]('a b')"],
+             "Literal[float](0.5)", "Literal[str]('a b')", "Literal[NoneType](None)"],
 )  # fmt: skip
 def test_literal_types_are_read_as_they_are_written(text: str) -> None:
     (alone,) = parse_signature(text)

@@ -163,13 +163,11 @@ def _environment(
         conversion = converted.get(name) if t.ndim is not None else None
         env[name] = _parameter(b, name, t, None if conversion is None else conversion.dtype)
         dtype = t.dtype if t.ndim is None else b.out.buffers[name].dtype
-        attribute = _attribute(function, name)
-        if attribute:
+        own = _attribute(function, name)
+        if own:
             b.host.attributes[name] = env[name]
         text = "" if conversion is None else conversion.text(name)
-        parameters.append(
-            ir.Parameter(name, dtype, t.ndim, default, False, keyword, attribute, text)
-        )
+        parameters.append(ir.Parameter(name, dtype, t.ndim, default, False, keyword, own, text))
     return env, tuple(parameters)
 
 

@@ -53,7 +53,10 @@ def _comparable(text: str) -> str:
     header = parse(text)
     if header is None:
         return text
-    facts = [(f.name, f.signature, f.also, f.shapes, f.assumed, f.forms) for f in header.functions]
+    facts = [
+        (f.name, f.signature, f.also, f.shapes, f.assumed, f.forms, f.accepts)
+        for f in header.functions
+    ]
     ran = header.run_module
     return f"{header.version} {header.source_hash} {ran} {facts}\n{body_of(text)}"
 

@@ -17,6 +17,7 @@ from porter.codegen.module.header import Form, FunctionRecord, Header, render, t
 from porter.codegen.module.inspect import ModuleError
 from porter.codegen.module.module import join, linked_module
 from porter.config import Config
+from porter.convert.accepts import accepted
 from porter.convert.committed import Committed
 from porter.convert.function import Converted, convert_function, front_end, shapes_of
 from porter.convert.module_values import ModuleValues
@@ -402,6 +403,7 @@ def _module(
             c.assumed, _verified(found.get(c.name)), c.without,
             body.streams.get(c.text.shown, ""), c.conversions.lines(),
             tuple(Form(v.signature, v.also, shapes_of(v), v.assumed) for v in c.variants[1:]),
+            accepted(c),
         )
         for c in converted
     )  # fmt: skip

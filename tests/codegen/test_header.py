@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from porter.codegen.module.header import FunctionRecord, Header, body_of, is_edited, parse, render
+from porter.codegen.module.header import (
+    Form,
+    FunctionRecord,
+    Header,
+    body_of,
+    is_edited,
+    parse,
+    render,
+)
 
 RECORD = FunctionRecord(
     "scale",
@@ -12,7 +20,24 @@ RECORD = FunctionRecord(
     ("x is a 2-D array", "k is a float"),
     ("simulator 24 cases", "ptx sm_75 sm_80 sm_90"),
 )
-HEADER = Header("0.1.0", "../src/my file.py", "ab12", (RECORD, FunctionRecord("other", "")))
+FORMS = FunctionRecord(
+    "spec",
+    "float64[:], omitted",
+    ("float32[:], omitted",),
+    "y[n] n_fft[]",
+    ("y is a 1-D array of float64",),
+    forms=(
+        Form(
+            "float64[:], int64",
+            ("float32[:], int64",),
+            "y[n] n_fft[]",
+            ("n_fft is int64 (line 3)",),
+        ),
+        Form("float64[:, :], omitted", (), "y[n, m] n_fft[]"),
+    ),
+    accepts=("y: array of 1 or 2 dimensions, float64", "n_fft: None or an integer"),
+)
+HEADER = Header("0.1.0", "../src/my file.py", "ab12", (RECORD, FunctionRecord("other", ""), FORMS))
 BODY = '"""Doc."""\n\n# porter: source not-this sha256:00\nX = 1\n'
 
 
@@ -49,5 +74,5 @@ def test_no_header() -> None:
 def test_damaged_lines_are_left_out() -> None:
     text = render(HEADER, BODY).replace("function other()", "function other")
     parsed = parse(text)
-    assert parsed is not None and [f.name for f in parsed.functions] == ["scale"]
+    assert parsed is not None and [f.name for f in parsed.functions] == ["scale", "spec"]
     assert parsed.function("scale") == RECORD and parsed.function("other") is None

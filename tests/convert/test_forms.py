@@ -11,6 +11,7 @@ import pytest
 
 from porter.cli import main
 from porter.codegen.module.header import Form, parse
+from porter.convert.accepts import accepted
 from porter.convert.function import convert_function
 from porter.diagnostics import UsageError
 from porter.inference.types import parse_signature
@@ -183,6 +184,30 @@ def test_one_form_where_one_serves() -> None:
     assert forms(text + "f(np.ones((2, 2)), 0, 'a')\nf(np.ones((2, 2)))\n") == [
         "float64[:, :], omitted, omitted"
     ]
+
+
+def test_what_is_accepted_is_said_in_words() -> None:
+    module = SourceModule(SOURCE, "a.py")
+    words = {f.name: accepted(convert_function(f)) for f in module.functions}
+    assert words == {
+        "normalize": ("x: array of 1 or 2 dimensions, float32 or float64",),
+        "spec": (
+            "y: array of 1 dimension, float32 or float64",
+            "n_fft: None or an integer",
+            "mode: 'a' or 'b'",
+        ),
+        "total": (
+            "x: array of 2 dimensions, float32 or float64", "axis: 0 or 1", "flag: a bool",
+        ),
+        "shifted": (
+            "x: array of 1 dimension, float32 or float64",
+            "by: None or array of 1 dimension, float32 or float64",
+        ),
+    }  # fmt: skip
+    (one,) = SourceModule("def f(x, k):\n    return x * k\n", "a.py").functions
+    assert accepted(convert_function(one, "int8[:], float64"))[0].startswith(
+        "x: array of any rank, "
+    )
 
 
 def test_none_is_a_value_where_the_default_is_another() -> None:

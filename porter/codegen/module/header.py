@@ -46,7 +46,7 @@ class FunctionRecord:
     host function refuses them.  `shapes` is one entry per parameter, `x[n, m] w[m] eps[]`.
     `stream` is the argument that takes a stream, where the source has a parameter of that name;
     `converts` says which arrays of other dtypes the host function converts; `forms` are for other
-    ranks or values of arguments.
+    ranks or values of arguments; `accepts` says in words what each parameter takes.
     """
 
     name: str
@@ -59,6 +59,7 @@ class FunctionRecord:
     stream: str = ""
     converts: tuple[str, ...] = ()
     forms: tuple[Form, ...] = ()
+    accepts: tuple[str, ...] = ()
 
     @property
     def served(self) -> tuple[tuple[str, str], ...]:
@@ -136,6 +137,7 @@ def _path_of(text: str) -> str:
 
 def _function_lines(record: FunctionRecord) -> Iterator[str]:
     yield f"function {record.name}({record.signature})"
+    yield from (f"accepts {record.name}: {words}" for words in record.accepts)
     yield from (f"also {record.name}({types})" for types in record.also)
     yield from (f"without {record.name}({types})" for types in record.without)
     if record.shapes:
@@ -203,6 +205,8 @@ def _add(records: dict[str, FunctionRecord], word: str, rest: str) -> None:
         records[name] = _in_form(record, **{word: fact})
     elif word == "shapes":
         records[name] = replace(record, shapes=fact)
+    elif word == "accepts":
+        records[name] = replace(record, accepts=(*record.accepts, fact))
     elif word == "stream":
         records[name] = replace(record, stream=fact)
     elif word == "assumed":

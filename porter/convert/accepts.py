@@ -1,0 +1,70 @@
+"""What a converted function takes, in words of a caller: from its plans, and from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from porter import ir
+from porter.convert.function import Converted
+from porter.dtypes.dtype import DType
+from porter.schedule.elementwise import is_elementwise
+from porter.support.reserved import given
+
+_NUMBERS = {"b": "a bool", "i": "an integer", "u": "an integer", "f": "a number",
+            "c": "a complex number"}  # fmt: skip
+
+
+def accepted(converted: Converted) -> tuple[str, ...]:
+    """A line for each parameter: `x: array of any rank, float32 or float64`."""
+    forms = converted.variants or (converted,)
+    lines = []
+    for k, p in enumerate(converted.program.parameters):
+        if not p.attribute:
+            lines.append(f"{given(p.name)}: {_parameter(forms, k)}")
+    return tuple(lines)
+
+
+def _parameter(forms: Sequence[Converted], k: int) -> str:
+    """What all forms together take for a parameter."""
+    words: dict[str, None] = {}
+    ranks: dict[int | None, None] = {}
+    dtypes: dict[str, None] = {}
+    for form in forms:
+        p = form.program.parameters[k]
+        if p.ndim is None:
+            words[_value(p)] = None
+            continue
+        ranks[None if is_elementwise(form.plan) else p.ndim] = None
+        dtypes |= dict.fromkeys(_dtypes(form, k))
+    if ranks:
+        sizes = sorted(dtypes, key=lambda d: (DType(d).itemsize, d))
+        words[f"{_rank(list(ranks))}, {_or(sizes)}"] = None
+    return _or(list(words))
+
+
+def _value(p: ir.Parameter) -> str:
+    """What is taken for a parameter that is no array."""
+    if p.fixed:
+        return p.only.replace('"', "'")
+    if p.items:
+        return f"a tuple of {len(p.items)} numbers"
+    return _NUMBERS[p.dtype.kind]
+
+
+def _rank(ranks: Sequence[int | None]) -> str:
+    if None in ranks:
+        return "array of any rank"
+    numbers = sorted(r for r in ranks if r is not None)
+    plural = "" if numbers == [1] else "s"
+    return f"array of {_or([str(r) for r in numbers])} dimension{plural}"
+
+
+def _dtypes(form: Converted, k: int) -> list[str]:
+    """The dtypes of an array that the kernels of a form take."""
+    name = form.program.parameters[k].name
+    own = dict(form.own)
+    return [own[name], *(s.dtype for s in form.siblings if name in s.names)]
+
+
+def _or(words: Sequence[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from porter import ir
+from porter.codegen.module.variants import least_ranks
 from porter.convert.function import Converted
 from porter.dtypes.dtype import DType
-from porter.schedule.elementwise import is_elementwise
 from porter.support.reserved import given
 
 _NUMBERS = {"b": "a bool", "i": "an integer", "u": "an integer", "f": "a number",
@@ -27,19 +27,24 @@ def accepted(converted: Converted) -> tuple[str, ...]:
 def _parameter(forms: Sequence[Converted], k: int) -> str:
     """What all forms together take for a parameter."""
     words: dict[str, None] = {}
-    ranks: dict[int | None, None] = {}
+    ranks: set[int] = set()
+    least: set[int] = set()
     dtypes: dict[str, None] = {}
     for form in forms:
         p = form.program.parameters[k]
         if p.ndim is None:
             words[_value(p)] = None
             continue
-        ranks[None if is_elementwise(form.plan) else p.ndim] = None
+        from_rank = least_ranks(form.plan)[k]
+        (ranks if from_rank is None else least).add(p.ndim if from_rank is None else from_rank)
         dtypes |= dict.fromkeys(_dtypes(form, k))
-    if ranks:
-        sizes = sorted(dtypes, key=lambda d: (DType(d).itemsize, d))
-        words[f"{_rank(list(ranks))}, {_or(sizes)}"] = None
-    return _or(list(words))
+    if not dtypes:
+        return _or(list(words))
+    sizes = sorted(dtypes, key=lambda d: (DType(d).itemsize, d))
+    words[f"{_rank(ranks, least)}, {_or(sizes)}"] = None
+    name = forms[0].program.parameters[k].name
+    converted = "; integers are converted" if name in forms[0].conversions.names else ""
+    return _or(list(words)) + converted
 
 
 def _value(p: ir.Parameter) -> str:
@@ -51,12 +56,15 @@ def _value(p: ir.Parameter) -> str:
     return _NUMBERS[p.dtype.kind]
 
 
-def _rank(ranks: Sequence[int | None]) -> str:
-    if None in ranks:
+def _rank(ranks: Set[int], least: Set[int]) -> str:
+    """How many dimensions an array may have: one of `ranks`, or `least` of them or more."""
+    if 0 in least:
         return "array of any rank"
-    numbers = sorted(r for r in ranks if r is not None)
-    plural = "" if numbers == [1] else "s"
-    return f"array of {_or([str(r) for r in numbers])} dimension{plural}"
+    start = min(least, default=None)
+    numbers = [str(r) for r in sorted(ranks) if start is None or r < start]
+    numbers += [] if start is None else [f"{start} or more"]
+    plural = "" if numbers == ["1"] else "s"
+    return f"array of {_or(numbers)} dimension{plural}"
 
 
 def _dtypes(form: Converted, k: int) -> list[str]:

@@ -23,7 +23,7 @@ SOURCE = '''import numpy as np
 
 def normalize(x):
     """Rows that sum to one."""
-    return x / x.sum(axis=-1, keepdims=True)
+    return x / x.sum(axis=x.ndim - 1, keepdims=True)
 
 
 def spec(y, n_fft=None, mode="a"):
@@ -127,7 +127,8 @@ def test_every_form_computes_what_the_function_does(shell: Shell) -> None:
         "ValueError: y has 2 dimensions instead of 1",
         "TypeError: axis must be 0 or 1: "
         f"{make} total --signature 'float64[:, :], Literal[int](2), boolean'` makes it for 2",
-        "TypeError: 'float' object cannot be interpreted as an integer",
+        "TypeError: n_fft is 2.5, but the kernels were made for an integer: "
+        "convert with --signature for a float",
         "ValueError: by has 0 dimensions instead of 1",
     ]
     # what the header says is what `--check` makes of it
@@ -190,7 +191,9 @@ def test_what_is_accepted_is_said_in_words() -> None:
     module = SourceModule(SOURCE, "a.py")
     words = {f.name: accepted(convert_function(f)) for f in module.functions}
     assert words == {
-        "normalize": ("x: array of 1 or 2 dimensions, float32 or float64",),
+        "normalize": (
+            "x: array of 1 or 2 dimensions, float32 or float64; integers are converted",
+        ),
         "spec": (
             "y: array of 1 dimension, float32 or float64",
             "n_fft: None or an integer",
@@ -200,7 +203,7 @@ def test_what_is_accepted_is_said_in_words() -> None:
             "x: array of 2 dimensions, float32 or float64", "axis: 0 or 1", "flag: a bool",
         ),
         "shifted": (
-            "x: array of 1 dimension, float32 or float64",
+            "x: array of any rank, float32 or float64",
             "by: None or array of 1 dimension, float32 or float64",
         ),
     }  # fmt: skip

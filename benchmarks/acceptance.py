@@ -19,6 +19,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,8 @@ CHILD = Path(__file__).with_name("acceptance_child.py")
 WORDS = ("equal", "refused", "wrong", "slow", "unrunnable")
 #: what makes the exit code 1
 BAD = ("wrong", "slow", "unrunnable")
+#: where a call is from, if a line shows it
+LINE = re.compile(r"^(docstring|source), line \d+|^\S+:\d+")
 
 
 @dataclass(frozen=True)
@@ -210,6 +213,16 @@ def causes(rows: list[Outcome]) -> list[str]:
     ]
 
 
+def shown(rows: list[Outcome]) -> str:
+    """How many calls a line of the repository shows."""
+    origins = [origin for row in rows for _, origin in row.drawn.calls]
+    lines = sum(bool(LINE.search(origin)) for origin in origins)
+    return (
+        f"{lines} are at a line of a docstring, a test or a caller, {len(origins) - lines} are "
+        "written from the description of the parameters"
+    )
+
+
 def sources(pool: dict[str, Any]) -> list[str]:
     """The table of the repositories."""
     lines = [
@@ -261,11 +274,13 @@ def page(rows: list[Outcome], options: argparse.Namespace) -> str:
         "## Repositories",
         "",
         "The pool is all plain top-level functions that `porter analyze` judges *convertible* or",
-        "*partly*, outside of tests, and whose files can be imported with NumPy and SciPy.",
-        "`python benchmarks/acceptance_draw.py --repos DIR` draws them. Functions are drawn from",
-        "the repositories in turn. The calls are in `benchmarks/acceptance_calls.json`, each with",
-        "the line that shows it; long arrays are shortened for the simulator.",
+        "*partly*, outside of tests, and whose files can be imported with NumPy, SciPy and this",
+        "Python. `python benchmarks/acceptance_draw.py --repos DIR` draws from the repositories in",
+        f"turn. The calls are in `benchmarks/acceptance_calls.json`: {shown(rows)}.",
+        "Long arrays are shortened for the simulator. Conversions are made with `--no-verify`:",
+        "verification refuses some of the modules that are wrong here.",
         "",
+        *(f"Left out: `{name}` {why}.\n" for name, why in pool.get("unsuited", {}).items()),
         *sources(pool),
         "",
         "## Functions",

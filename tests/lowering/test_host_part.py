@@ -88,6 +88,23 @@ def test_methods_and_keywords_are_proved(tmp_path: Path, name: str, arguments: s
     assert arguments in (tmp_path / "out.py").read_text()
 
 
+def test_an_infinite_bound_of_a_check_has_a_name(tmp_path: Path) -> None:
+    from porter.cli import main
+
+    path = tmp_path / "bounded.py"
+    path.write_text(
+        "import numpy as np\n\n"
+        "def check(p, bounds):\n"
+        "    if p < bounds[0] or p > bounds[1]:\n"
+        "        raise ValueError('p is out of bounds')\n\n"
+        "def f(x, p):\n    check(p, [0.0, np.inf])\n    return x * p\n"
+    )
+    with pytest.raises(SystemExit) as done:
+        main(["convert", str(path), "-f", "f", "-o", str(tmp_path / "out.py")])
+    assert done.value.code == 0
+    assert "[0.0, math.inf]" in (tmp_path / "out.py").read_text()
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

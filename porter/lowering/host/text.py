@@ -6,6 +6,7 @@ out, arrays of the device are brought to the host.
 
 from __future__ import annotations
 
+import cmath
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -288,7 +289,8 @@ class HostText(cst.CSTTransformer):
     def _scalar(self, value: ir.Expr) -> cst.BaseExpression:
         if not on_host(value) and not isinstance(value, ir.Local):
             value = self._held(value)
-        if isinstance(value, ir.Const) and value.dtype.weak:
+        if isinstance(value, ir.Const) and value.dtype.weak and cmath.isfinite(value.value):
+            # no name means what `inf` and `nan` print as
             return cst.parse_expression(repr(value.value))
         placeholder = f"host_value_{len(self.needs.values)}_"
         self.needs.values.append((placeholder, value))

@@ -1,25 +1,33 @@
-"""A number whose default is an integer (`angle=0`), where kernels take any number.
+"""Numbers of Python: as arguments of kernels that take any number, and as results.
 
-With `angle=20.5` NumPy computes with floats.  One text serves both where the program for a float
-is that for an integer, but for what Python computes of the number before it meets an array.
+A default may be an integer (`angle=0`).  With `angle=20.5` NumPy computes with floats.  One text
+serves both where the program for a float is that for an integer, but for what Python computes of
+the number before it meets an array.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import libcst as cst
 
 from porter import ir
-from porter.dtypes.dtype import WEAK_FLOAT, DType
+from porter.diagnostics import Refusal
+from porter.dtypes.dtype import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.types import ParameterType
 from porter.ir.rebuild import map_blocks, map_exprs, map_statement
 from porter.ir.walk import blocks, statements, walk
+from porter.lowering.program import build
 from porter.resolve.attributes import parameters_of
+from porter.resolve.globals import Globals
+from porter.schedule.elementwise import is_elementwise
+from porter.schedule.nodes import Plan
 from porter.source.module import FunctionSource
 
 _NUMBER = ir.Scalar("number", WEAK_FLOAT)
+_WEAK = {"i": WEAK_INT, "u": WEAK_INT, "f": WEAK_FLOAT, "c": WEAK_COMPLEX}
 
 
 def with_floats(
@@ -37,6 +45,30 @@ def with_floats(
             yield tuple(
                 replace(t, dtype=WEAK_FLOAT) if k in chosen else t for k, t in enumerate(types)
             )
+
+
+def python_results(
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, planned: Plan
+) -> tuple[bool, ...]:
+    """Which results are Python's numbers where all arguments are; empty if none is.
+
+    `x * 2` is one, `np.sin(x)` is NumPy's.  The program for numbers in place of the arrays tells.
+    """
+    arrays = [t for t in types if t.ndim is not None]
+    if not is_elementwise(planned) or any(t.dtype.kind not in _WEAK for t in arrays):
+        return ()
+    numbers = [t if t.ndim is None else ParameterType(_WEAK[t.dtype.kind], None) for t in types]
+    with suppress(Refusal, RecursionError):
+        program = build(function, numbers, scope, grow=False)
+        returns = [s for s in statements(program.body) if isinstance(s, ir.Return)]
+        if len(returns) == 1:
+            found = tuple(_is_pythons_own(v) for v in returns[0].values)
+            return found if any(found) else ()
+    return ()
+
+
+def _is_pythons_own(value: str | ir.Expr | None) -> bool:
+    return value is not None and not isinstance(value, str) and value.dtype.weak
 
 
 def serves_integers(number: ir.Program, integer: ir.Program) -> bool:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter import ir
 from porter.convert.leading import led, with_leading_axes
+from porter.convert.numbers import python_results
 from porter.convert.passes import plan
 from porter.diagnostics import Refusal
 from porter.inference.types import ParameterType
@@ -35,7 +36,8 @@ class Served:
 
     def again(self, program: ir.Program, schedules: Sequence[Schedule]) -> Plan:
         """The plan of the same function for other dtypes."""
-        return led(plan(program, schedules), self.plan.leading)
+        planned = led(plan(program, schedules), self.plan.leading)
+        return replace(planned, python=self.plan.python)
 
     @property
     def names(self) -> frozenset[str]:
@@ -48,6 +50,7 @@ def served(
     program: ir.Program, planned: Plan, schedules: Sequence[Schedule],
 ) -> Served:  # fmt: skip
     """The function with leading axes, and with strides where nothing else serves a size of 1."""
+    planned = replace(planned, python=python_results(function, types, scope, planned))
     plain = Served(program, with_leading_axes(planned, function, types, scope, program))
     loose = frozenset(_unserved(program, plain.plan))
     if not loose or program.kept or is_elementwise(planned):

@@ -84,3 +84,4 @@ class Plan:
     # (written, read) arguments that must not be one array
     no_alias: tuple[tuple[str, str], ...] = ()
     leading: LeadingAxes | None = None  # arguments that take any number of leading axes
+    python: tuple[bool, ...] = ()  # results that are Python's numbers where all arguments are

@@ -20,6 +20,10 @@ class Prologue(Leading):
         for p in self.plan.parameters:
             if p.attribute:
                 self.emit(f"{p.name} = self.{p.attribute}")
+        if self.plan.python:
+            self._needs("_plain")
+            loose = [p.name for p in self.plan.parameters if not (p.fixed or p.items)]
+            self.emit(f"plain = _plain({', '.join(loose)})")
         if self.elementwise and len(self.arrays) > 1:
             self._needs("_weak")
             both = ", ".join(p.name for p in self.arrays)

@@ -35,7 +35,8 @@ class Results(Leading):
 
     def _return(self, item: ir.Return) -> None:
         self._epilogue()
-        values = [self._result(v) for v in item.values]
+        python = self.plan.python or (False,) * len(item.values)
+        values = [self._result(v, p) for v, p in zip(item.values, python, strict=True)]
         if item.single:
             self.emit(f"return {values[0]}" if values[0] != "None" else "return None")
         elif item.listed:
@@ -43,13 +44,13 @@ class Results(Leading):
         else:
             self.emit(f"return {', '.join(values)}" + ("," if len(values) == 1 else ""))
 
-    def _result(self, value: str | ir.Expr | None) -> str:
+    def _result(self, value: str | ir.Expr | None, python: bool = False) -> str:
         if value is None:
             return "None"
         if isinstance(value, str):
             if value in self.naming.device:
                 return self._whole(value)
-            made = self._array_result(value)
+            made = self._array_result(value, python)
             for p in sorted(self.plan.aliases.arguments(value)):
                 made = f"{p} if {value} is {self.buffer(p)} else {made}"
             return made
@@ -60,12 +61,13 @@ class Results(Leading):
             return self._scalar_result(value)
         return self.host.text(value)
 
-    def _array_result(self, name: str) -> str:
+    def _array_result(self, name: str, python: bool) -> str:
         self._needs("_result")
         shape = ", shape" if self.elementwise else self._leading_shape(name)
         shape += ", True" if self.elementwise and self._is_choice(name) else ""
         # a scalar is returned as the element of its buffer, this is an array of no dimensions
         shape += ", keep=True" if not (shape or self.plan.buffers[name].shape) else ""
+        shape += ", plain=plain" if python else ""
         return f"_result({name}, {self.on_device()}, stream{shape})"
 
     def _is_choice(self, name: str) -> bool:

@@ -1,0 +1,90 @@
+"""Python's numbers for arrays: the results are Python's where the original's are."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+from tests.support.shell import Shell
+
+SOURCE = """import numpy as np
+
+
+def halved(x):
+    return x / 2.0
+
+
+def line(x, slope=1.0, shift=0.0):
+    return slope * x + shift
+
+
+def both(x, y):
+    return x * 0.5 + y, np.exp(x)
+
+
+def clipped(x, y):
+    z = x * y
+    if y is None:
+        return z
+    return abs(z)
+
+
+def rooted(x):
+    return np.sqrt(x) * 2
+
+
+def chosen(x):
+    return np.where(x > 1.0, x, 0.0)
+
+
+def largest(x, y):
+    return np.maximum(x, y * 0.5)
+
+
+def turned(z):
+    return z * 1j
+"""
+
+CHILD = """
+import numpy as np
+import a, a_cuda
+
+numbers = [2.0, 3, True, np.float64(2.0), np.float32(2.0), np.int64(3), np.array(2.0)]
+compared = 0
+
+
+def kinds(result):
+    return [(type(r), np.asarray(r).dtype) for r in (result if type(result) is tuple else [result])]
+
+
+for name in [n for n in dir(a) if callable(getattr(a, n))]:
+    original, made = getattr(a, name), getattr(a_cuda, name)
+    count = original.__code__.co_argcount - len(original.__defaults__ or ())
+    for x in numbers:
+        for y in numbers if count > 1 else [None]:
+            args = [x, y][:count]
+            try:
+                found = made(*args)
+            except TypeError:
+                continue  # integers whose results are integers, and mixtures
+            wanted = original(*args)
+            assert kinds(found) == kinds(wanted), (name, args, found, wanted)
+            np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-6)
+            compared += 1
+print(compared)
+"""
+
+
+def test_the_types_of_results_are_the_originals(shell: Shell) -> None:
+    shell.write("a.py", SOURCE)
+    assert shell.convert("a.py", "--no-verify") == 0, shell.err
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD], cwd=shell.folder, capture_output=True, text=True,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 60
+    text = (shell.folder / "a_cuda.py").read_text()
+    # only where it matters
+    assert text.count("plain = _plain(") == 5

@@ -1,10 +1,11 @@
-"""Inputs that no longer fit together: both functions refuse them, or both take them."""
+"""Inputs of other shapes or types: both functions refuse them, or both take them."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from porter.verify.checks.judge import Judge
+from porter.verify.checks.ranks import ranked
 from porter.verify.engines.launches import LaunchError
 from porter.verify.engines.scheduler import from_kernel
 from porter.verify.inputs import narrowing, variations
@@ -21,10 +22,11 @@ Sample = tuple[Inputs, list[Parameter]]
 
 
 def run(judge: Judge, sample: Sample, in_order: Sample) -> None:
-    """Try inputs that do not fit together; raises `MismatchFound` where the two do not agree."""
+    """Try inputs that need not fit together; raises `MismatchFound` where the two do not agree."""
     inputs, parameters = sample
     spec = CaseSpec(("5",), number=-1, variant=judge.drawing.variant_of(parameters))
-    for label, changed in variations.wrong(inputs, parameters):
+    others = (*variations.wrong(inputs, parameters), *ranked(inputs, parameters))
+    for label, changed in others:
         _one(judge, spec, label, changed)
     ordered, of = in_order
     spec = replace(spec, variant=judge.drawing.variant_of(of))

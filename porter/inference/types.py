@@ -97,7 +97,9 @@ def literal_of(value: object, source: str = "") -> ParameterType:
 
 
 def _parse_literal(node: ast.Call, text: str) -> ParameterType:
+    # the type of a NumPy number is spelled as the error of a module spells it: `int64`, `str_`
     kind = ast.unparse(node.func).partition("[")[2].rstrip("]")
+    kind = kind.rstrip("_0123456789").removeprefix("u")
     known = {"int": int, "str": str, "bool": bool, "float": float, "NoneType": type(None)}
     try:
         (one,) = node.args

@@ -245,6 +245,11 @@ def test_literal_types_are_read_as_they_are_written(text: str) -> None:
     assert [str(alone), str(first), str(second)] == [text, "float64[:]", text]
 
 
+def test_the_type_of_a_numpy_number_is_that_of_its_value() -> None:
+    found = parse_signature("Literal[int64](3), Literal[uint8](3), Literal[str_](a)")
+    assert [str(t) for t in found] == ["Literal[int](3)", "Literal[int](3)", "Literal[str](a)"]
+
+
 @pytest.mark.parametrize("text", ["Literal[int](a)", "Literal[int](1.5)", "Literal[list](3)"])
 def test_other_literals_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="Literal"):

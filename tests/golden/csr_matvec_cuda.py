@@ -4,7 +4,7 @@
 # porter: accepts csr_matvec: data: array of 1 dimension, float32 or float64
 # porter: accepts csr_matvec: indices: array of 1 dimension, int8, int16, int32 or int64
 # porter: accepts csr_matvec: indptr: array of 1 dimension, int8, int16, int32 or int64
-# porter: accepts csr_matvec: x: array of 1 dimension, float32 or float64
+# porter: accepts csr_matvec: x: array of 1 dimension, float32 or float64; integers are converted
 # porter: also csr_matvec(float32[:], int64[:], int64[:], float32[:])
 # porter: also csr_matvec(float64[:], int8[:], int64[:], float64[:])
 # porter: also csr_matvec(float64[:], int16[:], int64[:], float64[:])
@@ -18,7 +18,7 @@
 # porter: assumed csr_matvec: indptr is a 1-D array of int64
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
-# porter: verified csr_matvec: simulator 24 cases; emulator 132 cases; ptx sm_75 sm_80 sm_90
+# porter: verified csr_matvec: simulator 24 cases; emulator 230 cases; ptx sm_75 sm_80 sm_90
 # porter: output sha256:ef21d0feb3bc68bf62e9a8d759d3d8969f642f2bd9580173a8fe82735fda2ed5
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""

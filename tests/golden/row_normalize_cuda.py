@@ -7,7 +7,7 @@
 # porter: assumed normalize: x is a 2-D array of float64
 # porter: verified normalize: simulator 24 cases; ptx sm_75 sm_80 sm_90
 # porter: function normalized(float64[:, :])
-# porter: accepts normalized: x: array of 2 dimensions, float32 or float64
+# porter: accepts normalized: x: array of 2 dimensions, float32 or float64; integers are converted
 # porter: also normalized(float32[:, :])
 # porter: shapes normalized: x[n, m]
 # porter: assumed normalized: x is a 2-D array of float64

@@ -14,7 +14,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:979cb3696e68ceb4c887d652ad9b82ceb60d6298cb22d753b154be20a2cc40f1
+# porter: output sha256:fd4c2fb4e16d9024d3e525c54d2d2f22f34130db440da715eccc2d65482c2225
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -165,7 +165,12 @@ def _number(
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     if dtypes and isinstance(value, np.generic):
         wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
-        if np.result_type(dtypes[0], value.dtype, np.float16) != wanted:
+        # beside a number of Python the other one decides
+        decides = type(arrays[0]) in (bool, int, float) and value.dtype.name in (
+            "float16",
+            "float32",
+        )
+        if decides or np.result_type(dtypes[0], value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -39,6 +39,7 @@ ALIVE = {
     ],
     "tests and benchmarks call it": [
         "codegen/module/module.py module_text",
+        "ptx/instructions/rows.py opcodes",
         "rules/fixes.py apply_fixes",
         "schedule/registry.py registered",
     ],

@@ -1,0 +1,1 @@
+"""Arithmetic as the PTX ISA defines it, on NumPy vectors."""

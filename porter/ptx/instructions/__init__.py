@@ -1,0 +1,1 @@
+"""The table of instructions: what the machine knows of PTX."""

@@ -1,0 +1,1 @@
+"""The machine: a grid of threads as vectors."""

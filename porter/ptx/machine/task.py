@@ -1,0 +1,66 @@
+"""One launch: a kernel's code, its arguments and its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from porter.ptx.arithmetic.kinds import Array
+from porter.ptx.machine.counts import Counts
+from porter.ptx.machine.memory import Memory
+from porter.ptx.program.pieces import Program, program
+from porter.ptx.program.translate import Translator
+
+
+class Code:
+    """A kernel's program with the functions of its pieces, each made when it is first needed."""
+
+    def __init__(self, text: str) -> None:
+        self.program: Program = program(text)
+        self._translator = Translator(self.program)
+        self._made: dict[tuple[int, bool], Callable[..., Any]] = {}
+
+    def function(self, number: int, *, some: bool) -> Callable[..., Any]:
+        """The function of a piece, for all threads or for some."""
+        key = number, some
+        if key not in self._made:
+            piece = self.program.pieces[number]
+            self._made[key] = self._translator.functions(piece, some=some)
+        return self._made[key]
+
+    def registers(self) -> list[Array]:
+        """The registers before anything is stored in them."""
+        return self._translator.registers()
+
+
+@dataclass(frozen=True)
+class Task:
+    """What all blocks of a launch have in common.
+
+    `parameters` are the bytes of the kernel's parameters, `dynamic` is the size of shared memory
+    that the launch asks for, `counts` where instructions are counted.  `order` gives the place of
+    each warp in the order in which those of a block run; None for all of them together.
+    """
+
+    code: Code
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    parameters: bytes
+    memory: Memory
+    variables: dict[str, Array]
+    dynamic: int
+    counts: Counts | None
+    order: tuple[int, ...] | None
+    most: int
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block."""
+        x, y, z = self.block
+        return x * y * z
+
+    @property
+    def shared_limit(self) -> int:
+        """Bytes of shared memory of a block."""
+        return self.code.program.places.shared_size + self.dynamic

@@ -11,6 +11,7 @@ from typing import Any
 
 from porter.codegen.module.header import FunctionRecord, Header
 from porter.verify.compile.compilers import Compiler, read_lines
+from porter.verify.compile.texts import alike, read
 from porter.verify.engines.sanitize import MOST_CASES, command, first_error
 from porter.verify.evidence import FAILED, PASSED, Evidence, Mismatch, in_words
 from porter.verify.inputs.cases import FIRST
@@ -46,6 +47,8 @@ class Job:
 
     def __init__(self, request: Request, folder: Path, timeout: float, watch: Watch) -> None:
         self.request, self.folder, self.timeout, self.watch = request, folder, timeout, watch
+        #: whether the compiled kernels are to run afterwards
+        self.keeps = False
 
     def simulate(
         self,
@@ -58,7 +61,7 @@ class Job:
     ) -> Done:
         """The `done` line of every function; a child that dies costs only its function."""
         request = replace(self.request, on=kind, **changes)
-        if request.observe:
+        if request.observe and not self.keeps:
             # among them one with the module's own blocks
             request = replace(request, cases=min(request.cases, 16))
         done: Done = {}
@@ -191,12 +194,27 @@ class Job:
         failed["detail"]["finished"] = finished
         return failed
 
+    def execute(self, backend: str) -> dict[str, Done]:
+        """The `done` line of every function whose compiled kernels ran, by the architecture.
+
+        Where the instructions of several are the same, one run is that of all.
+        """
+        folder = self.folder / backend
+        layout = "mlir" if backend.endswith("mlir") else "numba"
+        found: dict[str, Done] = {}
+        for archs in alike(read(folder)):
+            asked: dict[str, Any] = {"texts": str(folder), "arch": archs[0], "layout": layout}
+            done = self.simulate("ptx", label=f"{backend}-{archs[0]}-", **asked)
+            found |= dict.fromkeys(archs, done)
+        return found
+
     def compile(
         self, compiler: Compiler, done: Done, archs: Sequence[str]
     ) -> dict[str, list[Evidence]]:
         """The ptx evidence of every function, for the launches that were seen."""
         request = {
             "module": self.request.module, "place": self.request.place, "archs": archs,
+            "texts": str(self.folder / compiler.backend) if self.keeps else "",
             "blocks": {name: one.get("blocks", {}) for name, one in done.items()},
         }  # fmt: skip
         launches = {name: one["launches"] for name, one in done.items()}

@@ -130,13 +130,28 @@ def ptx_lines(compiled: list[Evidence], compiler: str = "") -> Iterator[str]:
     if bad is not None:
         arch = f" for {bad.detail['arch']}" if bad.detail.get("arch") else ""
         reason = bad.detail.get("error") or bad.detail.get("reason", "")
+        if "cases" in bad.detail:
+            yield f"failed on the compiled PTX{arch}{by}: {reason}"
+            return
         yield f"failed to compile to PTX{arch}{by}: {reason}"
         return
     done = [e for e in compiled if e.status == PASSED]
     if done:
         yield f"compiled to PTX{by}: {_resources(done)}"
+        yield from _executed(done, by)
     skipped = dict.fromkeys(e.detail.get("reason", "") for e in compiled if e.status != PASSED)
     yield from (f"not compiled to PTX{by}: {reason}" for reason in skipped)
+
+
+def _executed(done: list[Evidence], by: str) -> Iterator[str]:
+    """`verified on the compiled PTX: 24 cases passed, worst error 2 ulp`."""
+    ran = [e for e in done if e.detail.get("cases")]
+    if ran:
+        least = min(ran, key=lambda e: int(e.detail["cases"]))
+        cases = counted(least.detail["cases"], "case")
+        yield f"verified on the compiled PTX{by}: {cases} passed{_error(least.detail)}"
+    left = dict.fromkeys(e.detail["not_executed"] for e in done if "not_executed" in e.detail)
+    yield from (f"the compiled PTX{by} was not run: {reason}" for reason in left)
 
 
 def _resources(done: list[Evidence]) -> str:

@@ -14,6 +14,8 @@ class Request:
     with `case` that case is all; `inputs` is a file of strategies and `trace` a trace.  `joined`
     runs beside the simulator only what that has no time for: no table, no wrong inputs, but the
     cases beyond the table, for `budget` seconds of each function.
+    The PTX machine runs the kernels in the folder `texts` that were compiled for `arch`, whose
+    parameters are laid out as `layout` says.
     """
 
     module: str
@@ -33,3 +35,6 @@ class Request:
     run_module: bool = False
     inputs: str | None = None
     trace: str | None = None
+    texts: str = ""
+    arch: str = ""
+    layout: str = ""

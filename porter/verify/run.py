@@ -30,6 +30,7 @@ from porter.verify.evidence import (
     FunctionEvidence,
     Mismatch,
 )
+from porter.verify.executed import execute
 from porter.verify.inputs.domains import read_domains
 from porter.verify.job import SOFT, Done, Job
 from porter.verify.probe import require_gpu
@@ -102,10 +103,13 @@ def verify_module(
         )  # fmt: skip
         job = Job(request, Path(folder), timeout, Watch(step))
         wanted = chosen(backends, text) if "ptx" in on else ()
+        # kernels that are compiled beside other engines' work are not run
+        job.keeps = "ptx" in on and on != DEFAULT
         ran, compiled = _run(job, header, text, on, [*map(compiler, wanted)], targets)
+        compiled, failed = execute(job, wanted, compiled)
         ran |= {tool: job.sanitized(tool) for tool in TOOLS if sanitize and "gpu" in on}
     stale = text_hash(_source_text(path, header)) != header.source_hash
-    return [_function(request, name, ran, compiled, stale) for name in names]
+    return [_function(request, name, ran, compiled, stale, failed) for name in names]
 
 
 def _run(
@@ -246,6 +250,7 @@ def _function(
     ran: dict[str, Done],
     compiled: dict[str, list[Evidence]],
     stale: bool,
+    failed: Done,
 ) -> FunctionEvidence:
     found: list[Evidence] = []
     mismatch = None
@@ -259,6 +264,9 @@ def _function(
         if one["mismatch"] and mismatch is None:
             mismatch = Mismatch.from_json(one["mismatch"])
             mismatch = replace(mismatch, command=_command(request, name, mismatch.case, kind))
+    if name in failed and mismatch is None:
+        mismatch = Mismatch.from_json(failed[name]["mismatch"])
+        mismatch = replace(mismatch, command=_command(request, name, mismatch.case, "ptx"))
     return FunctionEvidence(name, found + compiled.get(name, []), mismatch)
 
 

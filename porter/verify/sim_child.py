@@ -61,7 +61,7 @@ class Session:
 
     def __init__(self, request: Request, reply: Reply) -> None:
         self.request, self.reply = request, reply
-        self.target = TARGETS[request.on]()
+        self.target = TARGETS[request.on](request)
         self.extra = ExtraCases(request.inputs, request.trace, request.cases, request.seed)
         # neither the text nor its folder need be in their place yet
         path, text = Path(request.place), Path(request.module).read_text("utf-8")
@@ -192,11 +192,16 @@ class Session:
             return Version(source.plain(record, getattr(loaded.module, host)), loaded.blocks)
 
         own, many = version(module.own), version(module.many)
+        if self.request.on == "ptx":
+            # blocks are compiled in: sizes for small ones, kernels with the module's own
+            compiled, small = Version(own.function, module.small.blocks), False
+        else:
+            compiled = version(module.small if small else module.limited)
         return Subject(
             record,
             source.plain(record, source.original.function(name)),
             source.plain(record, source.rough.function(name)),
-            version(module.small if small else module.limited),
+            compiled,
             own,
             index_parameters(source.text, name),
             literals(source.text, name, source.original.namespace),
@@ -298,7 +303,7 @@ class _Simulator:
     large = False
     checks_indices = True
 
-    def __init__(self) -> None:
+    def __init__(self, request: Request) -> None:
         install()
         self.watched: list[dict[str, Any]] = []
 
@@ -314,7 +319,7 @@ class _Simulator:
         return ""
 
 
-def _emulation() -> Any:
+def _emulation(request: Request) -> Any:
     """The emulator in the place of the simulator."""
     # start-up: the simulator needs no emulator
     from porter.verify.engines.emulation import Emulation
@@ -325,15 +330,26 @@ def _emulation() -> Any:
     return emulation
 
 
-def _gpu() -> Any:
+def _machine(request: Request) -> Any:
+    """The compiled kernels in the place of the simulator's."""
+    # start-up: the simulator needs no machine
+    from porter.verify.engines.machine import Machine
+
+    install()
+    machine = Machine(request.texts, request.arch, "mlir" if request.layout == "mlir" else "numba")
+    EMULATED.append(machine.run)
+    return machine
+
+
+def _gpu(request: Request) -> Any:
     # start-up: the simulator needs no GPU
     from porter.verify.engines.gpu import Gpu
 
     return Gpu()
 
 
-TARGETS: dict[str, Callable[[], Any]] = {
-    "simulator": _Simulator, "emulator": _emulation, "gpu": _gpu
+TARGETS: dict[str, Callable[[Request], Any]] = {
+    "simulator": _Simulator, "emulator": _emulation, "ptx": _machine, "gpu": _gpu
 }  # fmt: skip
 
 

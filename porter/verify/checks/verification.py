@@ -286,6 +286,8 @@ class Verification:
             less = smaller(spec)
             if less is not None:
                 self._case(less)
+        elif not spec.own:
+            self.tally.note("the kernels cannot be run in a case")
         elif spec.turned:
             self._case(replace(spec, own=False))
         else:

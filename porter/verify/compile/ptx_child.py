@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from porter.verify.compile import texts
 from porter.verify.compile.backends import BACKENDS, Numba, backend, version
 from porter.verify.compile.occupancy import ARCHITECTURES, occupancy
 from porter.verify.compile.ptx_report import double_instructions, resources
@@ -78,7 +79,7 @@ class Module:
     """The generated module with its own block sizes; only its definitions are executed."""
 
     def __init__(self, path: Path, place: Path, compiler: Numba) -> None:
-        self.compiler = compiler
+        self.compiler, self.texts = compiler, ""
         spec = importlib.util.spec_from_file_location(path.stem, path)
         assert spec is not None and spec.loader is not None
         self.module = importlib.util.module_from_spec(spec)
@@ -101,7 +102,10 @@ class Module:
         options = getattr(kernel, "targetoptions", {})
         given = {name: options[name] for name in _OPTIONS if options.get(name) is not None}
         capability = ARCHITECTURES[arch].capability
-        return self.compiler.ptx(kernel.py_func, launch["types"], capability, **given)
+        text = self.compiler.ptx(kernel.py_func, launch["types"], capability, **given)
+        if self.texts:
+            texts.keep(Path(self.texts), launch, arch, text)
+        return text
 
     def target(self, arch: str) -> None:
         """Compile for another architecture from now on, device functions included."""
@@ -183,6 +187,7 @@ def answer(
     if compiler is not None:
         try:
             module = Module(Path(request["module"]), Path(request["place"]), compiler)
+            module.texts = request.get("texts", "")
         except Exception as error:
             reason = f"the module cannot be imported: {type(error).__name__}: {error}"
     for name, launches in request["launches"].items():

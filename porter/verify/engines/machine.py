@@ -1,0 +1,101 @@
+"""Launches of a verification on the PTX machine, where the simulator would run them.
+
+Only the machine's child imports this module.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from porter.ptx.errors import TooLong, Unsupported
+from porter.ptx.machine.arguments import Layout
+from porter.ptx.machine.launch import launch
+from porter.ptx.machine.task import Code
+from porter.verify.compile.texts import Text, read, serves
+from porter.verify.engines.launches import LAUNCHES, TooCostly, argument_type
+from porter.verify.engines.scheduler import ORDER
+
+#: thread-instructions of a launch with the module's own sizes, and of any: then it does not end
+MOST_OWN, MOST = 4_000_000, 1_000_000_000
+
+
+class Machine:
+    """Runs the texts of one architecture, and says which launches it has to leave out."""
+
+    large = False
+    checks_indices = False
+
+    def __init__(self, folder: str, arch: str, layout: Layout) -> None:
+        self.texts = [text for text in read(Path(folder)) if text.arch == arch]
+        self.layout: Layout = layout
+        self.codes: dict[int, Code] = {}
+        #: globals of modules; nothing is watched here
+        self.watched: list[dict[str, Any]] = []
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget what was run, for the next function."""
+        self.skipped: dict[str, str] = {}
+        self.instructions = self.launches = 0
+
+    def run(self, kernel: Any, args: tuple[Any, ...]) -> bool:
+        """Run one launch; raises `TooCostly` when it is outside of what the machine has."""
+        name = kernel.fn.__name__
+        plain = tuple(getattr(a, "_ary", a) for a in args)
+        text = self._text(name, [argument_type(a) for a in args])
+        if text is None:
+            raise self._left_out(name, "was not compiled for the types of a launch")
+        names = kernel.fn.__code__.co_varnames[: kernel.fn.__code__.co_argcount]
+        # a case with sizes for the module's own blocks may turn out too costly
+        own = LAUNCHES.left < math.inf
+        try:
+            code = self._code(text)
+            grid, block = _three(kernel.grid_dim), _three(kernel.block_dim)
+            most, seed = MOST_OWN if own else MOST, ORDER.random.getrandbits(32)
+            self.instructions += launch(
+                code, grid, block, plain, names=names, dynamic=kernel.dynshared_size, seed=seed,
+                layout=self.layout, most=most,
+            )  # fmt: skip
+        except Unsupported as unsupported:
+            raise self._left_out(name, f"has what the machine does not: {unsupported}") from None
+        except TooLong:
+            if own:
+                raise self._left_out(name, "takes too many instructions") from None
+            raise
+        self.launches += 1
+        return True
+
+    def _left_out(self, name: str, reason: str) -> TooCostly:
+        """What ends a case that the machine cannot run."""
+        self.skipped[name] = reason
+        return TooCostly(f"`{name}` {reason}")
+
+    def _text(self, name: str, types: list[dict[str, Any]]) -> Text | None:
+        """The text of a kernel: for these very types, else for arrays of any layout."""
+        known = [text for text in self.texts if text.kernel == name]
+        exact = [text for text in known if text.types == types]
+        return next(iter(exact or [t for t in known if serves(t.types, types)]), None)
+
+    def _code(self, text: Text) -> Code:
+        if id(text) not in self.codes:
+            self.codes[id(text)] = Code(text.ptx)
+        return self.codes[id(text)]
+
+    def reason(self) -> str:
+        """Why no case was run; '' when some were."""
+        said = "; ".join(f"`{name}` {reason}" for name, reason in self.skipped.items())
+        return "" if self.launches else said
+
+    def detail(self) -> dict[str, Any]:
+        """What the launches came to."""
+        return {"instructions": self.instructions}
+
+
+def _three(dims: Any) -> tuple[int, int, int]:
+    given = (dims,) if isinstance(dims, int | np.integer) else tuple(dims)
+    x, y, z = (*(int(n) for n in given), 1, 1, 1)[:3]
+    return x, y, z

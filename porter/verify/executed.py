@@ -1,0 +1,46 @@
+"""What came of compiled kernels on the PTX machine, joined to the evidence of their compilation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from porter.verify.evidence import FAILED, PASSED, Evidence
+from porter.verify.job import Done, Job
+
+
+def execute(
+    job: Job, backends: Sequence[str], compiled: dict[str, list[Evidence]]
+) -> tuple[dict[str, list[Evidence]], Done]:
+    """Run what each package compiled, if the job keeps it.
+
+    Gives the evidence with the cases that were executed, and of each function the first run that
+    failed.
+    """
+    failed: Done = {}
+    for backend in backends if job.keeps else ():
+        job.watch.says("running the compiled kernels")
+        executed = job.execute(backend)
+        for name, every in compiled.items():
+            for number, evidence in enumerate(every):
+                done = executed.get(evidence.detail.get("arch", ""), {}).get(name)
+                by = str(evidence.detail.get("backend", "")).split(" ")[0]
+                if done is not None and by == backend and evidence.status == PASSED:
+                    every[number] = _with(evidence, done)
+                    if done["mismatch"]:
+                        failed.setdefault(name, done)
+    return compiled, failed
+
+
+def _with(evidence: Evidence, done: dict[str, Any]) -> Evidence:
+    detail = evidence.detail | {"cases": done["cases"]}
+    if done["mismatch"]:
+        detail |= {"cases": 0, "error": done["mismatch"]["message"]}
+        return replace(evidence, status=FAILED, detail=detail)
+    worst = done["detail"].get("worst_share")
+    detail |= {"worst_share": worst} if worst else {}
+    if done["status"] != PASSED:
+        # what the machine does not have is no failure of the kernel
+        detail |= {"cases": 0, "not_executed": done["detail"].get("reason", "")}
+    return replace(evidence, detail=detail)

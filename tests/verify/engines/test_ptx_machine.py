@@ -1,0 +1,74 @@
+"""`verify --on ptx`: the compiled kernels run, and what is wrong in them is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from porter.verify.compile.texts import alike, keep, read, serves
+from porter.verify.evidence import FAILED, PASSED, FunctionEvidence
+from porter.verify.report import lines
+from porter.verify.run import verify_module
+from tests.support.machine import compiler
+from tests.support.verification import copy
+
+needs_compiler = pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
+
+
+def executed(path: Path, name: str, **options: Any) -> FunctionEvidence:
+    chosen: dict[str, Any] = {"on": ("ptx",), "functions": (name,), "archs": ("sm_75", "sm_90")}
+    return verify_module(path, **(chosen | options))[0]
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_the_compiled_kernels_run_for_each_architecture(tmp_path: Path) -> None:
+    found = executed(copy(tmp_path, "rows"), "softmax", cases=10)
+    assert [e.detail["arch"] for e in found.evidence] == ["sm_75", "sm_90"]
+    assert [e.status for e in found.evidence] == [PASSED] * 2
+    assert all(e.detail["cases"] >= 8 for e in found.evidence) and found.mismatch is None
+    assert any("verified on the compiled PTX: " in line for line in lines(found))
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        # what one warp leaves in shared memory, the others read too early
+        (
+            "            buffer[t] += buffer[t + width]\n        cuda.syncthreads()",
+            "            buffer[t] += buffer[t + width]",
+        ),
+        ("width = THREADS // 2", "width = THREADS // 4"),
+    ],
+    ids=["a missing barrier", "half of a block"],
+)
+def test_a_wrong_kernel_is_found(tmp_path: Path, old: str, new: str) -> None:
+    found = executed(copy(tmp_path, "rows", old, new), "softmax", archs=("sm_90",))
+    assert [e.status for e in found.evidence] == [FAILED] and found.mismatch is not None
+    assert "--on ptx" in found.mismatch.command
+    assert any(line.startswith("failed on the compiled PTX for sm_90: ") for line in lines(found))
+
+
+ARRAY = {"array": "float32", "ndim": 2}
+
+
+def test_texts_are_kept_with_their_types(tmp_path: Path) -> None:
+    types = [ARRAY | {"layout": "A"}, {"scalar": "int64"}]
+    for arch in ("sm_75", "sm_80", "sm_90"):
+        body = "add.s64" if arch == "sm_90" else "add.s32"
+        keep(tmp_path, {"kernel": "k", "types": types}, arch, f".target {arch}\n{body}")
+    found = read(tmp_path)
+    assert {(t.kernel, t.arch) for t in found} == {("k", f"sm_{n}") for n in (75, 80, 90)}
+    assert sorted(map(sorted, alike(found))) == [["sm_75", "sm_80"], ["sm_90"]]
+    assert read(tmp_path / "nothing") == []
+
+
+def test_a_kernel_for_any_layout_takes_each() -> None:
+    any_layout, rows = [ARRAY | {"layout": "A"}], [ARRAY | {"layout": "C"}]
+    assert serves(rows, rows) and serves(any_layout, rows)
+    assert not serves(rows, any_layout) and not serves(rows, [])
+    assert not serves(any_layout, [{"array": "float64", "ndim": 2, "layout": "C"}])

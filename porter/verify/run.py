@@ -22,6 +22,7 @@ from porter.trace.record import read_trace
 from porter.verify.beside import Beside
 from porter.verify.compile.backends import chosen
 from porter.verify.compile.compilers import Compiler, compiler
+from porter.verify.compile.executed import execute
 from porter.verify.compile.occupancy import ARCHITECTURES, USUAL
 from porter.verify.engines.sanitize import TOOLS
 from porter.verify.evidence import (
@@ -30,7 +31,6 @@ from porter.verify.evidence import (
     FunctionEvidence,
     Mismatch,
 )
-from porter.verify.executed import execute
 from porter.verify.inputs.domains import read_domains
 from porter.verify.job import SOFT, Done, Job
 from porter.verify.probe import require_gpu
@@ -103,10 +103,7 @@ def verify_module(
         )  # fmt: skip
         job = Job(request, Path(folder), timeout, Watch(step))
         wanted = chosen(backends, text) if "ptx" in on else ()
-        # kernels that are compiled beside other engines' work are not run
-        job.keeps = "ptx" in on and on != DEFAULT
-        ran, compiled = _run(job, header, text, on, [*map(compiler, wanted)], targets)
-        compiled, failed = execute(job, wanted, compiled)
+        ran, compiled, failed = _run(job, header, text, on, [*map(compiler, wanted)], targets)
         ran |= {tool: job.sanitized(tool) for tool in TOOLS if sanitize and "gpu" in on}
     stale = text_hash(_source_text(path, header)) != header.source_hash
     return [_function(request, name, ran, compiled, stale, failed) for name in names]
@@ -119,8 +116,10 @@ def _run(
     on: tuple[str, ...],
     compilers: Sequence[Compiler],
     archs: Sequence[str],
-) -> tuple[dict[str, Done], dict[str, list[Evidence]]]:
-    """What the engines and the compilers found of each function."""
+) -> tuple[dict[str, Done], dict[str, list[Evidence]], Done]:
+    """What the engines and the compilers found of each function, and compiled kernels that fail."""
+    # by default kernels are only compiled
+    job.keeps = "ptx" in on and on != DEFAULT
     beside = Beside(lambda: job.beside(header, text) if on == DEFAULT else {})
     try:
         # the compiler's child warms up while the simulator works
@@ -136,7 +135,8 @@ def _run(
     finally:
         for each in compilers:
             each.release(again=not is_edited(text))
-    return ran, _compiled(job.request.functions, found, {} if ran else observed)
+    compiled = _compiled(job.request.functions, found, {} if ran else observed)
+    return ran, *execute(job, [each.backend for each in compilers], compiled)
 
 
 def _placed(folder: Path, name: str, text: str) -> str:

@@ -193,8 +193,7 @@ def _lines(f: FunctionOutcome, color: bool, verbose: bool) -> list[str]:
         text += f": {len(f.kernels)} kernel{'s' if len(f.kernels) != 1 else ''}"
         text += ", partly on the host" if any(d.code != "PRT904" for d in f.diagnostics) else ""
     lines = [text]
-    said = [f"also for: ({types})" for types in f.forms]
-    said += [f"assumed: {a}" for a in f.assumed]
+    said = [*_others(f), *(f"assumed: {a}" for a in f.assumed)]
     said += _verdict(f, verbose)
     said += [*(f"note: {note}" for note in f.notes), *f.problems]
     lines += [f"  {part}" for line in said for part in wrapped(line)]
@@ -210,6 +209,11 @@ def _verdict(f: FunctionOutcome, verbose: bool) -> list[str]:
     return list(report.lines(FunctionEvidence(f.name, list(f.evidence)), verbose))
 
 
+def _others(f: FunctionOutcome) -> list[str]:
+    """The types of the function's other forms."""
+    return [f"also for: ({types})" for types in f.forms]
+
+
 def _record(outcome: ModuleOutcome) -> dict[str, object]:
     return {
         "source": outcome.source,
@@ -219,8 +223,7 @@ def _record(outcome: ModuleOutcome) -> dict[str, object]:
                 "name": f.name,
                 "status": f.status,
                 "signature": f.signature,
-                "forms": list(f.forms),
-                "assumed": list(f.assumed),
+                "assumed": [*_others(f), *f.assumed],
                 "kernels": list(f.kernels),
                 "diagnostics": [diagnostic_record(d) for d in f.diagnostics],
                 "evidence": [e.to_json() for e in f.evidence],

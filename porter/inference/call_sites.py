@@ -10,7 +10,6 @@ from porter.diagnostics import UsageError, brief
 from porter.inference.static_values import Evaluator
 from porter.inference.values import Value, element_of, joined
 from porter.source.callers import Caller, dotted_of
-from porter.source.notebook import read_notebook
 
 #: rows of `pytest.mark.parametrize` that are looked at, and calls that are kept of a function
 _ROWS = 4
@@ -95,6 +94,9 @@ def calls_from(caller: Caller, dotted: tuple[str, ...], wanted: set[str], found:
 
 
 def _cells(text: str, shown: str) -> str:
+    # start-up: few callers are notebooks
+    from porter.source.notebook import read_notebook
+
     try:
         return read_notebook(text, shown).text
     except UsageError:

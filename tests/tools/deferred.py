@@ -25,6 +25,7 @@ DEFERRED = {
         porter.rules.verdicts -> libcst
     """,
     "few files are notebooks, newer than this Python, or have a trace": """
+        porter.inference.call_sites -> porter.source.notebook
         porter.source.files -> porter.source.newer
         porter.source.files -> porter.source.notebook
         porter.source.newer -> libcst

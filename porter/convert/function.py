@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from porter import ir
-from porter.codegen.module.marks import dtypes_of, meeting_of, with_numbers
+from porter.codegen.module.marks import FLOATS, dtypes_of, rule_of
 from porter.codegen.module.module import FunctionText, function_text
 from porter.codegen.module.variants import Variant, dispatcher
 from porter.convert.attempt import assumable, assumptions, differing, exact, front_end, method_apart
@@ -97,15 +97,13 @@ class Converted:
         if self.conversions:
             needs = replace(needs, helpers={*needs.helpers, "_float64"})
         for group in self.groups:
-            own = [n for n in group if n in self.conversions.names]
             rule = self.conversions.words(group)
-            for name in own:
-                converted = f"from {rule}" if len(group) == 1 else "or integers"
-                filled[dtypes_of(name)] += f" {converted}"
-            names = " ".join(group)
-            filled[meeting_of(group[0])] = f"{names} from {rule}" if rule else names
-        beside = " with floats" if self.conversions.floats else ""
-        parts = tuple(with_numbers(_filled(part, filled), beside) for part in self.blank.parts)
+            for name in set(group) & set(self.conversions.names):
+                # of arrays that meet, the dtypes of all decide
+                filled[dtypes_of(name)] += f'", "{rule if len(group) == 1 else "together"}'
+            filled[rule_of(group[0])] = f', rule="{rule}"' if rule else ""
+        filled[FLOATS] = ", floats=True" if self.conversions.floats else ""
+        parts = tuple(_filled(part, filled) for part in self.blank.parts)
         return replace(self.blank, parts=parts, needs=needs)
 
     def leaving_out(self, signatures: Collection[str]) -> Converted:
@@ -340,7 +338,7 @@ def _with(
 def shapes_of(converted: Converted) -> str:
     """The parameters' shapes with equal sizes under one name: `x[n, m] w[m] eps[]`."""
     sizes = _SizeNames()
-    needed = _least(converted.program)
+    needed = {**_least(converted.program), **_met(converted.program)}
     entries = []
     for p in converted.program.parameters:
         if p.ndim is None:
@@ -350,6 +348,30 @@ def shapes_of(converted: Converted) -> str:
         dims = [sizes.name(needed.get(n.dim, n)) for n in shape]
         entries.append(f"{p.name}[{', '.join(dims)}]")
     return " ".join(entries)
+
+
+def _met(program: ir.Program) -> dict[Dim | None, Poly]:
+    """Sizes that are as large as others unless they are 1: NumPy broadcasts these."""
+    found: dict[Dim | None, Poly] = {}
+    for c in program.checks:
+        if c.kind != "equal" or not c.conditions or not all(map(_is_no_one, c.conditions)):
+            continue
+        left, right = (p.replace({d.name: found[d] for d in p.dims() if d in found})
+                       for p in (c.left, c.right))  # fmt: skip
+        for size, other in ((left, right), (right, left)):
+            if size.dim is not None and size.dim not in other.dims():
+                found = {d: p.replace({size.dim.name: other}) for d, p in found.items()}
+                found[size.dim] = other
+                break
+    return found
+
+
+def _is_no_one(e: ir.Expr) -> bool:
+    """Whether a condition is that a size is not 1."""
+    match e:
+        case ir.Op("ne", (ir.Value(), ir.Const(value=1) | ir.Value(poly=Poly(constant=1)))):
+            return True
+    return False
 
 
 def _least(program: ir.Program) -> dict[Dim | None, Poly]:

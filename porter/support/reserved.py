@@ -41,10 +41,10 @@ HELPERS = {
     "_on_device", "_array", "_weak", "_flat", "_expanded", "_widened", "_integer", "_number",
     "_to_device", "_same_memory", "_apart", "_blocks", "_row_threads", "_host_copy", "_to_host",
     "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
-    "_leading", "_collapsed",
+    "_leading", "_collapsed", "_plain", "_rank", "_refuse_wrapper", "_one_dtype", "_float64",
 }  # fmt: skip
 #: variables of host functions, and the argument of kernels that takes errors
-LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "lead"}
+LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "lead", "plain"}
 _NUMBERED = re.compile(r"(d|whole)_.+|partial\d*|host_(value|array)_\d+_|T\d*|I\d*|self_.*")
 
 

@@ -58,13 +58,13 @@ class Series:
 def test_what_is_no_array_is_named(helpers: Any, value: Any, said: str) -> None:
     module = Series.__module__.partition(".")[0]
     with pytest.raises(TypeError) as found:
-        helpers._array(value, "x", None, "float32 float64 or integers")
+        helpers._array(value, "x", None, "float32 float64", "together")
     assert str(found.value).startswith(said.replace("test_host_checks", module))
 
 
 @pytest.mark.parametrize("value", [[1, 2], (1.5, 2.5), [[1.0], [2.0]], np.float64(2), 3, True])
 def test_what_numpy_makes_an_array_of(helpers: Any, value: Any) -> None:
-    found = helpers._array(value, "x", None, "float32 float64 from integers")
+    found = helpers._array(value, "x", None, "float32 float64", "integers")
     assert found.dtype == np.float64 and (found == np.asarray(value)).all()
 
 
@@ -73,7 +73,7 @@ def test_other_arrays(helpers: Any) -> None:
     found = helpers._array(swapped, "x", 1, "float32 float64")
     assert found.dtype.isnative and found.dtype == np.float64
     own = np.ones(3, np.float32)
-    assert helpers._array(own, "x", 1, "float32 float64 from integers") is own
+    assert helpers._array(own, "x", 1, "float32 float64", "integers") is own
 
 
 @pytest.mark.parametrize(
@@ -96,11 +96,11 @@ def test_integers_that_are_the_same_in_float64(
 ) -> None:
     value = np.array([0, most], dtype)
     if accepted:
-        found = helpers._array(value, "x", 1, f"float32 float64 from {rule}")
+        found = helpers._array(value, "x", 1, "float32 float64", rule)
         assert found.dtype == np.float64 and (found == value.astype(np.float64)).all()
         return
     with pytest.raises(TypeError, match=r"^x .*: convert with --signature for "):
-        helpers._array(value, "x", 1, f"float32 float64 from {rule}")
+        helpers._array(value, "x", 1, "float32 float64", rule)
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,12 @@ def test_integers_that_are_the_same_in_float64(
     ],
 )  # fmt: skip
 def test_arrays_that_meet(helpers: Any, rule: str, dtypes: str, accepted: str) -> None:
-    names = f"x y from {rule}" if rule else "x y"
     arrays = [np.ones(3, d) for d in dtypes.split()]
     if accepted:
-        assert [a.dtype for a in helpers._one_dtype(names, *arrays)] == [accepted] * 2
+        assert [a.dtype for a in helpers._one_dtype("x y", *arrays, rule=rule)] == [accepted] * 2
         return
     with pytest.raises(TypeError, match=r"^x is "):
-        helpers._one_dtype(names, *arrays)
+        helpers._one_dtype("x y", *arrays, rule=rule)
 
 
 def test_numbers(helpers: Any) -> None:
@@ -135,9 +134,9 @@ def test_numbers(helpers: Any) -> None:
         assert helpers._number(value, "s", double) == value
         assert helpers._number(value, "s", whole) == value
     for value in (2, True, np.int64(2)):
-        assert helpers._number(value, "s with floats", double) == value
+        assert helpers._number(value, "s", double, floats=True) == value
         with pytest.raises(TypeError, match=r"s and an array are integers.*: pass float\(s\)"):
-            helpers._number(value, "s with floats", [1, 2])
+            helpers._number(value, "s", [1, 2], floats=True)
     with pytest.raises(TypeError, match="s is float32 and would promote the arrays"):
         helpers._number(np.float32(2), "s", np.ones(3, "int8"))
     assert type(helpers._number(np.array(2.0), "s")) is np.float64

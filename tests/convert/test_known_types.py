@@ -56,7 +56,7 @@ def test_what_is_refused_for_a_call_gives_way_to_use():
 
 def test_floats_where_the_default_is_a_whole_number():
     text = "def f(x, k=0):\n    return x.sum() + x * k\n"
-    assert types(text)[0] == "float64[:], int64"
+    assert types(text)[0] == "float64[:], float64"
     assert types(text + "f(np.ones(3), 20.5)\n")[0] == "float64[:], float64"
     # a length stays one
     text = "def f(x, k=1):\n    return x[k:] - x[:-k]\nf(np.ones(3), 2)\n"

@@ -68,7 +68,7 @@ def test_what_is_left_out_is_said_and_refused_at_the_call(shell: Shell) -> None:
     assert shell.convert("a.py", "--signature=float64[:]", verify=True) == 0
     assert "note: float32 is not supported: with float32[:], " in shell.out
     text = (shell.folder / "a_cuda.py").read_text()
-    assert '_array(x, "x", 1, "float64")' in text
+    assert '_array(x, "x", None, "float64")' in text
     assert "# porter: without f(float32[:])" in text
 
 

@@ -21,7 +21,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:91fbec825aad3ad1464be76b1b9940781a192e982fef4a93037881f43887eae3
+# porter: output sha256:0a97d67621ad32733a9007b74127ec2ad91de6e45ffb62b30cf19dbca3eab7c8
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -66,7 +66,7 @@ def normal_cdf(d, *, stream=None):
 
     Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.17.
     """
-    d = _array(d, "d", None, "float32 float64 from exact(1, 1, 1)")
+    d = _array(d, "d", None, "float32 float64", "exact(1, 1, 1)")
     shape = d.shape
     d = _flat(d, shape)
     on_device = _on_device(d)
@@ -147,13 +147,13 @@ def black_scholes_kernel(price, strike, years, volatility, factor, factor2, call
 def black_scholes(price, strike, years, rate=0.02, volatility=0.30, *, stream=None):
     """Return the values of the call and of the put option."""
     price, strike, years = _weak(price, strike, years)
-    rate = _number(rate, "rate with floats", price, strike, years)
-    volatility = _number(volatility, "volatility with floats", price, strike, years)
-    price = _array(price, "price", None, "float32 float64 or integers")
-    strike = _array(strike, "strike", None, "float32 float64 or integers")
-    years = _array(years, "years", None, "float32 float64 or integers")
+    rate = _number(rate, "rate", price, strike, years, floats=True)
+    volatility = _number(volatility, "volatility", price, strike, years, floats=True)
+    price = _array(price, "price", None, "float32 float64", "together")
+    strike = _array(strike, "strike", None, "float32 float64", "together")
+    years = _array(years, "years", None, "float32 float64", "together")
     price, strike, years = _one_dtype(
-        "price strike years from wide mixed", price, strike, years
+        "price strike years", price, strike, years, rule="wide mixed"
     )
     shape = np.broadcast_shapes(price.shape, strike.shape, years.shape)
     price = _flat(price, shape)
@@ -188,7 +188,7 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
-def _array(value, name, ndim, dtypes, written=False):
+def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
@@ -201,13 +201,10 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
-    dtypes, converts, rule = dtypes.partition(" from ")
-    dtypes, waits, _ = dtypes.partition(" or integers")
     if value.dtype.name not in dtypes.split():
-        if waits and value.dtype.kind in "biu":
-            return value
         if converts and value.dtype.kind in "biu":
-            return _float64(value, name, rule)
+            # of arrays that meet, the dtypes of all decide
+            return value if converts == "together" else _float64(value, name, converts)
         cure = (
             f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
         )
@@ -257,14 +254,9 @@ def _float64(value, name, rule):
     return value.astype(np.float64)
 
 
-def _one_dtype(
-    names,
-    *arrays,
-
-):
+def _one_dtype(names, *arrays, rule=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
     dtypes = {array.dtype for array in arrays}
-    names, _, rule = names.partition(" from ")
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
     if len(dtypes) == 1 and not (rule and integers):
@@ -308,14 +300,8 @@ def _flat(array, shape):
     return np.broadcast_to(array, shape).reshape(-1)
 
 
-def _number(
-    value,
-    name,
-    *arrays,
-
-):
+def _number(value, name, *arrays, floats=False):
     """A number; TypeError for an array, or a number that would promote the arrays."""
-    name, floats, _ = name.partition(" with floats")
     if np.ndim(value):
         cure = "convert with --signature for an array"
         raise TypeError(
@@ -327,16 +313,13 @@ def _number(
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     if floats and isinstance(value, (int, np.integer, np.bool_)):
         if any(dtype.kind in "biu" for dtype in dtypes):
-            raise TypeError(f"{name} and an array are integers, and NumPy computes integers: "
-                            f"pass float({name})")
+            found = f"{name} and an array are integers, and NumPy computes integers"
+            raise TypeError(f"{found}: pass float({name})")
     if dtypes and isinstance(value, np.generic):
         wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
-        # beside a number of Python the other one decides
-        decides = type(arrays[0]) in (bool, int, float) and value.dtype.name in (
-            "float16",
-            "float32",
-        )
-        if decides or np.result_type(dtypes[0], value.dtype, np.float16) != wanted:
+        # beside a number of Python this one decides
+        beside = 1.0 if type(arrays[0]) in (bool, int, float) else dtypes[0]
+        if np.result_type(beside, value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -9,7 +9,7 @@
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
 # porter: verified gaussian_pdf: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:fde9745a9459fd63c34064b8289a2cae7140cbe0862f5873e1672ffcb5bdbe55
+# porter: output sha256:88e28645f8ef077dfcc3dc5b445717de30cf8d3e33360faebcf71f8b7ffdd026
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
@@ -40,9 +40,9 @@ def gaussian_pdf_kernel(x, mean, sigma, factor, out):
 
 def gaussian_pdf(x, mean=0.0, sigma=1.0, *, stream=None):
     """Return the density of N(mean, sigma**2) at every element of `x`."""
-    mean = _number(mean, "mean with floats", x)
-    sigma = _number(sigma, "sigma with floats", x)
-    x = _array(x, "x", None, "float32 float64 from integers")
+    mean = _number(mean, "mean", x, floats=True)
+    sigma = _number(sigma, "sigma", x, floats=True)
+    x = _array(x, "x", None, "float32 float64", "integers")
     shape = x.shape
     x = _flat(x, shape)
     T = x.dtype.type
@@ -62,7 +62,7 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
-def _array(value, name, ndim, dtypes, written=False):
+def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
@@ -75,10 +75,10 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
-    dtypes, converts, rule = dtypes.partition(" from ")
     if value.dtype.name not in dtypes.split():
         if converts and value.dtype.kind in "biu":
-            return _float64(value, name, rule)
+            # of arrays that meet, the dtypes of all decide
+            return value if converts == "together" else _float64(value, name, converts)
         cure = (
             f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
         )
@@ -146,14 +146,8 @@ def _flat(array, shape):
     return np.broadcast_to(array, shape).reshape(-1)
 
 
-def _number(
-    value,
-    name,
-    *arrays,
-
-):
+def _number(value, name, *arrays, floats=False):
     """A number; TypeError for an array, or a number that would promote the arrays."""
-    name, floats, _ = name.partition(" with floats")
     if np.ndim(value):
         cure = "convert with --signature for an array"
         raise TypeError(
@@ -165,16 +159,13 @@ def _number(
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     if floats and isinstance(value, (int, np.integer, np.bool_)):
         if any(dtype.kind in "biu" for dtype in dtypes):
-            raise TypeError(f"{name} and an array are integers, and NumPy computes integers: "
-                            f"pass float({name})")
+            found = f"{name} and an array are integers, and NumPy computes integers"
+            raise TypeError(f"{found}: pass float({name})")
     if dtypes and isinstance(value, np.generic):
         wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
-        # beside a number of Python the other one decides
-        decides = type(arrays[0]) in (bool, int, float) and value.dtype.name in (
-            "float16",
-            "float32",
-        )
-        if decides or np.result_type(dtypes[0], value.dtype, np.float16) != wanted:
+        # beside a number of Python this one decides
+        beside = 1.0 if type(arrays[0]) in (bool, int, float) else dtypes[0]
+        if np.result_type(beside, value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

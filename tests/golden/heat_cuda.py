@@ -8,7 +8,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:721b0e4f1aaf8874a8803e9bee2e11f58b8edfdaf48d3b920b8464e49a373e49
+# porter: output sha256:f12c4f66beead2f0ea0d0ff1cf1d0338a4ee8877c93915eca2fd59ebec193eb5
 
 """CUDA kernels for the NumPy functions of heat.py."""
 
@@ -166,12 +166,9 @@ def _number(
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     if dtypes and isinstance(value, np.generic):
         wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
-        # beside a number of Python the other one decides
-        decides = type(arrays[0]) in (bool, int, float) and value.dtype.name in (
-            "float16",
-            "float32",
-        )
-        if decides or np.result_type(dtypes[0], value.dtype, np.float16) != wanted:
+        # beside a number of Python this one decides
+        beside = 1.0 if type(arrays[0]) in (bool, int, float) else dtypes[0]
+        if np.result_type(beside, value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -10,7 +10,7 @@
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:add1d2599fd1a32170323d4d717e30ab12faebddc70b232bf0f617facebdcc66
+# porter: output sha256:579951faf407e1398815e22b4ce71a6d48a9cecf1a61a19d05a90759e502f19e
 
 """CUDA kernels for the NumPy functions of hidden_layer.py."""
 
@@ -40,10 +40,10 @@ def hidden_layer_kernel(greyscales, weights, out):
 def hidden_layer(greyscales, weights, *, stream=None):
     """Return the activations of one layer for an array of grey values."""
     greyscales, weights = _weak(greyscales, weights)
-    greyscales = _array(greyscales, "greyscales", None, "float32 float64 or integers")
-    weights = _array(weights, "weights", None, "float32 float64 or integers")
+    greyscales = _array(greyscales, "greyscales", None, "float32 float64", "together")
+    weights = _array(weights, "weights", None, "float32 float64", "together")
     greyscales, weights = _one_dtype(
-        "greyscales weights from integers mixed", greyscales, weights
+        "greyscales weights", greyscales, weights, rule="integers mixed"
     )
     shape = np.broadcast_shapes(greyscales.shape, weights.shape)
     greyscales = _flat(greyscales, shape)
@@ -65,7 +65,7 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
-def _array(value, name, ndim, dtypes, written=False):
+def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
@@ -78,13 +78,10 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
-    dtypes, converts, rule = dtypes.partition(" from ")
-    dtypes, waits, _ = dtypes.partition(" or integers")
     if value.dtype.name not in dtypes.split():
-        if waits and value.dtype.kind in "biu":
-            return value
         if converts and value.dtype.kind in "biu":
-            return _float64(value, name, rule)
+            # of arrays that meet, the dtypes of all decide
+            return value if converts == "together" else _float64(value, name, converts)
         cure = (
             f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
         )
@@ -134,14 +131,9 @@ def _float64(value, name, rule):
     return value.astype(np.float64)
 
 
-def _one_dtype(
-    names,
-    *arrays,
-
-):
+def _one_dtype(names, *arrays, rule=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
     dtypes = {array.dtype for array in arrays}
-    names, _, rule = names.partition(" from ")
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
     if len(dtypes) == 1 and not (rule and integers):

@@ -7,7 +7,7 @@
 # porter: assumed l2_norms: vectors is a 2-D array of float64
 # porter: converts l2_norms: vectors: int32 and int64 as long as 1 * n**2 fits, and 2147483648 * n**2 is exact become float64 (a pass over the array)
 # porter: verified l2_norms: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:f6f40781e8e76408a51b7dcb43c910b047e9955d52e42debdfc68f7b23e09959
+# porter: output sha256:9ecccefffabd6d7d070d1d8cf8829918f7347ac7d6fdbc3fa4415e012526f536
 
 """CUDA kernels for the NumPy functions of l2_norms.py."""
 
@@ -59,7 +59,7 @@ def l2_norms_rows(vectors, out):
 def l2_norms(vectors, *, stream=None):
     """Return the length of every row."""
     vectors = _array(
-        vectors, "vectors", 2, "float32 float64 from exact(1, 2147483648, 2)"
+        vectors, "vectors", 2, "float32 float64", "exact(1, 2147483648, 2)"
     )
     on_device = _on_device(vectors)
     stream = 0 if stream is None else stream
@@ -77,7 +77,7 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
-def _array(value, name, ndim, dtypes, written=False):
+def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
@@ -90,10 +90,10 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
-    dtypes, converts, rule = dtypes.partition(" from ")
     if value.dtype.name not in dtypes.split():
         if converts and value.dtype.kind in "biu":
-            return _float64(value, name, rule)
+            # of arrays that meet, the dtypes of all decide
+            return value if converts == "together" else _float64(value, name, converts)
         cure = (
             f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
         )

@@ -10,7 +10,7 @@
 # porter: converts matmul: A: integers and bools become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:d1edb02e82620e69b88231e9dd710482a8bd55a08bd3f4f1370b51ae5bd0e109
+# porter: output sha256:ada8d57374b94af3f025f5a1421c4634683fe10cfad0a9ad6dd3bcaf6664436b
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -57,9 +57,9 @@ def matmul_tiled(A, B, out):
 
 def matmul(A, B, *, stream=None):
     """Return the matrix product of `A` and `B`."""
-    A = _array(A, "A", None, "float32 float64 or integers")
+    A = _array(A, "A", None, "float32 float64", "together")
     B = _array(B, "B", 2, "float32 float64")
-    A, B = _one_dtype("A B from integers mixed", A, B)
+    A, B = _one_dtype("A B", A, B, rule="integers mixed")
     lead, A = _leading({"A": (A, 1)})
     if B.shape[0] != A.shape[1]:
         raise ValueError(
@@ -82,7 +82,7 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
-def _array(value, name, ndim, dtypes, written=False):
+def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
@@ -95,13 +95,10 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
-    dtypes, converts, rule = dtypes.partition(" from ")
-    dtypes, waits, _ = dtypes.partition(" or integers")
     if value.dtype.name not in dtypes.split():
-        if waits and value.dtype.kind in "biu":
-            return value
         if converts and value.dtype.kind in "biu":
-            return _float64(value, name, rule)
+            # of arrays that meet, the dtypes of all decide
+            return value if converts == "together" else _float64(value, name, converts)
         cure = (
             f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
         )
@@ -151,14 +148,9 @@ def _float64(value, name, rule):
     return value.astype(np.float64)
 
 
-def _one_dtype(
-    names,
-    *arrays,
-
-):
+def _one_dtype(names, *arrays, rule=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
     dtypes = {array.dtype for array in arrays}
-    names, _, rule = names.partition(" from ")
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
     if len(dtypes) == 1 and not (rule and integers):

@@ -10,7 +10,7 @@
 # porter: converts pairwise_distances: x, y: int32 and int64 as long as 4 * n**2 fits, and 8589934592 * n**2 is exact become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:ffdcc81308c05624213157b81a42a1d7eeb1a07ea5405a96aa3d5b892d4670c7
+# porter: output sha256:bdad981d51e76cb8d4966575cc0763da7fd0aeb643152b0ab7e6503463355844
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -64,9 +64,9 @@ def pairwise_distances_tiled(x, y, out):
 
 def pairwise_distances(x, y, *, stream=None):
     """Return the Euclidean distance of every row of `x` to every row of `y`."""
-    x = _array(x, "x", 2, "float32 float64 or integers")
-    y = _array(y, "y", 2, "float32 float64 or integers")
-    x, y = _one_dtype("x y from exact(4, 8589934592, 2) mixed", x, y)
+    x = _array(x, "x", 2, "float32 float64", "together")
+    y = _array(y, "y", 2, "float32 float64", "together")
+    x, y = _one_dtype("x y", x, y, rule="exact(4, 8589934592, 2) mixed")
     x, y = _expanded((x, y), (1, 1))
     on_device = _on_device(x) or _on_device(y)
     stream = 0 if stream is None else stream
@@ -85,7 +85,7 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
-def _array(value, name, ndim, dtypes, written=False):
+def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
@@ -98,13 +98,10 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
-    dtypes, converts, rule = dtypes.partition(" from ")
-    dtypes, waits, _ = dtypes.partition(" or integers")
     if value.dtype.name not in dtypes.split():
-        if waits and value.dtype.kind in "biu":
-            return value
         if converts and value.dtype.kind in "biu":
-            return _float64(value, name, rule)
+            # of arrays that meet, the dtypes of all decide
+            return value if converts == "together" else _float64(value, name, converts)
         cure = (
             f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
         )
@@ -154,14 +151,9 @@ def _float64(value, name, rule):
     return value.astype(np.float64)
 
 
-def _one_dtype(
-    names,
-    *arrays,
-
-):
+def _one_dtype(names, *arrays, rule=""):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
     dtypes = {array.dtype for array in arrays}
-    names, _, rule = names.partition(" from ")
     rule, mixed, _ = rule.partition("mixed")
     integers = [dtype for dtype in dtypes if dtype.kind in "biu"]
     if len(dtypes) == 1 and not (rule and integers):

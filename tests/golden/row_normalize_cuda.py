@@ -13,7 +13,7 @@
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:3bd50dd2ec25d6eca6fec9174977770b99f1599b19c0150108794892abaed7ed
+# porter: output sha256:1dcfbd4e6caf8cbad2c3277dde28595a53228d6bee96039db87f212aa3456911
 
 """CUDA kernels for the NumPy functions of row_normalize.py."""
 
@@ -81,7 +81,7 @@ def normalized_rows(x, out):
 
 def normalized(x, *, stream=None):
     """Return `x` with each row divided by its mean."""
-    x = _array(x, "x", 2, "float32 float64 from integers")
+    x = _array(x, "x", 2, "float32 float64", "integers")
     on_device = _on_device(x)
     stream = 0 if stream is None else stream
     d_x = _to_device(x, stream)
@@ -98,7 +98,7 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
-def _array(value, name, ndim, dtypes, written=False):
+def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
@@ -111,10 +111,10 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
-    dtypes, converts, rule = dtypes.partition(" from ")
     if value.dtype.name not in dtypes.split():
         if converts and value.dtype.kind in "biu":
-            return _float64(value, name, rule)
+            # of arrays that meet, the dtypes of all decide
+            return value if converts == "together" else _float64(value, name, converts)
         cure = (
             f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
         )

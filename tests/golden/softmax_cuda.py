@@ -7,7 +7,7 @@
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: converts softmax: x: int32 and int64 as long as 2 * n**1 fits, and 2 * n**1 is exact become float64 (a pass over the array)
 # porter: verified softmax: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:6a1126e4cdd34a31024cf8832a854ad3e876a4546459a28fdbd2ae96afc16500
+# porter: output sha256:bdd62473873dfbe69249cf1e4e8c9ac3c8ed277b64d4280267322d48805d7382
 
 """CUDA kernels for the NumPy functions of softmax.py."""
 
@@ -87,7 +87,7 @@ def softmax_rows(x, out):
 
 def softmax(x, *, stream=None):
     """Return probabilities that sum to one in every row."""
-    x = _array(x, "x", 2, "float32 float64 from exact(2, 2, 1)")
+    x = _array(x, "x", 2, "float32 float64", "exact(2, 2, 1)")
     if x.shape[1] < 1:
         raise ValueError(
             "zero-size array to reduction operation max which has no identity"
@@ -106,7 +106,7 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
-def _array(value, name, ndim, dtypes, written=False):
+def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
@@ -119,10 +119,10 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
-    dtypes, converts, rule = dtypes.partition(" from ")
     if value.dtype.name not in dtypes.split():
         if converts and value.dtype.kind in "biu":
-            return _float64(value, name, rule)
+            # of arrays that meet, the dtypes of all decide
+            return value if converts == "together" else _float64(value, name, converts)
         cure = (
             f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
         )

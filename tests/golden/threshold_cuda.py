@@ -14,7 +14,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:fd4c2fb4e16d9024d3e525c54d2d2f22f34130db440da715eccc2d65482c2225
+# porter: output sha256:325f3797af711b47bfde4b2531ff47caa5f86d636d3be0f5f91f771eb95ece76
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -165,12 +165,9 @@ def _number(
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     if dtypes and isinstance(value, np.generic):
         wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
-        # beside a number of Python the other one decides
-        decides = type(arrays[0]) in (bool, int, float) and value.dtype.name in (
-            "float16",
-            "float32",
-        )
-        if decides or np.result_type(dtypes[0], value.dtype, np.float16) != wanted:
+        # beside a number of Python this one decides
+        beside = 1.0 if type(arrays[0]) in (bool, int, float) else dtypes[0]
+        if np.result_type(beside, value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -7,7 +7,7 @@
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:70709bb75c185dc0723607fa5ef4efc8844dd131209a0b901189ff3c16389a97
+# porter: output sha256:c741e3c69dafcb2bb6e0e18e2f17781d634c00bb51b6434c7e7a0b1b0495ffe3
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -55,7 +55,7 @@ def zscores_kernel2(table, mean, deviation, out):
 
 def zscores(table, *, stream=None):
     """Return `table` with every column shifted to mean 0 and scaled to deviation 1."""
-    table = _array(table, "table", 2, "float32 float64 from integers")
+    table = _array(table, "table", 2, "float32 float64", "integers")
     on_device = _on_device(table)
     stream = 0 if stream is None else stream
     d_table = _to_device(table, stream)
@@ -80,7 +80,7 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
-def _array(value, name, ndim, dtypes, written=False):
+def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
@@ -93,10 +93,10 @@ def _array(value, name, ndim, dtypes, written=False):
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
         raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
-    dtypes, converts, rule = dtypes.partition(" from ")
     if value.dtype.name not in dtypes.split():
         if converts and value.dtype.kind in "biu":
-            return _float64(value, name, rule)
+            # of arrays that meet, the dtypes of all decide
+            return value if converts == "together" else _float64(value, name, converts)
         cure = (
             f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
         )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from porter import ir
 from porter.analyses.testable import needed
 from porter.codegen.host.leading import Leading
-from porter.codegen.module.marks import dtypes_of, meeting_of, number_of
+from porter.codegen.module.marks import FLOATS, dtypes_of, rule_of
 from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
 from porter.schedule.nodes import Launch, items_of
@@ -104,7 +104,8 @@ class Prologue(Leading):
         elif p.dtype.kind in "fc":
             self._needs("_number")
             beside = "".join(f", {q.name}" for q in self.arrays if q.dtype.kind in "fc")
-            self.emit(f'{p.name} = _number({p.name}, "{number_of(shown)}"{beside})')
+            beside += FLOATS if beside else ""
+            self.emit(f'{p.name} = _number({p.name}, "{shown}"{beside})')
 
     def _expand(self) -> None:
         """Arguments of length 1 along an axis where another one is longer."""
@@ -180,7 +181,7 @@ class Prologue(Leading):
             if len(names) > 1:
                 self._needs("_one_dtype")
                 both = ", ".join(names)
-                self.emit(f'{both} = _one_dtype("{meeting_of(var)}", {both})')
+                self.emit(f'{both} = _one_dtype("{" ".join(names)}", {both}{rule_of(var)})')
 
     def _ready(self, c: ir.Check) -> bool:
         return needed(c) <= self.naming.used

@@ -27,19 +27,13 @@ def dtypes_of(name: str) -> str:
     return f"{_SIGN}{name}{_SIGN}"
 
 
-def meeting_of(name: str) -> str:
-    """What stands for the arrays that must have the dtype of this one, until they are known."""
-    return f"{_SIGN}={name}{_SIGN}"
+def rule_of(name: str) -> str:
+    """The argument that says what the host converts of the arrays that meet this one."""
+    return f', rule="{_SIGN}={name}{_SIGN}"'
 
 
-def number_of(name: str) -> str:
-    """What stands for a number beside arrays, until it is known which arrays there may be."""
-    return f"{_SIGN}#{name}{_SIGN}"
-
-
-def with_numbers(text: str, rule: str) -> str:
-    """The text with the names of numbers, and what holds for them."""
-    return re.sub(rf"{_SIGN}#(.+?){_SIGN}", rf"\1{rule}", text)
+#: the argument that says that a number may be a float beside integers, or may not
+FLOATS = f', floats="{_SIGN}#{_SIGN}"'
 
 
 def one_line(text: str) -> str:

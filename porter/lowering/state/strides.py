@@ -42,7 +42,9 @@ class Strides(Part):
         if a == b:
             return None
         if self._is_loose(a, b):
-            return self._common(a, b, what)
+            numbers = [(p, q) for p, q in ((a, b), (b, a)) if (q.constant or 0) > 1]
+            # a number that is not 1 is the common size
+            return self._thin(*numbers[0], what) if numbers else self._common(a, b, what)
         for size, other in ((a, b), (b, a)):
             constant = self._constant(other, size) if _shortened(size) else None
             if constant is not None and constant > 1:

@@ -13,8 +13,8 @@ import libcst as cst
 
 from porter import ir
 from porter.analyses.testable import untestable
-from porter.convert.numbers import serves_integers, with_floats
 from porter.convert.passes import plan
+from porter.convert.served.numbers import serves_integers, with_floats
 from porter.diagnostics import Refusal, brief, refusal
 from porter.dtypes.dtype import DType
 from porter.inference.signature import choices

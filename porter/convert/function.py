@@ -13,9 +13,9 @@ from porter.codegen.module.marks import FLOATS, dtypes_of, rule_of
 from porter.codegen.module.module import FunctionText, function_text
 from porter.codegen.module.variants import Variant, dispatcher
 from porter.convert.attempt import assumable, assumptions, differing, exact, front_end, method_apart
-from porter.convert.promotion import Question, conversions
-from porter.convert.strides import Served, served
-from porter.convert.variants import Made, may_vary, other_forms, private_names
+from porter.convert.served.promotion import Question, conversions
+from porter.convert.served.strides import Served, served
+from porter.convert.served.variants import Made, may_vary, other_forms, private_names
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.conversions import Conversions
 from porter.dtypes.dtype import SIBLINGS, DType

@@ -11,8 +11,8 @@ import pytest
 
 from porter.cli import main
 from porter.codegen.module.header import Form, parse
-from porter.convert.accepts import accepted
 from porter.convert.function import convert_function
+from porter.convert.served.accepts import accepted
 from porter.diagnostics import UsageError
 from porter.inference.types import parse_signature
 from porter.source.module import SourceModule

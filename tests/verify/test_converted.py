@@ -9,7 +9,7 @@ import pytest
 from porter.config import Config
 from porter.convert import function as converting
 from porter.convert.files import convert_file
-from porter.convert.promotion import Question
+from porter.convert.served.promotion import Question
 from porter.dtypes.conversions import Conversions, Integers
 from porter.options import ConvertOptions
 from porter.source.files import read

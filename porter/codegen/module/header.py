@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from porter.codegen.module.marks import one_line
 from porter.support.reserved import given
@@ -181,40 +182,32 @@ def parse(text: str) -> Header | None:
 
 
 def _add(records: dict[str, FunctionRecord], word: str, rest: str) -> None:
-    if word in ("function", "also", "without", "form"):
-        if not (found := _SIGNATURE.match(rest)):
-            return
-        name, types = found["name"], found["types"]
-        if word == "function":
-            records[name] = FunctionRecord(name, types)
-        elif name in records and word == "form":
-            one = records[name]
-            records[name] = replace(one, forms=(*one.forms, Form(types)))
-        elif name in records and records[name].forms and word == "also":
-            records[name] = _in_form(records[name], also=types)
-        elif name in records and word == "also":
-            records[name] = replace(records[name], also=(*records[name].also, types))
-        elif name in records:
-            records[name] = replace(records[name], without=(*records[name].without, types))
+    signed = word in ("function", "also", "without", "form")
+    found = (_SIGNATURE if signed else _FACT).match(rest)
+    if not found:
         return
-    found = _FACT.match(rest)
-    if not found or found["name"] not in records:
-        return
-    name, record, fact = found["name"], records[found["name"]], found["text"]
-    if record.forms and word in ("shapes", "assumed"):
-        records[name] = _in_form(record, **{word: fact})
-    elif word == "shapes":
-        records[name] = replace(record, shapes=fact)
-    elif word == "accepts":
-        records[name] = replace(record, accepts=(*record.accepts, fact))
-    elif word == "stream":
-        records[name] = replace(record, stream=fact)
-    elif word == "assumed":
-        records[name] = replace(record, assumed=(*record.assumed, fact))
-    elif word == "converts":
-        records[name] = replace(record, converts=(*record.converts, fact))
-    elif word == "verified":
-        records[name] = replace(record, verified=tuple(fact.split("; ")))
+    name, said = found[1], found[2]
+    if word == "function":
+        records[name] = FunctionRecord(name, said)
+    elif name in records:
+        records[name] = _with_line(records[name], word, said)
+
+
+def _with_line(record: FunctionRecord, word: str, said: str) -> FunctionRecord:
+    """The record with what a line says of it, or of the form that the lines before are about."""
+    if record.forms and word in ("also", "shapes", "assumed"):
+        return _in_form(record, **{word: said})
+    changed: dict[str, Any] = {}
+    match word:
+        case "form":
+            changed["forms"] = (*record.forms, Form(said))
+        case "shapes" | "stream":
+            changed[word] = said
+        case "also" | "without" | "assumed" | "accepts" | "converts":
+            changed[word] = (*getattr(record, word), said)
+        case "verified":
+            changed[word] = tuple(said.split("; "))
+    return replace(record, **changed)
 
 
 def _in_form(record: FunctionRecord, shapes: str = "", also: str = "",

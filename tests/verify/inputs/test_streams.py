@@ -13,7 +13,7 @@ from tests.support.hand_edited import assert_all, edited, found
 LINE = '(x: "float64[:]"):\n    return x * 2.0 + 1.0'
 OUT = "out = cuda.device_array(x.shape, x.dtype, stream=stream)"
 TO = "d_x = _to_device(x, stream)"
-RETURN = "return _result(out, on_device, stream, shape)"
+RETURN = "return _result(out, on_device, stream, shape, plain=plain)"
 LAUNCH = "THREADS, stream](d_x, out)"
 
 #: on another stream than the given one
@@ -26,7 +26,7 @@ WRONG_STREAMS = {
     "a copy to the device on 0": [(TO, "d_x = _to_device(x, 0)")],
     "a copy to the device on none": [(TO, "d_x = x if on_device else cuda.to_device(x)")],
     "a copy to the host on another": [
-        (RETURN, "return _result(out, on_device, cuda.default_stream(), shape)")
+        (RETURN, "return _result(out, on_device, cuda.default_stream(), shape, plain=plain)")
     ],
     "a copy on the device on 0": [
         (TO, f"{TO}\n    own = cuda.device_array(x.shape, x.dtype, stream=stream)\n"
@@ -60,9 +60,9 @@ WRONG_STATE = {
     "the copy by its shape": [(TO, "d_x = KEPT.setdefault((x.shape, str(x.dtype)), "
                                    "_to_device(x, stream))")],
     "the result of an argument": [(RETURN, "return KEPT.setdefault(id(x), _result(out, on_device, "
-                                           "stream, shape))")],
+                                           "stream, shape, plain=plain))")],
     "the result of a shape": [(RETURN, "return KEPT.setdefault((x.shape, str(x.dtype)), "
-                                       "_result(out, on_device, stream, shape))")],
+                                       "_result(out, on_device, stream, shape, plain=plain))")],
     "a launch once": [("if x.shape[0] > 0:", "if x.shape[0] > 0 and KEPT.setdefault(x.shape, "
                                              "len(KEPT)) == len(KEPT) - 1:")],
     "a host array": [(RETURN, "host = KEPT.setdefault((x.shape, str(x.dtype)), np.zeros(x.shape, "
@@ -72,7 +72,8 @@ WRONG_STATE = {
     "the last result": [(RETURN, "last = KEPT.setdefault('last', [out])\n"
                                  "    if last[0].shape != out.shape or last[0].dtype != out.dtype:"
                                  "\n        last[0] = out\n"
-                                 "    return _result(last[0], on_device, stream, shape)")],
+                                 "    out = last[0]\n"
+                                 f"    {RETURN}")],
 }  # fmt: skip
 RIGHT_STATE = {
     "scratch that is not returned": [

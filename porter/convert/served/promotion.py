@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from porter import ir
-from porter.convert.exact import LARGEST, Exact, Uneven
+from porter.convert.served.exact import LARGEST, Exact, Uneven
 from porter.dtypes.conversions import Conversions, Integers
 from porter.dtypes.dtype import FLOAT64, WEAK_INT, DType
 from porter.inference.types import ParameterType

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
-from porter.convert.leading import led, with_leading_axes
-from porter.convert.numbers import python_results
 from porter.convert.passes import plan
+from porter.convert.served.leading import led, with_leading_axes
+from porter.convert.served.numbers import python_results
 from porter.diagnostics import Refusal
 from porter.inference.types import ParameterType
 from porter.ir.effects import defs_in

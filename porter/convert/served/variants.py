@@ -11,7 +11,7 @@ import libcst as cst
 
 from porter import ir
 from porter.codegen.module.variants import least_ranks
-from porter.convert.strides import Served
+from porter.convert.served.strides import Served
 from porter.inference.known import Shown
 from porter.inference.signature import shown_types
 from porter.inference.types import OMITTED, ParameterType, literal_of, parse_signature

@@ -23,6 +23,7 @@ def one(body: str, head: str = "def f(x):\n") -> str:
 CONVERTED: dict[str, str] = {
     "200 lines": one("".join(f"    x = x + {i}.0\n" for i in range(200)) + "    return x\n"),
     "each twice": one("    a = x\n" + "    a = a * a + x\n" * 60 + "    return a\n"),
+    "each squared": one("    a = x\n" + "    a = a * a\n" * 60 + "    return np.sqrt(a)\n"),
     "a sum of 300": one("    return x + " + " + ".join(f"{i}.0" for i in range(300)) + "\n"),
     "a sum of x": one("    return " + " + ".join(["x"] * 300) + "\n"),
     "150 calls": one("    return " + "np.sin(" * 150 + "x" + ")" * 150 + "\n"),

@@ -129,6 +129,8 @@ class Exact:
             case ir.Op(args=args) if e.dtype.kind == "i":
                 numbers = [n for n in map(self._number, args) if n is not None]
                 found = _operated(e, numbers) if len(numbers) == len(args) else None
+                if found is not None and (found.factor > LARGEST or found.power > 53):
+                    return None  # of 2 already it is not exact, and both grow and grow
                 if found is not None:
                     self._need(found, e.dtype)
                 return found

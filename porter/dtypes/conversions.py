@@ -15,8 +15,9 @@ WORDS = {
 _TEXT = re.compile(
     r"(?P<names>[^ ]+(?:, [^ ]+)*): (?:"
     r"(?P<kind>integers and bools|integers of 32 and 64 bits|int32 and int64)"
-    r"(?: as long as (?P<own>\d+) \* n\*\*(?P<power>\d+) fits, and (?P<factor>\d+) \* n\*\*\d+"
-    r" is exact)?(?P<floats> beside numbers that are floats)?"
+    r"(?P<exact> up to n where (?:(?P<own>\d+) \* )?n(?:\*\*(?P<power>\d+))? fits and"
+    r"(?P<other> (?:(?P<factor>\d+) \* )?n(?:\*\*\d+)?)? is exact)?"
+    r"(?P<floats> beside numbers that are floats)?"
     r"|(?P<mixed>float32 beside float64)) become float64(?: .*)?$"
 )
 
@@ -40,6 +41,12 @@ class Integers:
         """What the checks of the host function are told."""
         return (
             f"exact({self.own}, {self.factor}, {self.power})" if self.kind == "exact" else self.kind
+        )
+
+    def times(self, factor: int) -> str:
+        """`factor * n**power`, as people write it."""
+        return (f"{factor} * " if factor != 1 else "") + (
+            f"n**{self.power}" if self.power != 1 else "n"
         )
 
     @property
@@ -79,8 +86,8 @@ class Conversions:
             what = WORDS[self.integers.kind]
             if self.integers.kind == "exact":
                 i = self.integers
-                what += (f" as long as {i.own} * n**{i.power} fits,"
-                         f" and {i.factor} * n**{i.power} is exact")  # fmt: skip
+                exact = f" {i.times(i.factor)}" if i.factor != i.own else ""
+                what += f" up to n where {i.times(i.own)} fits and{exact} is exact"
             what += " beside numbers that are floats" if self.floats else ""
             found.append(f"{', '.join(self.names)}: {what} become float64 (a pass over the array)")
         found += [
@@ -104,6 +111,7 @@ class Conversions:
                 continue
             kind = next(k for k, text in WORDS.items() if text == found["kind"])
             names, floats = group, bool(found["floats"])
-            numbers = [int(found[k] or 1) for k in ("own", "factor", "power")]
+            same = "factor" if found["other"] else "own"
+            numbers = [int(found[k] or 1) for k in ("own", same, "power")]
             integers = Integers(kind, *numbers)
         return Conversions(names, integers, tuple(mixed), floats)

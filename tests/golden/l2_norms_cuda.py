@@ -5,7 +5,7 @@
 # porter: also l2_norms(float32[:, :])
 # porter: shapes l2_norms: vectors[n, m]
 # porter: assumed l2_norms: vectors is a 2-D array of float64
-# porter: converts l2_norms: vectors: int32 and int64 as long as 1 * n**2 fits, and 2147483648 * n**2 is exact become float64 (a pass over the array)
+# porter: converts l2_norms: vectors: int32 and int64 up to n where n**2 fits and 2147483648 * n**2 is exact become float64 (a pass over the array)
 # porter: verified l2_norms: simulator 24 cases; ptx sm_75 sm_80 sm_90
 # porter: output sha256:9ecccefffabd6d7d070d1d8cf8829918f7347ac7d6fdbc3fa4415e012526f536
 

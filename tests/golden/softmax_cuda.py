@@ -5,7 +5,7 @@
 # porter: also softmax(float32[:, :])
 # porter: shapes softmax: x[n, m]
 # porter: assumed softmax: x is a 2-D array of float64
-# porter: converts softmax: x: int32 and int64 as long as 2 * n**1 fits, and 2 * n**1 is exact become float64 (a pass over the array)
+# porter: converts softmax: x: int32 and int64 up to n where 2 * n fits and is exact become float64 (a pass over the array)
 # porter: verified softmax: simulator 24 cases; ptx sm_75 sm_80 sm_90
 # porter: output sha256:bdd62473873dfbe69249cf1e4e8c9ac3c8ed277b64d4280267322d48805d7382
 

@@ -1,0 +1,40 @@
+"""The lines of the header about conversions are read as they are written."""
+
+from __future__ import annotations
+
+import pytest
+
+from porter.dtypes.conversions import Conversions, Integers
+
+
+@pytest.mark.parametrize(
+    ("conversions", "said"),
+    [
+        (
+            Conversions(("x",), Integers("integers")),
+            "x: integers and bools become float64 (a pass over the array)",
+        ),
+        (
+            Conversions(("x", "y"), Integers("exact", 2, 2, 1)),
+            "x, y: int32 and int64 up to n where 2 * n fits and is exact become float64"
+            " (a pass over the array)",
+        ),
+        (
+            Conversions(("x",), Integers("exact", 1, 2**31, 2)),
+            "x: int32 and int64 up to n where n**2 fits and 2147483648 * n**2 is exact become"
+            " float64 (a pass over the array)",
+        ),
+        (
+            Conversions(("x",), Integers("exact", 3, 1, 1), floats=True),
+            "x: int32 and int64 up to n where 3 * n fits and n is exact beside numbers that are"
+            " floats become float64 (a pass over the array)",
+        ),
+        (
+            Conversions((), Integers("wide"), (("x", "y"),)),
+            "x, y: float32 beside float64 become float64 (a pass over each float32)",
+        ),
+    ],
+)
+def test_lines(conversions: Conversions, said: str) -> None:
+    assert conversions.lines() == (said,)
+    assert Conversions.parse([said]) == conversions

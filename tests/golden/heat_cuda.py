@@ -8,7 +8,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:f12c4f66beead2f0ea0d0ff1cf1d0338a4ee8877c93915eca2fd59ebec193eb5
+# porter: output sha256:8f5a5e8b7cbe18df2c50df10fed7e3c8e183496981b2443822c6d900614b3cb7
 
 """CUDA kernels for the NumPy functions of heat.py."""
 
@@ -148,12 +148,7 @@ def _integer(value, name, dtype=None):
     return value if isinstance(value, np.int64) else operator.index(value)
 
 
-def _number(
-    value,
-    name,
-    *arrays,
-
-):
+def _number(value, name, *arrays):
     """A number; TypeError for an array, or a number that would promote the arrays."""
     if np.ndim(value):
         cure = "convert with --signature for an array"

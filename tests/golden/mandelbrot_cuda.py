@@ -9,7 +9,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:741693eff2f4a4768ad0ebe6a683ee1a30bbfe121c9b38e17b30f853dc9df593
+# porter: output sha256:1265089286c07aaaf753b8fc9ecf6eae4d585e151c7625400c88a09f71195b9f
 
 """CUDA kernels for the NumPy functions of mandelbrot.py."""
 
@@ -117,11 +117,7 @@ def _refuse_wrapper(value, name):
         )
 
 
-def _one_dtype(
-    names,
-    *arrays,
-
-):
+def _one_dtype(names, *arrays):
     """Arrays that meet in arithmetic, of one dtype: converted where NumPy does it; or TypeError."""
     dtypes = {array.dtype for array in arrays}
     if len(dtypes) > 1:

@@ -14,7 +14,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:325f3797af711b47bfde4b2531ff47caa5f86d636d3be0f5f91f771eb95ece76
+# porter: output sha256:461fd3707032cd3a39f7df3f10554fc0d7e3f71be3e53c43a4e5155b0abd9a99
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -147,12 +147,7 @@ def _flat(array, shape):
     return np.broadcast_to(array, shape).reshape(-1)
 
 
-def _number(
-    value,
-    name,
-    *arrays,
-
-):
+def _number(value, name, *arrays):
     """A number; TypeError for an array, or a number that would promote the arrays."""
     if np.ndim(value):
         cure = "convert with --signature for an array"

@@ -278,7 +278,8 @@ def _parameters(params: cst.Parameters) -> tuple[list[Doc], bool]:
     parts += [_parameter(p) for p in params.kwonly_params]
     if params.star_kwarg is not None:
         parts.append(("**", _parameter(params.star_kwarg)))
-    ends = [*params.posonly_params, *params.params, *params.kwonly_params]
+    star = [params.star_arg] if isinstance(params.star_arg, cst.Param) else []
+    ends = [*params.posonly_params, *params.params, *star, *params.kwonly_params]
     last = params.star_kwarg or (ends[-1] if ends else None)
     return parts, last is not None and isinstance(last.comma, cst.Comma)
 

@@ -42,9 +42,9 @@ def verified(folder: Path, text: str) -> dict[str, FunctionEvidence]:
 
 def test_a_conversion_that_numpy_does_not_make(tmp_path: Path) -> None:
     text, _ = converted(tmp_path)
-    assert "x: integers of 32 and 64 bits become" in text and '64 from wide")' in text
+    assert "x: integers of 32 and 64 bits become" in text and '64", "wide")' in text
     wrong = text.replace("integers of 32 and 64 bits", "integers and bools")
-    wrong = wrong.replace('64 from wide")', '64 from integers")')
+    wrong = wrong.replace('64", "wide")', '64", "integers")')
     found = verified(tmp_path, wrong)
     assert found["shifted"].verified
     mismatch = found["root"].mismatch
@@ -65,5 +65,5 @@ def test_what_fails_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(converting, "conversions", all_of_them)
     text, notes = converted(tmp_path, SOURCE.replace("x * 0.5", "x * 2"), verify=True)
-    assert "converts" not in text.split("import")[0] and " from integers" not in text
+    assert "converts" not in text.split("import")[0] and '"integers")' not in text
     assert any(n.startswith("conversion to float64 is not supported: ") for n in notes)

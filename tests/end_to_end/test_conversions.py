@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from porter.config import Config
 from porter.convert.files import convert_file
 from porter.options import ConvertOptions
@@ -72,6 +74,7 @@ ACCEPTED = {"scaled": 10, "wave": 6, "norm": 5, "softened": 6, "inverse": 6, "hy
             "product": 3, "larger": 60, "angle": 3, "more": 3}  # fmt: skip
 
 
+@pytest.mark.long
 def test_mixtures_are_equal_or_refused(tmp_path: Path) -> None:
     source = tmp_path / "mixed.py"
     source.write_text(SOURCE)

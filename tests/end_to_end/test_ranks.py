@@ -43,7 +43,7 @@ def refused(found: list[dict[str, Any]]) -> list[str]:
     return [f"{f['key']} {w}" for f in found for w in f["refused"]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_functions_of_the_last_axes_take_any_rank() -> None:
     found = judged("leading_axes:")
     assert {f["function"] for f in found} >= {"norm_last", "angle_between", "bounds", "weighted"}
@@ -52,7 +52,15 @@ def test_functions_of_the_last_axes_take_any_rank() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", ["examples/", "layers:", "row_reductions:", "widening:"])
+@pytest.mark.parametrize(
+    "part",
+    [
+        "examples/",
+        pytest.param("layers:", marks=pytest.mark.long),
+        pytest.param("row_reductions:", marks=pytest.mark.long),
+        "widening:",
+    ],
+)
 def test_no_call_of_another_rank_is_wrong(part: str) -> None:
     found = judged(part)
     assert found

@@ -107,11 +107,7 @@ def _fresh(call: Call, out: Array, result: Operand, where: Array | bool) -> Arra
     shapes = [out.shape, chosen.shape, *([condition.shape] if condition else [])]
     shape = broadcast_shape(call.b, shapes, f"`{call.name}`")
     if len(shape) != out.ndim or (condition and condition.dtype.kind != "b"):
-        raise call.refuse(
-            "PRT905",
-            f"`out=` of `{call.name}` has a different shape than the result",
-            "allocate `out` with the shape of the result",
-        )
+        raise _other_shape(call)
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
         value = cast(chosen.at(aligned(chosen.shape, idx)), out.dtype)
@@ -122,6 +118,14 @@ def _fresh(call: Call, out: Array, result: Operand, where: Array | bool) -> Arra
     return Array(out.shape, out.dtype, at)
 
 
+def _other_shape(call: Call) -> Exception:
+    return call.refuse(
+        "PRT905",
+        f"`out=` of `{call.name}` has a different shape than the result",
+        "allocate `out` with the shape of the result",
+    )
+
+
 def _store_where(call: Call, out: Array, result: Array, where: Array) -> None:
     if where.dtype.kind != "b" or out.mask is not None or result.mask is not None:
         raise call.refuse(
@@ -129,7 +133,9 @@ def _store_where(call: Call, out: Array, result: Array, where: Array) -> None:
             f"`where` of `{call.name}` must be a boolean array",
             "pass a comparison, such as `x > 0`",
         )
-    broadcast_shape(call.b, [out.shape, result.shape, where.shape], f"`{call.name}`")
+    shape = broadcast_shape(call.b, [out.shape, result.shape, where.shape], f"`{call.name}`")
+    if len(shape) != out.ndim:
+        raise _other_shape(call)
 
     def mask(idx: Sequence[Poly]) -> ir.Expr:
         return truth(where.at(aligned(where.shape, idx)))

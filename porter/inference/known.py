@@ -5,6 +5,8 @@ They come before what the use of a parameter suggests.  Where they do not conver
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -87,7 +89,8 @@ def _read(module: SourceModule) -> Found:
     names = {f.name for f in module.functions if "." not in f.name}
     callers = callers_of(module.path)
     dotted = _dotted(module.path)
-    called = {n for n in names if module.whole.count(f"{n}(") > 1}
+    written = Counter(re.findall(r"(\w+)\(", module.whole))  # a definition is written so too
+    called = {n for n in names if written[n] > 1}
     found = own_calls(module.whole, module.path, dotted, called) if called else Found()
     for caller in callers:
         wanted = {n for n in names if f"{n}(".encode() in caller.data}

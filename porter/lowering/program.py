@@ -228,7 +228,7 @@ def _finish(
         checks=_checks(b, poly),
         docstring=function.node.get_docstring(clean=False),
         assumed=tuple(b.host.assumed),
-        around=frozenset(f.node.name.value for f in function.module.functions),
+        around=function.module.names,
         constants=dict(b.host.constants),
         origin=ir.Origin(function.span, f"def {function.name}"),
         imports=tuple(sorted(b.host.imports)),

@@ -108,6 +108,11 @@ class SourceModule:
         """The functions by name."""
         return {f.name: f for f in self.functions}
 
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The names of the functions and methods, without those of their classes."""
+        return frozenset(f.node.name.value for f in self.functions)
+
     def _find(self, body: object, prefix: str) -> Iterator[FunctionSource]:
         for node in body if isinstance(body, (list, tuple)) else ():
             if isinstance(node, cst.FunctionDef) and not _is_overload(node):

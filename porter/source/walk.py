@@ -22,6 +22,12 @@ def _parts(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if not f.name.startswith(_LAYOUT))
 
 
+@cache
+def _is_node(kind: type) -> bool:
+    """Whether values of a type are nodes (`isinstance` of an abstract class is slower)."""
+    return issubclass(kind, cst.CSTNode)
+
+
 def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The nodes right below a node, in source order, layout left out."""
     below: list[cst.CSTNode] = []
@@ -29,7 +35,7 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
         value = getattr(node, name)
         if isinstance(value, (list, tuple)):
             below += value
-        elif isinstance(value, cst.CSTNode):
+        elif _is_node(value.__class__):
             below.append(value)
     return below
 

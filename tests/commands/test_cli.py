@@ -230,16 +230,24 @@ def test_standard_input_has_the_name_it_is_given() -> None:
     assert done.stdout.startswith("named.py:6:5: PRT301 ")
 
 
-@pytest.mark.slow
-def test_twenty_thousand_lines_end_well(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("few", "many"), [(400, 1600), pytest.param(850, 3400, marks=pytest.mark.long)]
+)
+def test_the_time_of_a_long_file_grows_with_its_lines(few: int, many: int, tmp_path: Path) -> None:
     body = (
         "def f{0}(rows):\n    for row in rows:\n        print(row.name)\n    return len(rows)\n\n\n"
     )
-    file = tmp_path / "long.py"
-    file.write_text("import numpy as np\n\n\n" + "".join(body.format(n) for n in range(3400)))
-    start = time.process_time()
-    assert run("analyze", str(file)) == 0
-    assert time.process_time() - start < 20
+
+    def seconds(functions: int) -> float:
+        file = tmp_path / f"long{functions}.py"
+        file.write_text("import numpy as np\n\n\n" + "".join(map(body.format, range(functions))))
+        start = time.process_time()
+        assert run("analyze", "--no-cache", str(file)) == 0
+        return time.process_time() - start
+
+    seconds(10)  # imports
+    # four times the lines take four times as long; sixteen times if something is quadratic
+    assert seconds(many) < 7 * seconds(few)
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="reads Linux's /proc")

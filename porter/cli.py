@@ -186,7 +186,9 @@ def convert(
     ] = p.Backend.numba,
     library: Annotated[
         p.Library | None,
-        typer.Option("--library", help="Library for linear algebra, FFTs and sorts on the device."),
+        typer.Option(
+            "--library", help="Library for products, linear algebra, FFTs and sorts on the device."
+        ),
     ] = None,
     timeout: p.ConvertTimeout = None,
     refuse_host: p.RefuseHost = False,

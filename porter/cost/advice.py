@@ -36,7 +36,7 @@ def cost_of(plan: Plan, traced: TracedFunction | None, machine: Machine) -> Cost
         f"moves {_leading(moved)} bytes, {_leading(counts['operations'])} operations, "
         f"{_leading(counts['launches'])} launch{'' if counts['launches'].constant == 1 else 'es'}"
     )
-    run = None if traced is None else _run(plan, work, traced, machine)
+    run = None if traced is None or work.library else _run(plan, work, traced, machine)
     small = too_small(work, machine) if run is None else ""
     return Cost({name: str(p) for name, p in counts.items()}, brief, run, small)
 
@@ -52,7 +52,7 @@ def too_small(work: Work, machine: Machine) -> str:
     """
     names = _sizes(work)
     little = little_work(work)
-    if little or UNKNOWN in names:
+    if little or work.library or UNKNOWN in names:
         return little
     length = next((2**p for p in range(_LONGEST) if _pays(work, names, 2**p, machine)), None)
     if length is None:
@@ -64,6 +64,8 @@ def too_small(work: Work, machine: Machine) -> str:
 
 def little_work(work: Work) -> str:
     """What is too little for a GPU whatever the sizes: one thread, or a fixed amount of work."""
+    if work.library:
+        return ""
     operations = work.per_launch("ops32") + work.per_launch("ops64")
     serial = [k for _, k in work.kernels if _on_one_thread(k)]
     if serial:

@@ -31,13 +31,15 @@ class Work:
     """Everything that one call does; amounts depend on the sizes of the arguments.
 
     `to_device` and `to_host` are bytes, `copies` counts transfers, read-backs among them;
-    each kernel comes with how often the host launches it.
+    each kernel comes with how often the host launches it.  With `library`, CuPy does some of the
+    work, which is not counted.
     """
 
     to_device: tuple[Amount, ...] = ()
     to_host: tuple[Amount, ...] = ()
     copies: tuple[Amount, ...] = ()
     kernels: tuple[tuple[tuple[Poly, ...], KernelWork], ...] = ()
+    library: bool = False
 
     def __add__(self, other: Work) -> Work:
         return Work(
@@ -45,6 +47,7 @@ class Work:
             self.to_host + other.to_host,
             self.copies + other.copies,
             self.kernels + other.kernels,
+            self.library or other.library,
         )
 
     @property
@@ -142,7 +145,9 @@ class _Counter:
         return Work(to_host=tuple(back), copies=(Amount(len(back)),) if back else ())
 
     def _host(self, item: ir.Host, scope: Scope) -> Work:
-        """A statement of the host: arrays go there and come from there."""
+        """A statement of the host: arrays go there and come from there, if CuPy does not run it."""
+        if item.on_device:
+            return Work(library=True) + self._read_back(item, scope)
         known = self.plan.buffers
         # an argument that nothing is stored into is there as it came
         there = {p.name for p in self.plan.parameters} - self.written

@@ -11,10 +11,14 @@ from dataclasses import dataclass
 
 from porter import ir
 from porter.dtypes.dtype import COMPLEX128, FLOAT64, DType
+from porter.ir.walk import free_names
+from porter.lowering.arrays.calculus import Operand
+from porter.lowering.evaluation import Evaluator
 from porter.lowering.functions.registry import Call
+from porter.lowering.state.builder import Builder
 from porter.numpy_functions import known
 from porter.resolve.values import Array
-from porter.sizes.polynomial import Poly
+from porter.sizes.polynomial import Poly, sym
 
 
 @dataclass(frozen=True)
@@ -53,38 +57,93 @@ def library_call(
             f"`{shown}` would stay on the host but is in code that may not run",
             "move the call to a separate statement",
         )
-    inputs = []
-    for k, array in enumerate(arrays):
+    for array in arrays:
         if array.mask is not None:
             raise call.refuse("PRT906", f"`{shown}` of a selection by a mask is not supported")
-        if array.view is None or not array.is_buffer:
-            array = b.define("operand", Array(array.shape, array.dtype, array.at))
+    if not on_device:
+        b.host.note_fallback(
+            f"`{shown}` runs on the host, with copies of its arrays there and back"
+        )
+    return _statement(b, text, arrays, results, scalars, on_device)
+
+
+def product(ev: Evaluator, text: str, arrays: Sequence[Array], made: Operand) -> Operand:
+    """The product `text`, by CuPy where the user prefers it; elsewhere `made`, for a kernel.
+
+    `text` is as for `library_call`.  Kernels keep integers, which CuPy's libraries do not multiply,
+    sums to one number, which share a pass with others, and products of rows that the index of a
+    loop chooses.
+    """
+    b = ev.b
+    if ev.scope.options.library != "cupy" or b.scope.speculative or not isinstance(made, Array):
+        return made
+    chosen = any(a.mask is not None or _chosen_by_a_loop(b, a) for a in arrays)
+    if made.dtype.kind not in "fc" or chosen:
+        return made
+    result = Result("product", made.shape, made.dtype)
+    return _statement(b, text, arrays, [result], on_device=True)[0]
+
+
+def _probe(array: Array) -> list[Poly]:
+    return [sym(f"?{d}", True) for d in range(array.ndim)]
+
+
+def _chosen_by_a_loop(b: Builder, array: Array) -> bool:
+    return not b.scope.indices.isdisjoint(free_names(array.at(_probe(array))))
+
+
+def _statement(
+    b: Builder,
+    text: str,
+    arrays: Sequence[Array],
+    results: Sequence[Result],
+    scalars: Sequence[ir.Expr] = (),
+    on_device: bool = False,
+) -> list[Array]:
+    inputs, read = [], []
+    for k, array in enumerate(arrays):
+        order = _order(b, array)
+        if order is None:
+            array, order = b.define("operand", Array(array.shape, array.dtype, array.at)), ""
         assert array.view is not None
         inputs.append((f"host_array_{k}_", array.view.buffer))
+        read.append(f"host_array_{k}_{order}")
     made = [
         b.out.add(ir.Buffer(b.out.fresh(r.name), tuple(map(b.sizes.resolve, r.shape)), r.dtype))
         for r in results
     ]
-    names = tuple(m.name for m in made)
     values = tuple((f"host_value_{k}_", e) for k, e in enumerate(scalars))
-    text = text.format(*(placeholder for placeholder, _ in (*inputs, *values)))
     b.out.emit(
         ir.Host(
-            text,
+            text.format(*read, *(placeholder for placeholder, _ in values)),
             b.place.origin,
             values=values,
             arrays=tuple(inputs),
-            makes=names,
+            makes=tuple(m.name for m in made),
             on_device=on_device,
         )
     )
     if on_device:
         b.host.imports.add("import cupy as cp")
-    else:
-        b.host.note_fallback(
-            f"`{shown}` runs on the host, with copies of its arrays there and back"
-        )
     return [Array.of(m) for m in made]
+
+
+def _order(b: Builder, array: Array) -> str | None:
+    """How a library sees a whole buffer as this array without a copy: "" or a transpose."""
+    if array.view is None:
+        return None
+    probe = _probe(array)
+    index = list(array.view.index(probe))
+    shape = b.out.buffers[array.view.buffer].shape
+    if len(index) != len(probe) or set(index) != set(probe):
+        return None
+    if tuple(array.shape[probe.index(i)] for i in index) != shape:
+        return None
+    if index == probe:
+        return ""
+    if array.ndim == 2:
+        return ".T"
+    return f".transpose({', '.join(str(index.index(p)) for p in probe)})"
 
 
 def floating(call: Call, array: Array) -> DType:

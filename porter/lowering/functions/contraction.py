@@ -18,6 +18,7 @@ from porter.lowering.arrays.calculus import (
 from porter.lowering.arrays.rearrange import along, flat, raised, settled
 from porter.lowering.functions.registry import Call, function
 from porter.lowering.functions.ufuncs import strong
+from porter.lowering.library import product
 from porter.lowering.state.builder import Builder
 from porter.resolve.values import Array, Text, Value
 from porter.sizes.polynomial import Poly, maximum, sym
@@ -98,7 +99,10 @@ def _einsum(call: Call) -> Value:
     if len(arrays) == 1 and set(terms[0]) == set(right):
         return _rearranged(call.b, arrays[0], terms[0], right)
     parts = [(settled(call.b, a), tuple(t)) for a, t in zip(arrays, terms, strict=True)]
-    return contract(call.b, parts, right, "`einsum`")
+    made = contract(call.b, parts, right, "`einsum`")
+    if len(parts) != 2 or set(right) == set(left) - {","}:
+        return made
+    return product(call.ev, f"np.einsum({text!r}, {{0}}, {{1}})", [a for a, _ in parts], made)
 
 
 def _rearranged(b: Builder, array: Array, letters: str, output: str) -> Value:
@@ -132,7 +136,9 @@ def _tensordot(call: Call) -> Value:
         left, right = list(range(x.ndim - n, x.ndim)), list(range(n))
     left = [normal_axis(call.b, i, x.ndim, "`tensordot`") for i in left]
     right = [normal_axis(call.b, j, y.ndim, "`tensordot`") for j in right]
-    return as_array(paired(call.b, x, y, left, right, "`tensordot`"))
+    made = as_array(paired(call.b, x, y, left, right, "`tensordot`"))
+    shown = f"np.tensordot({{0}}, {{1}}, axes=({left}, {right}))"
+    return product(call.ev, shown, (x, y), made) if left else made
 
 
 def paired(
@@ -163,7 +169,8 @@ def _inner(call: Call) -> Value:
         given = (call.operand(n) for n in ("a", "b"))
         strong = [v if isinstance(v, Array) else cast(v, strengthen(v.dtype)) for v in given]
         return elementwise(call.b, "mul", *strong)
-    return paired(call.b, x, y, [x.ndim - 1], [y.ndim - 1], "`inner`")
+    made = paired(call.b, x, y, [x.ndim - 1], [y.ndim - 1], "`inner`")
+    return product(call.ev, "np.inner({0}, {1})", (x, y), made)
 
 
 @function("numpy.vdot", "a b")

@@ -22,13 +22,15 @@ from porter.lowering.arrays.calculus import (
 from porter.lowering.functions.contraction import paired
 from porter.lowering.functions.reductions import Fold, extreme_of
 from porter.lowering.functions.registry import Call, function
+from porter.lowering.library import product
 from porter.resolve.values import Array, Value
 from porter.sizes.polynomial import Poly, maximum, minimum
 
 
 @function("numpy.matmul", "x1 x2 out=None")
 def _matmul(call: Call) -> Value:
-    return matmul(call.b, call.array("x1"), call.array("x2"), "`matmul`")
+    x, y = call.array("x1"), call.array("x2")
+    return product(call.ev, "np.matmul({0}, {1})", (x, y), matmul(call.b, x, y, "`matmul`"))
 
 
 @function("numpy.linalg.multi_dot", "arrays out=None")
@@ -41,11 +43,13 @@ def _multi_dot(call: Call) -> Value:
             "`multi_dot` requires a tuple or list of arrays",
             "pass the arrays as a tuple or list",
         )
-    product, *rest = (as_array(call.ev.as_numeric(a, call.node)) for a in arrays)
+    found, *rest = (as_array(call.ev.as_numeric(a, call.node)) for a in arrays)
     for factor in rest:
-        product = as_array(matmul(call.b, call.b.define("product", product), factor,
-                                  "`multi_dot`"))  # fmt: skip
-    return product if product.ndim else product.at(())
+        if not found.is_buffer:
+            found = call.b.define("product", found)
+        made = matmul(call.b, found, factor, "`multi_dot`")
+        found = as_array(product(call.ev, "np.matmul({0}, {1})", (found, factor), made))
+    return found if found.ndim else found.at(())
 
 
 @function("numpy.linalg.matrix_power", "a n")
@@ -83,8 +87,10 @@ def _dot(call: Call) -> Value:
     if not (isinstance(x, Array) and isinstance(y, Array) and x.ndim and y.ndim):
         return elementwise(call.b, "mul", *(strong(v) for v in (x, y)))
     if x.ndim <= 2 and y.ndim <= 2:
-        return matmul(call.b, x, y, "`dot`")
-    return paired(call.b, x, y, [x.ndim - 1], [max(y.ndim - 2, 0)], "`dot`")
+        made = matmul(call.b, x, y, "`dot`")
+    else:
+        made = paired(call.b, x, y, [x.ndim - 1], [max(y.ndim - 2, 0)], "`dot`")
+    return product(call.ev, "np.dot({0}, {1})", (x, y), made)
 
 
 @function("numpy.trace", "a offset=0 axis1=0 axis2=1 dtype=None out=None")

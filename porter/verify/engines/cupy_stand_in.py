@@ -17,6 +17,17 @@ from numba import cuda
 #: what the evidence says of a verification with it
 SAID = "NumPy's functions stand in for CuPy's"
 
+_FUNCTIONS = (
+    "argsort",
+    "ascontiguousarray",
+    "dot",
+    "einsum",
+    "inner",
+    "matmul",
+    "sort",
+    "tensordot",
+)
+
 
 def needed(text: str) -> bool:
     """Whether a module's text imports CuPy."""
@@ -27,7 +38,7 @@ def install() -> None:
     """Let `import cupy` find NumPy's functions under CuPy's name."""
     module = types.ModuleType("cupy")
     module.__dict__.update(
-        {name: getattr(np, name) for name in ("sort", "argsort", "ascontiguousarray")},
+        {name: getattr(np, name) for name in _FUNCTIONS},
         linalg=np.linalg,
         fft=np.fft,
         asarray=_asarray,

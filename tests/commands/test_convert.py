@@ -221,7 +221,7 @@ def test_check_sees_an_edited_module_as_stale(shell: Shell) -> None:
 # -- proof ---------------------------------------------------------------------------------------
 
 
-def test_proof_is_in_the_header_and_in_the_report(shell: Shell) -> None:
+def test_evidence_is_in_the_header_and_in_the_report(shell: Shell) -> None:
     shell.write("good.py", GOOD)
     assert shell.convert("good.py", "-f", "double", verify=True) == 0
     header = parse((shell.folder / "good_cuda.py").read_text())
@@ -233,14 +233,14 @@ def test_proof_is_in_the_header_and_in_the_report(shell: Shell) -> None:
     assert shell.convert("good.py", "-f", "double", "--check") == 0
 
 
-def test_without_proof_the_header_claims_none(shell: Shell) -> None:
+def test_without_verification_the_header_claims_none(shell: Shell) -> None:
     shell.write("good.py", GOOD)
     assert shell.convert("good.py") == 0
     assert "# porter: verified" not in (shell.folder / "good_cuda.py").read_text()
     assert "not verified: --no-verify was given" in shell.out
 
 
-def test_kernels_that_fail_their_proof_are_not_written(shell: Shell) -> None:
+def test_kernels_that_fail_verification_are_not_written(shell: Shell) -> None:
     """A template that computes something else stands for a mistake of porter's own."""
     shell.write("good.py", GOOD)
     text = (ROOT / "templates" / "helpers_host.py.j2").read_text()
@@ -255,7 +255,7 @@ def test_kernels_that_fail_their_proof_are_not_written(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("given", "instead"), [("uint8", "int64"), ("int32", "int64"), ("complex64", "complex128")]
 )
-def test_a_failed_proof_names_a_numpy_number(shell: Shell, given: str, instead: str) -> None:
+def test_a_failed_verification_names_a_numpy_number(shell: Shell, given: str, instead: str) -> None:
     """The module's own is Python's, and so returned: that is no mistake to report."""
     shell.write("a.py", "def both(x, y):\n    return x, y * 2\n")
     types = "--signature={}, float64[:]"

@@ -197,7 +197,7 @@ def test_notebook(shell: Shell) -> None:
     assert signatures(shell, "study_cuda.py") == {"double": "float64[:]"}
 
 
-def test_notebook_is_proved_too(shell: Shell) -> None:
+def test_notebook_is_verified_too(shell: Shell) -> None:
     source = "import numpy as np\ndef double(x):\n    return 2.0 * np.exp(x)\n"
     cell = {"cell_type": "code", "source": source, "metadata": {}, "outputs": []}
     shell.write("study.ipynb", json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4}))

@@ -99,7 +99,7 @@ def test_an_inner_stage_is_printed_of_the_others(
     assert "PRT917" in shell.out + shell.err
 
 
-def test_a_proof_that_breaks_is_that_function_s(
+def test_verification_that_breaks_is_that_function_s(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from porter.verify.evidence import PASSED, Evidence, FunctionEvidence

@@ -243,7 +243,7 @@ def test_more_shared_memory_than_there_is() -> None:
     [p if n % 4 == 0 else pytest.param(p, marks=pytest.mark.long) for n, p in enumerate(MODULES)],
     ids=lambda p: p.stem,
 )
-def test_every_golden_module_is_proved(path: Path) -> None:
+def test_every_golden_module_is_verified(path: Path) -> None:
     for found in verify_module(path, on=("emulator",), cases=4, seconds=2.0):
         (evidence,) = found.evidence
         assert (evidence.on, evidence.status) == ("emulator", "passed"), found.to_json()
@@ -252,7 +252,7 @@ def test_every_golden_module_is_proved(path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_module_for_numba_cuda_mlir_is_proved(tmp_path: Path) -> None:
+def test_a_module_for_numba_cuda_mlir_is_verified(tmp_path: Path) -> None:
     """Its package, which has no simulator, need not be installed."""
     source = EXAMPLES / "softmax.py"
     shutil.copy(source, tmp_path)

@@ -23,7 +23,7 @@ def text_of(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["sums_of_itself", "products_of_itself", "from_the_largest"])
-def test_folds_of_a_thread_are_proved(name: str, tmp_path: Path) -> None:
+def test_folds_of_a_thread_are_verified(name: str, tmp_path: Path) -> None:
     module = converted(f"found:{name}", tmp_path)
     (function,) = verify_module(module, on=("simulator",))
     (evidence,) = function.evidence

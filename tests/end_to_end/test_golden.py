@@ -149,7 +149,7 @@ def test_kernels_use_the_users_names_and_no_builtin_is_hidden(path: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", MODULES, ids=named(MODULES))
-def test_golden_module_is_proved(path: Path) -> None:
+def test_golden_module_is_verified(path: Path) -> None:
     for function in verify_module(path):
         assert function.verified, function
         check(function)

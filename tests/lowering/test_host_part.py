@@ -77,7 +77,7 @@ def source(name: str, text: str = HEAT) -> tuple[object, Globals]:
         ("centred", "axis=0, shift=0.5"),
     ],
 )
-def test_methods_and_keywords_are_proved(tmp_path: Path, name: str, arguments: str) -> None:
+def test_methods_and_keywords_are_verified(tmp_path: Path, name: str, arguments: str) -> None:
     from porter.cli import main
 
     path = tmp_path / "heat.py"
@@ -152,7 +152,7 @@ def test_cupy_works_on_the_device_data() -> None:
     assert "_to_host(d_" not in text
 
 
-def test_proof_says_that_numpy_stood_in(tmp_path: Path) -> None:
+def test_evidence_says_that_numpy_stood_in(tmp_path: Path) -> None:
     from porter.cli import main
 
     path, out = tmp_path / "heat.py", tmp_path / "out.py"

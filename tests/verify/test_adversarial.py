@@ -180,7 +180,7 @@ def test_no_secrets_are_inherited(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     }  # fmt: skip
 
 
-def test_a_proof_that_cannot_finish_says_how_far_it_came(tmp_path: Path) -> None:
+def test_verification_that_cannot_finish_says_how_far_it_came(tmp_path: Path) -> None:
     # only NaN and infinities make this kernel loop: they come late
     new = "        while x[i] - x[i] != 0: pass\n" + KERNEL
     found, _ = attacked(tmp_path, KERNEL, new)

@@ -226,7 +226,7 @@ def test_no_usable_input(tmp_path: Path) -> None:
     assert mismatch is not None and "original raises ValueError" in mismatch.message
 
 
-def test_a_proof_without_a_launch_proves_nothing(tmp_path: Path) -> None:
+def test_evidence_without_a_launch_verifies_nothing(tmp_path: Path) -> None:
     # the edited host function computes with NumPy: right, but not the kernel
     old = "    if n:\n        inner = _to"
     new = (

@@ -96,7 +96,7 @@ def test_what_numpy_searches_is_sorted(generated: Path) -> None:
     assert found["detail"]["domain"] == "sorted(edges)"
 
 
-def test_a_function_that_refuses_longer_arrays_too_is_not_proved(generated: Path) -> None:
+def test_a_function_that_refuses_longer_arrays_too_is_not_verified(generated: Path) -> None:
     text = generated.read_text()
     check = re.compile(r'^    x = _array\(x, "x", 1, .*\)\n', re.MULTILINE)
     assert len(check.findall(text)) >= 2

@@ -110,7 +110,7 @@ def test_a_wrong_kernel_fails_with_a_smaller_input(tmp_path: Path) -> None:
     assert mismatch["command"].endswith(f"--on gpu --case {mismatch['case']}")
 
 
-def test_an_error_of_the_driver_ends_the_proof(tmp_path: Path) -> None:
+def test_an_error_of_the_driver_ends_verification(tmp_path: Path) -> None:
     path = edited(tmp_path, "gaussian", "gaussian_pdf_kernel", "lost_kernel")
     done = verify(str(path), "--output-format", "json")
     [gpu], mismatch = evidence(done)
@@ -131,7 +131,7 @@ def test_indices_out_of_range_are_not_tried(tmp_path: Path) -> None:
     assert all("IndexError" in reason for reason in gpu["detail"]["reasons"])
 
 
-def test_the_sanitizer_repeats_the_proof(tmp_path: Path) -> None:
+def test_the_sanitizer_repeats_verification(tmp_path: Path) -> None:
     path = sanitizer(tmp_path / "bin", CLEAN)
     done = verify("--sanitize", "tests/golden/gaussian_cuda.py", path=path)
     assert done.returncode == 0, done.stdout + done.stderr

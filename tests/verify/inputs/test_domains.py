@@ -167,7 +167,7 @@ def test_complex_numbers_have_no_order() -> None:
         narrowed(inputs, parameters, domain, "normal", rng)
 
 
-def test_a_proof_in_a_domain_says_so(tmp_path: Path) -> None:
+def test_verification_in_a_domain_says_so(tmp_path: Path) -> None:
     old, new = "T(-0.5) * z * z", "T(-0.5) * z * abs(z)"
     assert prove(copy(tmp_path, "maps", old, new), "density").failed
     source = tmp_path / "maps.py"

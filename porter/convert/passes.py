@@ -23,6 +23,7 @@ from porter.transforms.arrays.empty import drop_empty
 from porter.transforms.arrays.hoist_reductions import hoist_reductions
 from porter.transforms.arrays.materialise import materialise
 from porter.transforms.arrays.positions import simplify_positions, split_flat_domains
+from porter.transforms.arrays.rotation import rotate_arrays
 from porter.transforms.arrays.scalars import device_scalars
 from porter.transforms.fusion.dead_stores import drop_dead_stores
 from porter.transforms.fusion.fuse import fuse
@@ -80,6 +81,8 @@ PASSES = (
     # and only when nothing else is going to share the kernel are its arrays variables
     Pass("scalar replacement", replace_arrays),
     Pass("promote elements", promote_elements),
+    # each array has its last name now: those that iterations make take turns
+    Pass("rotate arrays", rotate_arrays),
     # last: two stages over one flat index could not be fused if just one of them were split
     Pass("split flat domains", split_flat_domains),
 )

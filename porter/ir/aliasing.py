@@ -3,8 +3,9 @@
 Two things make names meet.  A caller may give one array for two arguments that are alike.  And a
 statement may bind variables to arrays: `u, v = v, u` never makes two names meet; `u = new` does,
 until `new` is allocated again.  What names mean at a launch is found by running through the
-moves along every path, loops until nothing new comes of it; what they may mean at any time
-follows from the moves alone, so that lowering can ask before the statements are complete.
+moves along every path, loops until nothing new comes of it; a name that each iteration makes
+before it uses it means nothing until then.  What names may mean at any time follows from the
+moves alone, so that lowering can ask before the statements are complete.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from porter.ir.effects import makes
+from porter.ir.effects import exposed_arrays, makes, uses, uses_in
 from porter.ir.nodes import Bind, Buffer, For, If, Jump, Stage, Stmt, While, Write
 from porter.ir.walk import statements
 
@@ -93,8 +94,11 @@ class _Walk:
         self.certain: set[Pair] = set()
         self.left: set[State] = set()  # at `break` and `continue` of the innermost loop
 
-    def run(self, body: Sequence[Stmt], states: set[State]) -> set[State]:
-        """The states behind the statements, from those before them."""
+    def run(
+        self, body: Sequence[Stmt], states: set[State], later: AbstractSet[str] = frozenset()
+    ) -> set[State]:
+        """The states behind the statements, from those before them; `later` are names that are
+        used behind them or in another iteration."""
         for s in body:
             made = makes(s)
             states = {_moved(state, dict.fromkeys(made)) for state in states} if made else states
@@ -109,18 +113,24 @@ class _Walk:
                 case Jump():
                     self.left |= states
                 case For() | While():
-                    states = self.loop(s.body, states)
+                    others = later | uses_in([x for x in body if x is not s]).arrays
+                    states = self.loop(s.body, states, others | uses(s).arrays)
                 case If():
-                    states = self.run(s.body, states) | self.run(s.orelse, states)
+                    others = later | uses_in([x for x in body if x is not s]).arrays
+                    branches = (s.body, s.orelse)
+                    states = set().union(*(self.run(b, states, others) for b in branches))
         return states
 
-    def loop(self, body: Sequence[Stmt], states: set[State]) -> set[State]:
+    def loop(self, body: Sequence[Stmt], states: set[State], later: AbstractSet[str]) -> set[State]:
         """The states at the start of any iteration, which are those behind the loop, too."""
         outer, self.left = self.left, set()
+        made = {n for s in statements(tuple(body)) for n in makes(s)}
+        unused = dict.fromkeys(made - exposed_arrays(body) - later)
         new = states
         while new:
             known = states
-            states = states | self.run(body, new) | self.left
+            begun = {_moved(state, unused) for state in new}
+            states = states | self.run(body, begun, later) | self.left
             if len(states) > MOST_STATES:
                 states = {_joined(states)}
             new = states - known

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from porter.dtypes.dtype import INT64
 from porter.ir import nodes as ir
@@ -163,22 +164,36 @@ def _defs_in(stmt: ir.Stmt) -> Names:
 
 def exposed_scalars(body: Sequence[ir.Stmt]) -> set[str]:
     """The scalars whose value may come from before: read before they are surely assigned."""
-    found: set[str] = set()
-    _run(body, frozenset(), found)
-    return found
+    return _run(body, "scalars")[1]
+
+
+def exposed_arrays(body: Sequence[ir.Stmt]) -> set[str]:
+    """The arrays that may come from before: used before they are surely made or bound."""
+    return _run(body, "arrays")[1]
 
 
 def surely_assigned(body: Sequence[ir.Stmt]) -> frozenset[str]:
     """The variables that statements give a value whatever happens."""
-    return _run(body, frozenset(), set())
+    return _run(body, "scalars")[0]
 
 
-def _run(body: Sequence[ir.Stmt], assigned: frozenset[str], exposed: set[str]) -> frozenset[str]:
-    for s in body:
-        exposed |= uses(s).scalars - assigned
-        assigned |= defs(s).scalars
-        within = assigned | indices(s) if blocks(s) else assigned
-        inner = [_run(block, within, exposed) for block in blocks(s)]
-        if isinstance(s, ir.If):
-            assigned |= inner[0] & inner[1]
-    return assigned
+def _run(
+    body: Sequence[ir.Stmt], kind: Literal["arrays", "scalars"]
+) -> tuple[frozenset[str], set[str]]:
+    """The names that are surely given a value, and those that are needed before.
+
+    A store needs its array: that it gives elements another value makes no difference.
+    """
+    exposed: set[str] = set()
+
+    def run(body: Sequence[ir.Stmt], assigned: frozenset[str]) -> frozenset[str]:
+        for s in body:
+            exposed.update(getattr(uses(s), kind) - assigned)
+            assigned |= getattr(defs(s), kind)
+            within = assigned | indices(s) if blocks(s) else assigned
+            inner = [run(block, within) for block in blocks(s)]
+            if isinstance(s, ir.If):
+                assigned |= inner[0] & inner[1]
+        return assigned
+
+    return run(body, frozenset()), exposed

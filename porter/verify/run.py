@@ -109,6 +109,20 @@ def verify_module(
     return [_function(request, name, ran, compiled, stale, failed) for name in names]
 
 
+def checked_module(
+    path_of_generated: Path, functions: Sequence[str]
+) -> tuple[Path, str, Header, list[str], Path]:
+    """A module's path, text and header, the functions that are meant, and its source file.
+
+    Raises `UsageError` as `verify_module` does.
+    """
+    path = Path(path_of_generated).resolve()
+    text = _read(path)
+    header = _header(path, text)
+    names = _names(path, header, functions)
+    return path, text, header, names, Path(os.path.normpath(path.parent / header.source))
+
+
 def _run(
     job: Job,
     header: Header,

@@ -19,7 +19,7 @@ BANDS = [
         "many files, one module,\nfindings",
         "analysis rules numba_report convert config",
     ),
-    ("Engines", "modules are run\nand compared", "verify emulate ptx"),
+    ("Engines", "modules are run,\ncompared and counted", "bench verify emulate ptx"),
     ("Text", "plan to CUDA,\nfor a target", "codegen target cost"),
     ("Schedules", "loops to launches", "schedule"),
     ("Loops", "array program to loops", "transforms analyses"),

@@ -167,13 +167,13 @@ def build(
         sizes[name] = min(max(sizes[name], least), most)
     smallest = min((n for n in sizes.values() if n), default=4)
     arguments: list[Argument] = []
-    pointers = _pointers(parameters) if spec.below else set()
+    of_slices = pointers(parameters) if spec.below else set()
     for parameter in parameters:
-        if parameter.name in pointers:
+        if parameter.name in of_slices:
             value: Any = _below(parameter, sizes, rng)
         else:
             # beside pointers beyond their array, what is read there has to be in range
-            tame = replace(spec, ints="wrap") if pointers else spec
+            tame = replace(spec, ints="wrap") if of_slices else spec
             value = _value(parameter, tame, sizes, smallest, rng)
         layout = spec.layout if parameter.type.kind == "array" else "C"
         if layout == "broadcast" and value.ndim and len(value):
@@ -190,7 +190,7 @@ def build(
     return Inputs(tuple(arguments), form, sizes)
 
 
-def _pointers(parameters: list[Parameter]) -> set[str]:
+def pointers(parameters: list[Parameter]) -> set[str]:
     """Arrays of indices with a size of their own, beside others: bounds of slices, most likely."""
     arrays = [p for p in parameters if p.type.kind == "array" and p.dims]
     indices = [p for p in arrays if p.index and p.type.dtype.startswith("int")]

@@ -164,6 +164,22 @@ def _read(text: str) -> Iterator[tuple[Comment, str, Domain | str]]:
             yield comment, name, Domain(tuple(conditions), tuple(texts))
 
 
+def comments_of(text: str, word: str) -> Iterator[tuple[int, str, str]]:
+    """The comments `# porter: word ...`: line, function ('' where there is none), what is said."""
+    if "porter:" not in text.lower():
+        return
+    lines, functions = split_lines(text), list(_functions(newer.parse(text), ""))
+    for token in _tokens(text):
+        match = _COMMENT.search(token.string) if token.type == tokenize.COMMENT else None
+        if match is None or match["word"].lower() != word:
+            continue
+        try:
+            name = _owner(functions, lines, token.start[0])[0]
+        except _Malformed:
+            name = ""
+        yield token.start[0], name, match["text"].strip().removeprefix(":").strip()
+
+
 def _comments(text: str) -> Iterator[Comment]:
     for token in _tokens(text):
         if token.type == tokenize.COMMENT and (match := _COMMENT.search(token.string)):

@@ -1,0 +1,1 @@
+"""What the kernels of a module execute, counted; what that takes on a GPU, modelled."""

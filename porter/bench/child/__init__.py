@@ -1,0 +1,1 @@
+"""What runs in the child processes of `porter bench`: the user's code and the PTX machine."""

@@ -1,0 +1,228 @@
+"""A host function runs without a GPU and without its arrays: what it launches is recorded.
+
+Only the counting child imports this module.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba import cuda
+from numba.cuda.simulator.cudadrv import devicearray
+
+from porter.bench.child.virtual import Array, zeros
+from porter.verify.engines import simulator
+from porter.verify.engines.launches import argument_type
+
+#: launches of a kernel that are kept; beyond twice as many every second one is dropped
+KEPT = 8
+#: launches of a call that are recorded before it counts as endless
+MOST = 2_000_000
+#: bytes that a GPU has; more cannot be allocated
+MOST_BYTES = 256 << 30
+
+
+class TooLarge(Exception):
+    """The arrays of a call do not fit a GPU."""
+
+
+class Endless(Exception):
+    """A call launches kernels again and again."""
+
+
+@dataclass
+class Launch:
+    """One launch, with its place among those of its kernel."""
+
+    place: int
+    kernel: str
+    names: tuple[str, ...]
+    types: list[dict[str, Any]]
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    dynamic: int
+    args: tuple[Any, ...]
+
+    @property
+    def threads(self) -> int:
+        """Threads of all blocks."""
+        return math.prod(self.grid) * math.prod(self.block)
+
+    def alike(self, other: Launch) -> bool:
+        """Whether two launches differ in nothing that decides what is executed."""
+        return (
+            self.grid == other.grid
+            and self.block == other.block
+            and self.types == other.types
+            and len(self.args) == len(other.args)
+            and all(map(_same, self.args, other.args))
+        )
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return one.shape == other.shape and one.strides == other.strides
+    if isinstance(one, float | np.floating | complex | np.complexfloating):
+        return True
+    return type(one) is type(other) and bool(one == other)
+
+
+@dataclass
+class Series:
+    """The launches of one kernel: how many, how many threads in all, and some of them."""
+
+    count: int = 0
+    step: int = 1
+    alike: bool = True
+    kept: list[Launch] = field(default_factory=list)
+    last: Launch | None = None
+    #: threads of launches from each kept one to the next
+    threads: list[int] = field(default_factory=list)
+    largest: Launch | None = None
+
+    def add(self, launch: Launch) -> None:
+        """Note one launch."""
+        if self.kept and self.alike:
+            self.alike = launch.alike(self.kept[0])
+        if self.count % self.step == 0:
+            self.kept.append(launch)
+            self.threads.append(0)
+        self.threads[-1] += launch.threads
+        if self.largest is None or launch.threads > self.largest.threads:
+            self.largest = launch
+        self.count, self.last = self.count + 1, launch
+        if len(self.kept) > 2 * KEPT:
+            self.kept = self.kept[::2]
+            pairs = [*self.threads, 0]
+            self.threads = [sum(pairs[k : k + 2]) for k in range(0, len(self.threads), 2)]
+            self.step *= 2
+
+    def chosen(self) -> Iterator[tuple[Launch, float]]:
+        """Launches that stand for all, each with how many of its like there are."""
+        if self.alike:
+            yield self.kept[0], float(self.count)
+            return
+        for launch, threads in zip(self.kept, self.threads, strict=True):
+            yield launch, threads / launch.threads
+
+
+@dataclass
+class Recording:
+    """What one call does."""
+
+    series: dict[str, Series] = field(default_factory=dict)
+    launches: int = 0
+    allocations: int = 0
+    allocated: int = 0
+    read_backs: int = 0
+    #: copies to the host that may decide what is launched later
+    decisive: int = 0
+    pending: int = 0
+
+    def note(self, launch: Launch) -> None:
+        """Note a launch; raises `Endless`."""
+        self.launches += 1
+        if self.launches > MOST:
+            raise Endless
+        self.decisive, self.pending = self.decisive + self.pending, 0
+        self.series.setdefault(launch.kernel, Series()).add(launch)
+
+    def copied(self, array: Array) -> None:
+        """Note a copy to the host."""
+        self.read_backs += 1
+        if self.launches and array.size <= 1:
+            self.decisive += 1
+        elif self.launches:
+            self.pending += 1
+
+
+Run = Callable[[Launch], None]
+
+
+class Recorder:
+    """Stands where launches, allocations and copies are made; `run` executes launches if given."""
+
+    def __init__(self) -> None:
+        self.now: Recording | None = None
+        self.run: Run | None = None
+        self.host = devicearray.FakeCUDAArray.copy_to_host
+        simulator.install()
+        simulator.EMULATED.append(self._launch)
+        cuda.device_array = devicearray.device_array = self._device_array
+        cuda.to_device = devicearray.to_device = self._to_device
+        cuda.device_array_like = self._like
+        devicearray.FakeCUDAArray.copy_to_host = self._copying()
+
+    @contextmanager
+    def recording(self, run: Run | None) -> Iterator[Recording]:
+        """Record what is done meanwhile."""
+        self.now, self.run = Recording(), run
+        try:
+            yield self.now
+        finally:
+            self.now = self.run = None
+
+    def _launch(self, kernel: Any, args: tuple[Any, ...]) -> bool:
+        assert self.now is not None
+        code = kernel.fn.__code__
+        plain = tuple(getattr(a, "_ary", a) for a in args)
+        launch = Launch(
+            self.now.launches, kernel.fn.__name__, code.co_varnames[: code.co_argcount],
+            [argument_type(a) for a in args], _three(kernel.grid_dim), _three(kernel.block_dim),
+            kernel.dynshared_size, plain,
+        )  # fmt: skip
+        self.now.note(launch)
+        if self.run is not None:
+            self.run(launch)
+        return True
+
+    def _device_array(
+        self, shape: Any, dtype: Any = np.float64, strides: Any = None, order: str = "C",
+        stream: Any = 0,
+    ) -> Any:  # fmt: skip
+        assert self.now is not None
+        whole = tuple(map(int, shape)) if isinstance(shape, tuple | list) else (int(shape),)
+        kind = np.dtype(dtype)
+        self.now.allocations += 1
+        self.now.allocated += math.prod(whole) * kind.itemsize
+        if math.prod(whole) * kind.itemsize > MOST_BYTES:
+            raise TooLarge
+        return devicearray.FakeCUDAArray(zeros(whole, kind, order), stream=stream)
+
+    def _like(self, array: Any, stream: Any = 0) -> Any:
+        flags = array.flags
+        order = "F" if flags.f_contiguous and not flags.c_contiguous else "C"
+        return self._device_array(array.shape, array.dtype, None, order, stream)
+
+    def _to_device(self, array: Any, stream: Any = 0, copy: bool = True, to: Any = None) -> Any:
+        if to is not None:
+            np.copyto(to._ary, array)
+            return None
+        values = np.asarray(array)
+        if not (values.flags.c_contiguous or values.flags.f_contiguous):
+            values = np.array(values)
+        assert self.now is not None
+        self.now.allocations += 1
+        return devicearray.FakeCUDAArray(values, stream=stream)
+
+    def _copying(self) -> Callable[..., Any]:
+        plain = self.host
+
+        def copy_to_host(array: Any, ary: Any = None, stream: Any = 0) -> Any:
+            if self.now is not None:
+                self.now.copied(array._ary)
+            if ary is None and array._ary.nbytes > 1 << 24:
+                return zeros(array._ary.shape, array._ary.dtype)
+            return plain(array, ary, stream)
+
+        return copy_to_host
+
+
+def _three(dims: Any) -> tuple[int, int, int]:
+    x, y, z = (*(int(n) for n in dims), 1, 1, 1)[:3]
+    return x, y, z

@@ -22,6 +22,7 @@ from porter.commands.plain import PlainCommand, PlainGroup
 from porter.diagnostics import UsageError
 from porter.options import (
     AnalyzeOptions,
+    BenchOptions,
     ConvertOptions,
     DoctorOptions,
     TraceOptions,
@@ -39,7 +40,7 @@ app = typer.Typer(
 
 
 #: options, commands and values of the design that this version does not have
-LATER = ("--html", "--opt", "--pipeline", "--profile", "bench")
+LATER = ("--html", "--opt", "--pipeline", "--profile")
 LATER_TARGETS = ("cupy", "gufunc", "loops", "ufunc")
 
 
@@ -300,6 +301,49 @@ def verify(
         sanitize=sanitize,
         run_module=run_module,
         verbose=verbose,
+    )
+    raise typer.Exit(run(options))
+
+
+@app.command(cls=PlainCommand)
+def bench(
+    paths: Annotated[list[str], typer.Argument(metavar="MODULE", help="Generated modules.")],
+    functions: p.Functions = None,
+    sizes: Annotated[
+        str,
+        typer.Option("--size", metavar="SIZES", help='Sizes of the call, as "n=4096,m=512".'),
+    ] = "",
+    arch: Annotated[
+        str | None, typer.Option("--arch", metavar="sm_NN", help="Architecture to compile for.")
+    ] = None,
+    gpu: Annotated[
+        p.Gpu | None, typer.Option("--gpu", help="GPU whose time is modelled (h200).")
+    ] = None,
+    against: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--against",
+            metavar="LIST",
+            help="Also time numpy, numba here; cupy, jax, torch on GPUs.",
+        ),
+    ] = None,
+    output_format: Annotated[
+        p.BenchFormat, typer.Option("--output-format", help="How to print the counts.")
+    ] = p.BenchFormat.table,
+    run_module: p.RunModule = False,
+) -> None:
+    """Count what a module's kernels execute and model their time on a GPU."""
+    from porter.commands.bench import run
+
+    options = BenchOptions(
+        paths=tuple(paths),
+        functions=tuple(functions or ()),
+        sizes=sizes,
+        arch=arch,
+        gpu=gpu.value if gpu else None,
+        against=_codes(against),
+        output_format=output_format.value,
+        run_module=run_module,
     )
     raise typer.Exit(run(options))
 

@@ -150,6 +150,24 @@ class VerifyOptions:
 
 
 @dataclass(frozen=True)
+class BenchOptions:
+    """Arguments of `porter bench`; `sizes` is text such as `n=4096,m=512`, '' for none.
+
+    Without `arch`, kernels are compiled for `gpu`; without `gpu`, the first one of `arch` is
+    modelled.  `against` are what is timed beside the module; `output_format` is table, json or svg.
+    """
+
+    paths: tuple[str, ...]
+    functions: tuple[str, ...] = ()
+    sizes: str = ""
+    arch: str | None = None
+    gpu: str | None = None
+    against: tuple[str, ...] = ()
+    output_format: str = "table"
+    run_module: bool = False
+
+
+@dataclass(frozen=True)
 class TraceOptions:
     """Arguments of `porter trace`: the script with its own arguments; `timeout` in seconds.
 

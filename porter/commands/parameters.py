@@ -27,6 +27,24 @@ class AnalysisFormat(StrEnum):
     html = "html"
 
 
+class BenchFormat(StrEnum):
+    """How `bench` writes what it counted."""
+
+    table = "table"
+    json = "json"
+    svg = "svg"
+
+
+class Gpu(StrEnum):
+    """The GPUs that `bench` models."""
+
+    h200 = "h200"
+    h100 = "h100"
+    a100 = "a100"
+    rtx4090 = "rtx4090"
+    t4 = "t4"
+
+
 class Emit(StrEnum):
     """The inner stages that `convert --emit` prints."""
 

@@ -39,7 +39,7 @@ def run(options: VerifyOptions) -> int:
     unreadable = False
     for path in options.paths:
         try:
-            modules = _modules(path)
+            modules = modules_in(path)
         except UsageError as error:
             _complain(error)
             unreadable = True
@@ -79,7 +79,7 @@ def _check(options: VerifyOptions) -> None:
         raise UsageError("--seed must not be negative")
 
 
-def _modules(path: str) -> list[str]:
+def modules_in(path: str) -> list[str]:
     """The module itself or, for a folder, the files in it that porter wrote."""
     if not Path(path).is_dir():
         return [path]

@@ -29,7 +29,7 @@ def test_help_lists_exactly_the_commands(capsys: pytest.CaptureFixture[str]) -> 
     assert run("--help") == 0
     listed = capsys.readouterr().out.split("Commands:")[1].split("\n")
     names = [line.split()[0] for line in listed if line.strip()]
-    assert names == ["analyze", "convert", "verify", "trace", "explain", "rules", "doctor"]
+    assert names == ["analyze", "convert", "verify", "bench", "trace", "explain", "rules", "doctor"]
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +52,9 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["analyze", "a.py", "--nonsense"], "no such option: --nonsense"),
         (["analyze", "missing.py"], "missing.py: no such file or directory"),
         (["verify", "a.py", "--cases", "none"], "--cases"),
-        (["bench", "a.py"], "bench is not in this version"),
+        (["bench", "a.py", "--size", "n=many"], "`n=many` is not a size such as n=4096"),
+        (["bench", "a.py", "--arch", "sm_1"], "--arch sm_1 is unknown"),
+        (["bench", "a.py", "--gpu", "voodoo"], "--gpu"),
         (["frobnicate"], "no such command"),
         (["explain", "PRT399"], "no rule has the code PRT399"),
     ],

@@ -1,0 +1,88 @@
+"""`porter bench MODULE...`: what a module's kernels execute, and what that takes on a GPU."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from porter.bench.counting import Counting, counting, unknown_size
+from porter.bench.gpus import GPUS, Gpu
+from porter.bench.model import Modelled, modelled
+from porter.bench.records import FunctionCounts
+from porter.bench.sizes import parse_sizes
+from porter.commands.verify import modules_in
+from porter.diagnostics import UsageError
+from porter.options import BenchOptions
+from porter.output.bench import Row, lines, record
+from porter.output.color import wants_color
+from porter.output.records import to_json
+from porter.support.progress import Progress
+from porter.verify.compile import compilers
+from porter.verify.compile.occupancy import ARCHITECTURES
+
+FINE, FAILED = 0, 1
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What kernels are compiled for, and the GPU whose time is modelled."""
+
+    arch: str
+    gpu: Gpu
+
+
+@compilers.kept()
+def run(options: BenchOptions) -> int:
+    """Count every function of the modules and print what was found.
+
+    Returns 0 when all were counted, 1 otherwise.  Raises `UsageError` for arguments that cannot be
+    served.
+    """
+    if options.against or options.output_format == "svg":
+        raise UsageError("--against and --output-format svg are not in this version of porter")
+    target = _target(options)
+    sizes = parse_sizes(options.sizes, "--size")
+    modules = [module for path in options.paths for module in modules_in(path)]
+    found = [(module, _counted(module, options, sizes, target)) for module in modules]
+    names = frozenset(name for _, each in found for name in each.names)
+    for name in sizes:
+        if names and name not in names:
+            raise UsageError(f"--size: {unknown_size(name, names)}")
+    rows = [(module, [_row(f, target) for f in each.functions]) for module, each in found]
+    _print(rows, options)
+    return FAILED if any(row.modelled is None for _, each in rows for row in each) else FINE
+
+
+def _target(options: BenchOptions) -> _Target:
+    if options.arch is not None and options.arch not in ARCHITECTURES:
+        known = ", ".join(ARCHITECTURES)
+        raise UsageError(f"--arch {options.arch} is unknown (porter knows {known})")
+    alike = [gpu for gpu in GPUS.values() if gpu.arch == options.arch]
+    gpu = GPUS[options.gpu] if options.gpu else next(iter(alike), GPUS["h200"])
+    return _Target(options.arch or gpu.arch, gpu)
+
+
+def _counted(path: str, options: BenchOptions, sizes: dict[str, int], target: _Target) -> Counting:
+    with Progress(f"counting {path}"):
+        return counting(
+            Path(path), functions=options.functions, sizes=sizes, arch=target.arch,
+            run_module=options.run_module,
+        )  # fmt: skip
+
+
+def _row(counts: FunctionCounts, target: _Target) -> Row:
+    times: Modelled | None = None
+    if not counts.reason:
+        times = modelled(counts, target.gpu, target.arch)
+    return Row(counts, target.arch, times)
+
+
+def _print(rows: list[tuple[str, list[Row]]], options: BenchOptions) -> None:
+    if options.output_format == "json":
+        data = [{"path": path, "functions": [record(r) for r in each]} for path, each in rows]
+        print(to_json({"modules": data}), end="")
+        return
+    color = wants_color(sys.stdout)
+    for path, each in rows:
+        print(*lines(path, each, color), sep="\n")

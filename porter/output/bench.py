@@ -1,0 +1,159 @@
+"""The counts and the modelled times of `porter bench`, as a table and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from porter.bench.model import KernelTime, Modelled
+from porter.bench.records import FunctionCounts, KernelCounts
+from porter.output.color import paint
+from porter.output.wrapping import wrapped
+
+_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+_HEAD = (
+    "kernel", "launches", "blocks", "instr./element", "sectors/ideal", "occupancy", "waves", "time",
+    "bound by",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Row:
+    """One function: its counts, the architecture, and times unless nothing was counted."""
+
+    counts: FunctionCounts
+    arch: str
+    modelled: Modelled | None
+
+
+def record(row: Row) -> dict[str, Any]:
+    """The function's keys in JSON."""
+    return row.counts.to_json(row.arch) | {
+        "modelled": None if row.modelled is None else _times(row.modelled),
+        "measured": None,
+    }
+
+
+def _times(times: Modelled) -> dict[str, Any]:
+    return {
+        "gpu": times.gpu.name,
+        "ms": _rounded(times.ms),
+        "cupy_ms": None if times.cupy_ms is None else _rounded(times.cupy_ms),
+        "least_ms": _rounded(times.least_ms),
+        "bound_by": times.bound_by,
+        "arch": times.arch,
+        "kernels": [
+            {
+                "name": k.name, "ms": _rounded(k.ms), "bound_by": k.bound_by,
+                "waves": round(k.waves, 3),
+            }
+            for k in times.kernels
+        ],
+    }  # fmt: skip
+
+
+def _rounded(ms: float) -> float:
+    return float(f"{ms:.4g}")
+
+
+def lines(path: str, rows: Sequence[Row], color: bool) -> Iterator[str]:
+    """The table of a module."""
+    yield paint(path, "bold", color)
+    for row in rows:
+        counts = row.counts
+        size = ", ".join(f"{name}={n:,}" for name, n in counts.size.items())
+        yield f"  {counts.name}({counts.types})" + (f"  {size}" if size else "")
+        if row.modelled is None:
+            yield from _indented(f"{paint('not counted', 'error', color)}: {counts.reason}")
+            continue
+        yield from (f"    {line}" for line in _table(counts.kernels, row.modelled, color))
+        yield from (f"    {line}" for line in _summary(row.counts, row.modelled, color))
+        for note in counts.notes:
+            yield from _indented(f"note: {note}")
+
+
+def _indented(line: str) -> Iterator[str]:
+    yield from (f"    {part}" for part in wrapped(line))
+
+
+def _table(kernels: Sequence[KernelCounts], times: Modelled, color: bool) -> Iterator[str]:
+    pairs = list(zip(kernels, times.kernels, strict=True))
+    cells = [_HEAD, *(_cells(k, t, times.arch) for k, t in pairs)]
+    widths = [max(len(row[n]) for row in cells) for n in range(len(_HEAD))]
+    for number, row in enumerate(cells):
+        rest = (f"{cell:>{width}}" for cell, width in zip(row[1:-1], widths[1:-1], strict=True))
+        yield "  ".join((f"{row[0]:<{widths[0]}}", *rest, row[-1]))
+        if number:
+            yield from (
+                paint(f"  {part}", "dim", color) for part in wrapped(_more(kernels[number - 1]))
+            )
+
+
+def _cells(kernel: KernelCounts, time: KernelTime, arch: str) -> tuple[str, ...]:
+    share = kernel.occupancy(arch)
+    ideal = kernel.sectors / kernel.ideal_sectors if kernel.ideal_sectors else 1.0
+    return (
+        kernel.name,
+        f"{kernel.launches:,}",
+        f"{kernel.blocks:,}",
+        f"{kernel.per_element:.4g}",
+        f"{ideal:.2f}",
+        "?" if share is None else f"{100 * share:.0f} %",
+        f"{time.waves:.2f}",
+        _ms(time.ms),
+        time.bound_by,
+    )
+
+
+def _more(kernel: KernelCounts) -> str:
+    """What the row of a kernel has no room for."""
+    said = [
+        f"{scaled(kernel.instructions)} instructions",
+        f"{scaled(kernel.f64)} of float64",
+        f"{scaled(kernel.divisions)} divisions of 64 bits",
+        f"{100 * kernel.active_lanes:.0f} % of lanes active",
+        f"{scaled(kernel.sectors)} sectors",
+        f"{scaled(kernel.bank_conflicts)} bank conflicts",
+        f"{scaled(kernel.barriers)} barriers",
+        f"{kernel.threads} threads a block",
+        f"{'?' if kernel.registers is None else kernel.registers} registers",
+        f"{'?' if kernel.spill_bytes is None else kernel.spill_bytes} bytes spilled",
+        f"{kernel.shared_bytes or 0} bytes shared",
+        *(["counted on sampled blocks"] if kernel.sampled else []),
+    ]
+    return ", ".join(said)
+
+
+def _summary(counts: FunctionCounts, times: Modelled, color: bool) -> Iterator[str]:
+    yield (
+        f"{_plural(counts.launches, 'launch', 'launches')}, "
+        f"{_plural(counts.allocations, 'allocation', 'allocations')}, "
+        f"{_plural(counts.read_backs, 'copy', 'copies')} to the host, "
+        f"{scaled(counts.bytes)}B moved, at least {scaled(counts.least_bytes)}B"
+    )
+    gpu = f"{times.gpu.title}, {times.arch}"
+    yield f"modelled on {gpu}: {_ms(times.ms)}, bound by {times.bound_by}"
+    yield f"  least possible: {_ms(times.least_ms)} ({times.ms / times.least_ms:.3g} times faster)"
+    if times.cupy_ms is not None:
+        ratio = times.cupy_ms / times.ms
+        said = f"{ratio:.3g} times slower than the kernels"
+        if ratio < 1:
+            said = paint(f"{1 / ratio:.3g} times FASTER than the kernels", "warning", color)
+        yield f"  operation by operation, as CuPy: {_ms(times.cupy_ms)} ({said})"
+
+
+def _plural(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
+
+
+def _ms(ms: float) -> str:
+    return f"{ms:.3g} ms" if ms >= 0.1 else f"{1e3 * ms:.3g} us"
+
+
+def scaled(number: float) -> str:
+    """A number with three digits and the letter of its thousands."""
+    for size, unit in _UNITS:
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number:.3g}"

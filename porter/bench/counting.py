@@ -78,8 +78,12 @@ def counting(
     arch: str = "sm_90",
     seconds: float = SECONDS,
     run_module: bool = False,
+    operations: bool = False,
 ) -> Counting:
-    """As `count`, with the names that sizes can have."""
+    """As `count`, with the names that sizes can have.
+
+    With `operations`, those of the original are counted too, which runs for that.
+    """
     place, text, header, names, source = checked_module(path, functions)
     if header.run_module and not run_module:
         raise UsageError(f"{place} was converted with --run-module: count it with --run-module")
@@ -92,7 +96,7 @@ def counting(
             str(module), str(place), names, _sizes(source, names, sizes or {}),
             _traced(source, names), arch, f"{folder}/texts",
             "mlir" if backend.endswith("mlir") else "numba", f"{folder}/reply.jsonl", seconds,
-            _PATIENCE * (1 + len(names)), run_module,
+            _PATIENCE * (1 + len(names)), run_module, operations,
         )  # fmt: skip
         begun = compiler(backend)
         try:
@@ -176,6 +180,7 @@ class _Run:
 
     def _counting(self, lines: list[dict[str, Any]], why: str) -> Counting:
         done = {line.pop("counted"): line for line in lines if "counted" in line}
+        operated = {line.pop("operated"): line for line in lines if "operated" in line}
         fatal = next((line["fatal"] for line in lines if "fatal" in line), "")
         names: set[str] = set()
         found = []
@@ -192,5 +197,8 @@ class _Run:
                 said = self.failures.get(name) or failed
                 found.append(FunctionCounts(name, reason=said, **plain))
             else:
-                found.append(function_counts({"name": name, **line}))
+                counts = function_counts({"name": name, **line})
+                if self.request.operations:
+                    counts = counts.operated(operated.get(name, {}))
+                found.append(counts)
         return Counting(found, frozenset(names))

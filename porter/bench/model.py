@@ -6,11 +6,10 @@ lanes, the latency of its longest warp, and its own cost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from porter.bench.gpus import DIVISION, IN_FLIGHT, ISSUE, L1_BYTES, LAUNCH, WAIT, Gpu
-from porter.bench.records import FunctionCounts, KernelCounts
+from porter.bench.records import FunctionCounts, KernelCounts, Step
 
 _SECTOR, _WARP = 32, 32
 
@@ -27,17 +26,6 @@ class KernelTime:
 
 
 @dataclass(frozen=True)
-class Step:
-    """One array operation of the original, as often as it runs: bytes, and products with sums."""
-
-    name: str
-    launches: float
-    bytes: float
-    products: float = 0.0
-    single: bool = False
-
-
-@dataclass(frozen=True)
 class Modelled:
     """A call on a GPU; `cupy_ms` is the original operation by operation, `None` where unknown."""
 
@@ -50,9 +38,7 @@ class Modelled:
     cupy_ms: float | None = None
 
 
-def modelled(
-    counts: FunctionCounts, gpu: Gpu, arch: str, steps: Sequence[Step] | None = None
-) -> Modelled:
+def modelled(counts: FunctionCounts, gpu: Gpu, arch: str) -> Modelled:
     """The times of a call whose kernels were compiled for `arch`."""
     kernels = tuple(kernel_time(k, gpu, arch) for k in counts.kernels)
     bounds: dict[str, float] = {}
@@ -65,7 +51,7 @@ def modelled(
         least_time(counts.least_bytes, gpu),
         max(bounds, key=lambda name: bounds[name], default="launches"),
         kernels,
-        None if steps is None else sum(step_time(s, gpu) for s in steps),
+        None if counts.steps is None else sum(step_time(s, gpu) for s in counts.steps),
     )
 
 

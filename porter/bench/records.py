@@ -102,10 +102,23 @@ class KernelCounts:
 
 
 @dataclass(frozen=True)
+class Step:
+    """One array operation of the original, as often as it runs: its bytes, and the products that
+    it sums, in single precision or not."""
+
+    name: str
+    launches: float
+    bytes: float
+    products: float = 0.0
+    single: bool = False
+
+
+@dataclass(frozen=True)
 class FunctionCounts:
     """A function in one call; without kernels `reason` says why nothing was counted.
 
     `size` has the extents and the integer arguments; `notes` say how the counts were made.
+    `steps` are the operations of the original, None where they were not counted.
     """
 
     name: str
@@ -118,15 +131,20 @@ class FunctionCounts:
     kernels: tuple[KernelCounts, ...] = ()
     notes: tuple[str, ...] = ()
     reason: str = ""
+    steps: tuple[Step, ...] | None = None
 
     @property
     def bytes(self) -> float:
         """What all launches touch of arrays."""
         return sum(k.bytes for k in self.kernels)
 
-    def failed(self, reason: str) -> FunctionCounts:
-        """The same function, of which nothing was counted."""
-        return replace(self, kernels=(), reason=reason)
+    def operated(self, line: Mapping[str, Any]) -> FunctionCounts:
+        """The same with the operations of the original, as a child wrote them."""
+        if "steps" not in line:
+            why = line.get("unknown", "its process ended")
+            return replace(self, notes=(*self.notes, f"operation by operation: unknown: {why}"))
+        notes = (*self.notes, line["note"]) if line["note"] else self.notes
+        return replace(self, notes=notes, steps=tuple(Step(**s) for s in line["steps"]))
 
     def to_json(self, arch: str) -> dict[str, Any]:
         """The keys of the contract, then what else is known."""
@@ -140,6 +158,9 @@ class FunctionCounts:
             "least_bytes": round(self.least_bytes),
             "kernels": [k.to_json(arch) for k in self.kernels],
             "types": self.types,
+            "operations": None
+            if self.steps is None
+            else sum(round(s.launches) for s in self.steps),
             "notes": list(self.notes),
             "reason": self.reason,
         }

@@ -14,6 +14,7 @@ class CountRequest:
     `sizes` are those given, by function; `traced` has `parameters`, `types` and `sizes` of the
     recorded calls that took most time.  `seconds` are those of a function, `limit` those of the
     child.  Compiled kernels are in the folder `texts`, their parameters laid out as `layout` says.
+    With `operations` the original is run on arrays that count.
     """
 
     module: str
@@ -28,3 +29,4 @@ class CountRequest:
     seconds: float
     limit: float
     run_module: bool = False
+    operations: bool = False

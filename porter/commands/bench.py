@@ -67,7 +67,7 @@ def _counted(path: str, options: BenchOptions, sizes: dict[str, int], target: _T
     with Progress(f"counting {path}"):
         return counting(
             Path(path), functions=options.functions, sizes=sizes, arch=target.arch,
-            run_module=options.run_module,
+            run_module=options.run_module, operations=True,
         )  # fmt: skip
 
 

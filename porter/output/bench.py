@@ -12,6 +12,8 @@ from porter.output.color import paint
 from porter.output.wrapping import wrapped
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+#: times that differ by less are alike
+_ALIKE = 0.97
 _HEAD = (
     "kernel", "launches", "blocks", "instr./element", "sectors/ideal", "occupancy", "waves", "time",
     "bound by",
@@ -134,13 +136,23 @@ def _summary(counts: FunctionCounts, times: Modelled, color: bool) -> Iterator[s
     )
     gpu = f"{times.gpu.title}, {times.arch}"
     yield f"modelled on {gpu}: {_ms(times.ms)}, bound by {times.bound_by}"
-    yield f"  least possible: {_ms(times.least_ms)} ({times.ms / times.least_ms:.3g} times faster)"
+    yield f"  least possible: {_ms(times.least_ms)}, {_ratio(times.least_ms, times.ms)}"
     if times.cupy_ms is not None:
-        ratio = times.cupy_ms / times.ms
-        said = f"{ratio:.3g} times slower than the kernels"
-        if ratio < 1:
-            said = paint(f"{1 / ratio:.3g} times FASTER than the kernels", "warning", color)
-        yield f"  operation by operation, as CuPy: {_ms(times.cupy_ms)} ({said})"
+        said = _ratio(times.cupy_ms, times.ms)
+        launches = _plural(round(sum(s.launches for s in counts.steps or ())), "launch", "launches")
+        if times.cupy_ms < _ALIKE * times.ms:
+            said = paint(said, "warning", color)
+        yield f"  operation by operation, as CuPy: {_ms(times.cupy_ms)}, {launches}, {said}"
+
+
+def _ratio(other: float, own: float) -> str:
+    """How another time compares with the kernels' own."""
+    ratio = other / own
+    if _ALIKE < ratio < 1 / _ALIKE:
+        return "as long as the kernels"
+    slower = ratio > 1
+    times = f"{ratio if slower else 1 / ratio:,.3g}"
+    return f"{times} times {'longer' if slower else 'shorter'} than the kernels"
 
 
 def _plural(number: int, one: str, many: str) -> str:

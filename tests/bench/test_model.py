@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from porter.bench.gpus import GPUS, LAUNCH
-from porter.bench.model import Step, kernel_time, modelled, step_time
-from porter.bench.records import FunctionCounts, KernelCounts
+from porter.bench.model import kernel_time, modelled, step_time
+from porter.bench.records import FunctionCounts, KernelCounts, Step
 from porter.verify.compile.occupancy import ARCHITECTURES
 
 H200 = GPUS["h200"]
@@ -70,7 +70,9 @@ def test_a_small_launch_costs_its_launch() -> None:
 def test_a_call_is_bound_by_what_binds_most_of_its_time() -> None:
     small = replace(PLAIN, name="small", blocks=1, bytes=24, sectors=3, warps=4, classes={})
     counts = FunctionCounts("f", kernels=(small, PLAIN), least_bytes=24 * N)
-    found = modelled(counts, H200, "sm_90", [Step("add", 1, 24 * N), Step("copy", 3, 0)])
+    assert modelled(counts, H200, "sm_90").cupy_ms is None
+    counts = replace(counts, steps=(Step("add", 1, 24 * N), Step("copy", 3, 0)))
+    found = modelled(counts, H200, "sm_90")
     assert found.bound_by == "memory"
     assert found.ms == pytest.approx(time(PLAIN)[0] + 1e-3 * LAUNCH)
     assert found.least_ms == pytest.approx(time(PLAIN)[0])

@@ -45,6 +45,11 @@ class Chosen(NamedTuple):
         """All sizes, those of extents first."""
         return {**self.numbers, **self.extents}
 
+    @property
+    def shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the arrays."""
+        return [_shape(p, self.extents) for p in self.parameters if p.type.kind == "array"]
+
     def of(self, extents: Mapping[str, int]) -> Chosen:
         """The same call with other extents; numbers that are extents follow."""
         numbers = {name: extents.get(name, n) for name, n in self.numbers.items()}

@@ -17,6 +17,7 @@ from typing import Any, TextIO
 
 from porter.bench.child.counted import Job
 from porter.bench.child.recording import Recorder
+from porter.bench.child.swap import Original
 from porter.bench.request import CountRequest
 from porter.codegen.module.header import parse
 from porter.verify import generated
@@ -90,6 +91,9 @@ def answer(session: Session, reply: TextIO, go_on: Iterator[str]) -> None:
                 wanted[name] = lacking
             else:
                 write(counted=name, names=job.names, **job.result())
+                if session.request.operations:
+                    original = Original(job.subject.original, session.source, job.arguments)
+                    write(operated=name, **original.steps(job.chosen))
                 del left[name]
         if wanted:
             write(wanted=wanted)

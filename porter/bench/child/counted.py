@@ -11,6 +11,7 @@ from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 
 from porter.bench.child.arguments import Arguments, Chosen
 from porter.bench.child.kernels import Argument, Counter, Failed, Uncompiled, least
+from porter.bench.child.limit import processor_limit
 from porter.bench.child.recording import Endless, Recorder, Recording, TooLarge
 from porter.bench.request import CountRequest
 from porter.bench.sizes import halved
@@ -45,15 +46,15 @@ class Job:
     def step(self) -> list[dict[str, Any]]:
         """Go on; gives the launches that have to be compiled first."""
         while True:
-            begun = time.monotonic()
+            begun = time.process_time()
             try:
-                with calls.time_limit(max(0.3, _SHARE * (self.seconds - self.spent))):
+                with processor_limit(max(0.3, _SHARE * (self.seconds - self.spent))):
                     self.found = self._counted()
                 return []
             except Uncompiled as lacking:
                 return self.counter.wanted(lacking.launches)
             except (calls.TooLong, TooLarge, Endless, MemoryError) as error:
-                self.spent += time.monotonic() - begun
+                self.spent += time.process_time() - begun
                 if not self._smaller():
                     self.found = {"failed": _why(error)}
                     return []
@@ -66,7 +67,7 @@ class Job:
         chosen, notes = self.chosen, list(self.arguments.notes)
         if chosen.sizes != self.wished.sizes:
             wished = ", ".join(f"{n}={s}" for n, s in self.wished.sizes.items())
-            notes.append(f"{wished} takes too long to count: smaller sizes were counted")
+            notes.append(f"{wished} is too large or too slow to count: smaller sizes were counted")
         return self.found | {"size": chosen.sizes, "types": chosen.types, "notes": notes}
 
     def _smaller(self) -> bool:

@@ -1,0 +1,118 @@
+"""What the original launches after an import swap, counted on arrays that count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from porter.bench.child.operations import TooManyElements, counted, counting
+
+N = 1000
+BYTES = 8 * N
+
+
+def count(function: Any, *args: Any) -> tuple[Any, dict[str, tuple[int, int]]]:
+    """The result, and launches and bytes by the operation's name."""
+    namespace: dict[str, Any] = {"np": np, "__builtins__": __builtins__}
+    made = type(function)(function.__code__, namespace, closure=function.__closure__)
+    with counted(namespace, __file__) as operations:
+        result = made(*(counting(a) for a in args))
+    assert namespace["np"] is np
+    found: dict[str, tuple[int, int]] = {}
+    for (name, _), total in operations.totals.items():
+        launches, size = found.get(name, (0, 0))
+        found[name] = int(launches + total.launches), int(size + total.bytes)
+    return result, found
+
+
+def test_each_ufunc_reads_its_arguments_and_writes_its_result() -> None:
+    x = np.arange(float(N))
+    result, found = count(lambda x: 2 * x + x, x)
+    np.testing.assert_array_equal(result, 3 * x)
+    assert found == {"multiply": (1, 2 * BYTES), "add": (1, 3 * BYTES)}
+
+
+def test_views_are_free_and_broadcasts_are_read_once() -> None:
+    x = np.arange(float(N))
+
+    def f(x):  # type: ignore[no-untyped-def]
+        rows = np.broadcast_to(x[1:-1].reshape(2, -1).T[::-1], (3, 499, 2))
+        return rows + np.expand_dims(x[:2], 0)
+
+    _, found = count(f, x)
+    assert found == {"add": (1, 998 * 8 + 16 + 3 * 998 * 8)}
+
+
+def test_reductions_and_what_cupy_has_in_one_kernel() -> None:
+    x = np.arange(float(N)).reshape(10, -1)
+    _, found = count(lambda x: (x.sum(axis=1), np.max(x), x.mean(), np.std(x, axis=0)), x)
+    assert found == {
+        "add.reduce": (1, BYTES + 80),
+        "maximum.reduce": (1, BYTES + 8),
+        "mean": (1, BYTES + 8),
+        "std": (3, 3 * (BYTES + 800)),
+    }
+
+
+def test_indices_and_masks_gather_and_scatter() -> None:
+    x, at = np.arange(float(N)), np.arange(10)
+
+    def f(x, at):  # type: ignore[no-untyped-def]
+        x[at] = 1.0
+        x[2:12] += x[at]
+        return x[x > 5]
+
+    _, found = count(f, x, at)
+    assert found["[]"][0] == 1 + 2 and found["[] ="][0] == 2
+    assert found["add"] == (1, 240) and found["greater"] == (1, BYTES + N)
+
+
+def test_a_value_that_python_needs_is_read_back() -> None:
+    def f(x):  # type: ignore[no-untyped-def]
+        while x.max() > 10:
+            x = x / 2
+        return float(x[0])
+
+    result, found = count(f, np.full(N, 100.0))
+    assert result == 6.25
+    assert found["read back"][0] == 6
+    assert found["maximum.reduce"][0] == 5 and found["divide"][0] == 4
+
+
+def test_arrays_that_the_function_makes_count_too() -> None:
+    def f(n):  # type: ignore[no-untyped-def]
+        out = np.zeros(n)
+        out[1:] = np.arange(n - 1)
+        return np.concatenate([out, np.zeros_like(out), np.empty_like(out)])
+
+    _, found = count(f, N)
+    assert found["zeros"] == (1, BYTES) and found["arange"][0] == 1
+    assert found["[] ="][0] == 1 and found["concatenate"] == (1, 6 * BYTES)
+    assert found["copyto"][0] == 1
+
+
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda a, b: a @ b,
+        lambda a, b: np.dot(a, b),
+        lambda a, b: a.dot(b),
+        lambda a, b: np.einsum("ij,jk->ik", a, b),
+        lambda a, b: np.tensordot(a, b, axes=1),
+    ],
+)
+def test_products_of_matrices_count_what_they_sum(product: Any) -> None:
+    a, b = np.ones((30, 40)), np.ones((40, 50))
+    namespace: dict[str, Any] = {"np": np}
+    with counted(namespace, __file__) as operations:
+        made = type(product)(product.__code__, namespace)
+        np.testing.assert_array_equal(made(counting(a), counting(b)), a @ b)
+    assert sum(t.products for t in operations.totals.values()) == pytest.approx(30 * 40 * 50)
+
+
+def test_results_that_are_too_large_are_not_computed() -> None:
+    x = np.zeros(1 << 13)
+    with pytest.raises(TooManyElements):
+        count(lambda x: x[:, None] - x[None, :], x)

@@ -34,9 +34,11 @@ MATH: dict[str, str] = {
 WHOLE = {"floor", "ceil", "trunc"}
 
 #: operations that are a device helper of the same name
-HELPERS = {"maximum", "minimum", "fmax", "fmin", "sign", "rint", "logaddexp", "heaviside"}
+HELPERS = {
+    "maximum", "minimum", "fmax", "fmin", "sign", "rint", "logaddexp", "heaviside", "rounded",
+}  # fmt: skip
 #: the constant of the operand's own type that a helper is given as its last argument
-EXTRA = {"sign": 1.0, "rint": 0.5, "logaddexp": 0.0, "heaviside": 1.0}
+EXTRA = {"sign": 1.0, "rint": 0.5, "logaddexp": 0.0, "heaviside": 1.0, "rounded": 0.0}
 
 
 #: how stores combine whose threads may meet in an element: each target spells these updates

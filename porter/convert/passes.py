@@ -24,6 +24,7 @@ from porter.transforms.arrays.hoist_reductions import hoist_reductions
 from porter.transforms.arrays.materialise import materialise
 from porter.transforms.arrays.positions import simplify_positions, split_flat_domains
 from porter.transforms.arrays.rotation import rotate_arrays
+from porter.transforms.arrays.rounded_products import round_products
 from porter.transforms.arrays.scalars import device_scalars
 from porter.transforms.fusion.dead_stores import drop_dead_stores
 from porter.transforms.fusion.fuse import fuse
@@ -85,6 +86,8 @@ PASSES = (
     Pass("rotate arrays", rotate_arrays),
     # last: two stages over one flat index could not be fused if just one of them were split
     Pass("split flat domains", split_flat_domains),
+    # behind all that inlines: which products are added to is seen in what the threads compute
+    Pass("round products", round_products),
 )
 
 

@@ -38,7 +38,7 @@ hypot hypot 2 real_float | copysign copysign 2 real_float | logaddexp logaddexp 
 deg2rad deg2rad 1 real_float | rad2deg rad2deg 1 real_float
 floor floor 1 whole | ceil ceil 1 whole | trunc trunc 1 whole | rint rint 1 real_float
 isnan isnan 1 test | isinf isinf 1 test | isfinite isfinite 1 test | signbit signbit 1 test
-heaviside heaviside 2 real_float
+heaviside heaviside 2 real_float | rounded positive 1 keep
 real real 1 part | imag imag 1 part | conj conjugate 1 keep
 erf erf 1 real_float | erfc erfc 1 real_float | gamma gamma 1 real_float
 lgamma lgamma 1 real_float

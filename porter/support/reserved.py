@@ -35,7 +35,7 @@ HELPERS = {
     "position", "edge_position", "reflect_position", "symmetric_position", "slice_bound",
     "quotient", "maximum", "minimum", "fmax", "fmin", "sign", "rint", "float_mod",
     "float_floordiv", "int_floordiv", "int_power", "natural", "left_shift", "right_shift",
-    "logaddexp", "heaviside",
+    "logaddexp", "heaviside", "rounded",
     *(f"{kind}_{op}" for kind in ("block", "scan")
       for op in ("sum", "prod", "max", "min", "any", "all")),
     "_on_device", "_array", "_weak", "_flat", "_expanded", "_widened", "_integer", "_number",

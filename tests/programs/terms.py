@@ -239,7 +239,9 @@ _JUMPS = {"floor", "ceil", "trunc", "rint", "sign", "floordiv", "mod", "fmod", "
           *COMPARE.values()}  # fmt: skip
 _REAL_OPS = {"maximum", "minimum", "fmax", "fmin", "sign", *COMPARE.values()} - {"eq", "ne"}
 _TABLE = {
-    op: info.arity for op, info in OPS.items() if numpy_functions.converted(f"numpy.{info.numpy}")
+    op: info.arity
+    for op, info in OPS.items()
+    if op != "rounded" and numpy_functions.converted(f"numpy.{info.numpy}")
 }
 UNARY = [op for op, arity in _TABLE.items() if arity == 1]
 FUNCTION2 = [op for op, arity in _TABLE.items()

@@ -50,9 +50,9 @@ class Cuda:
 
     @staticmethod
     def device_array(shape: Any, dtype: Any, stream: Any = 0) -> DeviceArray:
-        made = np.empty(shape, dtype).view(DeviceArray)
-        made.view(np.ndarray).view(np.uint8).fill(0xFF) if made.size else None
-        return made
+        made = np.empty(shape, dtype)
+        made.reshape(-1).view(np.uint8).fill(0xFF)
+        return made.view(DeviceArray)
 
 
 class Kernel:

@@ -41,7 +41,8 @@ _MATH_ALIASES = {
     "acosh": "arccosh", "atanh": "arctanh", "fabs": "abs", "radians": "deg2rad",
     "degrees": "rad2deg",
 }  # fmt: skip
-_NO_NUMPY = {"erf", "erfc", "gamma", "lgamma"}
+#: operations that no function of NumPy's stands for; `rounded` keeps a number as it is
+_NO_NUMPY = {"erf", "erfc", "gamma", "lgamma", "rounded"}
 
 
 def _math_row(name: str, op: str, arrays: bool = False) -> None:

@@ -25,6 +25,7 @@ from porter.lowering.arrays.calculus import (
 )
 from porter.lowering.arrays.compaction import fetched
 from porter.lowering.functions.registry import Call, function
+from porter.lowering.functions.spacing import evenly
 from porter.lowering.state.builder import Builder
 from porter.resolve.values import NONE, Array, Text, Value
 from porter.sizes.polynomial import Data, Poly, lengths, maximum, product, sym
@@ -223,7 +224,7 @@ def _spaced(first: ir.Expr, last: ir.Expr, count: Poly, dtype: DType) -> Array:
     step = operate("truediv", operate("sub", stop, start), cast(integer(count), dtype))
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
-        value = operate("add", operate("mul", cast(index_value(idx[0]), dtype), step), start)
+        value = evenly(idx[0], step, start, dtype)
         return choose(operate("eq", index_value(idx[0]), index_value(count)), stop, value)
 
     return Array((count + 1,), dtype, at)

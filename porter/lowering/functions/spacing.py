@@ -93,10 +93,20 @@ def _of_floats(call: Call, parts: Sequence[Operand], dtype: DType) -> Array:
     gap = operate("sub", cast(second, dtype), cast(start, dtype))
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
-        along = operate("mul", cast(index_value(idx[0]), dtype), gap)
-        return operate("add", cast(start, dtype), along)
+        return evenly(idx[0], gap, cast(start, dtype), dtype, first=True)
 
     return Array((length,), dtype, at)
+
+
+def evenly(k: Poly, step: ir.Expr, start: ir.Expr, dtype: DType, *, first: bool = False) -> ir.Expr:
+    """start + k * step with both roundings of NumPy: such numbers are the limits of bins.
+
+    `first` says that the start is written first.
+    """
+    along = operate("mul", cast(index_value(k), dtype), step)
+    if constant_of(start) != 0:
+        along = operate("rounded", along)
+    return operate("add", *((start, along) if first else (along, start)))
 
 
 @function("numpy.linspace", "start stop num=50 endpoint=True retstep=False dtype=None")
@@ -115,9 +125,7 @@ def _linspace(call: Call) -> Value:
 
     def at(idx: Sequence[Poly]) -> ir.Expr:
         i = idx[0]
-        value = operate(
-            "add", operate("mul", cast(index_value(i), dtype), step), cast(start, dtype)
-        )
+        value = evenly(i, step, cast(start, dtype), dtype)
         if closed:
             last = ir.Op("and", (
                 ir.Op("eq", (index_value(i), index_value(num - 1)), DType("bool")),

@@ -3,6 +3,7 @@
     python benchmarks/mutants.py --sample 200 --seed 1 --results FILE [--write docs/mutants.md]
     python benchmarks/mutants.py --only "guard dropped" --module matmul
     python benchmarks/mutants.py --kinds "threshold,stream" --sample 40   (or new, or old)
+    python benchmarks/mutants.py --sample 60 --on ptx      # one engine alone
     python benchmarks/mutants.py --unharmed 50 [--module matmul]
 
 Mutants are made of `tests/golden/*_cuda.py` and of what `porter convert` makes of
@@ -31,6 +32,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 from mutants_reviewed import equivalent
@@ -99,11 +101,17 @@ def sample(found: Iterable[Mutant], count: int, seed: int) -> list[Mutant]:
     return drawn[:count]
 
 
-def judge(path: Path, mutant: Mutant, *, long: bool = False, seed: int = 0) -> Verdict:
-    """Prove a mutant as the default `porter verify` does; what the simulator finds suffices."""
+def judge(
+    path: Path, mutant: Mutant, *, long: bool = False, seed: int = 0, only: str = ""
+) -> Verdict:
+    """Prove a mutant as the default `porter verify` does; what the simulator finds suffices.
+
+    `only` is one engine that is asked instead.
+    """
     started = time.perf_counter()
     caught, message, doubles = "", "", False
     kinds = ["simulator", "joined", "ptx", *(["emulator"] if long else [])]
+    kinds = [only] if only else kinds
     for kind in kinds:
         on = "emulator" if kind == "joined" else kind
         found = verify_module(
@@ -111,7 +119,7 @@ def judge(path: Path, mutant: Mutant, *, long: bool = False, seed: int = 0) -> V
             cases=LONG if long and kind == "emulator" else 24, joined=kind == "joined",
         )  # fmt: skip
         # what the default proof does by itself
-        if kind == "simulator" and not long and _emulated(mutant, found):
+        if kind == "simulator" and not long and not only and _emulated(mutant, found):
             kinds.append("emulator")
         failed = [(f, e) for f in found for e in f.evidence if e.status == FAILED]
         doubles |= any(e.detail.get("f64") for f in found for e in f.evidence)
@@ -146,7 +154,7 @@ def run(options: argparse.Namespace) -> list[Verdict]:
         new = [m for m in drawn if _is_open(verdicts.get(m.key), options)]
         print(f"{len(drawn)} mutants, {len(drawn) - len(new)} of them judged before", flush=True)
         with ThreadPoolExecutor(options.jobs) as pool:
-            judged = pool.map(lambda m: judge(places[m.module], m, long=options.long), new)
+            judged = pool.map(partial(_judged, places, options), new)
             for verdict in judged:
                 verdicts[verdict.key] = verdict
                 tell(verdict)
@@ -154,6 +162,10 @@ def run(options: argparse.Namespace) -> list[Verdict]:
                     with options.results.open("a") as file:
                         file.write(json.dumps(asdict(verdict)) + "\n")
     return [verdicts[m.key] for m in drawn]
+
+
+def _judged(places: dict[str, Path], options: argparse.Namespace, mutant: Mutant) -> Verdict:
+    return judge(places[mutant.module], mutant, long=options.long, only=options.on)
 
 
 def chosen_kinds(options: argparse.Namespace) -> set[str]:
@@ -260,6 +272,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--kinds", default="", help="several, or new, or old")
     parser.add_argument("--module", default="")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--on", default="", help="one engine alone, such as ptx")
     parser.add_argument("--long", action="store_true", help="with the emulator")
     parser.add_argument("--again", action="store_true", help="judge what was missed once more")
     parser.add_argument("--results", type=Path, help="verdicts, kept from run to run")

@@ -45,6 +45,31 @@ def test_threads_part_and_meet() -> None:
     assert out.tolist() == [steps(n) for n in range(200)]
 
 
+@pytest.mark.parametrize("count", [2, 3])
+def test_neighbouring_threads_access_several_arrays(count: int) -> None:
+    sources = [np.arange(96, dtype=np.int64) + 1000 * k for k in range(count)]
+    targets = [np.zeros(96, np.int64) for _ in range(count)]
+    sums = [np.zeros(96, np.int64) for _ in range(count)]
+    choose = "".join(
+        f"setp.eq.u32 %p0, %r0, {k}; @%p0 mov.u64 %d0, %a{k}; @%p0 mov.u64 %d1, %a{k + count};"
+        f"@%p0 mov.u64 %d2, %a{k + 2 * count};"
+        for k in range(count)
+    )
+    ran(
+        f"rem.u32 %r0, %i, {count};" + choose + """
+        mad.wide.u32 %d0, %i, 8, %d0; mad.wide.u32 %d1, %i, 8, %d1;
+        ld.global.u64 %d3, [%d0]; st.global.u64 [%d1], %d3;
+        atom.global.add.u64 %d4, [%d2], %d3; red.global.add.u64 [%d2+8], %d4;""",
+        96, *sources, *targets, *sums, block=48,
+    )  # fmt: skip
+    for k in range(count):
+        own = np.arange(96) % count == k
+        assert targets[k].tolist() == np.where(own, sources[k], 0).tolist()
+        chosen = sources[k][own]
+        before = np.cumsum(chosen) - chosen
+        assert sums[k][:2].tolist() == [chosen.sum(), before.sum()]
+
+
 def test_guards_and_branch_tables() -> None:
     x, out = np.arange(64) % 5, np.zeros(64, np.int64)
     ran(

@@ -150,11 +150,14 @@ class Wave:
         """An atomic at some addresses; what was there before."""
         addresses = self._all(base.view(np.int64) + offset, ix)
         memory, at = self._place(site, ix, addresses)
+        given = tuple(np.broadcast_to(v, addresses.shape) for v in values)
         if isinstance(memory, list):
-            if len(memory) > 1:
-                raise self._error(site, "addresses of several arrays at once", ix, addresses, 0)
-            _, memory, at = memory[0]
-        given = tuple(np.broadcast_to(v, at.shape) for v in values)
+            found = np.zeros(addresses.shape, site.dtype)
+            for chosen, part, places in memory:
+                own = tuple(v[chosen] for v in given)
+                old = update(part, places, site.function, own, site.wanted)
+                found[chosen] = 0 if old is None else old
+            return found
         old = update(memory, at, site.function, given, site.wanted)
         return np.zeros(1, site.dtype) if old is None else old
 
@@ -175,7 +178,8 @@ class Wave:
     def _place(self, site: Site, ix: Array | None, addresses: Array) -> Any:
         """Memory of a site's type and the elements at some addresses.
 
-        Where addresses lie in several regions: a list of which of them, memory and elements.
+        Where addresses lie in several regions: a list of which of them, memory and elements, and
+        None.
         """
         if (addresses & np.int64(site.size - 1)).any():
             wrong = int(np.flatnonzero(addresses & np.int64(site.size - 1))[0])
@@ -212,7 +216,7 @@ class Wave:
             chosen = np.flatnonzero(numbers == number)
             first, view = memory.regions[number].view(site.dtype)
             parts.append((chosen, view, (addresses[chosen] - first) // site.dtype.itemsize))
-        return parts
+        return parts, None
 
     def _own(self, site: Site, space: str, ix: Array | None, offsets: Array) -> Any:
         """Elements of shared memory of the block, or of local memory of the thread."""

@@ -17,7 +17,7 @@ from porter.convert.served.promotion import Question, conversions
 from porter.convert.served.strides import Served, served
 from porter.convert.served.variants import Made, may_vary, other_forms, private_names
 from porter.diagnostics import Diagnostic, Refusal
-from porter.dtypes.conversions import Conversions
+from porter.dtypes.conversions import Conversions, shared
 from porter.dtypes.dtype import SIBLINGS, DType
 from porter.inference.types import ParameterType
 from porter.lowering.program import build
@@ -168,7 +168,8 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
     if again is not None:
         names = [p.name.value for p in parameters_of(function)]
         build_again = partial(again.program, function)
-        accepted = conversions(Question(names, types, program, planned, build_again), groups)
+        question = Question(names, types, program, planned, build_again, again.planned)
+        accepted = conversions(question, groups)
     return Converted(
         function.name, types,
         (*assumptions(function, types, "" if told else None), *program.assumed, *_serial(planned)),
@@ -197,11 +198,10 @@ def _with_forms(
         parts.append(
             replace(one, plan=private, blank=function_text(private, how.target), assumed=assumed)
         )
-    if any(p.conversions != first.conversions for p in parts):
-        # `verify` tries what the header says of the function with every form
-        first = replace(first, conversions=Conversions())
-        parts = [replace(p, conversions=Conversions()) for p in parts]
-    return replace(first, variants=tuple(parts))
+    # `verify` tries what the header says of the function with every form
+    every = shared([(p.conversions, [name for name, _ in p.own]) for p in parts])
+    parts = [replace(p, conversions=p.conversions.only(every)) for p in parts]
+    return replace(first, conversions=every, variants=tuple(parts))
 
 
 def _serial(planned: Plan) -> tuple[str, ...]:
@@ -262,6 +262,10 @@ class _Again:
                 raise
             return None  # an error of porter's own: the types that were asked for do without
 
+    def planned(self, program: ir.Program) -> Plan:
+        """The plan of such a program."""
+        return self.served.again(program, self.how.target.schedules)
+
     def text(
         self, function: FunctionSource, types: Sequence[ParameterType]
     ) -> tuple[object, ...] | None:
@@ -270,7 +274,7 @@ class _Again:
         if program is None:
             return None
         try:
-            planned = self.served.again(program, self.how.target.schedules)
+            planned = self.planned(program)
             return function_text(planned, self.how.target).key()
         except (Refusal, RecursionError):
             return None

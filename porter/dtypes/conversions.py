@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
 #: integers as long as they fit in a float64 one and all, and those of which small ones do not
 WORDS = {
@@ -12,6 +12,8 @@ WORDS = {
     "wide": "integers of 32 and 64 bits",
     "exact": "int32 and int64",
 }
+#: integers up to here are exact in float64
+LARGEST = 2**53
 _TEXT = re.compile(
     r"(?P<names>[^ ]+(?:, [^ ]+)*): (?:"
     r"(?P<kind>integers and bools|integers of 32 and 64 bits|int32 and int64)"
@@ -79,6 +81,14 @@ class Conversions:
         found = [self.integers.word] if set(group) & set(self.names) else []
         return " ".join([*found, *(["mixed"] if tuple(group) in self.mixed else [])])
 
+    def only(self, other: Conversions) -> Conversions:
+        """These, as far as the other ones have them, too."""
+        return replace(
+            self,
+            names=tuple(n for n in self.names if n in other.names),
+            mixed=tuple(g for g in self.mixed if g in other.mixed),
+        )
+
     def lines(self) -> tuple[str, ...]:
         """What the header says."""
         found = []
@@ -115,3 +125,31 @@ class Conversions:
             numbers = [int(found[k] or 1) for k in ("own", same, "power")]
             integers = Integers(kind, *numbers)
         return Conversions(names, integers, tuple(mixed), floats)
+
+
+def shared(parts: Sequence[tuple[Conversions, Collection[str]]]) -> Conversions:
+    """What is converted whichever of these holds, each with the names that are arrays there."""
+
+    def everywhere(wanted: Sequence[str], chosen: Callable[[Conversions], Collection[str]]) -> bool:
+        there = [c for c, arrays in parts if set(wanted) & set(arrays)]
+        return bool(there) and all(set(wanted) <= set(chosen(c)) for c in there)
+
+    found = [c for c, _ in parts]
+    names = tuple(
+        n for n in dict.fromkeys(n for c in found for n in c.names)
+        if everywhere([n], lambda c: c.names)
+    )  # fmt: skip
+    mixed = tuple(
+        g for g in dict.fromkeys(g for c in found for g in c.mixed)
+        if all(g in c.mixed for c, arrays in parts if len(set(g) & set(arrays)) > 1)
+    )  # fmt: skip
+    rules = [c.integers for c in found if set(c.names) & set(names)]
+    kind = next((k for k in ("exact", "wide") if any(r.kind == k for r in rules)), "integers")
+    own, factor, power = (
+        max((getattr(r, name) for r in rules), default=1) for name in ("own", "factor", "power")
+    )
+    if kind == "exact" and factor * 2**power > LARGEST:
+        names = ()
+    return Conversions(
+        names, Integers(kind, own, factor, power), mixed, any(c.floats for c in found)
+    )

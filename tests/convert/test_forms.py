@@ -210,8 +210,8 @@ def test_what_is_accepted_is_said_in_words() -> None:
             "x: array of 2 dimensions, float32 or float64", "axis: 0 or 1", "flag: a bool",
         ),
         "shifted": (
-            "x: array of any rank, float32 or float64",
-            "by: None or array of 1 dimension, float32 or float64",
+            "x: array of any rank, float32 or float64; integers are converted",
+            "by: None or array of 1 dimension, float32 or float64; integers are converted",
         ),
     }  # fmt: skip
     (one,) = SourceModule("def f(x, k):\n    return x * k\n", "a.py").functions
@@ -261,3 +261,63 @@ def test_the_type_of_a_numpy_number_is_that_of_its_value() -> None:
 def test_other_literals_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match="Literal"):
         parse_signature(f"float64[:], {text}")
+
+
+FLAGS = """import numpy as np
+
+
+def crossings(x, share=False):
+    n = np.diff(np.signbit(x)).sum()
+    if share:
+        n = n / x.shape[0]
+    return n
+
+
+def unit(x, normalise=False):
+    x = np.array(x)
+    if normalise:
+        x = x / np.sqrt(x @ x)
+    return x
+
+
+def scaled(x, share=False):
+    n = 1
+    if share:
+        n = 0.5
+    return x * n
+"""
+FLAGS_CHECK = """
+import numpy as np, flags, flags_cuda as made
+for name in ("crossings", "unit", "scaled"):
+    for x in (np.linspace(-1, 1, 5), np.array([-1, 2, -3]), [1, -2]):
+        for flag in ((), (False,), (True,)):
+            own, one = getattr(flags, name)(np.asarray(x), *flag), None
+            try:
+                one = getattr(made, name)(np.asarray(x), *flag)
+            except TypeError:
+                assert np.asarray(x).dtype.kind == "i" and name != "crossings", (name, x, flag)
+                continue
+            assert own.dtype == one.dtype and type(own) is type(one), (name, x, flag, own, one)
+            np.testing.assert_array_equal(own, one)
+print("done")
+"""
+
+
+def test_a_flag_that_changes_the_dtype_of_a_result(shell: Shell) -> None:
+    """Each value of it has a form: the result is an integer in one, a float in the other."""
+    shell.write("flags.py", FLAGS)
+    assert shell.convert("flags.py", "--no-verify") == 0, shell.out
+    text = (shell.folder / "flags_cuda.py").read_text()
+    header = parse(text)
+    assert header is not None
+    signatures = {r.name: (r.signature, [f.signature for f in r.forms]) for r in header.functions}
+    assert signatures == {
+        "crossings": ("float64[:], omitted", ["float64[:], Literal[bool](True)"]),
+        "unit": ("float64[:], boolean", []),
+        "scaled": ("float64[:], boolean", []),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", FLAGS_CHECK], cwd=shell.folder, capture_output=True, text=True,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.stdout == "done\n", done.stderr

@@ -37,6 +37,17 @@ def integers(body: str, signature: str = X) -> str:
         ("return np.exp(x - x.max())", "x: exact(2, 2, 1)"),
         ("return np.exp(np.cumsum(x))", "x: exact(1, 2147483648, 1)"),
         ("return np.sqrt((x * x).sum())", "x: exact(1, 2147483648, 2)"),
+        # the sign of a zero is not seen, an integer is no NaN
+        ("return np.where(-x * 2.0 > 0.5, 1.0, 2.0)", "x: exact(1, 1, 1)"),
+        ("return np.abs(np.sqrt(-x) - 0.5)", "x: exact(1, 1, 1)"),
+        ("return np.signbit(x)", "x: integers"),
+        ("return np.where(np.isnan(x), 0.0, x * 0.5)", "x: integers"),
+        ("return np.signbit(-x)", ""),
+        # variables of integers
+        ("a, b = x\n    return np.array([a * 0.5, b / 3])", "x: integers"),
+        ("a, b = x\n    return np.array([a * 0.5, b * 2])", "x: exact(2, 2, 1)"),
+        ("a, b = x\n    return np.array([a * 0.5, b * -2])", ""),
+        ("a = x[0]\n    for k in range(2):\n        a = a + x[k]\n    return x * 0.5 * a", ""),
         # results of integers
         ("return x + 1", ""),
         ("return x * 2", ""),
@@ -71,6 +82,22 @@ def test_integers_beside_numbers(body: str, floats: bool) -> None:
     found = converted(body, "float64[:], float64", "x, s").conversions
     assert found.names == ("x",) and found.floats is floats
     assert Conversions.parse(found.lines()) == found
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ("if k:\n        x = x / np.sqrt(x @ x)\n    return x * s", ("x",)),
+        ("if k:\n        x = x / 2\n    return np.sin(x) * y", ("x", "y")),
+        ("if not k:\n        return x * 0.5\n    return x / 3", ("x",)),
+        ("if k:\n        x = x * 2\n    return x / np.sum(x) + x * -2", ()),
+        ("if k:\n        return x / 3\n    return x * 2", ()),
+    ],
+)
+def test_a_flag_that_decides_a_dtype(body: str, names: tuple[str, ...]) -> None:
+    signature = f"{XY}, boolean, float64" if "y" in body else f"{X}, boolean, float64"
+    parameters = "x, y, k=False, s=0.5" if "y" in body else "x, k=False, s=0.5"
+    assert converted(body, signature, parameters).conversions.names == names
 
 
 def test_one_of_two() -> None:

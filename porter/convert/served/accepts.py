@@ -20,7 +20,8 @@ def accepted(converted: Converted) -> tuple[str, ...]:
     lines = []
     for k, p in enumerate(converted.program.parameters):
         if not p.attribute:
-            lines.append(f"{given(p.name)}: {_parameter(forms, k)}")
+            converts = "; integers are converted" if p.name in converted.conversions.names else ""
+            lines.append(f"{given(p.name)}: {_parameter(forms, k)}{converts}")
     return tuple(lines)
 
 
@@ -42,9 +43,7 @@ def _parameter(forms: Sequence[Converted], k: int) -> str:
         return _or(list(words))
     sizes = sorted(dtypes, key=lambda d: (DType(d).itemsize, d))
     words[f"{_rank(ranks, least)}, {_or(sizes)}"] = None
-    name = forms[0].program.parameters[k].name
-    converted = "; integers are converted" if name in forms[0].conversions.names else ""
-    return _or(list(words)) + converted
+    return _or(list(words))
 
 
 def _value(p: ir.Parameter) -> str:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
+from porter.dtypes.conversions import LARGEST
 from porter.dtypes.dtype import FLOAT64, INT64, DType, limits
 from porter.ir.rebuild import map_parts
-from porter.ir.walk import rewrite, walk
+from porter.ir.walk import rewrite, statements, walk
 from porter.sizes.polynomial import Poly
 
-#: integers up to here are exact in float64
-LARGEST = 2**53
 #: so many numbers are added up at most: an array of more has no place on a device
 MOST_SUMMED = 2**31
 _COMPARE = {"lt", "le", "gt", "ge", "eq", "ne"}
+#: what is the same for 0.0 and -0.0
+_UNSIGNED = {*_COMPARE, "abs", "isnan", "isinf", "isfinite"}
+#: what differs in the sign of a zero at most where its operands do
+_SIGNED = {"add", "sub", "mul", "neg", "pos", "sqrt"}
 
 
 class Uneven(Exception):
@@ -52,10 +56,13 @@ class Exact:
     def __init__(self, names: Collection[str]) -> None:
         self.names = frozenset(names)
         self.stored: dict[str, Number] = {}
+        self.locals: dict[str, Number] = {}
+        self.assigned: Counter[str] = Counter()
         self.needs: set[tuple[int, int, bool]] = set()
 
     def statements(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
         """The statements; raises `Uneven` where integers are left."""
+        self.assigned = Counter(s.name for s in statements(tuple(body)) if isinstance(s, ir.Let))
         made = tuple(map(self._statement, body))
         known = self.names | self.stored.keys()
         left = {
@@ -75,6 +82,11 @@ class Exact:
             if number is not None and not isinstance(number.expr, ir.Const):
                 self.stored[s.name] = number
                 return replace(s, dtype=FLOAT64, body=number.expr)
+        if isinstance(s, ir.Let) and s.value.dtype.kind in "iu" and self.assigned[s.name] == 1:
+            number = self._number(s.value)
+            if number is not None and number.power:
+                self.locals[s.name] = number
+                return replace(s, value=number.expr)
         return map_parts(s, self._expression, lambda p: p, lambda d: d)
 
     def _expression(self, e: ir.Expr) -> ir.Expr:
@@ -96,7 +108,27 @@ class Exact:
                     self._need(left, INT64)
                     self._need(right, INT64)
                 return ir.Op(op, (left.expr, right.expr), dtype)
+            case ir.Op("isnan" | "isinf" | "isfinite" | "signbit" as op, (a,), dtype) if (
+                a.dtype.kind in "biu"
+            ):
+                number = self._number(a)
+                if number is None or (number.zero and op == "signbit"):
+                    return None
+                return ir.Op(op, (number.expr,), dtype)
+            case ir.Op(op, args, dtype) if op in _UNSIGNED and args[0].dtype.kind == "f":
+                return ir.Op(op, tuple(map(self._any_zero, args)), dtype)
         return None
+
+    def _any_zero(self, e: ir.Expr) -> ir.Expr:
+        """An expression of floats in float64, but for the sign of a zero."""
+        match e:
+            case ir.Cast(arg, dtype) if dtype.name == "float64" and arg.dtype.kind in "biu":
+                number = self._number(arg)
+                if number is not None:
+                    return ir.Cast(number.expr, dtype) if dtype.weak else number.expr
+            case ir.Op(op, args, dtype) if op in _SIGNED and dtype.kind == "f":
+                return ir.Op(op, tuple(map(self._any_zero, args)), dtype)
+        return self._expression(e)
 
     def _need(self, number: Number, dtype: DType) -> None:
         if number.power:
@@ -111,6 +143,8 @@ class Exact:
                 return Number(replace(e, dtype=FLOAT64), 1, 1, True)
             case ir.Load(buffer=name) if name in self.stored:
                 return replace(self.stored[name], expr=replace(e, dtype=FLOAT64))
+            case ir.Local(name=name) if name in self.locals:
+                return replace(self.locals[name], expr=replace(e, dtype=FLOAT64))
             case ir.Const(value=int() as v) if not isinstance(v, bool) and abs(v) <= LARGEST:
                 return Number(ir.Const(float(v), FLOAT64), abs(v), 0, True)
             case ir.Cast(arg, dtype) if dtype.kind in "iu" and arg.dtype.kind in "biu":

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from itertools import product
 
 from porter import ir
-from porter.convert.served.exact import LARGEST, Exact, Uneven
-from porter.dtypes.conversions import Conversions, Integers
+from porter.convert.served.exact import Exact, Uneven
+from porter.dtypes.conversions import LARGEST, Conversions, Integers, shared
 from porter.dtypes.dtype import FLOAT64, WEAK_INT, DType
-from porter.inference.types import ParameterType
+from porter.inference.types import ParameterType, literal_of
 from porter.ir.rebuild import map_statement
 from porter.ir.walk import statements, walk
 from porter.schedule.nodes import Plan, items_of
@@ -25,6 +26,8 @@ from porter.sizes.polynomial import Poly
 
 #: with more parameters that meet, mixed dtypes are not looked at
 MOST_MIXED = 4
+#: with more bools, the others are not told apart
+MOST_FLAGS = 2
 #: a rounding of these shows however small the difference of their operands is
 _STEPS = {
     "floordiv", "mod", "fmod", "sign", "lt", "le", "gt", "ge", "eq", "ne", "floor", "ceil",
@@ -46,6 +49,7 @@ class Question:
     program: ir.Program
     plan: Plan
     build: Build
+    planned: Callable[[ir.Program], Plan]
 
     def given(self, dtypes: Mapping[str, str]) -> ir.Program | None:
         """The program with other dtypes for some of the arrays."""
@@ -62,6 +66,23 @@ class Question:
         program = self.build(types)
         return None if program is None else replace(self, types=types, program=program)
 
+    def for_flags(self) -> Iterator[Question | None]:
+        """The same for each value of the bools, which may decide the dtypes of arrays."""
+        flags = [k for k, t in enumerate(self.types) if _is_flag(t)][:MOST_FLAGS]
+        for values in product((False, True), repeat=len(flags)) if flags else ():
+            chosen = dict(zip(flags, map(literal_of, values), strict=True))
+            types = [chosen.get(k, t) for k, t in enumerate(self.types)]
+            program = self.build(types)
+            yield (
+                None
+                if program is None
+                else replace(self, types=types, program=program, plan=self.planned(program))
+            )
+
+
+def _is_flag(t: ParameterType) -> bool:
+    return t.ndim is None and t.dtype.kind == "b" and not (t.omitted or t.literal or t.items)
+
 
 def _is_number(t: ParameterType) -> bool:
     return t.ndim is None and not t.omitted and not t.items and t.dtype.kind in "fc"
@@ -69,6 +90,19 @@ def _is_number(t: ParameterType) -> bool:
 
 def conversions(question: Question, groups: Sequence[Sequence[str]]) -> Conversions:
     """What the host may convert; `groups` are the arrays that must have one dtype."""
+    found = _conversions(question, groups)
+    floats = {n for n, t in zip(question.names, question.types, strict=True)
+              if t.ndim is not None and t.dtype.name == "float64"}  # fmt: skip
+    if floats <= set(found.names):
+        return found
+    parts = [None if q is None else _conversions(q, groups) for q in question.for_flags()]
+    if not parts or None in parts:
+        return found
+    always = shared([(p, floats) for p in parts if p is not None])
+    return always if set(found.names) < set(always.names) else found
+
+
+def _conversions(question: Question, groups: Sequence[Sequence[str]]) -> Conversions:
     free = _convertible(question)
     if not free or any(p.conversion for p in question.program.parameters):
         return Conversions()

@@ -68,6 +68,7 @@ def other_forms(
         wanted = [[tuple(parse_signature(s))] for s in signatures[1:]]
     else:
         wanted = [list(_wanted(function, s, first.types)) for s in shown_types(function)]
+        wanted += [[types] for types in _other_flags(function, first)]
     for ways in wanted:
         for types in ways:
             if len(done) >= MOST or any(form.takes(types) for form in done):
@@ -110,6 +111,16 @@ def _wanted(function: FunctionSource, shown: Shown, first: Types) -> Iterator[Ty
     yield tuple(types)
     if values != types:
         yield tuple(values)
+
+
+def _other_flags(function: FunctionSource, first: Made) -> Iterator[Types]:
+    """The first types with the other value of a bool that the kernels were made for."""
+    params = parameters_of(function)
+    for k, (p, t) in enumerate(zip(params, first.types, strict=True)):
+        default = _default(p)
+        if t.omitted and default in ("True", "False"):
+            other = literal_of(default == "False")
+            yield (*first.types[:k], other, *first.types[k + 1 :])
 
 
 def _default(p: cst.Param) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from porter import ir
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.dtype import DType
+from porter.ir.walk import walk
 from porter.lowering.state.part import Part
 from porter.sizes.polynomial import Poly
 
@@ -44,9 +45,25 @@ class Restarts(Part):
     grown: dict[str, Grown] = field(default_factory=dict)
     fixable: set[str] = field(default_factory=set)
     literal_starts: set[str] = field(default_factory=set)  # literals before the loop that has them
+    deciding: dict[str, str] = field(
+        default_factory=dict
+    )  # the argument that a local's dtype hangs on
 
     def must_be_known(self, value: object) -> None:
         """Raise Unspecialised where the value is an argument that its default can fix."""
         name = value.poly.name if isinstance(value, ir.Value) else getattr(value, "name", None)
         if name in self.fixable:
             raise Unspecialised(name)
+
+    def flag_of(self, cond: ir.Expr) -> str | None:
+        """The argument that a condition is, or its `not`, if its default can fix it."""
+        match cond:
+            case ir.Op("not", (ir.Scalar(name=name),)) | ir.Scalar(name=name):
+                return name if name in self.fixable and cond.dtype.kind == "b" else None
+        return None
+
+    def must_have_one_dtype(self, e: ir.Expr) -> None:
+        """Raise Unspecialised where an argument decides the dtype of a result."""
+        for x in walk(e):
+            if isinstance(x, ir.Local) and self.deciding.get(x.name) in self.fixable:
+                raise Unspecialised(self.deciding[x.name])

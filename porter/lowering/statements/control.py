@@ -9,10 +9,12 @@ from typing import Any
 import libcst as cst
 
 from porter import ir
+from porter.diagnostics import Refusal
 from porter.ir.scalars import constant_of, on_host, operate
 from porter.ir.walk import statements
 from porter.lowering.arrays.compaction import whole
 from porter.lowering.evaluation import Body, is_expr
+from porter.lowering.state.restarts import Unspecialised
 from porter.lowering.statements.statics import after_branches, ends
 from porter.resolve.values import Array, Unsettled
 from porter.sizes.polynomial import Poly
@@ -163,11 +165,29 @@ def branch_on(
 ) -> None:
     """The branches of an `if` whose condition has been evaluated."""
     b = body.b
-    origin = b.place.origin
     known = constant_of(cond)
     if known is not None:
         body.run(then if known else other)
         return
+    flag = b.restarts.flag_of(cond)
+    try:
+        _both_branches(body, cond, then, other)
+    except Refusal as e:
+        if flag is not None and e.diagnostic.code == "PRT908":
+            raise Unspecialised(flag) from e  # each value of it makes arrays of its own dtype
+        raise
+    if flag is not None:
+        values = (body.env.get(name) for name in assigned_names([*then, *other]))
+        b.restarts.deciding |= {v.name: flag for v in values if isinstance(v, ir.Local)}
+
+
+def _both_branches(
+    body: Body, cond: ir.Expr, then: Sequence[cst.BaseStatement],
+    other: Sequence[cst.BaseStatement],
+) -> None:  # fmt: skip
+    """Both branches of an `if` that is decided at run time."""
+    b = body.b
+    origin = b.place.origin
     names = list(assigned_names([*then, *other]))
     settle_selections(body, [*then, *other])
     arrays = carry(body, names, [*then, *other])

@@ -22,9 +22,13 @@ def run(judge: Judge, inputs: Inputs, parameters: list[Parameter]) -> None:
     """Try such calls; raises `MismatchFound` where one is refused, or gives something else."""
     spec = CaseSpec(("5",), number=-1, variant=judge.drawing.variant_of(parameters))
     conversions = Conversions.parse(judge.subject.record.converts)
-    dtypes = {a.name: str(a.value.dtype) for a in inputs.arguments if hasattr(a.value, "dtype")}
-    if any(dtypes.get(n) != "float64" for n in _converted(conversions)):
+    dtypes = {a.name: str(a.value.dtype) for a in inputs.arguments if np.ndim(a.value)}
+    given = {n for n in _converted(conversions) if n in dtypes}
+    if any(dtypes[n] != "float64" for n in given):
         conversions = Conversions()
+    names = tuple(n for n in conversions.names if n in given)  # another form has the others
+    mixed = tuple(g for g in conversions.mixed if set(g) <= given)
+    conversions = replace(conversions, names=names, mixed=mixed)
     for label, changed in variations.converted(inputs, parameters, conversions):
         if narrowing.holds(judge.subject.domain, changed):
             _one(judge, spec, label, changed, label.endswith(" numbers"))

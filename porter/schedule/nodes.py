@@ -85,3 +85,5 @@ class Plan:
     no_alias: tuple[tuple[str, str], ...] = ()
     leading: LeadingAxes | None = None  # arguments that take any number of leading axes
     python: tuple[bool, ...] = ()  # results that are Python's numbers where all arguments are
+    # which lists give Python's numbers: of floats and integers ("all"), of "floats", "none" is sure
+    items_of_lists: str = ""

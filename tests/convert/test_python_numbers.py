@@ -88,3 +88,97 @@ def test_the_types_of_results_are_the_originals(shell: Shell) -> None:
     text = (shell.folder / "a_cuda.py").read_text()
     # only where it matters
     assert text.count("plain = _plain(") == 5
+
+
+LISTS = """import numpy as np
+
+
+def product(p, q):
+    a, b = p
+    c, d = q
+    return a * c - b * d, a * d + b * c
+
+
+def summed(p, s):
+    a, b = p
+    return (a + b) * s
+
+
+def mixed(p):
+    a, b = p
+    return a * 2.0, np.abs(b)
+
+
+def divided(p):
+    a, b = p
+    return a / b
+
+
+def measured(p):
+    a, b = p
+    return np.sqrt(a * a + b * b)
+
+
+def stacked(p):
+    a, b = p
+    return np.array([a * b, a])
+
+
+def first(p):
+    return p[0] * 2.0
+"""
+LISTS_CHILD = """
+import collections
+import numpy as np
+import a, a_cuda
+
+pairs = [
+    (1.5, 2.0), [0.5, -1.0], np.array([1.0, 2.5]), np.array([1.0, 2.5], np.float32), (1, 2.5),
+    [1, 2], np.array([1, 2]), [np.float64(1), 2.0], (True, 1.0), [np.float64(2), np.float64(3)],
+    [np.float32(1), np.float32(2)],
+]
+compared = collections.Counter()
+
+
+def kinds(result):
+    return [(type(r), np.asarray(r).dtype) for r in (result if type(result) is tuple else [result])]
+
+
+for name in [n for n in dir(a) if callable(getattr(a, n))]:
+    original, made = getattr(a, name), getattr(a_cuda, name)
+    others = {"product": pairs, "summed": [2.0, 3, np.float64(2.0)]}.get(name, [None])
+    for p in pairs:
+        for q in others:
+            args = [p] if q is None else [p, q]
+            try:
+                found = made(*args)
+            except TypeError as error:
+                assert any(w in str(error) for w in ("pass ", "give them one dtype")), error
+                continue
+            wanted = original(*args)
+            assert kinds(found) == kinds(wanted), (name, args, found, wanted)
+            np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), rtol=1e-6)
+            compared[name] += 1
+print(*(compared[n] for n in ("product", "summed", "mixed", "divided", "measured", "first")))
+"""
+
+
+def test_items_of_lists_are_pythons_numbers(shell: Shell) -> None:
+    """`a, b = p` of a list gives Python's numbers, and what is computed of them, too."""
+    shell.write("a.py", LISTS)
+    assert shell.convert("a.py", "--no-verify") == 0, shell.err
+    done = subprocess.run(
+        [sys.executable, "-c", LISTS_CHILD], cwd=shell.folder, capture_output=True, text=True,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert list(map(int, done.stdout.split())) == [58, 26, 6, 5, 11, 7]
+    text = (shell.folder / "a_cuda.py").read_text()
+    calls = [n.strip() for n in text.split("\n") if "_plain_items(" in n and "def " not in n]
+    assert calls == [
+        'plain = _plain_items("p q", "all", p, q)',
+        'plain = _plain_items("p s", "all", p, s)',
+        'plain = _plain_items("p", "floats", p)',
+        '_plain_items("p", "none", p)',
+        'plain = _plain_items("p", "floats", p)',
+    ]

@@ -20,10 +20,7 @@ class Prologue(Leading):
         for p in self.plan.parameters:
             if p.attribute:
                 self.emit(f"{p.name} = self.{p.attribute}")
-        if self.plan.python:
-            self._needs("_plain")
-            loose = [p.name for p in self.plan.parameters if not (p.fixed or p.items)]
-            self.emit(f"plain = _plain({', '.join(loose)})")
+        self._python_numbers()
         if self.elementwise and len(self.arrays) > 1:
             self._needs("_weak")
             both = ", ".join(p.name for p in self.arrays)
@@ -62,6 +59,19 @@ class Prologue(Leading):
             slots = max(self.errors) + 1
             zeros = f"np.zeros({slots}, np.int32)"
             self.emit(f"error = {self.target.copied(zeros)}")
+
+    def _python_numbers(self) -> None:
+        """Whether the results are Python's numbers, as the arguments are."""
+        loose = [p.name for p in self.plan.parameters if not (p.fixed or p.items)]
+        given = ", ".join(loose)
+        if self.plan.items_of_lists:
+            self._needs("_plain_items")
+            rule = self.plan.items_of_lists
+            made = f'_plain_items("{" ".join(loose)}", "{rule}", {given})'
+            self.emit(made if rule == "none" else f"plain = {made}")
+        elif self.plan.python:
+            self._needs("_plain")
+            self.emit(f"plain = _plain({given})")
 
     def _rank(self, p: ir.Parameter) -> int:
         """Numbers first, where nothing converts the arrays that they are beside; then arrays."""

@@ -58,7 +58,7 @@ class Results(Leading):
             self._needs("_as_given", "_to_device", "_on_device")
             return f"_as_given({value.name}, {self.on_device()}, stream)"
         if isinstance(value, ir.Load) and not value.index:
-            return self._scalar_result(value)
+            return self._scalar_result(value, python)
         return self.host.text(value)
 
     def _array_result(self, name: str, python: bool) -> str:
@@ -77,9 +77,10 @@ class Results(Leading):
                   if isinstance(s, ir.Write) and s.buffer == name]  # fmt: skip
         return any(isinstance(s.body, ir.Select) for s in stored)
 
-    def _scalar_result(self, value: ir.Load) -> str:
+    def _scalar_result(self, value: ir.Load, python: bool) -> str:
         self._needs("_result")
         if value.dtype.weak:
             self._needs("_to_host")
             return f"_to_host({value.buffer}, stream)[()].item()"
-        return f"_result({value.buffer}, {self.on_device()}, stream)"
+        plain = ", plain=plain" if python else ""
+        return f"_result({value.buffer}, {self.on_device()}, stream{plain})"

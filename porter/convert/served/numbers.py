@@ -7,7 +7,7 @@ the number before it meets an array.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ import libcst as cst
 from porter import ir
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
-from porter.inference.types import ParameterType
+from porter.inference.types import ParameterType, tuple_of
 from porter.ir.rebuild import map_blocks, map_exprs, map_statement
 from porter.ir.walk import blocks, statements, walk
 from porter.lowering.program import build
@@ -65,6 +65,84 @@ def python_results(
             found = tuple(_is_pythons_own(v) for v in returns[0].values)
             return found if any(found) else ()
     return ()
+
+
+def with_lists(
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, planned: Plan
+) -> Plan:
+    """The plan with what it returns for lists, whose items are Python's numbers.
+
+    `w, x = q` gives such items, and `w * x` is Python's number then; `np.dot(q, q)` is NumPy's.
+    The program for tuples in place of the arrays tells.
+    """
+    lengths = _lengths(planned)
+    arrays = [t for t in types if t.ndim is not None]
+    if planned.python or not arrays or any(t.ndim != 1 or t.dtype.kind != "f" for t in arrays):
+        return planned
+    if any(p.name not in lengths for p in planned.parameters if p.ndim is not None):
+        return planned
+    tuples = [
+        t if t.ndim is None else tuple_of([ParameterType(WEAK_FLOAT, None)] * lengths[p.name])
+        for p, t in zip(planned.parameters, types, strict=True)
+    ]
+    with suppress(Refusal, RecursionError):
+        program = build(function, tuples, scope, grow=False)
+        returns = [s for s in statements(program.body) if isinstance(s, ir.Return)]
+        python = [tuple(map(_is_pythons_own, r.values)) for r in returns]
+        if any(any(p) for p in python):
+            rule = _rule(program, returns)
+            if rule == "all" and not all(map(_is_unpacked(planned), lengths)):
+                rule = "floats"  # there may be further items
+            own = () if rule == "none" else python[0]
+            return replace(planned, python=own, items_of_lists=rule)
+    return planned
+
+
+def _is_unpacked(planned: Plan) -> Callable[[str], bool]:
+    """Whether an array has as many items as names are given to them."""
+    equal = [d for c in planned.checks if c.kind == "equal" for d in (c.left.dim, c.right.dim)]
+    return {d.array for d in equal if d is not None}.__contains__
+
+
+def _lengths(planned: Plan) -> dict[str, int]:
+    """How long the arrays are that are unpacked, or from which single elements are taken."""
+    found: dict[str, int] = {}
+    for c in planned.checks:
+        for dim, size in ((c.left.dim, c.right.constant), (c.right.dim, c.left.constant)):
+            if dim is not None and isinstance(size, int) and c.kind in ("equal", "index"):
+                found[dim.array] = max(size, found.get(dim.array, 1))
+    return found
+
+
+def _rule(program: ir.Program, returns: Sequence[ir.Return]) -> str:
+    """`floats` where each result that is Python's number is sums and products of items of tuples,
+    `all` where it is of all of them, else `none`."""
+    values = {s.name: s.value for s in program.body if isinstance(s, ir.Let)}
+    if len(returns) > 1 or len(values) + 1 != len(program.body):
+        return "none"
+    items = {q.name for p in program.parameters for q in p.items}
+    results = [v for v in returns[0].values if v is not None and not isinstance(v, str)]
+    used = [_summed(v, values) for v in results if v.dtype.weak]
+    if not all(used):
+        return "none"
+    return "all" if all(items <= names for names in used) else "floats"
+
+
+def _summed(e: ir.Expr, values: Mapping[str, ir.Expr]) -> set[str]:
+    """The arguments that are added and multiplied to a number; nothing if more is done to one."""
+    match e:
+        case ir.Local(name=name) if name in values:
+            return _summed(values[name], values)
+        case ir.Scalar(name=name):
+            return {name}
+        case ir.Cast(arg=arg):
+            return _summed(arg, values)
+        case ir.Const():
+            return {""}
+        case ir.Op("add" | "sub" | "mul" | "neg" | "pos", args):
+            parts = [_summed(a, values) for a in args]
+            return set().union(*parts) if all(parts) else set()
+    return set()
 
 
 def _is_pythons_own(value: str | ir.Expr | None) -> bool:

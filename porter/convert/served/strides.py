@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from porter import ir
 from porter.convert.passes import plan
 from porter.convert.served.leading import led, with_leading_axes
-from porter.convert.served.numbers import python_results
+from porter.convert.served.numbers import python_results, with_lists
 from porter.diagnostics import Refusal
 from porter.inference.types import ParameterType
 from porter.ir.effects import defs_in
@@ -37,7 +37,8 @@ class Served:
     def again(self, program: ir.Program, schedules: Sequence[Schedule]) -> Plan:
         """The plan of the same function for other dtypes."""
         planned = led(plan(program, schedules), self.plan.leading)
-        return replace(planned, python=self.plan.python)
+        own = self.plan
+        return replace(planned, python=own.python, items_of_lists=own.items_of_lists)
 
     @property
     def names(self) -> frozenset[str]:
@@ -51,6 +52,7 @@ def served(
 ) -> Served:  # fmt: skip
     """The function with leading axes, and with strides where nothing else serves a size of 1."""
     planned = replace(planned, python=python_results(function, types, scope, planned))
+    planned = with_lists(function, types, scope, planned)
     plain = Served(program, with_leading_axes(planned, function, types, scope, program))
     loose = frozenset(_unserved(program, plain.plan))
     if not loose or program.kept or is_elementwise(planned):

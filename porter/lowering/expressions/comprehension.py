@@ -4,6 +4,7 @@ known here, or an array whose element is a function of its index."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypeGuard
 
 import libcst as cst
 
@@ -12,13 +13,14 @@ from porter.ir.scalars import constant_of, integer, truth
 from porter.ir.walk import substitute
 from porter.lowering.arrays.calculus import as_array
 from porter.lowering.arrays.compaction import whole
-from porter.lowering.evaluation import Evaluator
+from porter.lowering.arrays.rearrange import along
+from porter.lowering.evaluation import Evaluator, is_expr
 from porter.lowering.expressions.iterations import iterate, trips
 from porter.lowering.expressions.methods import positive
 from porter.lowering.state.ambiguous import candidates_of, is_ambiguous
 from porter.numpy_functions import Dotted
 from porter.resolve.values import Array, Listed, Range, Value
-from porter.sizes.polynomial import Poly, sym
+from porter.sizes.polynomial import Dim, Poly, sym
 
 #: functions that take a list as they take an array, whatever its length
 TAKERS = {f"numpy.{n}" for n in ("array", "asarray", "sum", "mean", "prod", "max", "min", "amax",
@@ -38,6 +40,9 @@ def listed(ev: Evaluator, node: cst.ListComp | cst.GeneratorExp) -> Listed:
 
 def argument(ev: Evaluator, name: Dotted, node: cst.BaseExpression) -> Value:
     """An argument of a function: a long list is an array, a function of its index."""
+    if name.library == "numpy" and isinstance(node, cst.BinaryOperation):
+        repeated = _repeated(ev, node)
+        return ev(node) if repeated is None else repeated
     if name not in TAKERS or not (
         isinstance(node, cst.ListComp)
         # NumPy makes an array of no dimensions of a generator
@@ -46,6 +51,29 @@ def argument(ev: Evaluator, name: Dotted, node: cst.BaseExpression) -> Value:
         return ev(node)
     items = ev(node.for_in.iter)
     return ev(node) if _is_short(items) else array_of(ev, node, items)
+
+
+def _repeated(ev: Evaluator, node: cst.BinaryOperation) -> Array | None:
+    """`[1.0] * n` as the array that NumPy makes of it; None for anything else."""
+    written, other = node.left, node.right
+    if not isinstance(written, cst.List):
+        written, other = other, written
+    if not isinstance(node.operator, cst.Multiply) or not isinstance(written, cst.List):
+        return None
+    items, times = ev(written), ev(other)
+    if not isinstance(items, tuple) or not items or not is_repetition(times):
+        return None
+    times = ev.size(times, other)
+    if not all(isinstance(a, Dim) for a in times.atoms()):
+        return None  # an argument may be an array of no dimensions, and the list's factor then
+    array, count = as_array(ev.as_numeric(items, written)), positive(times)
+    size = array.shape[0]
+    return along(array, 0, count * size, lambda k: Poly() if len(items) == 1 else k % size)
+
+
+def is_repetition(times: Value) -> TypeGuard[ir.Expr]:
+    """Whether a list times this is the list repeated: an integer that is not known here."""
+    return is_expr(times) and times.dtype.kind in "iub" and constant_of(times) is None
 
 
 def _is_short(items: Value) -> bool:

@@ -27,7 +27,7 @@ from porter.lowering.arrays.compaction import fetched, known_whole, whole
 from porter.lowering.constants import alternative, computed, reading, text_of
 from porter.lowering.evaluation import Evaluator, Numeric, is_expr
 from porter.lowering.expressions.calls import call
-from porter.lowering.expressions.comprehension import listed
+from porter.lowering.expressions.comprehension import is_repetition, listed
 from porter.lowering.expressions.equality import contained, dtype_attribute, equal, is_static
 from porter.lowering.expressions.methods import attribute
 from porter.lowering.expressions.texts import said
@@ -318,6 +318,11 @@ class ExpressionEvaluator(Evaluator):
             count = constant_of(times)
             if isinstance(items, tuple) and isinstance(count, int):
                 return items * count
+            if isinstance(items, tuple) and is_repetition(times):
+                raise self.b.refuse(
+                    "PRT902", "how often a list is repeated is not known at conversion",
+                    "make an array: `np.full(n, value)`, or `np.tile`",
+                )  # fmt: skip
         x, y = self.as_numeric(left, node.left), self.as_numeric(right, node.right)
         return calculus.elementwise(self.b, BINARY[type(node.operator).__name__], x, y)
 

@@ -14,7 +14,7 @@ from porter.codegen.module.module import FunctionText, function_text
 from porter.codegen.module.variants import Variant, dispatcher
 from porter.convert.attempt import assumable, assumptions, differing, exact, front_end, method_apart
 from porter.convert.served.promotion import Question, conversions
-from porter.convert.served.strides import Served, served
+from porter.convert.served.strides import Served, broadcast_name, served
 from porter.convert.served.variants import Made, may_vary, other_forms, private_names
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.conversions import Conversions, shared
@@ -50,7 +50,8 @@ class Converted:
 
     `assumable` is what `assumed` says of types where none are given, but for their source.  Of a
     function with several forms `variants` has all, the first one among them: they are private
-    functions, and the function itself chooses.
+    functions, and the function itself chooses.  What is `beside` it serves the calls in which an
+    axis broadcasts, where its own kernels do not.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Converted:
     groups: tuple[tuple[str, ...], ...] = ()
     conversions: Conversions = Conversions()  # noqa: RUF009 (immutable)
     variants: tuple[Converted, ...] = ()
+    beside: Converted | None = None
 
     @property
     def text(self) -> FunctionText:
@@ -79,7 +81,8 @@ class Converted:
     @property
     def texts(self) -> list[FunctionText]:
         """The texts of all its forms, then its own."""
-        return [*(v.text for v in self.variants), self.text]
+        parts = (*self.variants, *([self.beside] if self.beside else []))
+        return [*(t for part in parts for t in part.texts), self.text]
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -176,6 +179,8 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
         program, planned,
         text, function.module.path, own, also,
         assumable=assumable(function, types), groups=groups, conversions=accepted,
+        beside=None if made.served.beside is None
+        else _converted(function, Made(types, made.served.beside), how, True),
     )  # fmt: skip
 
 
@@ -193,15 +198,22 @@ def _with_forms(
     for name, made in zip(names, forms, strict=True):
         one = first if made is forms[0] else _converted(function, made, how, True)
         renamed = replace(made.program, name=name, docstring=None)
-        private = made.served.again(renamed, how.target.schedules)
         assumed = differing(function, made.types, forms[0].types)
-        parts.append(
-            replace(one, plan=private, blank=function_text(private, how.target), assumed=assumed)
-        )
+        beside = made.served.beside
+        if one.beside is not None and beside is not None:
+            other = replace(beside.program, name=broadcast_name(renamed))
+            one = replace(one, beside=_named(one.beside, beside, other, how))
+        parts.append(replace(_named(one, made.served, renamed, how), assumed=assumed))
     # `verify` tries what the header says of the function with every form
     every = shared([(p.conversions, [name for name, _ in p.own]) for p in parts])
     parts = [replace(p, conversions=p.conversions.only(every)) for p in parts]
-    return replace(first, conversions=every, variants=tuple(parts))
+    return replace(first, conversions=every, variants=tuple(parts), beside=None)
+
+
+def _named(one: Converted, made: Served, program: ir.Program, how: _How) -> Converted:
+    """The same under the name of a program."""
+    private = made.again(program, how.target.schedules)
+    return replace(one, plan=private, blank=function_text(private, how.target))
 
 
 def _serial(planned: Plan) -> tuple[str, ...]:
@@ -232,8 +244,8 @@ class _How:
         planned: Plan,
     ) -> Made:  # fmt: skip
         """A form of the function, with the ranks and the axes of size 1 that its kernels serve."""
-        schedules = self.target.schedules
-        return Made(types, served(function, types, self.scope, program, planned, schedules))
+        schedules, alone = self.target.schedules, not may_vary(function)
+        return Made(types, served(function, types, self.scope, program, planned, schedules, alone))
 
     def exact(self, function: FunctionSource, types: Sequence[ParameterType]) -> Made | None:
         """The form for these very types; None where they are refused."""

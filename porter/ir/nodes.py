@@ -399,6 +399,8 @@ class Check:
     error: str = "ValueError"
     when: tuple[Poly, ...] = ()  # tested only if all of these are positive
     conditions: tuple[Expr, ...] = ()  # tested only if all of these hold
+    # NumPy broadcasts, where one is 1: kernels with strides may serve it
+    ones: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

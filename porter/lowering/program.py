@@ -184,6 +184,7 @@ def constant_of_default(value: Value | None) -> object:
 def _parameter(b: Builder, name: str, t: ParameterType, converted: DType | None) -> Value:
     if t.ndim is None:
         if t.dtype.kind in "iu":
+            b.strides.integers.add(name)
             return host_integer(name)
         return ir.Scalar(name, replace(t.dtype, weak=True))
     dtype = converted or DType(
@@ -191,7 +192,8 @@ def _parameter(b: Builder, name: str, t: ParameterType, converted: DType | None)
     )
     dims = [Dim(name, d) for d in range(t.ndim)]
     shape = tuple(ONE if d.name in b.sizes.ones else Poly.atom(d) for d in dims)
-    b.sizes.checks += [ir.Check("equal", Poly.atom(d), ONE, "an axis of length 1 is needed")
+    b.sizes.checks += [ir.Check("equal", Poly.atom(d), ONE, "an axis of length 1 is needed",
+                                ones=True)
                  for d in dims if d.name in b.sizes.ones]  # fmt: skip
     b.out.buffers[name] = ir.Buffer(name, shape, dtype, parameter=True)
     return Array.of(b.out.buffers[name])

@@ -87,3 +87,14 @@ class Plan:
     python: tuple[bool, ...] = ()  # results that are Python's numbers where all arguments are
     # which lists give Python's numbers: of floats and integers ("all"), of "floats", "none" is sure
     items_of_lists: str = ""
+    broadcast: str = ""  # the function that serves calls in which an axis broadcasts
+
+    @property
+    def unserved(self) -> tuple[ir.Check, ...]:
+        """The checks that fail where NumPy broadcasts an axis and the host does not."""
+        done = {d for group in self.expandable for d in group} | {d for d, _ in self.widened}
+        return tuple(
+            c for c in self.checks
+            if c.ones and c.left.dim not in done
+            and not (self.leading is not None and self.leading.concerns(c.left.dim))
+        )  # fmt: skip

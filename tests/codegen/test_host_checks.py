@@ -27,7 +27,7 @@ def helpers() -> SimpleNamespace:
     (function,) = SourceModule(SOURCE, "f.py").functions
     converted = convert_function(function, "float64[:], float64[:], float64, int64")
     names: dict[str, Any] = {"__name__": "f_cuda"}
-    exec(linked_module([converted.text], "f.py").text, names)
+    exec(linked_module(converted.texts, "f.py").text, names)
     return SimpleNamespace(**names)
 
 

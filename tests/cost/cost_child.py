@@ -93,7 +93,7 @@ def compare(key: str, size: int) -> dict[str, Any]:
     scope.options.allow_serial = case.serial
     made = convert_function(module.by_name[name], case.signature, scope)
     with tempfile.TemporaryDirectory() as folder:
-        text = module_text([made.text], "f.py")
+        text = module_text(made.texts, "f.py")
         own = generated.block_sizes(text, SMALL)
         loaded = generated.load(Path(folder) / "f_cuda.py", text, {n: SMALL[n] for n in own})
     arguments = case.make(np.random.default_rng(0), size)

@@ -65,7 +65,7 @@ def _ranked(array: Any, change: int) -> Any:
 
 def loaded(made: Converted) -> Callable[..., Any]:
     """The host function, with small blocks."""
-    text = module_text([made.text], "")
+    text = module_text(made.texts, "")
     for name, size in SMALL.items():
         text = re.sub(rf"^{name} = \d+", f"{name} = {size}", text, flags=re.M)
     scope: dict[str, Any] = {"__name__": "generated"}

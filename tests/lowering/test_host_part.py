@@ -146,7 +146,7 @@ def test_cupy_works_on_the_device_data() -> None:
     function, scope = source("solved")
     scope.options.library = "cupy"
     converted = convert_function(function, None, scope)  # type: ignore[arg-type]
-    text = module_text([converted.text], "heat.py")
+    text = module_text(converted.texts, "heat.py")
     assert "import cupy as cp\n" in text
     assert "solution = _from_cupy(cp.linalg.solve(cp.asarray(d_a), cp.asarray(d_b)))" in text
     assert "_to_host(d_" not in text
@@ -246,7 +246,7 @@ def blurred(x, kernel):
 def test_an_assert_comes_before_the_checks_of_what_follows() -> None:
     function, scope = source("blurred", BLUR)
     converted = convert_function(function, None, scope)  # type: ignore[arg-type]
-    text = module_text([converted.text], "heat.py")
+    text = module_text(converted.texts, "heat.py")
     checks = text.index("def blurred(")
     assert text.index("assert ", checks) < text.index("raise ValueError(", checks)
 

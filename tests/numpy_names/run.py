@@ -65,7 +65,7 @@ def text_of(trial: Trial) -> tuple[str, set[str]]:
 
     module = SourceModule(trial.source, "f.py")
     made = convert_function(module.functions[0], ", ".join(trial.types), Globals(module))
-    text = re.sub(r"^THREADS = \d+", "THREADS = 32", module_text([made.text], "f.py"), flags=re.M)
+    text = re.sub(r"^THREADS = \d+", "THREADS = 32", module_text(made.texts, "f.py"), flags=re.M)
     own = [str(t) for t in made.types]
     served = {trial.dtype}
     for short in DTYPES:

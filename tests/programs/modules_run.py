@@ -94,7 +94,7 @@ def outcome(sample: Sample) -> str:
         made = convert_function(found[-1], sample.signature, scope, siblings=False)
     except (Refusal, UsageError):
         return "refused"
-    text = re.sub(r"^(THREADS) = \d+", r"\1 = 8", module_text([made.text], "m.py"), flags=re.M)
+    text = re.sub(r"^(THREADS) = \d+", r"\1 = 8", module_text(made.texts, "m.py"), flags=re.M)
     generated = loaded(text, "generated")
     if generated[name].__doc__ != original[name].__doc__:
         raise Differs(f"the docstring is {generated[name].__doc__!r}")

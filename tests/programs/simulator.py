@@ -38,7 +38,7 @@ def converted(program: Program, *, siblings: bool = True) -> Callable[..., Any]:
     module = SourceModule(program.source, "f.py")
     function = next(f for f in module.functions if f.name == "f")
     made = convert_function(function, program.signature, Globals(module), siblings=siblings)
-    text = module_text([made.text], "")
+    text = module_text(made.texts, "")
     for name, size in SMALL.items():
         text = re.sub(rf"^{name} = \d+", f"{name} = {size}", text, flags=re.M)
     scope: dict[str, Any] = {"__name__": "generated", TEXT: text}

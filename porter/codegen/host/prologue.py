@@ -25,6 +25,7 @@ class Prologue(Leading):
             self._needs("_weak")
             both = ", ".join(p.name for p in self.arrays)
             self.emit(f"{both} = _weak({both})")
+        given = self._given()
         for p in sorted(self.plan.parameters, key=self._rank):
             self._check_parameter(p)
         self._same_dtypes()
@@ -34,6 +35,7 @@ class Prologue(Leading):
             if self.plan.leading is not None:
                 self._collapse(self.plan.leading)
             self._expand()
+        self._elsewhere(given)
         for root, name in self.naming.types.items():
             self.emit(f"{name} = {root}.dtype.type")
         self.out.lines += asserted
@@ -72,6 +74,29 @@ class Prologue(Leading):
         elif self.plan.python:
             self._needs("_plain")
             self.emit(f"plain = _plain({given})")
+
+    def _given(self) -> str:
+        """The arguments as they are given, for a function that serves them instead."""
+        if not self.plan.broadcast:
+            return ""
+        parameters = self.plan.parameters
+        own = [p.name for p in parameters if not p.keyword]
+        name = self.naming.free("given")
+        self.naming.used.add(name)
+        self.emit(f"{name} = {', '.join(own)}{',' if len(own) == 1 else ''}")
+        keywords = [f"{p.name}={p.name}" for p in parameters if p.keyword]
+        return ", ".join([f"*{name}", *keywords, "stream=stream"])
+
+    def _elsewhere(self, given: str) -> None:
+        """Calls in which an axis of size 1 broadcasts, as these kernels do not."""
+        served = [c for c in self.plan.unserved if c in self.pending] if given else []
+        if served:
+            tests = list(dict.fromkeys(map(self._test, served)))
+            tests = [f"({t})" if " and " in t else t for t in tests] if len(tests) > 1 else tests
+            self.emit("# an axis of size 1 broadcasts")
+            self.emit(f"if {' or '.join(tests)}:")
+            self.emit(f"    return {self.plan.broadcast}({given})")
+            self.pending = [c for c in self.pending if c not in served]
 
     def _rank(self, p: ir.Parameter) -> int:
         """Numbers first, where nothing converts the arrays that they are beside; then arrays."""
@@ -196,7 +221,8 @@ class Prologue(Leading):
     def _ready(self, c: ir.Check) -> bool:
         return needed(c) <= self.naming.used
 
-    def _check(self, c: ir.Check) -> None:
+    def _test(self, c: ir.Check) -> str:
+        """When a check fails."""
         left, right = self.host.poly(c.left, 5), self.host.poly(c.right, 5)
         when = [self.host.text(e, 3) for e in c.conditions]
         when += [f"{self.host.poly(p, 5)} > 0" for p in c.when if not p.is_positive()]
@@ -205,7 +231,10 @@ class Prologue(Leading):
         test = f"{left} != {right}"
         if c.kind == "index":
             test = f"{right} < {left}" if c.left.constant is not None else f"{left} > {right}"
-        self.emit(f"if {' and '.join([*when, test])}:")
+        return " and ".join([*when, test])
+
+    def _check(self, c: ir.Check) -> None:
+        self.emit(f"if {self._test(c)}:")
         if c.kind == "index":
             self.emit(f'    raise {c.error}("{_plain(c.message)}")')
         else:

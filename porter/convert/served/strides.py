@@ -2,15 +2,20 @@
 
 An argument that stands alone, too, or what the function makes of it, meets a longer axis in some
 calls.  Its index is multiplied by a number then, which the host sets to 0 where the axis is 1.
+
+Where that would make the kernels slower, or where sizes are 1 that the function makes (`y[::2]`),
+they stay as they are, and calls in which an axis broadcasts run kernels of their own.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
+from porter.analyses.testable import untestable
 from porter.convert.passes import plan
 from porter.convert.served.leading import led, with_leading_axes
 from porter.convert.served.numbers import python_results, with_lists
@@ -24,6 +29,8 @@ from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Launch, Plan, items_of
 from porter.sizes.polynomial import Dim
 from porter.source.module import FunctionSource
+from porter.support.names import NameSupply
+from porter.support.reserved import given
 
 
 @dataclass(frozen=True)
@@ -33,12 +40,16 @@ class Served:
     program: ir.Program
     plan: Plan
     loose: frozenset[Dim] = frozenset()
+    beside: Served | None = None  # what serves the axes of size 1 that these kernels do not
 
     def again(self, program: ir.Program, schedules: Sequence[Schedule]) -> Plan:
         """The plan of the same function for other dtypes."""
         planned = led(plan(program, schedules), self.plan.leading)
         own = self.plan
-        return replace(planned, python=own.python, items_of_lists=own.items_of_lists)
+        name = broadcast_name(program) if self.beside else ""
+        return replace(
+            planned, python=own.python, items_of_lists=own.items_of_lists, broadcast=name
+        )
 
     @property
     def names(self) -> frozenset[str]:
@@ -46,43 +57,93 @@ class Served:
         return frozenset(d.name for d in self.loose)
 
 
+def broadcast_name(program: ir.Program) -> str:
+    """The private function for calls in which an axis broadcasts."""
+    base = re.sub(r"\W", "_", f"_{given(program.name).lstrip('_')}_broadcast")
+    return NameSupply(program.around).unused(base)
+
+
 def served(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals,
-    program: ir.Program, planned: Plan, schedules: Sequence[Schedule],
+    program: ir.Program, planned: Plan, schedules: Sequence[Schedule], alone: bool = False,
 ) -> Served:  # fmt: skip
-    """The function with leading axes, and with strides where nothing else serves a size of 1."""
+    """The function with leading axes, and with strides where nothing else serves a size of 1.
+
+    Where it must stand `alone`, no other kernels serve what its own do not.
+    """
     planned = replace(planned, python=python_results(function, types, scope, planned))
     planned = with_lists(function, types, scope, planned)
-    plain = Served(program, with_leading_axes(planned, function, types, scope, program))
-    loose = frozenset(_unserved(program, plain.plan))
-    if not loose or program.kept or is_elementwise(planned):
-        return plain
-    try:
-        names = frozenset(d.name for d in loose)
-        other = build(function, types, scope, grow=False, loose=names)
-        replanned = plan(other, schedules)
-    except (Refusal, RecursionError):
-        return plain
-    except Exception:
-        if os.environ.get("PORTER_DEBUG"):
-            raise
-        return plain  # an error of porter's own: the function does without
-    if _kinds(replanned) != _kinds(planned):
-        return plain
-    return Served(other, with_leading_axes(replanned, function, types, scope, other, loose), loose)
+    attempt = _Attempt(function, types, scope, program, planned, schedules)
+    own = attempt.strided()
+    if alone or is_elementwise(planned) or not own.plan.unserved:
+        return own
+    name = broadcast_name(program)
+    beside = attempt.beside(name)
+    if beside is None:
+        return own
+    return replace(own, beside=beside, plan=replace(own.plan, broadcast=name))
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """A function, and what it becomes without strides."""
+
+    function: FunctionSource
+    types: Sequence[ParameterType]
+    scope: Globals
+    program: ir.Program
+    planned: Plan
+    schedules: Sequence[Schedule]
+
+    def strided(self) -> Served:
+        """With strides if the kernels stay as fast, or else as it is."""
+        leading = with_leading_axes(
+            self.planned, self.function, self.types, self.scope, self.program
+        )
+        plain = Served(self.program, leading)
+        loose = frozenset(_unserved(self.program, plain.plan))
+        if not loose or self.program.kept or is_elementwise(self.planned):
+            return plain
+        other = self._with(loose)
+        return plain if other is None or _kinds(other.plan) != _kinds(self.planned) else other
+
+    def beside(self, name: str) -> Served | None:
+        """A function of this name with a stride for whatever axis NumPy broadcasts."""
+        arrays = [p for p in self.program.parameters if p.ndim is not None]
+        loose = frozenset(Dim(p.name, d) for p in arrays for d in range(p.ndim or 0))
+        return self._with(loose, name)
+
+    def _with(self, loose: frozenset[Dim], name: str = "") -> Served | None:
+        """With strides for these axes; None where it is refused."""
+        try:
+            names = frozenset(d.name for d in loose)
+            partial = bool(self.program.kept)
+            other = build(self.function, self.types, self.scope, partial, grow=False, loose=names)
+            if name:
+                other = replace(other, name=name, docstring=None)
+            mine = self.planned
+            planned = replace(
+                plan(other, self.schedules), python=mine.python, items_of_lists=mine.items_of_lists
+            )
+            known = [q.name for p in planned.parameters for q in (p, *p.items)]
+            if untestable(planned.checks, known, items_of(planned.items)):
+                return None
+        except (Refusal, RecursionError):
+            return None
+        except Exception:
+            if os.environ.get("PORTER_DEBUG"):
+                raise
+            return None  # an error of porter's own: the function does without
+        leading = with_leading_axes(planned, self.function, self.types, self.scope, other, loose)
+        return Served(other, leading, loose)
 
 
 def _unserved(program: ir.Program, planned: Plan) -> Iterator[Dim]:
     """The sizes that NumPy broadcasts and the host does not."""
-    served = {d for group in planned.expandable for d in group} | {d for d, _ in planned.widened}
     stored = defs_in(program.body).arrays  # a store asks for the whole length
-    for c in program.checks:
+    for c in planned.unserved:
         dim = c.left.dim
-        if dim is None or c.kind not in ("broadcast", "store") or dim in served:
-            continue
-        if dim.array in stored:
-            continue
-        if planned.leading is None or not planned.leading.concerns(dim):
+        if dim is not None and c.kind in ("broadcast", "store") and dim.array not in stored:
             yield dim
 
 

@@ -117,10 +117,12 @@ def _thin_axes(b: Builder, arrays: Sequence[Array], what: str) -> list[Array]:
         shape = list(a.shape)
         for d in range(ndim - a.ndim, ndim):
             if wide[d] and at_most_one(own[d]) and own[d] != ONE:
+                if all(b.strides.serves(own[d], n) for n in wide[d]):
+                    continue
                 message = f"{what}: operands could not be broadcast"
                 # none and none are none, too
                 when = (*extents(b.sizes), *wide[d])
-                b.sizes.check(ir.Check("index", ONE, own[d], message, when=when))
+                b.sizes.check(ir.Check("index", ONE, own[d], message, when=when, ones=True))
                 shape[d - ndim + a.ndim] = ONE
         result.append(a if shape == list(a.shape) else replace(a, shape=tuple(shape)))
     return result

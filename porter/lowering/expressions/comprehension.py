@@ -63,12 +63,13 @@ def _repeated(ev: Evaluator, node: cst.BinaryOperation) -> Array | None:
     items, times = ev(written), ev(other)
     if not isinstance(items, tuple) or not items or not is_repetition(times):
         return None
-    times = ev.size(times, other)
-    if not all(isinstance(a, Dim) for a in times.atoms()):
+    count = ev.size(times, other)
+    if not all(isinstance(a, Dim) for a in count.atoms()):
         return None  # an argument may be an array of no dimensions, and the list's factor then
-    array, count = as_array(ev.as_numeric(items, written)), positive(times)
+    array = as_array(ev.as_numeric(items, written))
     size = array.shape[0]
-    return along(array, 0, count * size, lambda k: Poly() if len(items) == 1 else k % size)
+    start = (lambda _: Poly()) if len(items) == 1 else (lambda k: k % size)
+    return along(array, 0, positive(count) * size, start)
 
 
 def is_repetition(times: Value) -> TypeGuard[ir.Expr]:

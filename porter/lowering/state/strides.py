@@ -14,7 +14,7 @@ from porter import ir
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_INT
 from porter.ir.scalars import integer
 from porter.lowering.state.emitter import Emitter
-from porter.lowering.state.facts import put
+from porter.lowering.state.facts import extents, put
 from porter.lowering.state.part import Part
 from porter.lowering.state.place import Place
 from porter.lowering.state.unify import SizeFacts
@@ -35,13 +35,14 @@ class Strides(Part):
     members: dict[Poly, frozenset[Poly]] = field(default_factory=dict)  # of common sizes
     names: list[str] = field(default_factory=list)  # what the host computes, in order
     least: dict[Dim, int] = field(default_factory=dict)  # lengths that the host tests
+    integers: set[str] = field(default_factory=set)  # arguments that sizes are made of
 
     def met(self, a: Poly, b: Poly, what: str) -> Poly | None:
         """The common size of two axes, each of which may be 1; None where that is not asked."""
         a, b = self.sizes.resolve(a), self.sizes.resolve(b)
         if a == b:
             return None
-        if self._is_loose(a, b):
+        if self.serves(a, b):
             numbers = [(p, q) for p, q in ((a, b), (b, a)) if (q.constant or 0) > 1]
             # a number that is not 1 is the common size
             return self._thin(*numbers[0], what) if numbers else self._common(a, b, what)
@@ -54,14 +55,23 @@ class Strides(Part):
     def fits(self, size: Poly, whole: Poly, what: str) -> bool:
         """Whether a value of this size, or of size 1, is stored along an axis of a target."""
         size, whole = self.sizes.resolve(size), self.sizes.resolve(whole)
-        if size == whole or not self._is_loose(size, whole):
+        if size == whole or not self.serves(size, whole):
             return False
         self._check(size, whole, what, (size,))
         return True
 
-    def _is_loose(self, a: Poly, b: Poly) -> bool:
-        named = (a.names() | b.names()) & self.loose or {a, b} & self.members.keys()
-        return bool(named) and _on_host(a) and _on_host(b)
+    def serves(self, a: Poly, b: Poly) -> bool:
+        """Whether kernels are made for one of two sizes that is 1 beside any other."""
+        named = (a.names() | b.names()) & {*self.loose, *self.names}
+        return bool(named) and self._on_host(a) and self._on_host(b)
+
+    def _on_host(self, size: Poly) -> bool:
+        """Whether the host can compute a size before anything else."""
+        known = {*self.integers, *self.names}
+        return all(
+            isinstance(a, Dim) or (isinstance(a, Integer) and a.name in known)
+            for a in _symbols(size)
+        )
 
     def is_thin(self, size: Poly, common: Poly) -> bool:
         """Whether an axis of this size may be 1 where the common size is larger."""
@@ -112,10 +122,10 @@ class Strides(Part):
         for size, other in ((a, b), (b, a)):
             if other in self.members.get(size, ()):
                 return size
+        self._check(a, b, what, (a, b))
         known = next((n for n, m in self.members.items() if {a, b} <= m), None)
         if known is not None:
             return known
-        self._check(a, b, what, (a, b))
         is_one = ir.Op("eq", (ir.Value(a, WEAK_INT), integer(1)), WEAK_BOOL)
         one, two = (ir.Value(p if p.is_nonneg() else maximum(p, 0), WEAK_INT) for p in (a, b))
         common = self._let("size", ir.Select(is_one, two, one, WEAK_INT))
@@ -125,7 +135,12 @@ class Strides(Part):
 
     def _check(self, a: Poly, b: Poly, what: str, ones: tuple[Poly, ...]) -> None:
         longer = tuple(ir.Op("ne", (ir.Value(p, WEAK_INT), integer(1)), WEAK_BOOL) for p in ones)
-        self.sizes.checks.append(ir.Check("equal", a, b, what, conditions=longer))
+        scope = self.sizes.scope
+        unknown = scope.in_while or scope.data_branches
+        when = () if unknown else extents(self.sizes)
+        branches = () if unknown else tuple(scope.conditions)
+        check = ir.Check("equal", a, b, what, when=when, conditions=(*branches, *longer))
+        self.sizes.checks.append(check)
 
     def _let(self, name: str, value: ir.Expr) -> Poly:
         """A number that the host computes before anything else."""
@@ -141,11 +156,6 @@ def _shortened(size: Poly) -> bool:
     """Whether a size is that of an argument's axis, less some elements."""
     dims = size.dims()
     return len(dims) == 1 and size.offset < 0 and size - size.offset == Poly.atom(min(dims))
-
-
-def _on_host(size: Poly) -> bool:
-    """Whether the host can compute a size before anything else."""
-    return all(isinstance(a, (Dim, Integer)) for a in _symbols(size))
 
 
 def _symbols(size: Poly) -> Iterator[object]:

@@ -44,7 +44,8 @@ class SizeFacts(KnownSizes):
         if never_zero(difference):
             refused = self.place.refuse("PRT903", f"{what}: sizes `{a}` and `{b}` differ")
             raise Contradiction(refused.diagnostic, self._broadcast_axes())
-        common = both_whole(self, a, b)
+        ones = bool(broadcast) and self._stays_one(a, b)
+        common = both_whole(self, a, b, ones)
         if common is not None:
             return common
         late = difference.names() & self.fetched
@@ -56,7 +57,7 @@ class SizeFacts(KnownSizes):
                     if other.names() & self.scope.indices:
                         continue  # the size would differ from one iteration to the next
                     plain = (b.name, a.name if broadcast is True else None)
-                    self._equate(atom, other, what, atom.name in plain and broadcast, error)
+                    self._equate(atom, other, what, atom.name in plain and broadcast, error, ones)
                     return self.resolve(a)
         if any(isinstance(atom, Data) for atom in difference.atoms()):
             return self._unify_bounds(a, b, what)
@@ -75,7 +76,7 @@ class SizeFacts(KnownSizes):
                 ir.Check("equal", a, b, what, error)
             )  # the host learns these sizes on the way
         else:
-            self.checks.append(ir.Check("equal", a, b, what, error))
+            self.checks.append(ir.Check("equal", a, b, what, error, ones=ones))
         return a
 
     def same_size(self, a: Poly, b: Poly) -> None:
@@ -130,11 +131,19 @@ class SizeFacts(KnownSizes):
             atoms.sort(key=lambda s: ranks.get(s.array, 0) if isinstance(s, Dim) else 0)
         return atoms
 
-    def _equate(self, dim: Dim, other: Poly, what: str, broadcast: bool | str, error: str) -> None:
+    def _stays_one(self, a: Poly, b: Poly) -> bool:
+        """Whether one of two sizes is 1 where the axes of the arguments are, as that of `x[:3]`."""
+        if (a.names() | b.names()) & (self.scope.indices | self.fetched):
+            return False
+        return any(p.replace({d.name: Poly.of(1) for d in p.dims()}).constant == 1 for p in (a, b))
+
+    def _equate(
+        self, dim: Dim, other: Poly, what: str, broadcast: bool | str, error: str, ones: bool
+    ) -> None:
         kind = "equal"
         if broadcast:
             kind = "broadcast" if broadcast is True and other.symbol else "store"
-        self.checks.append(ir.Check(kind, Poly.atom(dim), other, what, error))
+        self.checks.append(ir.Check(kind, Poly.atom(dim), other, what, error, ones=ones))
         self.equal[dim.name] = other
 
 
@@ -179,7 +188,7 @@ def _without_zero(sizes: SizeFacts, p: Poly) -> Poly:
     return p
 
 
-def both_whole(sizes: SizeFacts, a: Poly, other: Poly) -> Poly | None:
+def both_whole(sizes: SizeFacts, a: Poly, other: Poly, ones: bool = False) -> Poly | None:
     """The common length of slices that differ by more than their cut at the array's end.
 
     `x[1 : n + 3]` and `x[2 : n + 4]` are equally long just if x has n + 4 elements, which
@@ -198,9 +207,8 @@ def both_whole(sizes: SizeFacts, a: Poly, other: Poly) -> Poly | None:
     inside = {n for p in highs for n in p.names()} & sizes.scope.indices
     if inside or not all((top - p).is_nonneg() for p in bounds):
         return None
-    sizes.check(
-        ir.Check("index", highs[0], highs[1], "slices of different lengths meet", "ValueError")
-    )
+    message = "slices of different lengths meet"
+    sizes.check(ir.Check("index", highs[0], highs[1], message, "ValueError", ones=ones))
     return whole
 
 

@@ -12,6 +12,8 @@ from porter.verify.oracle import compare
 
 #: with an axis no longer than this, a plain ValueError where NumPy goes on is a refusal
 SHORT = 3
+#: what NumPy says of a mask with other axes than the array
+MASK_MISMATCH = "boolean index did not match"
 #: what a host function says of arguments that share memory
 _ONE_ARRAY = ("are one array: pass a copy", "overlap in part")
 
@@ -34,11 +36,15 @@ def asks_for_copy(inputs: Inputs, error: BaseException | None) -> bool:
 
 
 def refuses_sizes(inputs: Inputs, actual: compare.Outcome) -> bool:
-    """A ValueError about arrays so short that NumPy broadcasts, or has nothing to do."""
+    """An error about arrays so short that NumPy broadcasts, or has nothing to do.
+
+    A mask without elements selects from whatever array, as NumPy has it.
+    """
+    empty = inputs.smallest == 0 and MASK_MISMATCH in str(actual.error)
     same = not isinstance(actual.error, LaunchError) and not from_kernel(actual.error)
     return (
         same
-        and isinstance(actual.error, ValueError)
+        and (isinstance(actual.error, ValueError) or empty)
         and (inputs.smallest <= SHORT or inputs.counts_few(SHORT))
         and not (actual.arguments and has_changed(actual, inputs))
     )

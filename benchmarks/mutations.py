@@ -254,7 +254,7 @@ def axes_swapped(place: Place) -> Iterator[Edit]:
             if f"{array}[1]" in place.module.text:
                 yield index, other
     for node in place.of(ast.Assign):
-        if "cuda.grid(2)" in place.text(node):
+        if any(f in place.text(node) for f in ("cuda.grid(2)", "grid_2d(")):
             target = node.targets[0]  # type: ignore[attr-defined]
             yield target, ", ".join(place.text(e) for e in reversed(target.elts))
 

@@ -126,9 +126,10 @@ class Fitted:
 class Grid:
     """The blocks and threads of one launch; texts are numbers or constants of the module.
 
-    `blocks` are elements along x, y and z with how many of them a block takes: no entry is one
-    block.  `few` means no more blocks than partial results are worth, `again` as many as the
-    launch before it.  Nothing is launched unless all `guards` are positive.
+    With a `shape`, a thread for each of its elements.  Otherwise `blocks` are elements along x, y
+    and z with how many of them a block takes: no entry is one block.  `few` means no more blocks
+    than partial results are worth, `again` as many as the launch before it.  Nothing is launched
+    unless all `guards` are positive.
     """
 
     blocks: tuple[tuple[Poly, str], ...] = ()
@@ -136,6 +137,7 @@ class Grid:
     guards: tuple[Poly, ...] = ()
     few: bool = False
     again: bool = False
+    shape: tuple[Poly, ...] = ()
 
 
 @dataclass

@@ -28,24 +28,24 @@ IMPORTED = {
         "float16", "float32", "float64", "complex64", "complex128", "boolean", "types")},
 }  # fmt: skip
 CONSTANTS = {
-    "THREADS", "BLOCK_X", "BLOCK_Y", "BLOCK_Z", "TILE", "PADDED", "MAX_BLOCKS", "MOST_PARTIALS",
+    "THREADS", "BLOCK_X", "TILE", "PADDED", "MAX_BLOCKS", "MOST_PARTIALS",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
     "position", "edge_position", "reflect_position", "symmetric_position", "slice_bound",
     "quotient", "maximum", "minimum", "fmax", "fmin", "sign", "rint", "float_mod",
     "float_floordiv", "int_floordiv", "int_power", "natural", "left_shift", "right_shift",
-    "logaddexp", "heaviside", "rounded",
+    "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
     *(f"{kind}_{op}" for kind in ("block", "scan")
       for op in ("sum", "prod", "max", "min", "any", "all")),
     "_on_device", "_array", "_weak", "_flat", "_expanded", "_widened", "_integer", "_number",
     "_to_device", "_same_memory", "_apart", "_blocks", "_row_threads", "_host_copy", "_to_host",
     "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_refuse_wrapper", "_one_dtype",
-    "_float64",
+    "_float64", "_grid",
 }  # fmt: skip
 #: variables of host functions, and the argument of kernels that takes errors
-LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "lead", "plain"}
+LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}
 _NUMBERED = re.compile(r"(d|whole)_.+|partial\d*|host_(value|array)_\d+_|T\d*|I\d*|self_.*")
 
 

@@ -38,12 +38,10 @@ class Cuda(Target):
     title = "CUDA kernels for the NumPy functions of"
     sizes: ClassVar[Mapping[str, tuple[str, str]]] = {
         "THREADS": ("256", "threads of a block; a power of two"),
-        "BLOCK_X": ("32", "threads of a block along the fast axis"),
-        "BLOCK_Y": ("8", ""),
-        "BLOCK_Z": ("1", ""),
+        "BLOCK_X": ("32", "threads of a block along the fast axis, where there are several"),
         "TILE": ("16", "edge of the tiles in shared memory"),
         "PADDED": ("17", "row length of a tile: one more avoids bank conflicts"),
-        "MAX_BLOCKS": ("65535", "blocks of a grid along one axis: kernels loop over the rest"),
+        "MAX_BLOCKS": ("65535", "most blocks of a grid along one axis"),
         "MOST_PARTIALS": ("1024", "most blocks of a grid-wide reduction"),
     }
     decorators = frozenset({"numba.cuda.jit", "numba_cuda_mlir.cuda.jit"})

@@ -21,7 +21,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:0a97d67621ad32733a9007b74127ec2ad91de6e45ffb62b30cf19dbca3eab7c8
+# porter: output sha256:e56adf379abfe227f8cd242ad145887e9e8677f64ece57179a4a89ce4476741b
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -32,7 +32,6 @@ import numpy as np
 from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
-MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
 RSQRT_2PI = 0.3989422804014327
 
 if config.ENABLE_CUDASIM:
@@ -43,7 +42,8 @@ if config.ENABLE_CUDASIM:
 @cuda.jit
 def normal_cdf_kernel(d, out):
     T = d.dtype.type
-    for i in range(cuda.grid(1), d.shape[0], cuda.gridsize(1)):
+    i = cuda.grid(1)
+    if 0 <= i < d.shape[0]:
         # k = 1.0 / (1.0 + 0.2316419 * np.abs(d))
         k = T(1.0) / (T(1.0) + T(0.2316419) * abs(d[i]))
         # tail = k * (0.319381530 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))))
@@ -81,7 +81,8 @@ def normal_cdf(d, *, stream=None):
 @cuda.jit
 def black_scholes_kernel(price, strike, years, volatility, factor, factor2, call, put):
     T = price.dtype.type
-    for i in range(cuda.grid(1), price.shape[0], cuda.gridsize(1)):
+    i = cuda.grid(1)
+    if 0 <= i < price.shape[0]:
         # spread = volatility * np.sqrt(years)
         spread = volatility * math.sqrt(years[i])
         # d1 = (np.log(price / strike) + (rate + 0.5 * volatility**2) * years) / spread
@@ -335,8 +336,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
-    return min((count + threads - 1) // threads, MAX_BLOCKS)
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
 
 
 def _to_host(array, stream):

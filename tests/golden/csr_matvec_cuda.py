@@ -19,7 +19,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 229 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:76f84281bef74ae20a6f1a0f982743d89672a4a12f3df079ff9d7c4f3f645a81
+# porter: output sha256:c11f498fb528f099c191b748bba21ca895b964fbd1af6b65f89f0084096fdd8f
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
@@ -27,7 +27,6 @@ import numpy as np
 from numba import cuda
 
 THREADS = 256  # threads of a block; a power of two
-MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
 
 
 @cuda.jit(device=True)
@@ -52,7 +51,8 @@ def slice_bound(k, n):
 @cuda.jit
 def csr_matvec_kernel(data, indices, indptr, x, y, error):
     T = data.dtype.type
-    for i in range(cuda.grid(1), indptr.shape[0] - 1, cuda.gridsize(1)):
+    i = cuda.grid(1)
+    if 0 <= i < indptr.shape[0] - 1:
         # start = indptr[i]
         start = indptr[i]
         # stop = indptr[i + 1]
@@ -206,8 +206,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
-    return min((count + threads - 1) // threads, MAX_BLOCKS)
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
 
 
 def _to_host(array, stream):

@@ -9,7 +9,7 @@
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
 # porter: verified gaussian_pdf: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:88e28645f8ef077dfcc3dc5b445717de30cf8d3e33360faebcf71f8b7ffdd026
+# porter: output sha256:1854bba3996a720fb9d9ab1d9a1874c805c537f011af3c563501e477410c88a2
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
@@ -20,7 +20,6 @@ import numpy as np
 from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
-MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
 SQRT_2PI = math.sqrt(2.0 * math.pi)
 
 if config.ENABLE_CUDASIM:
@@ -31,7 +30,8 @@ if config.ENABLE_CUDASIM:
 @cuda.jit
 def gaussian_pdf_kernel(x, mean, sigma, factor, out):
     T = x.dtype.type
-    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
+    i = cuda.grid(1)
+    if 0 <= i < x.shape[0]:
         # z = (x - mean) / sigma
         z = (x[i] - mean) / sigma
         # return np.exp(-0.5 * z**2) / (sigma * SQRT_2PI)
@@ -181,8 +181,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
-    return min((count + threads - 1) // threads, MAX_BLOCKS)
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
 
 
 def _to_host(array, stream):

@@ -10,7 +10,7 @@
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:579951faf407e1398815e22b4ce71a6d48a9cecf1a61a19d05a90759e502f19e
+# porter: output sha256:a1b3dd050d895fda302b41df62380cc8915b89273ec63f0c17c0493243fa3c3a
 
 """CUDA kernels for the NumPy functions of hidden_layer.py."""
 
@@ -20,14 +20,14 @@ import numpy as np
 from numba import cuda
 
 THREADS = 256  # threads of a block; a power of two
-MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
 GREYSCALE_MAX = 255.0
 
 
 @cuda.jit
 def hidden_layer_kernel(greyscales, weights, out):
     T = greyscales.dtype.type
-    for i in range(cuda.grid(1), greyscales.shape[0], cuda.gridsize(1)):
+    i = cuda.grid(1)
+    if 0 <= i < greyscales.shape[0]:
         # bring the grey values into [0, 1]
         # normalized = greyscales / GREYSCALE_MAX
         normalized = greyscales[i] / T(GREYSCALE_MAX)
@@ -186,8 +186,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
-    return min((count + threads - 1) // threads, MAX_BLOCKS)
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
 
 
 def _to_host(array, stream):

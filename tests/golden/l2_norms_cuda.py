@@ -7,7 +7,7 @@
 # porter: assumed l2_norms: vectors is a 2-D array of float64
 # porter: converts l2_norms: vectors: int32 and int64 up to n where n**2 fits and 2147483648 * n**2 is exact become float64 (a pass over the array)
 # porter: verified l2_norms: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:9ecccefffabd6d7d070d1d8cf8829918f7347ac7d6fdbc3fa4415e012526f536
+# porter: output sha256:506626afe893b6ba1f74d0982e01f2922dd133e2a699e2d2ceaa364c36688c22
 
 """CUDA kernels for the NumPy functions of l2_norms.py."""
 
@@ -18,7 +18,7 @@ import numpy as np
 from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
-MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
+MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 
 if config.ENABLE_CUDASIM:
     # Python's math raises where a GPU gives NaN or infinity; NumPy's functions do not
@@ -67,7 +67,7 @@ def l2_norms(vectors, *, stream=None):
     out = cuda.device_array(vectors.shape[0], vectors.dtype, stream=stream)
     if vectors.shape[0] > 0:
         l2_norms_rows[
-            _blocks(vectors.shape[0], 1), _row_threads(vectors.shape[1]), stream
+            min(vectors.shape[0], MAX_BLOCKS), _row_threads(vectors.shape[1]), stream
         ](d_vectors, out)
     return _result(out, on_device, stream)
 
@@ -149,11 +149,6 @@ def _to_device(array, stream):
         return array if hasattr(array, "copy_to_host") else cuda.as_cuda_array(array)
     array = np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
     return cuda.to_device(array, stream=stream)
-
-
-def _blocks(count, threads):
-    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
-    return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _row_threads(length):

@@ -10,7 +10,7 @@
 # porter: converts matmul: A: integers and bools become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:ada8d57374b94af3f025f5a1421c4634683fe10cfad0a9ad6dd3bcaf6664436b
+# porter: output sha256:ba86057bcefb222ac11f18974a8b42c6d2f09dd202ab0ffd105500cb596d5af2
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -19,7 +19,7 @@ from numba import cuda
 
 TILE = 16  # edge of the tiles in shared memory
 PADDED = 17  # row length of a tile: one more avoids bank conflicts
-MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
+MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 
 
 @cuda.jit
@@ -72,7 +72,12 @@ def matmul(A, B, *, stream=None):
     out = cuda.device_array((A.shape[0], B.shape[1]), A.dtype, stream=stream)
     if A.shape[0] > 0 and B.shape[1] > 0:
         matmul_tiled[
-            (_blocks(B.shape[1], TILE), _blocks(A.shape[0], TILE)), (TILE, TILE), stream
+            (
+                min(_blocks(B.shape[1], TILE), MAX_BLOCKS),
+                min(_blocks(A.shape[0], TILE), MAX_BLOCKS),
+            ),
+            (TILE, TILE),
+            stream,
         ](d_A, d_B, out)
     return _result(out, on_device, stream, lead + out.shape[1:])
 
@@ -177,8 +182,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
-    return min((count + threads - 1) // threads, MAX_BLOCKS)
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
 
 
 def _to_host(array, stream):

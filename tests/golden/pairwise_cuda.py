@@ -10,7 +10,7 @@
 # porter: converts pairwise_distances: x, y: int32 and int64 up to n where 4 * n**2 fits and 8589934592 * n**2 is exact become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:bdad981d51e76cb8d4966575cc0763da7fd0aeb643152b0ab7e6503463355844
+# porter: output sha256:987587a6b4e4c43c4e75d77fa94c9c27a7baa29e59c39ffadf8a7a552c1f1a33
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -22,7 +22,7 @@ from numba import config, cuda
 
 TILE = 16  # edge of the tiles in shared memory
 PADDED = 17  # row length of a tile: one more avoids bank conflicts
-MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
+MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 
 if config.ENABLE_CUDASIM:
     # Python's math raises where a GPU gives NaN or infinity; NumPy's functions do not
@@ -75,7 +75,12 @@ def pairwise_distances(x, y, *, stream=None):
     out = cuda.device_array((x.shape[0], y.shape[0]), x.dtype, stream=stream)
     if x.shape[0] > 0 and y.shape[0] > 0:
         pairwise_distances_tiled[
-            (_blocks(y.shape[0], TILE), _blocks(x.shape[0], TILE)), (TILE, TILE), stream
+            (
+                min(_blocks(y.shape[0], TILE), MAX_BLOCKS),
+                min(_blocks(x.shape[0], TILE), MAX_BLOCKS),
+            ),
+            (TILE, TILE),
+            stream,
         ](d_x, d_y, out)
     return _result(out, on_device, stream)
 
@@ -200,8 +205,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
-    return min((count + threads - 1) // threads, MAX_BLOCKS)
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
 
 
 def _to_host(array, stream):

@@ -15,16 +15,17 @@ from tests.support.paths import EXAMPLES, GOLDEN, ROOT
 
 Edits = list[tuple[str, str]]
 
-STRIDE = "    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):\n"
+GUARD = "    i = cuda.grid(1)\n    if 0 <= i < x.shape[0]:\n"
 BODY = """        # z = (x - mean) / sigma
         z = (x[i] - mean) / sigma
         # return np.exp(-0.5 * z**2) / (sigma * SQRT_2PI)
         out[i] = math.exp(T(-0.5) * z**2) / factor
 """
-ONE_EACH = (STRIDE, "    i = cuda.grid(1)\n    if i < x.shape[0]:\n")
-ENOUGH = ("[_blocks(x.shape[0], THREADS), ", "[(x.shape[0] + THREADS - 1) // THREADS, ")
-LEFT, RIGHT_OF = "                + u2[i + 1, j]\n", "                + u2[i + 1, j + 2]\n"
-LAPLACIAN = "            laplacian = (\n"
+RETURN = (GUARD, "    i = cuda.grid(1)\n    if i >= x.shape[0]:\n        return\n    if True:\n")
+LIMIT = ("THREADS = 256", "MAX_BLOCKS = 65535\nTHREADS = 256")
+CUT = ("[_blocks(x.shape[0], THREADS), ", "[min(_blocks(x.shape[0], THREADS), MAX_BLOCKS), ")
+LEFT, RIGHT_OF = "        + u2[i + 1, j]\n", "        + u2[i + 1, j + 2]\n"
+LAPLACIAN = "    laplacian = (\n"
 TOTAL = "            total = T(0.0)\n"
 TILES = "    ty = cuda.threadIdx.y\n"
 
@@ -32,13 +33,15 @@ TILES = "    ty = cuda.threadIdx.y\n"
 RIGHT: list[tuple[str, str, Edits]] = [
     ("another block size", "gaussian", [("THREADS = 256", "THREADS = 96")]),
     ("smaller tiles", "matmul", [("TILE = 16", "TILE = 8"), ("PADDED = 17", "PADDED = 8")]),
-    ("one element a thread", "gaussian", [ONE_EACH, ENOUGH]),
+    ("an early return", "gaussian", [RETURN]),
     (
         "a loop by hand",
         "gaussian",
         [
-            (STRIDE, "    i = cuda.grid(1)\n    while i < x.shape[0]:\n"),
+            (GUARD, "    i = cuda.grid(1)\n    while i < x.shape[0]:\n"),
             (BODY, BODY + "        i += cuda.gridsize(1)\n"),
+            LIMIT,
+            CUT,
         ],
     ),
     ("a renamed variable", "softmax", [("largest", "peak")]),
@@ -46,18 +49,18 @@ RIGHT: list[tuple[str, str, Edits]] = [
         "hoisted loads",
         "heat",
         [
-            (LAPLACIAN, "            left, right = u2[i + 1, j], u2[i + 1, j + 2]\n" + LAPLACIAN),
-            (LEFT, "                + left\n"),
-            (RIGHT_OF, "                + right\n"),
+            (LAPLACIAN, "    left, right = u2[i + 1, j], u2[i + 1, j + 2]\n" + LAPLACIAN),
+            (LEFT, "        + left\n"),
+            (RIGHT_OF, "        + right\n"),
         ],
     ),
 ]
 WRONG: list[tuple[str, str, Edits]] = [
-    ("the last element is left out", "gaussian", [(STRIDE, STRIDE.replace("0],", "0] - 1,"))]),
-    ("one element a thread, and a grid that is cut", "gaussian", [ONE_EACH]),
+    ("the last element is left out", "gaussian", [(GUARD, GUARD.replace("0]:", "0] - 1:"))]),
+    ("a grid that is cut", "gaussian", [LIMIT, CUT]),
     ("a barrier less", "softmax", [("    cuda.syncthreads()\n    width", "    width")]),
     ("scratch for half a block", "l2_norms", [("array(THREADS,", "array(THREADS // 2,")]),
-    ("a wrong neighbour", "heat", [(RIGHT_OF, "                + u2[i + 1, j + 1]\n")]),
+    ("a wrong neighbour", "heat", [(RIGHT_OF, "        + u2[i + 1, j + 1]\n")]),
     ("an index one too large", "csr_matvec", [("k >= n:", "k > n:")]),
     ("an index one too small", "csr_matvec", [("k < -n or", "k < -n - 1 or")]),
     ("axes exchanged", "sobel", [("image[i - 1, j + 1]", "image[j - 1, i + 1]")]),
@@ -148,7 +151,8 @@ def test_a_wrong_edit_is_not(tmp_path: Path, what: str, name: str, edits: Edits)
 @pytest.mark.slow
 def test_a_kernel_that_wants_its_own_blocks_is_run_by_the_emulator(tmp_path: Path) -> None:
     """Its stride is right for blocks of 256 threads only."""
-    path = edited(tmp_path, "gaussian", [("cuda.gridsize(1)", "256 * cuda.gridDim.x")])
+    stride = "    for i in range(cuda.grid(1), x.shape[0], 256 * cuda.gridDim.x):\n"
+    path = edited(tmp_path, "gaussian", [(GUARD, stride), LIMIT, CUT])
     done = porter("verify", str(path), "--output-format", "json")
     (function,) = json.loads(done.stdout)["modules"][0]["functions"]
     evidence = {e["on"]: e for e in function["evidence"]}
@@ -197,4 +201,4 @@ def test_force_overwrites_it(tmp_path: Path) -> None:
     source = tmp_path / "examples" / f"{name}.py"
     done = porter("convert", str(source), "-o", str(path), "--no-verify", "--force")
     assert done.returncode == 0, done.stderr
-    assert STRIDE in path.read_text()
+    assert GUARD in path.read_text()

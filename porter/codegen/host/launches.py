@@ -10,6 +10,7 @@ from porter.codegen.host.base import HostBase
 from porter.codegen.kernel.state import Written
 from porter.dtypes.dtype import DType
 from porter.schedule.base import Fitted, Grid, Kernel
+from porter.sizes.polynomial import Poly
 
 
 class Launches(HostBase):
@@ -62,9 +63,8 @@ class Launches(HostBase):
 
     def _call(self, written: Written, earlier: Sequence[str]) -> list[str]:
         """One launch, given the partial results of the one before it; the names of its own."""
-        grid = self._blocks(written.grid)
+        blocks, threads = self._grid(written)
         partials = self._partials(written) if written.partials else []
-        blocks = "blocks" if written.partials or written.grid.again else grid
         given = iter(earlier)
         mapping = {n: next(given) for n in written.arrays if n not in self.plan.buffers}
         self.naming.device |= mapping
@@ -73,18 +73,39 @@ class Launches(HostBase):
             del self.naming.device[n]
         at = len(args) - (1 if written.errors else 0)
         args[at:at] = partials
-        self.emit(self.target.launch(written.name, blocks, self._threads(written.grid), args))
+        self.emit(self.target.launch(written.name, blocks, threads, args))
         return partials
+
+    def _grid(self, written: Written) -> tuple[str, str]:
+        """The blocks and threads of a launch; for a shape of several axes they get names first."""
+        grid = written.grid
+        if len(grid.shape) == 1:
+            self._needs("_blocks")
+            return f"_blocks({self.host.poly(grid.shape[0], 5)}, THREADS)", "THREADS"
+        if grid.shape:
+            self._needs("_grid", "_blocks")
+            shape = ", ".join(self.host.poly(n) for n in grid.shape)
+            self.emit(f"blocks, threads = _grid({shape})")
+            return "blocks", "threads"
+        given = "blocks" if written.partials or grid.again else self._blocks(grid)
+        return given, self._threads(grid)
 
     def _blocks(self, grid: Grid) -> str:
         """The number of blocks along each axis."""
         if not grid.blocks:
             return "1"
-        self._needs("_blocks")
-        counts = [f"_blocks({self.host.poly(n, 5)}, {each})" for n, each in grid.blocks]
+        counts = [self._count(n, each) for n, each in grid.blocks]
         if grid.few:
             return f"min({counts[0]}, MOST_PARTIALS)"
-        return counts[0] if len(counts) == 1 else f"({', '.join(counts)})"
+        limited = [f"min({count}, MAX_BLOCKS)" for count in counts]
+        return limited[0] if len(limited) == 1 else f"({', '.join(limited)})"
+
+    def _count(self, size: Poly, each: str) -> str:
+        """How many blocks take this many elements each."""
+        if each == "1":
+            return self.host.poly(size)
+        self._needs("_blocks")
+        return f"_blocks({self.host.poly(size, 5)}, {each})"
 
     def _threads(self, grid: Grid) -> str:
         """The threads of a block."""
@@ -98,9 +119,7 @@ class Launches(HostBase):
     def _partials(self, written: Written) -> list[str]:
         """An array for each fold, with an element for each block that folds a part."""
         ((size, each),) = written.grid.blocks
-        self.emit(
-            f"blocks = min(max(_blocks({self.host.poly(size, 5)}, {each}), 1), MOST_PARTIALS)"
-        )
+        self.emit(f"blocks = min(max({self._count(size, each)}, 1), MOST_PARTIALS)")
         names = []
         for k, dtype in enumerate(written.partials):
             name = "partial" if len(written.partials) == 1 else f"partial{k + 1}"

@@ -6,15 +6,12 @@ from collections.abc import Mapping
 
 from porter import ir
 from porter.schedule.base import BlockStep, Grid, Kernel, KernelWriters, Schedule
-from porter.schedule.domains import is_short, loop
-
-#: threads of a block along x, y and z
-_THREADS = {0: ("1",), 1: ("THREADS",), 2: ("BLOCK_X", "BLOCK_Y"),
-            3: ("BLOCK_X", "BLOCK_Y", "BLOCK_Z")}  # fmt: skip
+from porter.schedule.domains import flat_loop, is_short, loop
+from porter.schedule.writing import Lines
 
 
 class Elementwise(Schedule):
-    """Grid-stride loops over the last three axes, loops of the thread over those before them."""
+    """A grid over the columns, the rows, and the planes that all other axes make."""
 
     name = "map"
     summary = "a thread per element"
@@ -31,21 +28,31 @@ class Elementwise(Schedule):
         return (ir.Stage(kernel.axes, kernel.body, kernel.origin),)
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
-        """A thread for each element, up to the limit of a grid."""
-        extents = tuple(a.extent for a in kernel.axes[-3:])
-        threads = _THREADS[len(extents)]
-        return (Grid(tuple(zip(reversed(extents), threads, strict=False)), threads, extents),)
+        """A thread for each element."""
+        shape = tuple(a.extent for a in kernel.axes)
+        return (Grid(shape=shape, threads=() if shape else ("1",), guards=shape),)
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
-        """The loops, and the statements in them."""
+        """What the indices are compared with, and the statements of a thread."""
         w = writers.writer(kernel)
-        outer, grid = kernel.axes[:-3], kernel.axes[-3:]
-        names = [w.index(a.name) for a in kernel.axes][len(outer) :]
-        several = len(grid) > 1
-        firsts = [w.fresh(f"first_{n}") for n in names] if several else []
-        steps = [w.fresh(f"step_{n}") for n in names] if several else []
-        outer_loops, grid_loops = [loop(w, a) for a in outer], [loop(w, a) for a in grid]
+        for a in kernel.axes:
+            w.index(a.name)
+        *outer, middle, last = (None, None, *kernel.axes)
+        columns = loop(w, last) if last else None
+        rows = loop(w, middle) if middle else None
+        planes = flat_loop(w, [a for a in outer if a], "plane") if middle and any(outer) else None
+        with w.slot() as before:
+            height = w.poly(middle.extent) if middle and planes else ""
+        used = [x for x in (planes, rows, columns) if x]
+        lowest = last.lo.constant if last else None
+        if rows:
+            w.helper("grid_2d", *(["grid_3d"] if planes else []))
         with w.slot() as body:
             w.block(kernel.body)
-        return {"k": w, "outer": outer_loops, "grid": grid_loops, "firsts": firsts,
-                "steps": steps, "body": body}  # fmt: skip
+        return {
+            "k": w, "before": Lines([*(line for x in used for line in x.before), *before]),
+            "columns": columns, "rows": rows, "planes": planes, "height": height, "body": body,
+            "offsets": Lines(f"{x.index} += {x.lo}" for x in used if x.lo != "0"),
+            # the compiler drops the tests for negative subscripts
+            "at_least": f"{lowest} <= " if lowest is not None and lowest >= 0 else "",
+        }  # fmt: skip

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 #: what stands in for these constants of a module in most cases: the simulator is fast then,
 #: and a grid with few blocks makes grid-stride loops go round
 SMALL_BLOCKS = {
-    "THREADS": 8, "TILE": 4, "BLOCK_X": 4, "BLOCK_Y": 2, "BLOCK_Z": 2,
+    "THREADS": 8, "TILE": 4, "BLOCK_X": 4,
     "MOST_PARTIALS": 3, "MAX_BLOCKS": 3,
 }  # fmt: skip
 #: what stands in for them in cases with more blocks than a block has threads
 MANY_BLOCKS = {
-    "THREADS": 4, "TILE": 2, "BLOCK_X": 2, "BLOCK_Y": 2, "BLOCK_Z": 1,
+    "THREADS": 4, "TILE": 2, "BLOCK_X": 2,
     "MOST_PARTIALS": 16, "MAX_BLOCKS": 40,
 }  # fmt: skip
 #: those of them that limit a grid: a kernel whose grid is cut loops over the rest

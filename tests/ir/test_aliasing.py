@@ -13,6 +13,7 @@ FLOAT64, INT64 = DType("float64"), DType("int64")
 N, HERE = sym("n"), ir.Origin()
 COND = ir.Const(True, BOOL)
 LAUNCH = ir.Write("w", (), (Poly(),), ir.Const(0.0, FLOAT64), HERE)
+READS_V = ir.Write("w", (), (Poly(),), ir.Load("v", (Poly(),), FLOAT64), HERE)
 
 
 def bind(*moves: str) -> ir.Bind:
@@ -38,7 +39,13 @@ CASES = {
     "swapped names never meet": ([loop(LAUNCH, bind("u=v", "v=u"))], set()),
     "a name and what it is bound to meet": ([bind("u=v"), LAUNCH], {"uv"}),
     "but not behind the next allocation": ([bind("u=v"), alloc("v"), LAUNCH], set()),
-    "an array of the iteration before": ([loop(LAUNCH, alloc("v"), bind("u=v"))], {"uv"}),
+    "an array of the iteration before": ([loop(READS_V, alloc("v"), bind("u=v"))], {"uv"}),
+    "one that nobody needs any more": ([loop(LAUNCH, alloc("v"), bind("u=v"))], set()),
+    "one that is read behind the loop": ([loop(LAUNCH, alloc("v"), bind("u=v")), READS_V], {"uv"}),
+    "one of an outer iteration": (
+        [loop(loop(LAUNCH, alloc("v"), bind("u=v")), READS_V)],
+        {"uv"},
+    ),
     "allocated again before the launch": ([loop(alloc("v"), LAUNCH, bind("u=v"))], set()),
     "whichever way a branch goes": (
         [bind("t=u"), branch((bind("u=v"),), (bind("u=w"),)), LAUNCH],

@@ -8,7 +8,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:127c480f0ddaa942b5884afde5c15563587109e09dcc1be2604d6e0a853bceb0
+# porter: output sha256:f45932fa1fa19ac886678e4ce8223542f45aeb033718470ef11f74cd9f711fee
 
 """CUDA kernels for the NumPy functions of heat.py."""
 
@@ -203,7 +203,10 @@ def _grid(*shape):
         width //= 2  # too many threads of a row would have no element
     while height < min(rows, THREADS // width):
         height *= 2
-    while width < min(columns, THREADS // height):
+    while (
+        width < min(columns, THREADS // height)
+        and -columns % (2 * width) <= columns // 4
+    ):
         width *= 2
     down = _blocks(rows, height)
     blocks = (_blocks(columns, width), min(down, MAX_BLOCKS), _blocks(down, MAX_BLOCKS))

@@ -9,7 +9,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:169b3316dd6196a0231556dfbb82f493d7d7e905a269460d2e5d331007e094a4
+# porter: output sha256:776a3719a4fbcb39b7feaccec97b003d01f5c2f982b1b385ce19578868326fb5
 
 """CUDA kernels for the NumPy functions of mandelbrot.py."""
 
@@ -185,7 +185,10 @@ def _grid(*shape):
         width //= 2  # too many threads of a row would have no element
     while height < min(rows, THREADS // width):
         height *= 2
-    while width < min(columns, THREADS // height):
+    while (
+        width < min(columns, THREADS // height)
+        and -columns % (2 * width) <= columns // 4
+    ):
         width *= 2
     down = _blocks(rows, height)
     blocks = (_blocks(columns, width), min(down, MAX_BLOCKS), _blocks(down, MAX_BLOCKS))

@@ -6,7 +6,7 @@
 # porter: shapes sobel: image[n, m]
 # porter: assumed sobel: image is a 2-D array of float64
 # porter: verified sobel: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:12004c82460386dca382e8fa80595b03c4acb76683bb38c303bbde0898d6d58e
+# porter: output sha256:2f8f59ca1107ecd32143bb52a2eaec71d974019699ace092db7170b9888e897d
 
 """CUDA kernels for the NumPy functions of sobel.py."""
 
@@ -153,7 +153,10 @@ def _grid(*shape):
         width //= 2  # too many threads of a row would have no element
     while height < min(rows, THREADS // width):
         height *= 2
-    while width < min(columns, THREADS // height):
+    while (
+        width < min(columns, THREADS // height)
+        and -columns % (2 * width) <= columns // 4
+    ):
         width *= 2
     down = _blocks(rows, height)
     blocks = (_blocks(columns, width), min(down, MAX_BLOCKS), _blocks(down, MAX_BLOCKS))

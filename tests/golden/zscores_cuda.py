@@ -7,7 +7,7 @@
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:3d1f779e348b7a594a7fee968ac28347f0a8070be40aba9661060d9463764427
+# porter: output sha256:62bcd754f8d62a06399f75d6ca40666e5091cab620d1290b7af13e9aeb3114d9
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -183,7 +183,10 @@ def _grid(*shape):
         width //= 2  # too many threads of a row would have no element
     while height < min(rows, THREADS // width):
         height *= 2
-    while width < min(columns, THREADS // height):
+    while (
+        width < min(columns, THREADS // height)
+        and -columns % (2 * width) <= columns // 4
+    ):
         width *= 2
     down = _blocks(rows, height)
     blocks = (_blocks(columns, width), min(down, MAX_BLOCKS), _blocks(down, MAX_BLOCKS))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from porter import ir
+from porter.ir.rebuild import map_blocks
 from porter.schedule.base import BlockStep, Grid, Kernel, KernelWriters, Schedule
 from porter.schedule.domains import flat_loop, is_short, loop
 from porter.schedule.writing import Lines
@@ -48,7 +50,7 @@ class Elementwise(Schedule):
         if rows:
             w.helper("grid_2d", *(["grid_3d"] if planes else []))
         with w.slot() as body:
-            w.block(kernel.body)
+            w.block([_returning(s) for s in kernel.body])
         return {
             "k": w, "before": Lines([*(line for x in used for line in x.before), *before]),
             "columns": columns, "rows": rows, "planes": planes, "height": height, "body": body,
@@ -56,3 +58,12 @@ class Elementwise(Schedule):
             # the compiler drops the tests for negative subscripts
             "at_least": f"{lowest} <= " if lowest is not None and lowest >= 0 else "",
         }  # fmt: skip
+
+
+def _returning(s: ir.Stmt) -> ir.Stmt:
+    """The thread is done with its element where the loop over elements would continue."""
+    if isinstance(s, ir.Jump):
+        return replace(s, kind="return")
+    if isinstance(s, ir.If):
+        return map_blocks(s, lambda body: tuple(_returning(x) for x in body))
+    return s

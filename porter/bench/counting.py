@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +79,12 @@ def counting(
     seconds: float = SECONDS,
     run_module: bool = False,
     operations: bool = False,
+    against: Sequence[str] = (),
 ) -> Counting:
     """As `count`, with the names that sizes can have.
 
-    With `operations`, those of the original are counted too, which runs for that.
+    With `operations`, those of the original are counted too, which runs for that; it is timed with
+    each of `against`: numpy and numba on this CPU.
     """
     place, text, header, names, source = checked_module(path, functions)
     if header.run_module and not run_module:
@@ -96,7 +98,7 @@ def counting(
             str(module), str(place), names, _sizes(source, names, sizes or {}),
             _traced(source, names), arch, f"{folder}/texts",
             "mlir" if backend.endswith("mlir") else "numba", f"{folder}/reply.jsonl", seconds,
-            _PATIENCE * (1 + len(names)), run_module, operations,
+            _PATIENCE * (1 + len(names)), run_module, operations, tuple(against),
         )  # fmt: skip
         begun = compiler(backend)
         try:
@@ -181,6 +183,7 @@ class _Run:
     def _counting(self, lines: list[dict[str, Any]], why: str) -> Counting:
         done = {line.pop("counted"): line for line in lines if "counted" in line}
         operated = {line.pop("operated"): line for line in lines if "operated" in line}
+        measured = {line["measured"]: line["times"] for line in lines if "measured" in line}
         fatal = next((line["fatal"] for line in lines if "fatal" in line), "")
         names: set[str] = set()
         found = []
@@ -200,5 +203,5 @@ class _Run:
                 counts = function_counts({"name": name, **line})
                 if self.request.operations:
                     counts = counts.operated(operated.get(name, {}))
-                found.append(counts)
+                found.append(replace(counts, measured=measured.get(name)))
         return Counting(found, frozenset(names))

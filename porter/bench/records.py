@@ -118,7 +118,8 @@ class FunctionCounts:
     """A function in one call; without kernels `reason` says why nothing was counted.
 
     `size` has the extents and the integer arguments; `notes` say how the counts were made.
-    `steps` are the operations of the original, None where they were not counted.
+    `steps` are the operations of the original, None where they were not counted; `measured` has
+    times in milliseconds, by what was timed.
     """
 
     name: str
@@ -132,6 +133,7 @@ class FunctionCounts:
     notes: tuple[str, ...] = ()
     reason: str = ""
     steps: tuple[Step, ...] | None = None
+    measured: Mapping[str, Mapping[str, Any]] | None = None
 
     @property
     def bytes(self) -> float:
@@ -157,6 +159,7 @@ class FunctionCounts:
             "bytes": round(self.bytes),
             "least_bytes": round(self.least_bytes),
             "kernels": [k.to_json(arch) for k in self.kernels],
+            "measured": self.measured,
             "types": self.types,
             "operations": None
             if self.steps is None

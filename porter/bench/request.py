@@ -14,7 +14,8 @@ class CountRequest:
     `sizes` are those given, by function; `traced` has `parameters`, `types` and `sizes` of the
     recorded calls that took most time.  `seconds` are those of a function, `limit` those of the
     child.  Compiled kernels are in the folder `texts`, their parameters laid out as `layout` says.
-    With `operations` the original is run on arrays that count.
+    With `operations` the original is run on arrays that count; `against` says what it is timed
+    with.
     """
 
     module: str
@@ -30,3 +31,4 @@ class CountRequest:
     limit: float
     run_module: bool = False
     operations: bool = False
+    against: Sequence[str] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,11 +18,14 @@ from porter.options import BenchOptions
 from porter.output.bench import Row, lines, record
 from porter.output.color import wants_color
 from porter.output.records import to_json
+from porter.output.roofline_svg import roofline
 from porter.support.progress import Progress
 from porter.verify.compile import compilers
 from porter.verify.compile.occupancy import ARCHITECTURES
 
 FINE, FAILED = 0, 1
+#: what can be timed beside the module
+AGAINST = ("numpy", "numba")
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,7 @@ def run(options: BenchOptions) -> int:
     Returns 0 when all were counted, 1 otherwise.  Raises `UsageError` for arguments that cannot be
     served.
     """
-    if options.against or options.output_format == "svg":
-        raise UsageError("--against and --output-format svg are not in this version of porter")
+    _check(options.against)
     target = _target(options)
     sizes = parse_sizes(options.sizes, "--size")
     modules = [module for path in options.paths for module in modules_in(path)]
@@ -52,6 +55,12 @@ def run(options: BenchOptions) -> int:
     rows = [(module, [_row(f, target) for f in each.functions]) for module, each in found]
     _print(rows, options)
     return FAILED if any(row.modelled is None for _, each in rows for row in each) else FINE
+
+
+def _check(against: Sequence[str]) -> None:
+    for name in against:
+        if name not in AGAINST:
+            raise UsageError(f"--against {name} is unknown (porter knows {', '.join(AGAINST)})")
 
 
 def _target(options: BenchOptions) -> _Target:
@@ -67,7 +76,7 @@ def _counted(path: str, options: BenchOptions, sizes: dict[str, int], target: _T
     with Progress(f"counting {path}"):
         return counting(
             Path(path), functions=options.functions, sizes=sizes, arch=target.arch,
-            run_module=options.run_module, operations=True,
+            run_module=options.run_module, operations=True, against=options.against,
         )  # fmt: skip
 
 
@@ -83,6 +92,19 @@ def _print(rows: list[tuple[str, list[Row]]], options: BenchOptions) -> None:
         data = [{"path": path, "functions": [record(r) for r in each]} for path, each in rows]
         print(to_json({"modules": data}), end="")
         return
+    if options.output_format == "svg":
+        print(roofline([row for _, each in rows for row in each]), end="")
+        for path, each in rows:
+            _complain(path, each)
+        return
     color = wants_color(sys.stdout)
     for path, each in rows:
         print(*lines(path, each, color), sep="\n")
+
+
+def _complain(path: str, rows: list[Row]) -> None:
+    """Name what a picture does not show."""
+    for row in rows:
+        if row.modelled is None:
+            text = f"{path}: {row.counts.name}: not counted: {row.counts.reason}"
+            print(text, file=sys.stderr)

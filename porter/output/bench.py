@@ -12,10 +12,12 @@ from porter.output.color import paint
 from porter.output.wrapping import wrapped
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+#: columns before the details of a kernel
+_INDENT = 6
 #: times that differ by less are alike
 _ALIKE = 0.97
 _HEAD = (
-    "kernel", "launches", "blocks", "instr./element", "sectors/ideal", "occupancy", "waves", "time",
+    "kernel", "launches", "blocks", "instr./el.", "sectors", "occup.", "waves", "time",
     "bound by",
 )  # fmt: skip
 
@@ -33,7 +35,6 @@ def record(row: Row) -> dict[str, Any]:
     """The function's keys in JSON."""
     return row.counts.to_json(row.arch) | {
         "modelled": None if row.modelled is None else _times(row.modelled),
-        "measured": None,
     }
 
 
@@ -71,6 +72,8 @@ def lines(path: str, rows: Sequence[Row], color: bool) -> Iterator[str]:
             continue
         yield from (f"    {line}" for line in _table(counts.kernels, row.modelled, color))
         yield from (f"    {line}" for line in _summary(row.counts, row.modelled, color))
+        for line in _measured(counts):
+            yield from _indented(line)
         for note in counts.notes:
             yield from _indented(f"note: {note}")
 
@@ -100,10 +103,10 @@ def _cells(kernel: KernelCounts, time: KernelTime, arch: str) -> tuple[str, ...]
         f"{kernel.launches:,}",
         f"{kernel.blocks:,}",
         f"{kernel.per_element:.4g}",
-        f"{ideal:.2f}",
+        f"{ideal:.2f} x",
         "?" if share is None else f"{100 * share:.0f} %",
         f"{time.waves:.2f}",
-        _ms(time.ms),
+        shown_ms(time.ms),
         time.bound_by,
     )
 
@@ -135,14 +138,26 @@ def _summary(counts: FunctionCounts, times: Modelled, color: bool) -> Iterator[s
         f"{scaled(counts.bytes)}B moved, at least {scaled(counts.least_bytes)}B"
     )
     gpu = f"{times.gpu.title}, {times.arch}"
-    yield f"modelled on {gpu}: {_ms(times.ms)}, bound by {times.bound_by}"
-    yield f"  least possible: {_ms(times.least_ms)}, {_ratio(times.least_ms, times.ms)}"
+    yield f"modelled on {gpu}: {shown_ms(times.ms)}, bound by {times.bound_by}"
+    yield f"  least possible: {shown_ms(times.least_ms)}, {_ratio(times.least_ms, times.ms)}"
     if times.cupy_ms is not None:
         said = _ratio(times.cupy_ms, times.ms)
         launches = _plural(round(sum(s.launches for s in counts.steps or ())), "launch", "launches")
         if times.cupy_ms < _ALIKE * times.ms:
             said = paint(said, "warning", color)
-        yield f"  operation by operation, as CuPy: {_ms(times.cupy_ms)}, {launches}, {said}"
+        yield f"  operation by operation, as CuPy: {shown_ms(times.cupy_ms)}, {launches}, {said}"
+
+
+def _measured(counts: FunctionCounts) -> Iterator[str]:
+    for name, times in (counts.measured or {}).items():
+        if "error" in times:
+            yield f"measured with {name}: no time: {times['error']}"
+            continue
+        spread = f"{shown_ms(times['least_ms'])} to {shown_ms(times['most_ms'])}"
+        yield (
+            f"measured with {name} ({times['on']}): {shown_ms(times['ms'])}, median of "
+            f"{times['runs']} calls ({spread}), first call {shown_ms(times['first_ms'])}"
+        )
 
 
 def _ratio(other: float, own: float) -> str:
@@ -151,7 +166,7 @@ def _ratio(other: float, own: float) -> str:
     if _ALIKE < ratio < 1 / _ALIKE:
         return "as long as the kernels"
     slower = ratio > 1
-    times = f"{ratio if slower else 1 / ratio:,.3g}"
+    times = scaled(ratio if slower else 1 / ratio).strip()
     return f"{times} times {'longer' if slower else 'shorter'} than the kernels"
 
 
@@ -159,7 +174,10 @@ def _plural(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
-def _ms(ms: float) -> str:
+def shown_ms(ms: float) -> str:
+    """A time with its unit."""
+    if ms >= 1000:
+        return f"{ms / 1000:,.3g} s" if ms < 1e6 else f"{ms / 1000:,.0f} s"
     return f"{ms:.3g} ms" if ms >= 0.1 else f"{1e3 * ms:.3g} us"
 
 

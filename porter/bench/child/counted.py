@@ -12,6 +12,7 @@ from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 from porter.bench.child.arguments import Arguments, Chosen
 from porter.bench.child.kernels import Argument, Counter, Failed, Uncompiled, least
 from porter.bench.child.limit import processor_limit
+from porter.bench.child.measuring import Measurable
 from porter.bench.child.recording import Endless, Recorder, Recording, TooLarge
 from porter.bench.request import CountRequest
 from porter.bench.sizes import halved
@@ -42,6 +43,11 @@ class Job:
     def names(self) -> list[str]:
         """The names that a size can have."""
         return self.chosen.names
+
+    @property
+    def measurable(self) -> Measurable:
+        """The call that was counted."""
+        return Measurable(self.subject, self.arguments, self.chosen)
 
     def step(self) -> list[dict[str, Any]]:
         """Go on; gives the launches that have to be compiled first."""

@@ -17,7 +17,7 @@ _INDENT = 6
 #: times that differ by less are alike
 _ALIKE = 0.97
 _HEAD = (
-    "kernel", "launches", "blocks", "instr./el.", "sectors", "occup.", "waves", "time",
+    "kernel", "launches", "blocks", "instr./el.", "sectors", "occup.", "time",
     "bound by",
 )  # fmt: skip
 
@@ -91,7 +91,7 @@ def _table(kernels: Sequence[KernelCounts], times: Modelled, color: bool) -> Ite
         yield "  ".join((f"{row[0]:<{widths[0]}}", *rest, row[-1]))
         if number:
             yield from (
-                paint(f"  {part}", "dim", color) for part in wrapped(_more(kernels[number - 1]))
+                paint(f"  {part}", "dim", color) for part in wrapped(_more(*pairs[number - 1]))
             )
 
 
@@ -105,13 +105,12 @@ def _cells(kernel: KernelCounts, time: KernelTime, arch: str) -> tuple[str, ...]
         f"{kernel.per_element:.4g}",
         f"{ideal:.2f} x",
         "?" if share is None else f"{100 * share:.0f} %",
-        f"{time.waves:.2f}",
         shown_ms(time.ms),
         time.bound_by,
     )
 
 
-def _more(kernel: KernelCounts) -> str:
+def _more(kernel: KernelCounts, time: KernelTime) -> str:
     """What the row of a kernel has no room for."""
     said = [
         f"{scaled(kernel.instructions)} instructions",
@@ -125,6 +124,7 @@ def _more(kernel: KernelCounts) -> str:
         f"{'?' if kernel.registers is None else kernel.registers} registers",
         f"{'?' if kernel.spill_bytes is None else kernel.spill_bytes} bytes spilled",
         f"{kernel.shared_bytes or 0} bytes shared",
+        f"{time.waves:.2f} waves",
         *(["counted on sampled blocks"] if kernel.sampled else []),
     ]
     return ", ".join(said)

@@ -41,7 +41,7 @@ def test_every_figure_is_modelled_or_measured_or_counted() -> None:
     assert "measured with numpy: no time: too long" in found
     assert "note: something was done" in found and "counted on sampled blocks" in found
     assert "2.00 x" in found and "75 % of lanes active" in found
-    assert max(map(len, found.splitlines())) <= 102
+    assert max(map(len, found.splitlines())) <= 100
 
 
 def test_where_operations_are_faster_it_is_said_in_a_colour() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from porter.bench.model import KernelTime, Modelled
 from porter.bench.records import FunctionCounts, KernelCounts
 from porter.output.color import paint
-from porter.output.wrapping import wrapped
+from porter.output.wrapping import WIDTH, wrapped
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 #: columns before the details of a kernel
@@ -90,9 +91,8 @@ def _table(kernels: Sequence[KernelCounts], times: Modelled, color: bool) -> Ite
         rest = (f"{cell:>{width}}" for cell, width in zip(row[1:-1], widths[1:-1], strict=True))
         yield "  ".join((f"{row[0]:<{widths[0]}}", *rest, row[-1]))
         if number:
-            yield from (
-                paint(f"  {part}", "dim", color) for part in wrapped(_more(*pairs[number - 1]))
-            )
+            more = textwrap.wrap(_more(*pairs[number - 1]), WIDTH - _INDENT)
+            yield from (paint(f"  {part}", "dim", color) for part in more)
 
 
 def _cells(kernel: KernelCounts, time: KernelTime, arch: str) -> tuple[str, ...]:

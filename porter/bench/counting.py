@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from porter.bench.on_gpu import has_driver, timed
 from porter.bench.records import FunctionCounts, function_counts
 from porter.bench.request import CountRequest
 from porter.bench.sizes import said_sizes
@@ -84,7 +85,8 @@ def counting(
     """As `count`, with the names that sizes can have.
 
     With `operations`, those of the original are counted too, which runs for that; it is timed with
-    each of `against`: numpy and numba on this CPU.
+    each of `against`: numpy and numba on this CPU, the libraries on a GPU.  Where there is a GPU's
+    driver, the module is timed too.
     """
     place, text, header, names, source = checked_module(path, functions)
     if header.run_module and not run_module:
@@ -102,9 +104,12 @@ def counting(
         )  # fmt: skip
         begun = compiler(backend)
         try:
-            return _Run(request, Path(folder), begun).finished()
+            found = _Run(request, Path(folder), begun).finished()
         finally:
             begun.release(again=not is_edited(text))
+    if operations and has_driver():
+        found = replace(found, functions=timed(request, found.functions, against))
+    return found
 
 
 def _sizes(

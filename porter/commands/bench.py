@@ -10,6 +10,7 @@ from pathlib import Path
 from porter.bench.counting import Counting, counting, unknown_size
 from porter.bench.gpus import GPUS, Gpu
 from porter.bench.model import Modelled, modelled
+from porter.bench.on_gpu import LIBRARIES, has_driver
 from porter.bench.records import FunctionCounts
 from porter.bench.sizes import parse_sizes
 from porter.commands.verify import modules_in
@@ -25,7 +26,7 @@ from porter.verify.compile.occupancy import ARCHITECTURES
 
 FINE, FAILED = 0, 1
 #: what can be timed beside the module
-AGAINST = ("numpy", "numba")
+AGAINST = ("numpy", "numba", *LIBRARIES)
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,11 @@ def _check(against: Sequence[str]) -> None:
     for name in against:
         if name not in AGAINST:
             raise UsageError(f"--against {name} is unknown (porter knows {', '.join(AGAINST)})")
+        if name in LIBRARIES and not has_driver():
+            said = "no driver of an NVIDIA GPU is installed here"
+            raise UsageError(
+                f"--against {name}: {said}; help: `porter doctor` shows what is missing"
+            )
 
 
 def _target(options: BenchOptions) -> _Target:

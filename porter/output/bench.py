@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -157,7 +157,18 @@ def _measured(counts: FunctionCounts) -> Iterator[str]:
         yield (
             f"measured with {name} ({times['on']}): {shown_ms(times['ms'])}, median of "
             f"{times['runs']} calls ({spread}), first call {shown_ms(times['first_ms'])}"
+            + _more_measured(times)
         )
+
+
+def _more_measured(times: Mapping[str, Any]) -> str:
+    """What is measured of a module on a GPU besides its kernels."""
+    if "end_to_end_ms" not in times:
+        return ""
+    return (
+        f", with transfers {shown_ms(times['end_to_end_ms'])}, compiled in "
+        f"{shown_ms(times['compile_ms'])}; a copy on the device: {times['copy_gb_s']:,.4g} GB/s"
+    )
 
 
 def _ratio(other: float, own: float) -> str:

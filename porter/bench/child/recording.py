@@ -123,6 +123,8 @@ class Recording:
     #: copies to the host that may decide what is launched later
     decisive: int = 0
     pending: int = 0
+    #: whether something was launched after such a copy
+    followed: bool = False
 
     def note(self, launch: Launch) -> None:
         """Note a launch; raises `Endless`."""
@@ -130,6 +132,7 @@ class Recording:
         if self.launches > MOST:
             raise Endless
         self.decisive, self.pending = self.decisive + self.pending, 0
+        self.followed = self.decisive > 0
         self.series.setdefault(launch.kernel, Series()).add(launch)
 
     def copied(self, array: Array) -> None:

@@ -22,6 +22,7 @@ from porter.bench.request import CountRequest
 from porter.bench.sizes import said_sizes
 from porter.codegen.module.header import is_edited
 from porter.diagnostics import UsageError
+from porter.source.files import read
 from porter.trace.lookup import main_signature, traced_in
 from porter.verify.compile.backends import chosen
 from porter.verify.compile.compilers import Compiler, compiler, read_lines
@@ -104,7 +105,7 @@ def counting(
         )  # fmt: skip
         begun = compiler(backend)
         try:
-            found = _Run(request, Path(folder), begun).finished()
+            found = _all(request, Path(folder), begun)
         finally:
             begun.release(again=not is_edited(text))
     if operations and has_driver():
@@ -115,7 +116,7 @@ def counting(
 def _sizes(
     source: Path, names: Sequence[str], given: Mapping[str, int]
 ) -> dict[str, dict[str, int]]:
-    said = said_sizes(source.read_text("utf-8", "replace"), str(source))
+    said = said_sizes(read(str(source)).text, str(source))
     return {name: {**said.get(name, {}), **given} for name in names}
 
 
@@ -131,12 +132,30 @@ def _traced(source: Path, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     return found
 
 
+def _all(request: CountRequest, folder: Path, begun: Compiler) -> Counting:
+    """The counts of all functions; one that ends its child costs no other its counts."""
+    found: dict[str, FunctionCounts] = {}
+    names: frozenset[str] = frozenset()
+    pending = list(request.functions)
+    while pending:
+        reply = folder / f"reply{len(pending)}.jsonl"
+        run = _Run(replace(request, functions=pending, reply=str(reply)), folder, begun)
+        part = run.finished()
+        names |= part.names
+        lost = set(run.lost)
+        found |= {c.name: c for c in part.functions if c.name not in lost}
+        pending = [name for name in pending if name in lost]
+    return Counting([found[name] for name in request.functions], names)
+
+
 class _Run:
-    """The child that counts and the one that compiles for it."""
+    """The child that counts and the one that compiles for it; `lost` are functions that it did not
+    come to."""
 
     def __init__(self, request: CountRequest, folder: Path, begun: Compiler) -> None:
         self.request, self.folder, self.compiler = request, folder, begun
         self.failures: dict[str, str] = {}
+        self.lost: list[str] = []
         self.reply = Path(request.reply)
         self.reply.touch()
 
@@ -153,7 +172,7 @@ class _Run:
             why = self._watched(child)
         finally:
             child.stop()
-        return self._counting(read_lines(self.reply), why or child.said())
+        return self._counting(read_lines(self.reply), why or f"{child.ended()} {child.said()}")
 
     def _watched(self, child: Child) -> str:
         """Compile what the child wants until it ends; why it did not, or ''."""
@@ -165,7 +184,11 @@ class _Run:
 
             ended = child.wait(_PATIENCE, lambda: self.reply.stat().st_size, wanted)
             if not ended:
-                return "too much memory" if child.large else f"no answer in {_PATIENCE:g} s"
+                return (
+                    "for too much memory"
+                    if child.large
+                    else f"after {_PATIENCE:g} s without an answer"
+                )
             lines = [line["wanted"] for line in read_lines(self.reply) if "wanted" in line]
             if child.process.poll() is not None or len(lines) <= answered:
                 return ""
@@ -192,10 +215,13 @@ class _Run:
         fatal = next((line["fatal"] for line in lines if "fatal" in line), "")
         names: set[str] = set()
         found = []
+        begun = [line["start"] for line in lines if "start" in line]
+        if begun and not fatal:
+            self.lost = [n for n in self.request.functions if n not in done and n != begun[-1]]
         for name in self.request.functions:
             line = done.get(name)
             if line is None:
-                said = fatal or f"the child process ended: {why}"
+                said = fatal or f"the child process ended {why}".strip()
                 found.append(FunctionCounts(name, reason=said))
                 continue
             names |= set(line.pop("names", ()))

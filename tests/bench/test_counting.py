@@ -9,7 +9,7 @@ import pytest
 from porter.bench.counting import count
 from porter.diagnostics import UsageError
 from porter.verify.compile.backends import version
-from tests.support.paths import ROOT
+from tests.support.paths import EXAMPLES, ROOT
 
 GOLDEN = ROOT / "tests" / "golden"
 compiled = pytest.mark.skipif(version("numba-cuda") is None, reason="no CUDA compiler is installed")
@@ -46,3 +46,18 @@ def test_a_file_without_a_header_is_an_error(tmp_path: Path) -> None:
     path.write_text("x = 1\n")
     with pytest.raises(UsageError, match="no header"):
         count(path)
+
+
+@compiled
+def test_a_function_that_ends_its_process_costs_no_other_its_counts(tmp_path: Path) -> None:
+    source = (EXAMPLES / "threshold.py").read_text("utf-8")
+    head, mark, rest = source.partition("import numpy as np\n")
+    body = rest.replace("    x[x < t] = 0", "    os._exit(7)")
+    assert mark and body != rest
+    (tmp_path / "threshold.py").write_text(f"{head}import os\n\n{mark}{body}", "utf-8")
+    golden = (GOLDEN / "threshold_cuda.py").read_text("utf-8")
+    module = tmp_path / "threshold_cuda.py"
+    module.write_text(golden.replace("../../examples/threshold.py", "threshold.py"), "utf-8")
+    first, second = count(module, sizes={"n": 1000}, seconds=60)
+    assert first.reason == "the child process ended with exit code 7" and not first.kernels
+    assert second.reason == "" and second.kernels

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from porter.bench.child.operations import TooManyElements, counted, counting
+from porter.bench.child.operations import TooManyElements, Total, counted, counting
+from porter.bench.child.swap import _scaled
 
 N = 1000
 BYTES = 8 * N
@@ -116,3 +117,11 @@ def test_results_that_are_too_large_are_not_computed() -> None:
     x = np.zeros(1 << 13)
     with pytest.raises(TooManyElements):
         count(lambda x: x[:, None] - x[None, :], x)
+
+
+def test_counts_grow_as_powers_of_the_sizes() -> None:
+    key = ("add", 3)
+    found, smaller = {key: Total(4, 800, 64)}, {key: Total(2, 200, 8)}
+    # the sizes were halved three times: launches as n, bytes as n**2, products as n**3
+    assert _scaled(found, smaller, 3) == {key: Total(32, 800 * 64, 64 * 512)}
+    assert _scaled(found, {}, 3) == found

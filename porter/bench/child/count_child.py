@@ -33,8 +33,10 @@ def jobs(request: CountRequest, module: Module) -> Iterator[tuple[str, Job | str
             job: Job | str = Job(request, recorder, module.subject(name))
         except MismatchFound as found:
             job = found.mismatch.message
-        except (LookupError, AttributeError, ValueError) as error:
+        except LookupError as error:
             job = " ".join(str(e) for e in error.args)
+        except Exception as error:
+            job = _lost(error)
         yield name, job
 
 
@@ -55,7 +57,12 @@ def answer(request: CountRequest, module: Module, reply: TextIO, go_on: Iterator
         wanted = {}
         for name, job in list(left.items()):
             write(start=name)
-            lacking = job.step()
+            try:
+                lacking = job.step()
+            except Exception as error:
+                write(counted=name, names=job.names, failed=_lost(error))
+                del left[name]
+                continue
             if lacking:
                 wanted[name] = lacking
             else:
@@ -69,6 +76,10 @@ def answer(request: CountRequest, module: Module, reply: TextIO, go_on: Iterator
         if wanted:
             write(wanted=wanted)
             next(go_on)
+
+
+def _lost(error: Exception) -> str:
+    return "it cannot be counted: " + " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
 def main() -> None:

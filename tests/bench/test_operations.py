@@ -125,3 +125,10 @@ def test_counts_grow_as_powers_of_the_sizes() -> None:
     # the sizes were halved three times: launches as n, bytes as n**2, products as n**3
     assert _scaled(found, smaller, 3) == {key: Total(32, 800 * 64, 64 * 512)}
     assert _scaled(found, {}, 3) == found
+
+
+def test_statistics_that_numpy_computes_on_plain_arrays_are_several_launches() -> None:
+    x = np.random.default_rng(0).random((3, 50))
+    result, found = count(lambda x: np.cov(x), x)
+    np.testing.assert_allclose(result, np.cov(x))
+    assert found == {"cov": (5, 5 * (150 + 9) * 8)}

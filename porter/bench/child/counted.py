@@ -79,7 +79,7 @@ class Job:
     def _smaller(self) -> bool:
         """Try smaller extents; False when they are small or the time is over."""
         extents = self.chosen.extents
-        for _ in range(2 * self.attempts):
+        for _ in range(self.attempts):
             extents = halved(extents)
         self.attempts += 1
         small = max(self.chosen.extents.values(), default=0) <= _SMALLEST
@@ -95,6 +95,8 @@ class Job:
             self.arguments.note(
                 "values of arrays decide what is launched: every launch was executed"
             )
+        elif recording.followed:
+            self.arguments.note("launches follow values that are read back: these were taken as 0")
         chosen = [x for s in recording.series.values() for x, _ in s.chosen()]
         self.counter.need(chosen)
         kernels = [self.counter.kernel(name, s) for name, s in recording.series.items()]

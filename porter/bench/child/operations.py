@@ -26,7 +26,10 @@ _MAKERS = {
     "identity": 1, "array": 1, "asarray": 0, "ascontiguousarray": 0, "asanyarray": 0, "tri": 1,
 }  # fmt: skip
 #: launches of what CuPy has in a kernel or two of its own, and NumPy in several operations
-_OWN = {"mean": 1, "var": 2, "std": 3, "average": 2, "empty_like": 0, "where": 1, "clip": 1}
+_OWN = {
+    "mean": 1, "var": 2, "std": 3, "average": 2, "empty_like": 0, "where": 1, "clip": 1, "cov": 5,
+    "corrcoef": 9,
+}  # fmt: skip
 #: methods that NumPy does not hand over to `__array_ufunc__`
 _METHODS = (
     "mean", "var", "std", "copy", "astype", "fill", "argmax", "argmin", "argsort", "nonzero",

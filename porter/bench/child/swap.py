@@ -40,6 +40,9 @@ class Original:
         for _ in range(_ATTEMPTS):
             try:
                 found = self._totals(chosen.of(extents))
+                if not found:
+                    # such as np.minimum.reduce of a list: no array is asked
+                    return {"unknown": "no operation was seen"}
                 if not halvings:
                     return {"steps": _steps(found), "note": ""}
                 smaller = self._totals(chosen.of(halved(extents)))

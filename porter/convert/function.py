@@ -188,6 +188,9 @@ def _with_forms(
     function: FunctionSource, first: Converted, forms: Sequence[Made], how: _How
 ) -> Converted:
     """The function with all its forms, if there are several."""
+    made_of = [(m, first if m is forms[0] else _converted(function, m, how, True)) for m in forms]
+    made_of = [(m, one) for m, one in made_of if not m.assumed or _converts_alike(first, one)]
+    forms = [m for m, _ in made_of]
     if len(forms) == 1:
         return first
     params = [p.name.value for p in parameters_of(function)]
@@ -195,8 +198,7 @@ def _with_forms(
         first.program.name, [m.types for m in forms], params, first.program.around
     )
     parts = []
-    for name, made in zip(names, forms, strict=True):
-        one = first if made is forms[0] else _converted(function, made, how, True)
+    for name, (made, one) in zip(names, made_of, strict=True):
         renamed = replace(made.program, name=name, docstring=None)
         assumed = differing(function, made.types, forms[0].types)
         beside = made.served.beside
@@ -214,6 +216,12 @@ def _named(one: Converted, made: Served, program: ir.Program, how: _How) -> Conv
     """The same under the name of a program."""
     private = made.again(program, how.target.schedules)
     return replace(one, plan=private, blank=function_text(private, how.target))
+
+
+def _converts_alike(first: Converted, one: Converted) -> bool:
+    """Whether the first form still converts what it does, beside another one."""
+    pairs = [(c.conversions, [name for name, _ in c.own]) for c in (first, one)]
+    return first.conversions.only(shared(pairs)) == first.conversions
 
 
 def _serial(planned: Plan) -> tuple[str, ...]:

@@ -29,11 +29,15 @@ _NAMES = {"float": "float64", "int": "int64", "integer": "int64", "boolean": "bo
 
 @dataclass(frozen=True)
 class Documented:
-    """What is said of a parameter: `kind` is array, number, any (either of them) or other."""
+    """What is said of a parameter: `kind` is array, number, any (either of them) or other.
+
+    An array may have `also` as many dimensions: `1d or 2d array`.
+    """
 
     kind: str
     dtype: str = ""
     ndim: int | None = None
+    also: int | None = None
 
 
 def documented(docstring: str | None) -> dict[str, Documented]:
@@ -81,6 +85,9 @@ def _google(docstring: str) -> list[tuple[str, str, str]]:
 def read_type(text: str, description: str = "") -> Documented | None:
     """What the words of a type say; None where they say nothing that porter can use."""
     words = text.lower()
+    head, _, remark = words.partition(",")
+    if _NUMBER.fullmatch(head) and len(remark.split()) > 4:
+        words = head  # `float, the pitch of the voxel matrix`: the remark is no type
     if re.match(r"(list|tuple|sequence|iterable|dict)s? of\b", words) and "array" in words:
         return None
     shape = _shape(words)
@@ -93,9 +100,10 @@ def read_type(text: str, description: str = "") -> Documented | None:
     plain = _ELEMENTS.sub(" ", re.sub(r"\([^()]*\)", "()", words))
     number = _NUMBER.search(plain)
     if array:
+        also = None
         if shape is None:
-            dims = _DIMS.search(words)
-            shape = int(dims[1]) if dims is not None else None
+            dims = [int(d) for d in dict.fromkeys(_DIMS.findall(words))]
+            shape, also = dims[0] if dims else None, dims[1] if len(dims) == 2 else None
             if shape is None and re.search(r"\bvector\b", words):
                 shape = 1
             if shape is None and re.search(r"\bmatrix\b", words):
@@ -103,7 +111,7 @@ def read_type(text: str, description: str = "") -> Documented | None:
             if shape is None and (told := _SHAPED.search(description.lower())):
                 shape = _rank(told[1])
         either = number is not None and not (named and number[0] == named[1])
-        return Documented("any" if either and shape is None else "array", dtype, shape)
+        return Documented("any" if either and shape is None else "array", dtype, shape, also)
     if number is not None:
         whole = number[1] in ("int", "integer") and "float" not in plain
         return Documented("number", "int64" if whole else "float64")

@@ -39,9 +39,9 @@ def least_ranks(plan: Plan) -> tuple[int | None, ...]:
 
 @dataclass(frozen=True)
 class _Case:
-    """What a variant takes for a parameter: `what` is value, array or number.
+    """What a variant takes for a parameter: `what` is value, array, number, integer or tuple.
 
-    An array has exactly `rank` dimensions, or `least` of them or more.
+    An array has exactly `rank` dimensions, or `least` of them or more; a tuple has `rank` items.
     """
 
     what: str
@@ -55,9 +55,13 @@ class _Case:
             return ""
         if self.what == "value":
             return _equals(name, self.value)
+        if self.what == "tuple":
+            return f"isinstance({name}, (tuple, list)) and len({name}) == {self.rank}"
         tests = []
         if any(o.value == "None" for o in others):
             tests.append(f"{name} is not None")
+        if self.what == "integer" and any(o.what == "number" for o in others):
+            tests.append(f'np.asarray({name}).dtype.kind in "biu"')
         if any((o.rank, o.least) != (self.rank, self.least) for o in others if o.what != "value"):
             if self.rank is not None:
                 tests.append(f"_rank({name}) == {self.rank}")
@@ -70,7 +74,9 @@ class _Case:
         """What the parameter may be, for the error."""
         if self.what == "value":
             return self.value.replace('"', "'")
-        return "a number" if self.what == "number" else "an array"
+        if self.what == "tuple":
+            return f"a tuple of {self.rank} numbers"
+        return {"number": "a number", "integer": "an integer"}.get(self.what, "an array")
 
 
 def dispatcher(plan: Plan, variants: Sequence[Variant], source: str) -> FunctionText:
@@ -82,7 +88,10 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], source: str) -> Function
     cases = [[_case(v, k) for v in variants] for k in range(len(parameters))]
     differing = [k for k, row in enumerate(cases) if any(c != row[0] for c in row)]
     lines = _head(plan)
-    for j, v in enumerate(variants):
+    # what takes any number of dimensions comes last
+    order = sorted(range(len(variants)), key=lambda j: _breadth(cases, differing, j))
+    for j in order:
+        v = variants[j]
         tests = [cases[k][j].test(parameters[k].name, cases[k]) for k in differing]
         tests = [t for t in tests if t]
         call = f"return {v.name}({_arguments(parameters)})"
@@ -100,6 +109,20 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], source: str) -> Function
     )
 
 
+def _breadth(cases: Sequence[Sequence[_Case]], differing: Sequence[int], j: int) -> int:
+    """For how many parameters a variant takes what others take, too."""
+    found = 0
+    for row in (cases[k] for k in differing):
+        texts = any(c.what == "value" and c.value[0] in "'\"" for c in row)
+        integers = any(c.what == "integer" for c in row)
+        found += (
+            row[j].least == 0
+            or (texts and row[j].what != "value")
+            or (integers and row[j].what == "number")
+        )
+    return found
+
+
 def _together(plan: Plan, source: str) -> list[str]:
     """The error where each argument is served, and no form serves all of them."""
     name, file = given(plan.name), source.replace("\\", "/").replace('"', "'")
@@ -112,8 +135,10 @@ def _case(v: Variant, k: int) -> _Case:
     p = v.plan.parameters[k]
     if p.fixed:
         return _Case("value", p.only)
+    if p.items:
+        return _Case("tuple", rank=len(p.items))
     if p.ndim is None:
-        return _Case("number", rank=0)
+        return _Case("integer" if p.dtype.kind in "iu" else "number", rank=0)
     least = least_ranks(v.plan)[k]
     return _Case("array", rank=p.ndim if least is None else None, least=least)
 
@@ -121,6 +146,8 @@ def _case(v: Variant, k: int) -> _Case:
 def _equals(name: str, value: str) -> str:
     if value == "None":
         return f"{name} is None"
+    if value.startswith("("):
+        return f"isinstance({name}, tuple) and {name} == {value}"
     return f"_rank({name}) == 0 and {name} == {value}"
 
 
@@ -148,7 +175,7 @@ def _refusal(
     name = plan.parameters[k].name
     shown = given(name)
     values = list(dict.fromkeys(c.words for c in row))
-    ranks = sorted({c.rank for c in row if c.rank is not None})
+    ranks = sorted({c.rank for c in row if c.rank is not None and c.what != "tuple"})
     least = min((c.least for c in row if c.least is not None), default=None)
     lines: list[str] = []
     if ranks and least != 0 and len({(c.rank, c.least) for c in row}) > 1:

@@ -5,32 +5,40 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
 
 import libcst as cst
 
 from porter import ir
 from porter.codegen.module.variants import least_ranks
+from porter.convert.served.assumed import assumed_forms
 from porter.convert.served.strides import Served
 from porter.inference.known import Shown
 from porter.inference.signature import shown_types
 from porter.inference.types import OMITTED, ParameterType, literal_of, parse_signature
 from porter.resolve.attributes import parameters_of
+from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
 from porter.source.module import FunctionSource
 from porter.support.reserved import given
 
-#: how many forms of a function a module has at most
+#: how many forms of a function a module has at most: of those shown, and with those assumed
 MOST = 4
+MOST_ASSUMED = 6
 Types = tuple[ParameterType, ...]
 
 
 @dataclass(frozen=True)
 class Made:
-    """A form of a function: its types, and the program and plan for them."""
+    """A form of a function: its types, and the program and plan for them.
+
+    `assumed` where nobody asked for it or showed a call.
+    """
 
     types: Types
     served: Served
+    assumed: bool = False
 
     @property
     def program(self) -> ir.Program:
@@ -45,6 +53,11 @@ class Made:
     def takes(self, types: Sequence[ParameterType]) -> bool:
         """Whether its kernels take arguments of these types."""
         least = least_ranks(self.plan)
+        if self.plan.strict and is_elementwise(self.plan):
+            # its results have other shapes where those of the arguments are not the same
+            pairs = zip(self.types, types, strict=True)
+            if len({t.ndim or 0 for own, t in pairs if own.ndim is not None}) > 1:
+                return False
         return len(self.types) == len(types) and all(
             _takes(own, n, t) for own, n, t in zip(self.types, least, types, strict=True)
         )
@@ -64,19 +77,25 @@ def other_forms(
 ) -> Iterator[Made]:
     """The types beside the first ones that are asked for or shown, and what they become."""
     done = [first]
+    kinds = [first.types]
     if signatures is not None:
         wanted = [[tuple(parse_signature(s))] for s in signatures[1:]]
     else:
         wanted = [list(_wanted(function, s, first.types)) for s in shown_types(function)]
         wanted += [[types] for types in _other_flags(function, first)]
-    for ways in wanted:
+    assumed = [] if signatures is not None else assumed_forms(function, first.plan, kinds)
+    shown = [(ways, False) for ways in wanted]
+    for ways, is_assumed in chain(shown, zip(assumed, repeat(True))):
         for types in ways:
-            if len(done) >= MOST or any(form.takes(types) for form in done):
+            most = MOST_ASSUMED if is_assumed else MOST
+            if len(done) >= most or any(form.takes(types) for form in done):
                 break
             made = attempt(types)
             if made is None or any(form.takes(made.types) for form in done):
                 continue  # refused, or made for the default value all the same
+            made = replace(made, assumed=is_assumed)
             done.append(made)
+            kinds.append(made.types)
             yield made
             break
 
@@ -87,6 +106,8 @@ def _takes(own: ParameterType, least: int | None, t: ParameterType) -> bool:
         return (own.omitted, own.literal) == (t.omitted, t.literal)
     if own.items or t.items:
         return len(own.items) == len(t.items)
+    if own.ndim is None and t.ndim is None:
+        return own.dtype.kind not in "iu" or t.dtype.kind != "f"
     if own.ndim is None or least is None:
         return own.ndim == t.ndim
     return (t.ndim or 0) >= least

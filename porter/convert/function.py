@@ -6,7 +6,6 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from porter import ir
 from porter.codegen.module.marks import FLOATS, dtypes_of, rule_of
@@ -75,14 +74,15 @@ class Converted:
         """The text of the function itself."""
         if not self.variants:
             return self._filled()
-        forms = [Variant(v.plan.name, v.plan, tuple(map(str, v.types))) for v in self.variants]
-        return dispatcher(self.plan, forms, Path(self.path).name)
+        forms = [Variant(v.plan.name, v.plan) for v in self.variants]
+        return dispatcher(self.plan, forms)
 
     @property
     def texts(self) -> list[FunctionText]:
         """The texts of all its forms, then its own."""
         parts = (*self.variants, *([self.beside] if self.beside else []))
-        return [*(t for part in parts for t in part.texts), self.text]
+        private = (replace(t, fixed=None) for part in parts for t in part.texts)
+        return [*private, self.text]
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -22,13 +22,13 @@ ATTRIBUTE_PREFIX = "self_"
 IMPORTED = {
     "np": "numpy", "math": "math", "cmath": "cmath", "_math": "math", "operator": "operator",
     "cuda": "numba.cuda", "config": "numba.config", "SimpleNamespace": "types.SimpleNamespace",
-    "cp": "cupy", "builtins": "builtins",
+    "cp": "cupy", "builtins": "builtins", "sys": "sys", "shlex": "shlex",
     **{n: f"numba.{n}" for n in (
         "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
         "float16", "float32", "float64", "complex64", "complex128", "boolean", "types")},
 }  # fmt: skip
 CONSTANTS = {
-    "THREADS", "BLOCK_X", "TILE", "PADDED", "MAX_BLOCKS", "MOST_PARTIALS",
+    "THREADS", "BLOCK_X", "TILE", "PADDED", "MAX_BLOCKS", "MOST_PARTIALS", "SOURCE", "FIXED",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
@@ -42,7 +42,7 @@ HELPERS = {
     "_to_device", "_same_memory", "_apart", "_blocks", "_row_threads", "_host_copy", "_to_host",
     "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_refuse_wrapper", "_one_dtype",
-    "_float64", "_grid",
+    "_command", "_type_of", "_float64", "_grid",
 }  # fmt: skip
 #: variables of host functions, and the argument of kernels that takes errors
 LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}

@@ -128,23 +128,23 @@ def test_every_form_computes_what_the_function_does(shell: Shell) -> None:
         env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    make = "`porter convert a.py -f"
+    make, types = "run `porter convert a.py -f", "--signature"
     assert json.loads(done.stdout) == [
         "ValueError: x has 3 dimensions instead of 1 or 2: "
-        f"{make} normalize --signature 'float64[:, :, :]'` makes it for them",
-        "ValueError: x has 0 dimensions instead of 1 or 2: "
-        f"{make} normalize --signature 'float64'` makes it for them",
+        f'{make} normalize {types} "float64[:, :, :]"`',
+        f'ValueError: x has 0 dimensions instead of 1 or 2: {make} normalize {types} "float64"`',
         "TypeError: spec has no kernels for these arguments together: "
-        f"{make} spec --signature TYPES` makes them for their types",
+        f"{make} spec {types} \"float64[:], int64, Literal[str]('b')\"`",
         "TypeError: mode must be 'a' or 'b': "
-        f"{make} spec --signature 'float64[:], omitted, Literal[str](c)'` makes it for 'c'",
+        f"{make} spec {types} \"float64[:], Literal[NoneType](None), Literal[str]('c')\"`",
         "ValueError: y has 3 dimensions instead of 1 or 2: "
-        f"{make} spec --signature 'float64[:, :, :], omitted, omitted'` makes it for them",
+        f"{make} spec {types} \"float64[:, :, :], Literal[NoneType](None), Literal[str]('a')\"`",
         "TypeError: axis must be 0, 1 or -1: "
-        f"{make} total --signature 'float64[:, :], Literal[int](2), boolean'` makes it for 2",
+        f'{make} total {types} "float64[:, :], Literal[int](2), boolean"`',
         "TypeError: n_fft is 2.5, but the kernels were made for an integer: "
-        "convert with --signature for a float",
-        "ValueError: by has 0 dimensions instead of 1",
+        f"{make} spec {types} \"float64[:], float64, Literal[str]('a')\"`",
+        "ValueError: by has 0 dimensions instead of 1: "
+        f"{make} shifted {types} \"float64[:], Literal[str]('mean')\"`",
     ]
     # what the header says is what `--check` makes of it
     assert shell.convert("a.py", "--check") == 0, shell.out

@@ -21,18 +21,26 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:e56adf379abfe227f8cd242ad145887e9e8677f64ece57179a4a89ce4476741b
+# porter: output sha256:07bb898ddcc2dde63ea6f23c3b037ee8e5a911471662de008bb53a500b908ab1
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
 import math
+import shlex
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
+MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
 RSQRT_2PI = 0.3989422804014327
+SOURCE = "black_scholes.py"  # what is converted
+FIXED = {
+    "normal_cdf": (),
+    "black_scholes": (),
+}  # arguments whose values the kernels are made for
 
 if config.ENABLE_CUDASIM:
     # Python's math raises where a GPU gives NaN or infinity; NumPy's functions do not
@@ -42,8 +50,7 @@ if config.ENABLE_CUDASIM:
 @cuda.jit
 def normal_cdf_kernel(d, out):
     T = d.dtype.type
-    i = cuda.grid(1)
-    if 0 <= i < d.shape[0]:
+    for i in range(cuda.grid(1), d.shape[0], cuda.gridsize(1)):
         # k = 1.0 / (1.0 + 0.2316419 * np.abs(d))
         k = T(1.0) / (T(1.0) + T(0.2316419) * abs(d[i]))
         # tail = k * (0.319381530 + k * (-0.356563782 + k * (1.781477937 + k * (-1.821255978 + k * 1.330274429))))
@@ -81,8 +88,7 @@ def normal_cdf(d, *, stream=None):
 @cuda.jit
 def black_scholes_kernel(price, strike, years, volatility, factor, factor2, call, put):
     T = price.dtype.type
-    i = cuda.grid(1)
-    if 0 <= i < price.shape[0]:
+    for i in range(cuda.grid(1), price.shape[0], cuda.gridsize(1)):
         # spread = volatility * np.sqrt(years)
         spread = volatility * math.sqrt(years[i])
         # d1 = (np.log(price / strike) + (rate + 0.5 * volatility**2) * years) / spread
@@ -189,26 +195,56 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
+def _command():
+    """The command that converts the function for the arguments of this call."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name not in FIXED:
+        frame = frame.f_back
+    code, values = frame.f_code, frame.f_locals
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    fixed = FIXED[code.co_name]
+    types = ", ".join(_type_of(values[n], n in fixed) for n in names if n != "self")
+    types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
+    return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
+
+
+def _type_of(value, fixed):
+    """An argument's type in a signature; its value if the kernels are made for that."""
+    if fixed and isinstance(value, tuple):
+        return f"Tuple(({', '.join(_type_of(v, False) for v in value)},))"
+    if value is not None and not isinstance(value, str):
+        array = value if _on_device(value) else np.asarray(value)
+        name = array.dtype.name.replace("bool", "boolean")
+        if array.dtype.kind not in "biufc":
+            return "TYPE"
+        if array.shape or not fixed:
+            return (
+                f"{name}[{', '.join(':' * len(array.shape))}]" if array.shape else name
+            )
+        value = np.asarray(value).item()
+    return f"Literal[{type(value).__name__}]({value!r})"
+
+
 def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: it must be an array")
+            raise TypeError(f"{name} is changed in place: pass an array")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
-        raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
+        raise ValueError(
+            f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
+        )
     if value.dtype.name not in dtypes.split():
         if converts and value.dtype.kind in "biu":
             # of arrays that meet, the dtypes of all decide
             return value if converts == "together" else _float64(value, name, converts)
-        cure = (
-            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
-        )
+        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
@@ -239,18 +275,17 @@ def _float64(value, name, rule):
     dtype, kind = value.dtype, rule.partition("(")[0]
     if _on_device(value):
         raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
-    cure = f"convert with --signature for {dtype}"
     known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
     if not known or (kind == "exact" and dtype.kind == "u"):
         raise TypeError(
-            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {_command()}"
         )
     if kind == "exact" and dtype.kind == "i" and value.size:
         own, factor, power = map(int, rule[6:-1].split(","))
         most = max(-int(value.min()), int(value.max()))
         if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
             raise TypeError(
-                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
+                f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
             )
     return value.astype(np.float64)
 
@@ -304,12 +339,12 @@ def _flat(array, shape):
 def _number(value, name, *arrays, floats=False):
     """A number; TypeError for an array, or a number that would promote the arrays."""
     if np.ndim(value):
-        cure = "convert with --signature for an array"
-        raise TypeError(
-            f"{name} is an array, but the kernels were made for a scalar: {cure}"
-        )
+        found = f"{name} is an array, but the kernels were made for a scalar"
+        raise TypeError(f"{found}: {_command()}")
     if not isinstance(value, (int, float, complex, np.generic, np.ndarray)):
-        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+        raise TypeError(
+            f"{name} must be a number, not {type(value).__name__}: {_command()}"
+        )
     value = value[()] if isinstance(value, np.ndarray) else value
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     if floats and isinstance(value, (int, np.integer, np.bool_)):
@@ -336,8 +371,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks of so many threads for `count` elements."""
-    return (count + threads - 1) // threads
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
+    return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):

@@ -113,8 +113,8 @@ class Prologue(Leading):
         if p.fixed:
             test = f"{name} is not" if p.only == "None" else f"{name} !="
             self.emit(f"if {test} {p.only}:")
-            self.emit(f'    raise TypeError("{name} must be {_plain(p.only)}: '
-                      'the kernels were converted for that value")')  # fmt: skip
+            self._needs("_command")
+            self.emit(f'    raise TypeError(f"{name} must be {_plain(p.only)}: {{_command()}}")')
         elif p.items:
             names = ", ".join(q.name for q in p.items)
             self.emit(f"{names}{',' if len(p.items) == 1 else ''} = {name}")

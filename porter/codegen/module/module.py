@@ -50,6 +50,7 @@ class FunctionText:
     constants: dict[str, str]
     docstring: str | None = None
     parameters: tuple[str, ...] = ()
+    fixed: tuple[str, ...] | None = None  # whose values the kernels are made for; None if private
 
     @property
     def shown(self) -> str:
@@ -75,6 +76,7 @@ def function_text(plan: Plan, target: Target = CUDA) -> FunctionText:
     return FunctionText(
         plan.name, (*parts, _trim(body)), kernels, needs, used,
         plan.docstring, own if len(own) == len(plan.parameters) else ("self", *own),
+        tuple(p.name for p in plan.parameters if p.fixed or p.items),
     )  # fmt: skip
 
 
@@ -126,6 +128,12 @@ def linked_module(
     simulated = target.simulated_math(tree)
     constants = [(n, v, note) for n, (v, note) in target.sizes.items() if n in used]
     constants += [(n, v, "") for n, v in own.items()]
+    if "_command" in needs.helpers:
+        fixed = {normal(f.shown): tuple(map(given, f.fixed)) for f in functions
+                 if f.fixed is not None}  # fmt: skip
+        constants.append(("SOURCE", repr(source), "what is converted"))
+        note = "arguments whose values the kernels are made for"
+        constants.append(("FIXED", repr(fixed), note))
     imports = _imports(used, simulated, needs, target)
     module = jinja.get_template("module.py.j2").render(
         doc=placeholder(),
@@ -191,7 +199,9 @@ def _joined(all_needs: Sequence[Needs]) -> Needs:
         needs.math |= n.math
         needs.numba_types |= n.numba_types
         needs.imports |= n.imports
-    if needs.helpers & {"_result", "_copy_back"}:
+    if needs.helpers & {"_array", "_number", "_integer", "_leading"}:
+        needs.helpers.add("_command")
+    if needs.helpers & {"_result", "_copy_back", "_command"}:
         needs.helpers.add("_on_device")
     if needs.helpers & {"_to_device", "_same_memory", "_apart", "_array", "_flat", "_leading"}:
         needs.helpers.add("_on_device")
@@ -201,7 +211,7 @@ def _joined(all_needs: Sequence[Needs]) -> Needs:
 
 
 def _imports(used: set[str], simulated: str, needs: Needs, target: Target) -> list[str]:
-    lines = [f"import {m}" for m in ("cmath", "math", "operator") if m in used]
+    lines = [f"import {m}" for m in ("cmath", "math", "operator", "shlex", "sys") if m in used]
     if HOST_MATH in used:
         lines.append(f"import math as {HOST_MATH}" if simulated else "import math")
     if simulated:

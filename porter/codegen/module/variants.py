@@ -17,11 +17,10 @@ from porter.support.reserved import given
 
 @dataclass(frozen=True)
 class Variant:
-    """One of the private host functions, and how a signature of it is written."""
+    """One of the private host functions."""
 
     name: str
     plan: Plan
-    signature: tuple[str, ...]
 
 
 def least_ranks(plan: Plan) -> tuple[int | None, ...]:
@@ -73,17 +72,17 @@ class _Case:
     def words(self) -> str:
         """What the parameter may be, for the error."""
         if self.what == "value":
-            return self.value.replace('"', "'")
+            return self.value.replace('"', "'").replace("{", "(").replace("}", ")")
         if self.what == "tuple":
             return f"a tuple of {self.rank} numbers"
         return {"number": "a number", "integer": "an integer"}.get(self.what, "an array")
 
 
-def dispatcher(plan: Plan, variants: Sequence[Variant], source: str) -> FunctionText:
+def dispatcher(plan: Plan, variants: Sequence[Variant]) -> FunctionText:
     """The public function: the first variant that takes the arguments, else an error that names
     the command that makes one."""
     needs = Needs(imports=set())
-    needs.helpers.add("_rank")
+    needs.helpers |= {"_rank", "_command"}
     parameters = plan.parameters
     cases = [[_case(v, k) for v in variants] for k in range(len(parameters))]
     differing = [k for k, row in enumerate(cases) if any(c != row[0] for c in row)]
@@ -101,11 +100,13 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], source: str) -> Function
         lines += [f"    if {' and '.join(tests)}:", f"        {call}"]
     else:
         for k in differing:
-            lines += _refusal(plan, k, cases[k], variants[0].signature, source)
-        lines += _together(plan, source) if len(differing) > 1 else []
+            lines += _refusal(parameters[k].name, cases[k])
+        lines += _together(plan) if len(differing) > 1 else []
     own = tuple(p.name for p in parameters)
+    values = [all(c.what in ("value", "tuple") for c in row) for row in cases]
+    fixed = tuple(p for p, is_fixed in zip(own, values, strict=True) if is_fixed)
     return FunctionText(
-        plan.name, ("\n".join(lines),), (), needs, _defaults(plan), plan.docstring, own
+        plan.name, ("\n".join(lines),), (), needs, _defaults(plan), plan.docstring, own, fixed
     )
 
 
@@ -123,12 +124,10 @@ def _breadth(cases: Sequence[Sequence[_Case]], differing: Sequence[int], j: int)
     return found
 
 
-def _together(plan: Plan, source: str) -> list[str]:
+def _together(plan: Plan) -> list[str]:
     """The error where each argument is served, and no form serves all of them."""
-    name, file = given(plan.name), source.replace("\\", "/").replace('"', "'")
-    text = f"{name} has no kernels for these arguments together: "
-    text += f"`porter convert {file} -f {name} --signature TYPES` makes them for their types"
-    return [f'    raise TypeError("{text}")']
+    text = f"{given(plan.name)} has no kernels for these arguments together: {{_command()}}"
+    return [f'    raise TypeError(f"{text}")']
 
 
 def _case(v: Variant, k: int) -> _Case:
@@ -168,60 +167,32 @@ def _arguments(parameters: Sequence[Parameter]) -> str:
     return ", ".join([*given_so, "stream=stream"])
 
 
-def _refusal(
-    plan: Plan, k: int, row: Sequence[_Case], signature: Sequence[str], source: str
-) -> list[str]:
+def _refusal(name: str, row: Sequence[_Case]) -> list[str]:
     """The error for a value or a rank that no variant takes, with the command that makes one."""
-    name = plan.parameters[k].name
     shown = given(name)
     values = list(dict.fromkeys(c.words for c in row))
     ranks = sorted({c.rank for c in row if c.rank is not None and c.what != "tuple"})
     least = min((c.least for c in row if c.least is not None), default=None)
     lines: list[str] = []
     if ranks and least != 0 and len({(c.rank, c.least) for c in row}) > 1:
-        command = _command(plan, k, signature, source, _type_of_rank(name, signature[k]))
         takes = _listed([*map(str, ranks), *([f"{least} or more"] if least else [])])
         fewer = f" and _rank({name}) < {least}" if least else ""
         where = "" if len(values) == 1 else f"{name} is not None and "
         lines += [
             f"    if {where}_rank({name}) not in {tuple(ranks)}{fewer}:",
             f'        raise ValueError(f"{shown} has {{_rank({name})}} dimensions instead of '
-            f'{takes}: {command} makes it for them")',
+            f'{takes}: {{_command()}}")',
         ]
     if any(c.what == "value" for c in row):
         others = [c for c in row if c.what != "value"]
         tests = [_equals(name, c.value) for c in row if c.what == "value"]
         tests = [f"({t})" if " and " in t else t for t in dict.fromkeys(tests)]
         if not others:
-            literal = f"Literal[{{type({name}).__name__}}]({{{name}}})"
-            command = _command(plan, k, signature, source, literal)
             lines += [
                 f"    if not ({' or '.join(tests)}):",
-                f'        raise TypeError(f"{shown} must be {_listed(values)}: '
-                f'{command} makes it for {{{name}!r}}")',
+                f'        raise TypeError(f"{shown} must be {_listed(values)}: {{_command()}}")',
             ]
     return lines
-
-
-def _type_of_rank(name: str, sample: str) -> str:
-    dtype = sample.partition("[")[0] if "Literal" not in sample else "float64"
-    dtype = dtype if dtype not in ("omitted", "none") else "float64"
-    axes = f"'[' + ', '.join(':' * _rank({name})) + ']'"
-    return f"{dtype}{{{axes} if _rank({name}) else ''}}"
-
-
-def _command(plan: Plan, k: int, signature: Sequence[str], source: str, new: str) -> str:
-    types = [_literal_text(t) for t in signature]
-    types[k] = new
-    return (
-        f"`porter convert {_literal_text(source)} -f {given(plan.name)} "
-        f"--signature '{', '.join(types)}'`"
-    )
-
-
-def _literal_text(text: str) -> str:
-    """A text inside of an f-string in double quotes."""
-    return text.replace("\\", "/").replace('"', "'").replace("{", "{{").replace("}", "}}")
 
 
 def _listed(words: Sequence[str]) -> str:

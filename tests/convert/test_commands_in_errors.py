@@ -1,0 +1,89 @@
+"""What a module refuses names the command that makes kernels for the call; the command does."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.shell import Shell
+
+SOURCE = """import numpy as np
+
+
+def shifted(x, by, axis=-1, mode="wrap me"):
+    out = np.roll(x[1:], 1, axis=axis) * by
+    return out + 1.0 if mode == "wrap me" else out
+
+
+def weighted(x, sizes=(2, 3)):
+    return np.cumsum(x) * sizes[0] + sizes[1]
+
+
+def counted(x, n: int):
+    return x[:n] * 2.0
+"""
+#: calls that the first module refuses, and the words before the command
+CALLS = [
+    ("shifted", "np.ones((2, 3, 2)), 2.0, 1", "x has 3 dimensions instead of 1"),
+    ("shifted", "np.ones(3), 2.0, mode='a b'", "mode must be "),
+    ("shifted", "np.ones((3, 2)), np.ones(2), axis=-1", "by is an array"),
+    ("shifted", "np.ones((4, 3), np.complex64), 2.0, 1", "x has dtype complex64"),
+    ("weighted", "np.ones(3, np.int8), (4, 5)", "x has dtype int8"),
+    ("counted", "np.ones((4, 2)), 3", "x has 2 dimensions instead of 1"),
+]
+CHILD = """
+import json, sys
+import numpy as np
+import a, a_cuda as made
+name, call = sys.argv[1:]
+wanted = eval(f"a.{name}({call})")
+try:
+    found = eval(f"made.{name}({call})")
+except (TypeError, ValueError) as e:
+    print(json.dumps(f"{type(e).__name__}: {e}"))
+else:
+    np.testing.assert_allclose(found, wanted)
+    assert found.dtype == wanted.dtype
+    print(json.dumps("equal"))
+"""
+
+
+def called(shell: Shell, name: str, call: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, name, call], cwd=shell.folder, capture_output=True,
+        text=True, env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return str(json.loads(done.stdout))
+
+
+def test_the_command_makes_kernels_for_the_call(shell: Shell) -> None:
+    shell.write("a.py", SOURCE)
+    for name, call, words in CALLS:
+        assert shell.convert("a.py", "--no-verify", "--force") == 0, shell.out
+        said = called(shell, name, call)
+        assert words in said, said
+        found = re.search(r"run `porter convert ([^`]*)`", said)
+        assert found is not None, said
+        options = shlex.split(found[1])
+        assert shell.convert(*options, "--no-verify", "--force") == 0, (said, shell.out)
+        assert called(shell, name, call) == "equal", said
+
+
+@pytest.mark.parametrize("values", ["np.ones(3), object()", "np.ones(3), np.sin"])
+def test_what_no_signature_says_is_left_to_the_user(shell: Shell, values: str) -> None:
+    shell.write("a.py", "def f(x, k='a'):\n    return x * 2.0 if k == 'a' else x\n")
+    assert shell.convert("a.py", "--no-verify") == 0, shell.out
+    code = f"import numpy as np, a_cuda\na_cuda.f({values})"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=shell.folder, capture_output=True, text=True,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=120, check=False,
+    )  # fmt: skip
+    assert "k must be 'a': run `porter convert a.py -f f --signature" in done.stderr
+    assert "'float64[:], TYPE'`" in done.stderr

@@ -36,6 +36,10 @@ class LeadingAxes:
         """Which axis of a result they are; None if it has none."""
         return dict(self.results).get(result)
 
+    def broadcasts(self, dim: Dim | None) -> bool:
+        """Whether a size is that of a leading axis, and may be 1 beside the others."""
+        return self.concerns(dim) and not self.fixed
+
     def concerns(self, dim: Dim | None) -> bool:
         """Whether a size is that of a leading axis."""
         return dim is not None and dim.axis == 0 and dim.array in self.arrays

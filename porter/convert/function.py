@@ -68,6 +68,7 @@ class Converted:
     conversions: Conversions = Conversions()  # noqa: RUF009 (immutable)
     variants: tuple[Converted, ...] = ()
     beside: Converted | None = None
+    raising: FunctionText | None = None  # the text without what is beside it
 
     @property
     def text(self) -> FunctionText:
@@ -80,7 +81,7 @@ class Converted:
     @property
     def texts(self) -> list[FunctionText]:
         """The texts of all its forms, then its own."""
-        parts = (*self.variants, *([self.beside] if self.beside else []))
+        parts = self.variants or ((self.beside,) if self.beside else ())
         private = (replace(t, fixed=None) for part in parts for t in part.texts)
         return [*private, self.text]
 
@@ -110,7 +111,15 @@ class Converted:
         return replace(self.blank, parts=parts, needs=needs)
 
     def leaving_out(self, signatures: Collection[str]) -> Converted:
-        """The same without some siblings or forms, which the header then tells."""
+        """The same without some siblings or forms, which the header then tells.
+
+        Without its own signature nothing is beside it: it raises where an axis broadcasts.
+        """
+        if self.signature in signatures and self.broadcasts:
+            alone = self._alone()
+            return replace(alone, without=(*self.without, self.signature)).leaving_out(
+                [s for s in signatures if s != self.signature]
+            )
         gone = [s.signature for s in self.siblings if s.signature in signatures]
         left = tuple(s for s in self.siblings if s.signature not in signatures)
         forms = [v for k, v in enumerate(self.variants) if not k or v.signature not in signatures]
@@ -118,6 +127,20 @@ class Converted:
         gone += [s.signature for v in forms[1:] for s in v.siblings if s.signature in signatures]
         kept = tuple(v.leaving_out(signatures) for v in forms) if len(forms) > 1 else ()
         return replace(self, siblings=left, without=(*self.without, *gone), variants=kept)
+
+    @property
+    def broadcasts(self) -> bool:
+        """Whether other kernels serve calls in which an axis broadcasts."""
+        return any(form.beside is not None for form in self.variants or (self,))
+
+    def _alone(self) -> Converted:
+        """The same with nothing beside it."""
+        forms = tuple(v._alone() for v in self.variants)
+        if self.raising is None:
+            return replace(self, variants=forms)
+        planned = replace(self.plan, broadcast="")
+        return replace(self, plan=planned, blank=self.raising, beside=None, raising=None,
+                       variants=forms)  # fmt: skip
 
     @property
     def also(self) -> tuple[str, ...]:
@@ -181,7 +204,15 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
         assumable=assumable(function, types), groups=groups, conversions=accepted,
         beside=None if made.served.beside is None
         else _converted(function, Made(types, made.served.beside), how, True),
+        raising=_raising(planned, how),
     )  # fmt: skip
+
+
+def _raising(planned: Plan, how: _How) -> FunctionText | None:
+    """The text that raises where an axis broadcasts, if other kernels serve such calls."""
+    if not planned.broadcast:
+        return None
+    return function_text(replace(planned, broadcast=""), how.target)
 
 
 def _with_forms(
@@ -209,13 +240,14 @@ def _with_forms(
     # `verify` tries what the header says of the function with every form
     every = shared([(p.conversions, [name for name, _ in p.own]) for p in parts])
     parts = [replace(p, conversions=p.conversions.only(every)) for p in parts]
-    return replace(first, conversions=every, variants=tuple(parts), beside=None)
+    return replace(first, conversions=every, variants=tuple(parts))
 
 
 def _named(one: Converted, made: Served, program: ir.Program, how: _How) -> Converted:
     """The same under the name of a program."""
     private = made.again(program, how.target.schedules)
-    return replace(one, plan=private, blank=function_text(private, how.target))
+    text, raising = function_text(private, how.target), _raising(private, how)
+    return replace(one, plan=private, blank=text, raising=raising)
 
 
 def _converts_alike(first: Converted, one: Converted) -> bool:

@@ -63,6 +63,11 @@ def _next(c: Converted, found: FunctionEvidence | None, done: Verified) -> Conve
         done.left_out.setdefault(c.name, []).append(dropped)
         forms = tuple(replace(v, conversions=Conversions()) for v in c.variants)
         return replace(c, conversions=Conversions(), variants=forms)
+    if found.failed and c.broadcasts and failing not in _others(c):
+        # the kernels for axes of size 1 may be the ones to blame
+        dropped = LeftOut("broadcasting of an axis of size 1", c.signature, found.why)
+        done.left_out.setdefault(c.name, []).append(dropped)
+        return c.leaving_out([c.signature])
     unloaded = found.mismatch is not None and found.mismatch.what == "load"
     others = _others(c)
     if not found.failed or not others or failing == c.signature or unloaded:

@@ -30,7 +30,7 @@ class Leading(HostBase):
         fixed += "," if len(leading.fixed) == 1 else ""
         options += f", fixed=({fixed})" if fixed else ""
         self.emit(f"lead, {', '.join(cores)} = _leading({{{given}}}{options})")
-        self.pending = [c for c in self.pending if not _settled(c, leading)]
+        self.pending = [c for c in self.pending if not settled(c, leading)]
 
     def _returned(self) -> Set[str]:
         """The arguments that are returned."""
@@ -57,6 +57,6 @@ class Leading(HostBase):
         return f", {before}lead{behind}{keep}"
 
 
-def _settled(c: ir.Check, leading: LeadingAxes) -> bool:
+def settled(c: ir.Check, leading: LeadingAxes) -> bool:
     """Whether a check is about the leading axes of two of the arrays."""
     return leading.concerns(c.left.dim) and leading.concerns(c.right.dim)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from porter import ir
+from porter.analyses.leading_axes import LeadingAxes
 from porter.analyses.testable import needed
-from porter.codegen.host.leading import Leading
+from porter.codegen.host.leading import Leading, settled
 from porter.codegen.module.marks import FLOATS, dtypes_of, rule_of
 from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
@@ -30,9 +31,10 @@ class Prologue(Leading):
             self._check_parameter(p)
         self._same_dtypes()
         if self.elementwise:
-            self._flatten()
+            self._flatten(given)
         else:
             if self.plan.leading is not None:
+                self._elsewhere_of_rank(self.plan.leading, given)
                 self._collapse(self.plan.leading)
             self._expand()
         self._elsewhere(given)
@@ -91,12 +93,28 @@ class Prologue(Leading):
         """Calls in which an axis of size 1 broadcasts, as these kernels do not."""
         served = [c for c in self.plan.unserved if c in self.pending] if given else []
         if served:
-            tests = list(dict.fromkeys(map(self._test, served)))
-            tests = [f"({t})" if " and " in t else t for t in tests] if len(tests) > 1 else tests
             self.emit("# an axis of size 1 broadcasts")
-            self.emit(f"if {' or '.join(tests)}:")
+            self.emit(f"if {self._any_fails(served)}:")
             self.emit(f"    return {self.plan.broadcast}({given})")
             self.pending = [c for c in self.pending if c not in served]
+
+    def _elsewhere_of_rank(self, leading: LeadingAxes, given: str) -> None:
+        """The same for leading axes that these kernels do not broadcast: for one each."""
+        served = [c for c in self.plan.unserved if settled(c, leading)] if given else []
+        if served:
+            ranks = [f"len({p.name}.shape) == {p.ndim}" for p in self.arrays
+                     if p.name in leading.arrays]  # fmt: skip
+            fails = self._any_fails(served)
+            fails = f"({fails})" if " or " in fails else fails
+            self.emit("# an axis of size 1 broadcasts")
+            self.emit(f"if {' and '.join([*ranks, fails])}:")
+            self.emit(f"    return {self.plan.broadcast}({given})")
+
+    def _any_fails(self, checks: Sequence[ir.Check]) -> str:
+        """When one of several checks fails."""
+        tests = list(dict.fromkeys(map(self._test, checks)))
+        tests = [f"({t})" if " and " in t else t for t in tests] if len(tests) > 1 else tests
+        return " or ".join(tests)
 
     def _rank(self, p: ir.Parameter) -> int:
         """Numbers first, where nothing converts the arrays that they are beside; then arrays."""
@@ -158,7 +176,7 @@ class Prologue(Leading):
             self.emit(f"if {dim} == 1:")
             self.emit(f"    {dim.array} = _widened({dim.array}, {dim.axis}, {length})")
 
-    def _common_shape(self, names: Sequence[str]) -> str:
+    def _common_shape(self, names: Sequence[str], given: str) -> str:
         """Broadcasting where only expressions meet; a store or a `zeros_like` fixes the shape.
 
         The array whose shape it is then, '' where they are broadcast.
@@ -171,6 +189,10 @@ class Prologue(Leading):
             self.emit(f"shape = {names[0]}.shape")
             for n in names[1:]:
                 self.emit(f"if {n}.shape != shape:")
+                if given:
+                    # an axis of size 1 broadcasts
+                    self.emit(f"    if len(shape) == len({n}.shape) == 1:")
+                    self.emit(f"        return {self.plan.broadcast}({given})")
                 text = f"operands could not be broadcast together: {{shape}} and {{{n}.shape}}"
                 self.emit(f'    raise ValueError(f"{text}")')
             return names[0]
@@ -188,11 +210,11 @@ class Prologue(Leading):
                             return f", {x.dtype.var}.dtype"
         return ""
 
-    def _flatten(self) -> None:
+    def _flatten(self, given: str) -> None:
         """An elementwise function takes any number of dimensions: its kernels see one."""
         names = [p.name for p in self.arrays]
         self._needs("_flat")
-        whole = self._common_shape(names)
+        whole = self._common_shape(names, given)
         self.pending = [c for c in self.pending if c.kind != "broadcast"]
         returned = self._returned()
         for n in names:

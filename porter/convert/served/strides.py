@@ -75,7 +75,10 @@ def served(
     planned = with_lists(function, types, scope, planned)
     attempt = _Attempt(function, types, scope, program, planned, schedules)
     own = attempt.strided()
-    if alone or is_elementwise(planned) or not own.plan.unserved:
+    # arrays of an elementwise function broadcast on the host, unless they must have one shape
+    strict = is_elementwise(planned) and planned.strict
+    raises = strict and any(c.ones for c in planned.checks)
+    if alone or not (raises if is_elementwise(planned) else own.plan.unserved):
         return own
     name = broadcast_name(program)
     beside = attempt.beside(name)

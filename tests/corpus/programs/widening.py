@@ -63,3 +63,28 @@ def either_array(x, y, n, m):
     else:
         z = y * 3.0
     return z + 1.0
+
+
+def running_ratio(x, y):
+    """A scan of what two arrays give together; one of them also stands alone."""
+    return np.cumsum(x - y) / (y.sum() + 20.0)
+
+
+def mixed_in_steps(x, y, steps):
+    """A loop over time stores into x what both give."""
+    for _ in range(steps):
+        x[::2] = 0.5 * x[::2] + y[::2]
+    return x.sum()
+
+
+def picked(x, y):
+    """Slices of y are 1 long where y is."""
+    z = np.where(x > y, x, y[:3] - x)
+    return z[1:] + y.mean(), z
+
+
+def steps_together(x, y, z):
+    """What two arrays give is 1 long only if both are."""
+    both = x * y
+    last = both[-1:] + z
+    return last, (both + z[0]).sum(axis=-1)

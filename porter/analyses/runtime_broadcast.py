@@ -9,7 +9,7 @@ if nothing is stored into it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter import ir
 from porter.ir.effects import expressions
@@ -30,6 +30,30 @@ class _Scope:
 
 def widenable(program: ir.Program, done: Sequence[Dim]) -> tuple[Widened, ...]:
     """Each with its length, in the order in which the host repeats them."""
+    found = _widenable(program, done)
+    swapped = [_swapped(program, m, n) for m, n in found]
+    others = [w for p in swapped if p is not None for w in _widenable(p, done)
+              if w[0] == p.checks[-1].left.dim]  # fmt: skip
+    return (*found, *others)
+
+
+def _swapped(program: ir.Program, dim: Dim, size: Poly) -> ir.Program | None:
+    """The program in which the other one of two axes is that which may be repeated.
+
+    None where more depends on it: another check, or an array that is made as long.
+    """
+    other = size.dim
+    if any(isinstance(s, (ir.Alloc, ir.Write)) for s in statements(program.body)):
+        return None
+    about = [c for c in program.checks if {dim, other} & (c.left.dims() | c.right.dims())]
+    if other is None or len(about) != 1 or about[0].kind != "broadcast":
+        return None
+    rest = tuple(c for c in program.checks if c not in about)
+    check = replace(about[0], left=about[0].right, right=about[0].left)
+    return replace(program, checks=(*rest, check))
+
+
+def _widenable(program: ir.Program, done: Sequence[Dim]) -> tuple[Widened, ...]:
     sizes = _candidates(program, done)
     if not sizes:
         return ()
@@ -133,5 +157,6 @@ def _without_unknown_lengths(
             continue
         if s.axis.extent.names() & program.sized:
             continue
-        for member in [m for m, n in sizes.items() if n.names() & s.axis.extent.names()]:
+        names = s.axis.extent.names()
+        for member in [m for m, n in sizes.items() if {m.name, *n.names()} & names]:
             del sizes[member]

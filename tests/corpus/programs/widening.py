@@ -88,3 +88,8 @@ def steps_together(x, y, z):
     both = x * y
     last = both[-1:] + z
     return last, (both + z[0]).sum(axis=-1)
+
+
+def reversed_beside(x, z):
+    """Either one may be repeated: they only meet."""
+    return x * z[:, ::-1], (2.0 * x + z[:, ::-1]).sum(axis=1)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from porter import ir
+from porter.analyses.runtime_broadcast import changed
 from porter.dtypes.dtype import INT64
 from porter.ir.walk import children, statements, walk
 from porter.sizes.polynomial import Dim, Symbol
@@ -27,10 +28,14 @@ def expandable(program: ir.Program) -> tuple[tuple[Dim, ...], ...]:
     groups = _groups(program.checks)
     fixed = {d for c in program.checks if c.kind != "broadcast"
              for p in (c.left, c.right) for d in p.dims()}  # fmt: skip
+    # an argument that is returned is that argument
+    kept = changed(program)
     return tuple(
         tuple(sorted(group))
         for group in groups
-        if not group & fixed and all(_met(scope, group) for scope in _scopes(program))
+        if not group & fixed
+        and not kept & {d.array for d in group}
+        and all(_met(scope, group) for scope in _scopes(program))
     )
 
 

@@ -73,7 +73,7 @@ def _widenable(program: ir.Program, done: Sequence[Dim]) -> tuple[Widened, ...]:
 
 
 def _candidates(program: ir.Program, done: Sequence[Dim]) -> dict[Dim, Poly]:
-    kept = _changed(program)
+    kept = changed(program)
     sizes: dict[Dim, Poly] = {}
     for c in program.checks:
         dim = c.left.dim
@@ -95,7 +95,7 @@ def _asked(c: ir.Check) -> set[Dim]:
     return {d for p in (c.left, c.right, *c.when) for d in p.dims()}
 
 
-def _changed(program: ir.Program) -> set[str]:
+def changed(program: ir.Program) -> set[str]:
     """Arrays that are stored into, returned, bound to a name or seen by the user's own checks."""
     found: set[str] = set()
     for s in statements(program.body):

@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from porter import ir
+from porter.codegen.module.module import module_text
 from porter.convert.function import Converted, convert_function
+from porter.convert.verification import verified_by
 from porter.ir.interp import run
 from porter.source.module import SourceModule
+from porter.verify.evidence import Evidence, FunctionEvidence, Mismatch
 from tests.corpus.check import compare
 
 QUATERNION = """
@@ -30,11 +33,11 @@ def converted(source: str, signature: str) -> Converted:
     return convert_function(SourceModule(source, "f.py").functions[0], signature)
 
 
-def differs(made: Converted, source: str, shapes: list[tuple[int, ...]]) -> str:
+def differs(made: Converted, source: str, shapes: list[tuple[int, ...]], *numbers: int) -> str:
     scope: dict[str, object] = {}
     exec(source, scope)
     rng = np.random.default_rng(0)
-    arguments = tuple(rng.random(s) for s in shapes)
+    arguments = (*(rng.random(s) for s in shapes), *numbers)
     return compare(scope["f"], lambda *a: run(made.program, a), arguments)  # type: ignore[arg-type]
 
 
@@ -82,3 +85,70 @@ def test_what_is_stored_into_has_the_whole_length() -> None:
         "def f(x, y):\n    y[1:] -= 0.5 * (x[1:] - x[:-1])\n    x[:-1] += y[1:]\n    return x\n"
     )
     assert lets(converted(source, "float64[:], float64[:]")) == []
+
+
+STORES = """
+import numpy as np
+
+def f(x, y, n):
+    for _ in range(n):
+        x[::2] = 0.5 * x[::2] + y[::2]
+    return x.sum(), x
+"""
+
+
+def host(made: Converted) -> str:
+    return made.text.parts[-1]
+
+
+def test_kernels_beside_serve_what_is_stored_into() -> None:
+    made = converted(STORES, "float64[:], float64[:], int64")
+    assert made.beside is not None and lets(made) == []
+    assert "    return _f_broadcast(*given, stream=stream)" in host(made)
+    for shapes in ([(5,), (5,)], [(5,), (1,)], [(5,), (2,)], [(1,), (1,)], [(1,), (5,)],
+                   [(0,), (1,)], [(5,), (3,)]):  # fmt: skip
+        assert differs(made.beside, STORES, shapes, 2) == "", shapes
+
+
+def test_the_usual_kernels_have_no_strides() -> None:
+    made = converted(STORES, "float64[:], float64[:], int64")
+    assert "step" not in "".join(made.text.parts[:-1])
+
+
+def test_a_branch_that_does_not_run_asks_for_no_lengths() -> None:
+    source = "def f(x, y, n):\n    if n > 2:\n        x[::2] += y[::2]\n    return x\n"
+    made = converted(source, "float64[:], float64[:], int64")
+    assert made.beside is not None
+    for n in (2, 3):
+        assert differs(made.beside, source, [(5,), (3,)], n) == "", n
+
+
+def test_nothing_is_beside_lengths_that_are_1_in_short_arrays_only() -> None:
+    source = "def f(x, y):\n    x[1:-1] += y[1:-1]\n    return x\n"
+    assert converted(source, "float64[:], float64[:]").beside is None
+
+
+def test_each_form_has_its_own_beside() -> None:
+    forms = ["float64[:], float64[:], int64", "float64[:, :], float64[:, :], int64"]
+    made = convert_function(SourceModule(STORES, "f.py").functions[0], forms)
+    besides = [v.beside.plan.name for v in made.variants if v.beside is not None]
+    assert besides == ["_f_1d_1d_broadcast", "_f_2d_2d_broadcast"]
+    module_text(made.texts, "f.py")
+    assert len(made.texts) == 5
+
+
+def test_what_fails_beside_is_left_out() -> None:
+    made = converted(STORES, "float64[:], float64[:], int64")
+    failed = Mismatch("value", "0.0 instead of 1.0", signature=made.signature)
+
+    def verify(text: str) -> list[FunctionEvidence]:
+        wrong = "_broadcast" in text
+        evidence = Evidence("simulator", "failed" if wrong else "passed", 24)
+        return [FunctionEvidence("f", [evidence], failed if wrong else None)]
+
+    done = verified_by([made], lambda c: module_text(c[0].texts, "f.py"), verify)
+    (good,) = done.good
+    assert good.beside is None and good.without == (made.signature,)
+    assert "could not be broadcast together" in host(good)
+    assert [o.what for o in done.left_out["f"]] == ["broadcasting of an axis of size 1"]
+    assert made.leaving_out(good.without).text == good.text

@@ -18,6 +18,7 @@ CASES = {
     "add_bias_then_sum": Case("float64[:, :], float64[:]", "n,m m"),
     "shifted_bias": Case("float64[:], float64[:]", "n+1 n"),
     "reversed_beside": Case("float64[:, :], float64[:, :]", "n,m n,m"),
+    "given_back": Case("float64[:, :], float64[:, :]", "n,m n,m"),
     "running_ratio": Case("float64[:], float64[:]", "n n"),
     "mixed_in_steps": Case("float64[:], float64[:], int64", "n n =3"),
     "picked": Case("float64[:], float64[:]", "3 3"),

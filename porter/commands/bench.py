@@ -79,11 +79,15 @@ def _target(options: BenchOptions) -> _Target:
 
 
 def _counted(path: str, options: BenchOptions, sizes: dict[str, int], target: _Target) -> Counting:
-    with Progress(f"counting {path}"):
-        return counting(
-            Path(path), functions=options.functions, sizes=sizes, arch=target.arch,
-            run_module=options.run_module, operations=True, against=options.against,
-        )  # fmt: skip
+    try:
+        with Progress(f"counting {path}"):
+            return counting(
+                Path(path), functions=options.functions, sizes=sizes, arch=target.arch,
+                run_module=options.run_module, operations=True, against=options.against,
+            )  # fmt: skip
+    except UsageError as error:
+        # the path as the user wrote it, not as it was resolved
+        raise UsageError(str(error).replace(str(Path(path).resolve()), path)) from error
 
 
 def _row(counts: FunctionCounts, target: _Target) -> Row:

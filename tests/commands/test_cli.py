@@ -55,6 +55,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
         (["bench", "a.py", "--size", "n=many"], "`n=many` is not a size such as n=4096"),
         (["bench", "a.py", "--arch", "sm_1"], "--arch sm_1 is unknown"),
         (["bench", "a.py", "--gpu", "voodoo"], "--gpu"),
+        (["bench", "missing.py"], "error: missing.py: no such file or directory"),
         (["bench", "a.py", "--against", "numpy,fortran"], "--against fortran is unknown"),
         (["frobnicate"], "no such command"),
         (["explain", "PRT399"], "no rule has the code PRT399"),

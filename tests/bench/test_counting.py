@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from porter.bench.counting import count
 from porter.diagnostics import UsageError
 from porter.verify.compile.backends import version
+from porter.verify.compile.compilers import Compiler
+from porter.verify.evidence import SKIPPED, Evidence
 from tests.support.paths import EXAMPLES, ROOT
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -61,3 +64,14 @@ def test_a_function_that_ends_its_process_costs_no_other_its_counts(tmp_path: Pa
     first, second = count(module, sizes={"n": 1000}, seconds=60)
     assert first.reason == "the child process ended with exit code 7" and not first.kernels
     assert second.reason == "" and second.kernels
+
+
+def test_without_a_compiler_the_reason_is_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(self: Compiler, launches: dict[str, Any], *_: Any) -> dict[str, list[Evidence]]:
+        reason = "no CUDA compiler found; install: x"
+        return {name: [Evidence("ptx", SKIPPED, 0, {"reason": reason})] for name in launches}
+
+    monkeypatch.setattr(Compiler, "evidence", none)
+    (found,) = count(GOLDEN / "gaussian_cuda.py", sizes={"n": 1000}, seconds=60)
+    assert found.reason == "no CUDA compiler found; install: x"
+    assert found.kernels == () and found.size == {"n": 1000}

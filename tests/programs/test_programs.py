@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import collections
 import inspect
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -48,6 +50,25 @@ def test_what_only_the_emulator_showed(every: int) -> None:
         env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_OPT": "0"},
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_axes_of_size_1_broadcast(tmp_path: Path) -> None:
+    """What the interpreter is stricter with runs as a module; few of these raise."""
+    command = [sys.executable, "-m", "tests.programs.run", "--worker", "--count", "40"]
+    done = subprocess.run(
+        [*command, "--seed", "704000600", "--out", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_OPT": "0"},
+    )
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout.splitlines()[-1])
+    assert counts["ok"] >= 24, counts
+    assert counts.get("stricter", 0) <= 1, counts
+    assert not counts.keys() & {"wrong", "crashed"}, counts
 
 
 def test_every_kind_of_statement_is_drawn() -> None:

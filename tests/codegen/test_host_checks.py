@@ -28,6 +28,8 @@ def helpers() -> SimpleNamespace:
     converted = convert_function(function, "float64[:], float64[:], float64, int64")
     names: dict[str, Any] = {"__name__": "f_cuda"}
     exec(linked_module(converted.texts, "f.py").text, names)
+    # the helpers are called alone here: no call of the function is told apart
+    names["_command"] = lambda: "run `porter convert`"
     return SimpleNamespace(**names)
 
 
@@ -99,7 +101,7 @@ def test_integers_that_are_the_same_in_float64(
         found = helpers._array(value, "x", 1, "float32 float64", rule)
         assert found.dtype == np.float64 and (found == value.astype(np.float64)).all()
         return
-    with pytest.raises(TypeError, match=r"^x .*: convert with --signature for "):
+    with pytest.raises(TypeError, match=r"^x .*: run `porter convert`"):
         helpers._array(value, "x", 1, "float32 float64", rule)
 
 

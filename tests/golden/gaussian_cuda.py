@@ -9,18 +9,23 @@
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
 # porter: verified gaussian_pdf: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:1854bba3996a720fb9d9ab1d9a1874c805c537f011af3c563501e477410c88a2
+# porter: output sha256:7e7609fceba6323fb95355e08014d4776fd59191c8ee84d2d84582422bd50900
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
 import math
+import shlex
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
+MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
 SQRT_2PI = math.sqrt(2.0 * math.pi)
+SOURCE = "gaussian.py"  # what is converted
+FIXED = {"gaussian_pdf": ()}  # arguments whose values the kernels are made for
 
 if config.ENABLE_CUDASIM:
     # Python's math raises where a GPU gives NaN or infinity; NumPy's functions do not
@@ -30,8 +35,7 @@ if config.ENABLE_CUDASIM:
 @cuda.jit
 def gaussian_pdf_kernel(x, mean, sigma, factor, out):
     T = x.dtype.type
-    i = cuda.grid(1)
-    if 0 <= i < x.shape[0]:
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         # z = (x - mean) / sigma
         z = (x[i] - mean) / sigma
         # return np.exp(-0.5 * z**2) / (sigma * SQRT_2PI)
@@ -62,26 +66,56 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
+def _command():
+    """The command that converts the function for the arguments of this call."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name not in FIXED:
+        frame = frame.f_back
+    code, values = frame.f_code, frame.f_locals
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    fixed = FIXED[code.co_name]
+    types = ", ".join(_type_of(values[n], n in fixed) for n in names if n != "self")
+    types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
+    return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
+
+
+def _type_of(value, fixed):
+    """An argument's type in a signature; its value if the kernels are made for that."""
+    if fixed and isinstance(value, tuple):
+        return f"Tuple(({', '.join(_type_of(v, False) for v in value)},))"
+    if value is not None and not isinstance(value, str):
+        array = value if _on_device(value) else np.asarray(value)
+        name = array.dtype.name.replace("bool", "boolean")
+        if array.dtype.kind not in "biufc":
+            return "TYPE"
+        if array.shape or not fixed:
+            return (
+                f"{name}[{', '.join(':' * len(array.shape))}]" if array.shape else name
+            )
+        value = np.asarray(value).item()
+    return f"Literal[{type(value).__name__}]({value!r})"
+
+
 def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: it must be an array")
+            raise TypeError(f"{name} is changed in place: pass an array")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
-        raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
+        raise ValueError(
+            f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
+        )
     if value.dtype.name not in dtypes.split():
         if converts and value.dtype.kind in "biu":
             # of arrays that meet, the dtypes of all decide
             return value if converts == "together" else _float64(value, name, converts)
-        cure = (
-            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
-        )
+        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
@@ -112,18 +146,17 @@ def _float64(value, name, rule):
     dtype, kind = value.dtype, rule.partition("(")[0]
     if _on_device(value):
         raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
-    cure = f"convert with --signature for {dtype}"
     known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
     if not known or (kind == "exact" and dtype.kind == "u"):
         raise TypeError(
-            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {_command()}"
         )
     if kind == "exact" and dtype.kind == "i" and value.size:
         own, factor, power = map(int, rule[6:-1].split(","))
         most = max(-int(value.min()), int(value.max()))
         if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
             raise TypeError(
-                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
+                f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
             )
     return value.astype(np.float64)
 
@@ -149,12 +182,12 @@ def _flat(array, shape):
 def _number(value, name, *arrays, floats=False):
     """A number; TypeError for an array, or a number that would promote the arrays."""
     if np.ndim(value):
-        cure = "convert with --signature for an array"
-        raise TypeError(
-            f"{name} is an array, but the kernels were made for a scalar: {cure}"
-        )
+        found = f"{name} is an array, but the kernels were made for a scalar"
+        raise TypeError(f"{found}: {_command()}")
     if not isinstance(value, (int, float, complex, np.generic, np.ndarray)):
-        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+        raise TypeError(
+            f"{name} must be a number, not {type(value).__name__}: {_command()}"
+        )
     value = value[()] if isinstance(value, np.ndarray) else value
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     if floats and isinstance(value, (int, np.integer, np.bool_)):
@@ -181,8 +214,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks of so many threads for `count` elements."""
-    return (count + threads - 1) // threads
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
+    return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):

@@ -8,60 +8,54 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:f45932fa1fa19ac886678e4ce8223542f45aeb033718470ef11f74cd9f711fee
+# porter: output sha256:39422e3150f9f17613dab71545744afaeea4b44aac5d133968a5b9f199c68040
 
 """CUDA kernels for the NumPy functions of heat.py."""
 
 import operator
+import shlex
+import sys
 
 import numpy as np
 from numba import cuda
 
-THREADS = 256  # threads of a block; a power of two
-BLOCK_X = 32  # threads of a block along the fast axis, where there are several
-MAX_BLOCKS = 65535  # most blocks of a grid along one axis
-
-
-@cuda.jit(device=True)
-def grid_2d():
-    """The column and the row of a thread; rows beyond the blocks along y go on along z.
-
-    They are numbers of 32 bits without a sign: the compiler sees that no subscript is negative.
-    """
-    column = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    block = cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y
-    row = block * cuda.blockDim.y + cuda.threadIdx.y
-    return np.int64(np.uint32(column)), np.int64(np.uint32(row))
+BLOCK_X = 32  # threads of a block along the fast axis
+BLOCK_Y = 8
+MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
+SOURCE = "heat.py"  # what is converted
+FIXED = {"heat": ()}  # arguments whose values the kernels are made for
 
 
 @cuda.jit
 def heat_kernel(u, u2, new):
-    j, i = grid_2d()
-    if i >= u.shape[0] or j >= u.shape[1]:
-        return
-    # u = u.copy()
-    u2[i, j] = u[i, j]
-    # new = u.copy()
-    new[i, j] = u2[i, j]
+    first_j, first_i = cuda.grid(2)
+    step_j, step_i = cuda.gridsize(2)
+    for i in range(first_i, u.shape[0], step_i):
+        for j in range(first_j, u.shape[1], step_j):
+            # u = u.copy()
+            u2[i, j] = u[i, j]
+            # new = u.copy()
+            new[i, j] = u2[i, j]
 
 
 @cuda.jit
 def heat_kernel2(u2, alpha, new):
     T = u2.dtype.type
-    j, i = grid_2d()
-    if i >= u2.shape[0] - 2 or j >= u2.shape[1] - 2:
-        return
-    # five-point Laplacian of the interior
-    # laplacian = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4.0 * u[1:-1, 1:-1]
-    laplacian = (
-        u2[i, j + 1]
-        + u2[i + 2, j + 1]
-        + u2[i + 1, j]
-        + u2[i + 1, j + 2]
-        - T(4.0) * u2[i + 1, j + 1]
-    )
-    # new[1:-1, 1:-1] = u[1:-1, 1:-1] + alpha * laplacian
-    new[i + 1, j + 1] = u2[i + 1, j + 1] + alpha * laplacian
+    first_j, first_i = cuda.grid(2)
+    step_j, step_i = cuda.gridsize(2)
+    for i in range(first_i, u2.shape[0] - 2, step_i):
+        for j in range(first_j, u2.shape[1] - 2, step_j):
+            # five-point Laplacian of the interior
+            # laplacian = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4.0 * u[1:-1, 1:-1]
+            laplacian = (
+                u2[i, j + 1]
+                + u2[i + 2, j + 1]
+                + u2[i + 1, j]
+                + u2[i + 1, j + 2]
+                - T(4.0) * u2[i + 1, j + 1]
+            )
+            # new[1:-1, 1:-1] = u[1:-1, 1:-1] + alpha * laplacian
+            new[i + 1, j + 1] = u2[i + 1, j + 1] + alpha * laplacian
 
 
 def heat(u, alpha, steps, *, stream=None):
@@ -76,12 +70,18 @@ def heat(u, alpha, steps, *, stream=None):
     u2 = cuda.device_array(u.shape, u.dtype, stream=stream)
     new = cuda.device_array(u.shape, u.dtype, stream=stream)
     if u.shape[0] > 0 and u.shape[1] > 0:
-        blocks, threads = _grid(u.shape[0], u.shape[1])
-        heat_kernel[blocks, threads, stream](d_u, u2, new)
+        heat_kernel[
+            (_blocks(u.shape[1], BLOCK_X), _blocks(u.shape[0], BLOCK_Y)),
+            (BLOCK_X, BLOCK_Y),
+            stream,
+        ](d_u, u2, new)
     for _ in range(steps):
         if u.shape[0] - 2 > 0 and u.shape[1] - 2 > 0:
-            blocks, threads = _grid(u.shape[0] - 2, u.shape[1] - 2)
-            heat_kernel2[blocks, threads, stream](u2, T(alpha), new)
+            heat_kernel2[
+                (_blocks(u.shape[1] - 2, BLOCK_X), _blocks(u.shape[0] - 2, BLOCK_Y)),
+                (BLOCK_X, BLOCK_Y),
+                stream,
+            ](u2, T(alpha), new)
         u2, new = new, u2
     return _result(u2, on_device, stream)
 
@@ -91,23 +91,53 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
+def _command():
+    """The command that converts the function for the arguments of this call."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name not in FIXED:
+        frame = frame.f_back
+    code, values = frame.f_code, frame.f_locals
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    fixed = FIXED[code.co_name]
+    types = ", ".join(_type_of(values[n], n in fixed) for n in names if n != "self")
+    types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
+    return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
+
+
+def _type_of(value, fixed):
+    """An argument's type in a signature; its value if the kernels are made for that."""
+    if fixed and isinstance(value, tuple):
+        return f"Tuple(({', '.join(_type_of(v, False) for v in value)},))"
+    if value is not None and not isinstance(value, str):
+        array = value if _on_device(value) else np.asarray(value)
+        name = array.dtype.name.replace("bool", "boolean")
+        if array.dtype.kind not in "biufc":
+            return "TYPE"
+        if array.shape or not fixed:
+            return (
+                f"{name}[{', '.join(':' * len(array.shape))}]" if array.shape else name
+            )
+        value = np.asarray(value).item()
+    return f"Literal[{type(value).__name__}]({value!r})"
+
+
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: it must be an array")
+            raise TypeError(f"{name} is changed in place: pass an array")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
-        raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
-    if value.dtype.name not in dtypes.split():
-        cure = (
-            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        raise ValueError(
+            f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
         )
+    if value.dtype.name not in dtypes.split():
+        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
@@ -133,16 +163,12 @@ def _refuse_wrapper(value, name):
 def _integer(value, name, dtype=None):
     """A Python int; TypeError for anything that is not an integer."""
     if np.ndim(value):
-        cure = "convert with --signature for an array"
-        raise TypeError(
-            f"{name} is an array, but the kernels were made for a scalar: {cure}"
-        )
+        found = f"{name} is an array, but the kernels were made for a scalar"
+        raise TypeError(f"{found}: {_command()}")
     value = value[()] if isinstance(value, np.ndarray) else value
     if not hasattr(value, "__index__"):
-        cure = "convert with --signature for a float"
-        raise TypeError(
-            f"{name} is {value!r}, but the kernels were made for an integer: {cure}"
-        )
+        found = f"{name} is {value!r}, but the kernels were made for an integer"
+        raise TypeError(f"{found}: {_command()}")
     if dtype is not None and isinstance(value, np.generic):
         if np.result_type(dtype, value.dtype) != dtype:
             raise TypeError(
@@ -155,12 +181,12 @@ def _integer(value, name, dtype=None):
 def _number(value, name, *arrays):
     """A number; TypeError for an array, or a number that would promote the arrays."""
     if np.ndim(value):
-        cure = "convert with --signature for an array"
-        raise TypeError(
-            f"{name} is an array, but the kernels were made for a scalar: {cure}"
-        )
+        found = f"{name} is an array, but the kernels were made for a scalar"
+        raise TypeError(f"{found}: {_command()}")
     if not isinstance(value, (int, float, complex, np.generic, np.ndarray)):
-        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+        raise TypeError(
+            f"{name} must be a number, not {type(value).__name__}: {_command()}"
+        )
     value = value[()] if isinstance(value, np.ndarray) else value
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     if dtypes and isinstance(value, np.generic):
@@ -183,34 +209,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks of so many threads for `count` elements."""
-    return (count + threads - 1) // threads
-
-
-def _grid(*shape):
-    """The blocks and threads of a grid with a thread for each element, the last axis along x."""
-    columns, rows = shape[-1], 1
-    for n in shape[:-1]:
-        rows *= n
-    if max(rows, columns) > 2**31:
-        raise ValueError(
-            f"{shape} has more than 2**31 rows or columns: too many for a grid"
-        )
-    width = height = 1
-    while width < min(columns, BLOCK_X):
-        width *= 2
-    while width > 8 and -columns % width > columns // 4:
-        width //= 2  # too many threads of a row would have no element
-    while height < min(rows, THREADS // width):
-        height *= 2
-    while (
-        width < min(columns, THREADS // height)
-        and -columns % (2 * width) <= columns // 4
-    ):
-        width *= 2
-    down = _blocks(rows, height)
-    blocks = (_blocks(columns, width), min(down, MAX_BLOCKS), _blocks(down, MAX_BLOCKS))
-    return blocks, (width, height)
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
+    return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):

@@ -6,65 +6,58 @@
 # porter: shapes sobel: image[n, m]
 # porter: assumed sobel: image is a 2-D array of float64
 # porter: verified sobel: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:2f8f59ca1107ecd32143bb52a2eaec71d974019699ace092db7170b9888e897d
+# porter: output sha256:c460b2511d2a8ce74a99cdc4b5276f1c3e62a9e7184cb315ba6e042f029297ed
 
 """CUDA kernels for the NumPy functions of sobel.py."""
 
 import math
+import shlex
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 from numba import config, cuda
 
-THREADS = 256  # threads of a block; a power of two
-BLOCK_X = 32  # threads of a block along the fast axis, where there are several
-MAX_BLOCKS = 65535  # most blocks of a grid along one axis
+BLOCK_X = 32  # threads of a block along the fast axis
+BLOCK_Y = 8
+MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
+SOURCE = "sobel.py"  # what is converted
+FIXED = {"sobel": ()}  # arguments whose values the kernels are made for
 
 if config.ENABLE_CUDASIM:
     # Python's math raises where a GPU gives NaN or infinity; NumPy's functions do not
     math = SimpleNamespace(sqrt=np.sqrt)
 
 
-@cuda.jit(device=True)
-def grid_2d():
-    """The column and the row of a thread; rows beyond the blocks along y go on along z.
-
-    They are numbers of 32 bits without a sign: the compiler sees that no subscript is negative.
-    """
-    column = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    block = cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y
-    row = block * cuda.blockDim.y + cuda.threadIdx.y
-    return np.int64(np.uint32(column)), np.int64(np.uint32(row))
-
-
 @cuda.jit
 def sobel_kernel(image, magnitude):
     T = image.dtype.type
-    j, i = grid_2d()
-    if i >= image.shape[0] or j >= image.shape[1]:
-        return
-    # horizontal change: right column minus left column
-    # gx = ((image[:-2, 2:] - image[:-2, :-2]) + 2 * (image[1:-1, 2:] - image[1:-1, :-2]) + (image[2:, 2:] - image[2:, :-2]))
-    if 1 <= i < image.shape[0] - 1 and 1 <= j < image.shape[1] - 1:
-        gx = (
-            image[i - 1, j + 1]
-            - image[i - 1, j - 1]
-            + T(2.0) * (image[i, j + 1] - image[i, j - 1])
-            + (image[i + 1, j + 1] - image[i + 1, j - 1])
-        )
-        # vertical change: lower row minus upper row
-        # gy = ((image[2:, :-2] - image[:-2, :-2]) + 2 * (image[2:, 1:-1] - image[:-2, 1:-1]) + (image[2:, 2:] - image[:-2, 2:]))
-        gy = (
-            image[i + 1, j - 1]
-            - image[i - 1, j - 1]
-            + T(2.0) * (image[i + 1, j] - image[i - 1, j])
-            + (image[i + 1, j + 1] - image[i - 1, j + 1])
-        )
-        # magnitude[1:-1, 1:-1] = np.sqrt(gx**2 + gy**2)
-        magnitude[i, j] = math.sqrt(gx**2 + gy**2)
-    else:
-        # magnitude = np.zeros_like(image)
-        magnitude[i, j] = T(0.0)
+    first_j, first_i = cuda.grid(2)
+    step_j, step_i = cuda.gridsize(2)
+    for i in range(first_i, image.shape[0], step_i):
+        for j in range(first_j, image.shape[1], step_j):
+            # horizontal change: right column minus left column
+            # gx = ((image[:-2, 2:] - image[:-2, :-2]) + 2 * (image[1:-1, 2:] - image[1:-1, :-2]) + (image[2:, 2:] - image[2:, :-2]))
+            if 1 <= i < image.shape[0] - 1 and 1 <= j < image.shape[1] - 1:
+                gx = (
+                    image[i - 1, j + 1]
+                    - image[i - 1, j - 1]
+                    + T(2.0) * (image[i, j + 1] - image[i, j - 1])
+                    + (image[i + 1, j + 1] - image[i + 1, j - 1])
+                )
+                # vertical change: lower row minus upper row
+                # gy = ((image[2:, :-2] - image[:-2, :-2]) + 2 * (image[2:, 1:-1] - image[:-2, 1:-1]) + (image[2:, 2:] - image[:-2, 2:]))
+                gy = (
+                    image[i + 1, j - 1]
+                    - image[i - 1, j - 1]
+                    + T(2.0) * (image[i + 1, j] - image[i - 1, j])
+                    + (image[i + 1, j + 1] - image[i - 1, j + 1])
+                )
+                # magnitude[1:-1, 1:-1] = np.sqrt(gx**2 + gy**2)
+                magnitude[i, j] = math.sqrt(gx**2 + gy**2)
+            else:
+                # magnitude = np.zeros_like(image)
+                magnitude[i, j] = T(0.0)
 
 
 def sobel(image, *, stream=None):
@@ -75,8 +68,11 @@ def sobel(image, *, stream=None):
     d_image = _to_device(image, stream)
     magnitude = cuda.device_array(image.shape, image.dtype, stream=stream)
     if image.shape[0] > 0 and image.shape[1] > 0:
-        blocks, threads = _grid(image.shape[0], image.shape[1])
-        sobel_kernel[blocks, threads, stream](d_image, magnitude)
+        sobel_kernel[
+            (_blocks(image.shape[1], BLOCK_X), _blocks(image.shape[0], BLOCK_Y)),
+            (BLOCK_X, BLOCK_Y),
+            stream,
+        ](d_image, magnitude)
     return _result(magnitude, on_device, stream)
 
 
@@ -85,23 +81,53 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
+def _command():
+    """The command that converts the function for the arguments of this call."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name not in FIXED:
+        frame = frame.f_back
+    code, values = frame.f_code, frame.f_locals
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    fixed = FIXED[code.co_name]
+    types = ", ".join(_type_of(values[n], n in fixed) for n in names if n != "self")
+    types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
+    return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
+
+
+def _type_of(value, fixed):
+    """An argument's type in a signature; its value if the kernels are made for that."""
+    if fixed and isinstance(value, tuple):
+        return f"Tuple(({', '.join(_type_of(v, False) for v in value)},))"
+    if value is not None and not isinstance(value, str):
+        array = value if _on_device(value) else np.asarray(value)
+        name = array.dtype.name.replace("bool", "boolean")
+        if array.dtype.kind not in "biufc":
+            return "TYPE"
+        if array.shape or not fixed:
+            return (
+                f"{name}[{', '.join(':' * len(array.shape))}]" if array.shape else name
+            )
+        value = np.asarray(value).item()
+    return f"Literal[{type(value).__name__}]({value!r})"
+
+
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: it must be an array")
+            raise TypeError(f"{name} is changed in place: pass an array")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
-        raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
-    if value.dtype.name not in dtypes.split():
-        cure = (
-            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        raise ValueError(
+            f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
         )
+    if value.dtype.name not in dtypes.split():
+        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
@@ -133,34 +159,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks of so many threads for `count` elements."""
-    return (count + threads - 1) // threads
-
-
-def _grid(*shape):
-    """The blocks and threads of a grid with a thread for each element, the last axis along x."""
-    columns, rows = shape[-1], 1
-    for n in shape[:-1]:
-        rows *= n
-    if max(rows, columns) > 2**31:
-        raise ValueError(
-            f"{shape} has more than 2**31 rows or columns: too many for a grid"
-        )
-    width = height = 1
-    while width < min(columns, BLOCK_X):
-        width *= 2
-    while width > 8 and -columns % width > columns // 4:
-        width //= 2  # too many threads of a row would have no element
-    while height < min(rows, THREADS // width):
-        height *= 2
-    while (
-        width < min(columns, THREADS // height)
-        and -columns % (2 * width) <= columns // 4
-    ):
-        width *= 2
-    down = _blocks(rows, height)
-    blocks = (_blocks(columns, width), min(down, MAX_BLOCKS), _blocks(down, MAX_BLOCKS))
-    return blocks, (width, height)
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
+    return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):

@@ -14,14 +14,23 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:bc081218cf2e47d049329238624d38d6a83754c5679846906f0a1af570445eb2
+# porter: output sha256:994a7b2d1d228767605337e721148d1c79f51788ce61a85697c576de5c7275f3
 
 """CUDA kernels for the NumPy functions of threshold.py."""
+
+import shlex
+import sys
 
 import numpy as np
 from numba import cuda
 
 THREADS = 256  # threads of a block; a power of two
+MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
+SOURCE = "threshold.py"  # what is converted
+FIXED = {
+    "threshold": (),
+    "clip_outliers": (),
+}  # arguments whose values the kernels are made for
 
 
 @cuda.jit(device=True)
@@ -35,8 +44,7 @@ def sign(a, one):
 @cuda.jit
 def threshold_kernel(x, t):
     T = x.dtype.type
-    i = cuda.grid(1)
-    if 0 <= i < x.shape[0]:
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         # x[x < t] = 0
         if x[i] < t:
             x[i] = T(0.0)
@@ -60,8 +68,7 @@ def threshold(x, t, *, stream=None):
 @cuda.jit
 def clip_outliers_kernel(x, limit):
     T = x.dtype.type
-    i = cuda.grid(1)
-    if 0 <= i < x.shape[0]:
+    for i in range(cuda.grid(1), x.shape[0], cuda.gridsize(1)):
         # too_large = np.abs(x) > limit
         too_large = abs(x[i]) > limit
         # x[too_large] = limit * np.sign(x[too_large])
@@ -91,23 +98,53 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
+def _command():
+    """The command that converts the function for the arguments of this call."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name not in FIXED:
+        frame = frame.f_back
+    code, values = frame.f_code, frame.f_locals
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    fixed = FIXED[code.co_name]
+    types = ", ".join(_type_of(values[n], n in fixed) for n in names if n != "self")
+    types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
+    return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
+
+
+def _type_of(value, fixed):
+    """An argument's type in a signature; its value if the kernels are made for that."""
+    if fixed and isinstance(value, tuple):
+        return f"Tuple(({', '.join(_type_of(v, False) for v in value)},))"
+    if value is not None and not isinstance(value, str):
+        array = value if _on_device(value) else np.asarray(value)
+        name = array.dtype.name.replace("bool", "boolean")
+        if array.dtype.kind not in "biufc":
+            return "TYPE"
+        if array.shape or not fixed:
+            return (
+                f"{name}[{', '.join(':' * len(array.shape))}]" if array.shape else name
+            )
+        value = np.asarray(value).item()
+    return f"Literal[{type(value).__name__}]({value!r})"
+
+
 def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: it must be an array")
+            raise TypeError(f"{name} is changed in place: pass an array")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
-        raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
-    if value.dtype.name not in dtypes.split():
-        cure = (
-            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        raise ValueError(
+            f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
         )
+    if value.dtype.name not in dtypes.split():
+        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
@@ -151,12 +188,12 @@ def _flat(array, shape):
 def _number(value, name, *arrays):
     """A number; TypeError for an array, or a number that would promote the arrays."""
     if np.ndim(value):
-        cure = "convert with --signature for an array"
-        raise TypeError(
-            f"{name} is an array, but the kernels were made for a scalar: {cure}"
-        )
+        found = f"{name} is an array, but the kernels were made for a scalar"
+        raise TypeError(f"{found}: {_command()}")
     if not isinstance(value, (int, float, complex, np.generic, np.ndarray)):
-        raise TypeError(f"{name} must be a number, not {type(value).__name__}")
+        raise TypeError(
+            f"{name} must be a number, not {type(value).__name__}: {_command()}"
+        )
     value = value[()] if isinstance(value, np.ndarray) else value
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     if dtypes and isinstance(value, np.generic):
@@ -179,8 +216,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks of so many threads for `count` elements."""
-    return (count + threads - 1) // threads
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
+    return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):

@@ -7,42 +7,34 @@
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:62bcd754f8d62a06399f75d6ca40666e5091cab620d1290b7af13e9aeb3114d9
+# porter: output sha256:c409ebd02879e180ebd2eaa89254e779f8d16ffeb3cad43156c85688fd9e357b
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
 import math
+import shlex
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
-BLOCK_X = 32  # threads of a block along the fast axis, where there are several
-MAX_BLOCKS = 65535  # most blocks of a grid along one axis
+BLOCK_X = 32  # threads of a block along the fast axis
+BLOCK_Y = 8
+MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
+SOURCE = "zscores.py"  # what is converted
+FIXED = {"zscores": ()}  # arguments whose values the kernels are made for
 
 if config.ENABLE_CUDASIM:
     # Python's math raises where a GPU gives NaN or infinity; NumPy's functions do not
     math = SimpleNamespace(sqrt=np.sqrt)
 
 
-@cuda.jit(device=True)
-def grid_2d():
-    """The column and the row of a thread; rows beyond the blocks along y go on along z.
-
-    They are numbers of 32 bits without a sign: the compiler sees that no subscript is negative.
-    """
-    column = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    block = cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y
-    row = block * cuda.blockDim.y + cuda.threadIdx.y
-    return np.int64(np.uint32(column)), np.int64(np.uint32(row))
-
-
 @cuda.jit
 def zscores_kernel(table, mean, deviation):
     T = table.dtype.type
-    i = cuda.grid(1)
-    if 0 <= i < table.shape[1]:
+    for i in range(cuda.grid(1), table.shape[1], cuda.gridsize(1)):
         # mean = np.mean(table, axis=0)
         total = T(0.0)
         for j in range(table.shape[0]):
@@ -57,11 +49,12 @@ def zscores_kernel(table, mean, deviation):
 
 @cuda.jit
 def zscores_kernel2(table, mean, deviation, out):
-    j, i = grid_2d()
-    if i >= table.shape[0] or j >= table.shape[1]:
-        return
-    # return (table - mean) / deviation
-    out[i, j] = (table[i, j] - mean[j]) / deviation[j]
+    first_j, first_i = cuda.grid(2)
+    step_j, step_i = cuda.gridsize(2)
+    for i in range(first_i, table.shape[0], step_i):
+        for j in range(first_j, table.shape[1], step_j):
+            # return (table - mean) / deviation
+            out[i, j] = (table[i, j] - mean[j]) / deviation[j]
 
 
 def zscores(table, *, stream=None):
@@ -78,8 +71,11 @@ def zscores(table, *, stream=None):
         )
     out = cuda.device_array(table.shape, table.dtype, stream=stream)
     if table.shape[0] > 0 and table.shape[1] > 0:
-        blocks, threads = _grid(table.shape[0], table.shape[1])
-        zscores_kernel2[blocks, threads, stream](d_table, mean, deviation, out)
+        zscores_kernel2[
+            (_blocks(table.shape[1], BLOCK_X), _blocks(table.shape[0], BLOCK_Y)),
+            (BLOCK_X, BLOCK_Y),
+            stream,
+        ](d_table, mean, deviation, out)
     return _result(out, on_device, stream)
 
 
@@ -88,26 +84,56 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
+def _command():
+    """The command that converts the function for the arguments of this call."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name not in FIXED:
+        frame = frame.f_back
+    code, values = frame.f_code, frame.f_locals
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    fixed = FIXED[code.co_name]
+    types = ", ".join(_type_of(values[n], n in fixed) for n in names if n != "self")
+    types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
+    return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
+
+
+def _type_of(value, fixed):
+    """An argument's type in a signature; its value if the kernels are made for that."""
+    if fixed and isinstance(value, tuple):
+        return f"Tuple(({', '.join(_type_of(v, False) for v in value)},))"
+    if value is not None and not isinstance(value, str):
+        array = value if _on_device(value) else np.asarray(value)
+        name = array.dtype.name.replace("bool", "boolean")
+        if array.dtype.kind not in "biufc":
+            return "TYPE"
+        if array.shape or not fixed:
+            return (
+                f"{name}[{', '.join(':' * len(array.shape))}]" if array.shape else name
+            )
+        value = np.asarray(value).item()
+    return f"Literal[{type(value).__name__}]({value!r})"
+
+
 def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: it must be an array")
+            raise TypeError(f"{name} is changed in place: pass an array")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
-        raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
+        raise ValueError(
+            f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
+        )
     if value.dtype.name not in dtypes.split():
         if converts and value.dtype.kind in "biu":
             # of arrays that meet, the dtypes of all decide
             return value if converts == "together" else _float64(value, name, converts)
-        cure = (
-            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
-        )
+        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
@@ -138,18 +164,17 @@ def _float64(value, name, rule):
     dtype, kind = value.dtype, rule.partition("(")[0]
     if _on_device(value):
         raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
-    cure = f"convert with --signature for {dtype}"
     known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
     if not known or (kind == "exact" and dtype.kind == "u"):
         raise TypeError(
-            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {_command()}"
         )
     if kind == "exact" and dtype.kind == "i" and value.size:
         own, factor, power = map(int, rule[6:-1].split(","))
         most = max(-int(value.min()), int(value.max()))
         if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
             raise TypeError(
-                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
+                f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
             )
     return value.astype(np.float64)
 
@@ -163,34 +188,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks of so many threads for `count` elements."""
-    return (count + threads - 1) // threads
-
-
-def _grid(*shape):
-    """The blocks and threads of a grid with a thread for each element, the last axis along x."""
-    columns, rows = shape[-1], 1
-    for n in shape[:-1]:
-        rows *= n
-    if max(rows, columns) > 2**31:
-        raise ValueError(
-            f"{shape} has more than 2**31 rows or columns: too many for a grid"
-        )
-    width = height = 1
-    while width < min(columns, BLOCK_X):
-        width *= 2
-    while width > 8 and -columns % width > columns // 4:
-        width //= 2  # too many threads of a row would have no element
-    while height < min(rows, THREADS // width):
-        height *= 2
-    while (
-        width < min(columns, THREADS // height)
-        and -columns % (2 * width) <= columns // 4
-    ):
-        width *= 2
-    down = _blocks(rows, height)
-    blocks = (_blocks(columns, width), min(down, MAX_BLOCKS), _blocks(down, MAX_BLOCKS))
-    return blocks, (width, height)
+    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
+    return min((count + threads - 1) // threads, MAX_BLOCKS)
 
 
 def _to_host(array, stream):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import libcst as cst
@@ -48,17 +49,33 @@ class _Maker:
 
     def __init__(self, function: FunctionSource, planned: Plan, done: Sequence[Types]) -> None:
         self.function, self.plan, self.done = function, planned, done
-        self.types = types = done[0]
+        self.types = done[0]
         self.names = [p.name.value for p in parameters_of(function)]
         self.defaults = [_constant(p.default) for p in parameters_of(function)]
         self.usage = usage_of(function)
         said = documented(function.node.get_docstring(clean=True))
         self.said = [said.get(given(n)) for n in self.names]
-        self.axes_of = [k for k in range(len(types)) if self._is_axis(k)]
-        self.factors = [k for k in range(len(types)) if self._is_factor(k)]
-        self.open = [k for k in range(len(types)) if self._is_open(k)]
-        least = least_ranks(planned)
-        self.loose = [k for k in self.open if least[k] is None]
+
+    @cached_property
+    def axes_of(self) -> list[int]:
+        """The parameters that are axes."""
+        return [k for k in range(len(self.types)) if self._is_axis(k)]
+
+    @cached_property
+    def factors(self) -> list[int]:
+        """Those that are factors of a product of matrices."""
+        return [k for k in range(len(self.types)) if self._is_factor(k)]
+
+    @cached_property
+    def open(self) -> list[int]:
+        """The arrays whose one dimension is assumed."""
+        return [k for k in range(len(self.types)) if self._is_open(k)]
+
+    @cached_property
+    def loose(self) -> list[int]:
+        """Those of them whose other ranks are not served."""
+        least = least_ranks(self.plan)
+        return [k for k in self.open if least[k] is None]
 
     def ranks(self) -> Iterator[list[Types]]:
         """One dimension more where nothing says how many; a number for an array, or an array

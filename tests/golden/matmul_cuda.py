@@ -10,21 +10,16 @@
 # porter: converts matmul: A: integers and bools become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:23a3304d5213fac5e1d5d5b80f1da17ce8a2a5f44326ef6abd3d7b05a304f924
+# porter: output sha256:2a4fe628215366173714360f46bbf7f13246a34f03ce6099a16a20cfeac6e06a
 
 """CUDA kernels for the NumPy functions of matmul.py."""
-
-import shlex
-import sys
 
 import numpy as np
 from numba import cuda
 
 TILE = 16  # edge of the tiles in shared memory
 PADDED = 17  # row length of a tile: one more avoids bank conflicts
-MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
-SOURCE = "matmul.py"  # what is converted
-FIXED = {"matmul": ()}  # arguments whose values the kernels are made for
+MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 
 
 @cuda.jit
@@ -34,30 +29,25 @@ def matmul_tiled(A, B, out):
     B_tile = cuda.shared.array((TILE, PADDED), A.dtype)
     tx = cuda.threadIdx.x
     ty = cuda.threadIdx.y
+    first_column = cuda.blockIdx.x * TILE
     for first_row in range(cuda.blockIdx.y * TILE, A.shape[0], cuda.gridDim.y * TILE):
-        for first_column in range(
-            cuda.blockIdx.x * TILE, B.shape[1], cuda.gridDim.x * TILE
-        ):
-            # return A @ B
-            total = T(0.0)
-            for first_k in range(0, A.shape[1], TILE):
-                i = first_row + ty
-                k = first_k + tx
-                if i < A.shape[0] and k < A.shape[1]:
-                    A_tile[ty, tx] = A[i, k]
-                j = first_column + tx
-                k = first_k + ty
-                if j < B.shape[1] and k < A.shape[1]:
-                    B_tile[ty, tx] = B[k, j]
-                cuda.syncthreads()
-                width = A.shape[1] - first_k
-                for t in range(TILE if width > TILE else width):
-                    total += A_tile[ty, t] * B_tile[t, tx]
-                cuda.syncthreads()
+        # return A @ B
+        total = T(0.0)
+        for first_k in range(0, A.shape[1], TILE):
             i = first_row + ty
+            k = first_k + tx
+            A_tile[ty, tx] = A[i, k] if i < A.shape[0] and k < A.shape[1] else T(0.0)
             j = first_column + tx
-            if i < A.shape[0] and j < B.shape[1]:
-                out[i, j] = total
+            k = first_k + ty
+            B_tile[ty, tx] = B[k, j] if j < B.shape[1] and k < A.shape[1] else T(0.0)
+            cuda.syncthreads()
+            for t in range(TILE):
+                total += A_tile[ty, t] * B_tile[t, tx]
+            cuda.syncthreads()
+        i = first_row + ty
+        j = first_column + tx
+        if i < A.shape[0] and j < B.shape[1]:
+            out[i, j] = total
 
 
 def matmul(A, B, *, stream=None):
@@ -77,7 +67,9 @@ def matmul(A, B, *, stream=None):
     out = cuda.device_array((A.shape[0], B.shape[1]), A.dtype, stream=stream)
     if A.shape[0] > 0 and B.shape[1] > 0:
         matmul_tiled[
-            (_blocks(B.shape[1], TILE), _blocks(A.shape[0], TILE)), (TILE, TILE), stream
+            (_blocks(B.shape[1], TILE), min(_blocks(A.shape[0], TILE), MAX_BLOCKS)),
+            (TILE, TILE),
+            stream,
         ](d_A, d_B, out)
     return _result(out, on_device, stream, lead + out.shape[1:])
 
@@ -87,56 +79,26 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
-def _command():
-    """The command that converts the function for the arguments of this call."""
-    frame = sys._getframe(1)
-    while frame.f_code.co_name not in FIXED:
-        frame = frame.f_back
-    code, values = frame.f_code, frame.f_locals
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
-    fixed = FIXED[code.co_name]
-    types = ", ".join(_type_of(values[n], n in fixed) for n in names if n != "self")
-    types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
-    return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
-
-
-def _type_of(value, fixed):
-    """An argument's type in a signature; its value if the kernels are made for that."""
-    if fixed and isinstance(value, tuple):
-        return f"Tuple(({', '.join(_type_of(v, False) for v in value)},))"
-    if value is not None and not isinstance(value, str):
-        array = value if _on_device(value) else np.asarray(value)
-        name = array.dtype.name.replace("bool", "boolean")
-        if array.dtype.kind not in "biufc":
-            return "TYPE"
-        if array.shape or not fixed:
-            return (
-                f"{name}[{', '.join(':' * len(array.shape))}]" if array.shape else name
-            )
-        value = np.asarray(value).item()
-    return f"Literal[{type(value).__name__}]({value!r})"
-
-
 def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: pass an array")
+            raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
-        raise ValueError(
-            f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
-        )
+        raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
     if value.dtype.name not in dtypes.split():
         if converts and value.dtype.kind in "biu":
             # of arrays that meet, the dtypes of all decide
             return value if converts == "together" else _float64(value, name, converts)
-        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
@@ -167,17 +129,18 @@ def _float64(value, name, rule):
     dtype, kind = value.dtype, rule.partition("(")[0]
     if _on_device(value):
         raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
+    cure = f"convert with --signature for {dtype}"
     known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
     if not known or (kind == "exact" and dtype.kind == "u"):
         raise TypeError(
-            f"{name} is {dtype}, with which NumPy does not compute in float64: {_command()}"
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
         )
     if kind == "exact" and dtype.kind == "i" and value.size:
         own, factor, power = map(int, rule[6:-1].split(","))
         most = max(-int(value.min()), int(value.max()))
         if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
             raise TypeError(
-                f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
+                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
             )
     return value.astype(np.float64)
 
@@ -211,8 +174,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
-    return min((count + threads - 1) // threads, MAX_BLOCKS)
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
 
 
 def _to_host(array, stream):
@@ -243,7 +206,7 @@ def _leading(arrays, least=0, fixed=()):
         count = len(array.shape) - core
         if count < least:
             found = f"{name} has {len(array.shape)} dimensions"
-            raise ValueError(f"{found} instead of {core + least} or more: {_command()}")
+            raise ValueError(f"{found} instead of {core + least} or more")
         leads.append(array.shape[:count])
     lead = np.broadcast_shapes(*leads)
     if any(own != lead and name in fixed for name, own in zip(arrays, leads)):

@@ -10,13 +10,11 @@
 # porter: converts pairwise_distances: x, y: int32 and int64 up to n where 4 * n**2 fits and 8589934592 * n**2 is exact become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:10dca44be04ec01a33ba5306b3dd4b4fb8bdbc4f66cf42a8a5c1100cb48a0d7e
+# porter: output sha256:24ef5ad26b5472d732613074e803c87895fc5c0abf8ed1ecc03871e29ee0a87d
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
 import math
-import shlex
-import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -24,9 +22,7 @@ from numba import config, cuda
 
 TILE = 16  # edge of the tiles in shared memory
 PADDED = 17  # row length of a tile: one more avoids bank conflicts
-MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
-SOURCE = "pairwise.py"  # what is converted
-FIXED = {"pairwise_distances": ()}  # arguments whose values the kernels are made for
+MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 
 if config.ENABLE_CUDASIM:
     # Python's math raises where a GPU gives NaN or infinity; NumPy's functions do not
@@ -40,30 +36,25 @@ def pairwise_distances_tiled(x, y, out):
     y_tile = cuda.shared.array((TILE, PADDED), x.dtype)
     tx = cuda.threadIdx.x
     ty = cuda.threadIdx.y
+    first_column = cuda.blockIdx.x * TILE
     for first_row in range(cuda.blockIdx.y * TILE, x.shape[0], cuda.gridDim.y * TILE):
-        for first_column in range(
-            cuda.blockIdx.x * TILE, y.shape[0], cuda.gridDim.x * TILE
-        ):
-            # return np.sqrt((differences**2).sum(axis=2))
-            total = T(0.0)
-            for first_k in range(0, x.shape[1], TILE):
-                i = first_row + ty
-                k = first_k + tx
-                if i < x.shape[0] and k < x.shape[1]:
-                    x_tile[ty, tx] = x[i, k]
-                j = first_column + ty
-                k = first_k + tx
-                if j < y.shape[0] and k < x.shape[1]:
-                    y_tile[ty, tx] = y[j, k]
-                cuda.syncthreads()
-                width = x.shape[1] - first_k
-                for t in range(TILE if width > TILE else width):
-                    total += (x_tile[ty, t] - y_tile[tx, t]) ** 2
-                cuda.syncthreads()
+        # return np.sqrt((differences**2).sum(axis=2))
+        total = T(0.0)
+        for first_k in range(0, x.shape[1], TILE):
             i = first_row + ty
-            j = first_column + tx
-            if i < x.shape[0] and j < y.shape[0]:
-                out[i, j] = math.sqrt(total)
+            k = first_k + tx
+            x_tile[ty, tx] = x[i, k] if i < x.shape[0] and k < x.shape[1] else T(0.0)
+            j = first_column + ty
+            k = first_k + tx
+            y_tile[ty, tx] = y[j, k] if j < y.shape[0] and k < x.shape[1] else T(0.0)
+            cuda.syncthreads()
+            for t in range(TILE):
+                total += (x_tile[ty, t] - y_tile[tx, t]) ** 2
+            cuda.syncthreads()
+        i = first_row + ty
+        j = first_column + tx
+        if i < x.shape[0] and j < y.shape[0]:
+            out[i, j] = math.sqrt(total)
 
 
 def pairwise_distances(x, y, *, stream=None):
@@ -79,7 +70,9 @@ def pairwise_distances(x, y, *, stream=None):
     out = cuda.device_array((x.shape[0], y.shape[0]), x.dtype, stream=stream)
     if x.shape[0] > 0 and y.shape[0] > 0:
         pairwise_distances_tiled[
-            (_blocks(y.shape[0], TILE), _blocks(x.shape[0], TILE)), (TILE, TILE), stream
+            (_blocks(y.shape[0], TILE), min(_blocks(x.shape[0], TILE), MAX_BLOCKS)),
+            (TILE, TILE),
+            stream,
         ](d_x, d_y, out)
     return _result(out, on_device, stream)
 
@@ -89,56 +82,26 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
-def _command():
-    """The command that converts the function for the arguments of this call."""
-    frame = sys._getframe(1)
-    while frame.f_code.co_name not in FIXED:
-        frame = frame.f_back
-    code, values = frame.f_code, frame.f_locals
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
-    fixed = FIXED[code.co_name]
-    types = ", ".join(_type_of(values[n], n in fixed) for n in names if n != "self")
-    types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
-    return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
-
-
-def _type_of(value, fixed):
-    """An argument's type in a signature; its value if the kernels are made for that."""
-    if fixed and isinstance(value, tuple):
-        return f"Tuple(({', '.join(_type_of(v, False) for v in value)},))"
-    if value is not None and not isinstance(value, str):
-        array = value if _on_device(value) else np.asarray(value)
-        name = array.dtype.name.replace("bool", "boolean")
-        if array.dtype.kind not in "biufc":
-            return "TYPE"
-        if array.shape or not fixed:
-            return (
-                f"{name}[{', '.join(':' * len(array.shape))}]" if array.shape else name
-            )
-        value = np.asarray(value).item()
-    return f"Literal[{type(value).__name__}]({value!r})"
-
-
 def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: pass an array")
+            raise TypeError(f"{name} is changed in place: it must be an array")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
-        raise ValueError(
-            f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
-        )
+        raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
     if value.dtype.name not in dtypes.split():
         if converts and value.dtype.kind in "biu":
             # of arrays that meet, the dtypes of all decide
             return value if converts == "together" else _float64(value, name, converts)
-        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = (
+            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
+        )
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
@@ -169,17 +132,18 @@ def _float64(value, name, rule):
     dtype, kind = value.dtype, rule.partition("(")[0]
     if _on_device(value):
         raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
+    cure = f"convert with --signature for {dtype}"
     known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
     if not known or (kind == "exact" and dtype.kind == "u"):
         raise TypeError(
-            f"{name} is {dtype}, with which NumPy does not compute in float64: {_command()}"
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
         )
     if kind == "exact" and dtype.kind == "i" and value.size:
         own, factor, power = map(int, rule[6:-1].split(","))
         most = max(-int(value.min()), int(value.max()))
         if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
             raise TypeError(
-                f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
+                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
             )
     return value.astype(np.float64)
 
@@ -233,8 +197,8 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
-    return min((count + threads - 1) // threads, MAX_BLOCKS)
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
 
 
 def _to_host(array, stream):

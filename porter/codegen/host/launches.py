@@ -97,8 +97,10 @@ class Launches(HostBase):
         counts = [self._count(n, each) for n, each in grid.blocks]
         if grid.few:
             return f"min({counts[0]}, MOST_PARTIALS)"
-        limited = [f"min({count}, MAX_BLOCKS)" for count in counts]
-        return limited[0] if len(limited) == 1 else f"({', '.join(limited)})"
+        # along x of several axes a grid has room for all
+        first = 1 if len(counts) > 1 else 0
+        counts[first:] = [f"min({count}, MAX_BLOCKS)" for count in counts[first:]]
+        return counts[0] if len(counts) == 1 else f"({', '.join(counts)})"
 
     def _count(self, size: Poly, each: str) -> str:
         """How many blocks take this many elements each."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from porter import ir
@@ -49,11 +50,14 @@ class Tile(Schedule):
         row, column = kernel.axes[-2:]
         for a in (*kernel.axes, *r.axes):
             w.index(a.name)
-        n = {word: w.fresh(word) for word in ("tx", "ty", "t", "width", "first_row",
+        n = {word: w.fresh(word) for word in ("tx", "ty", "t", "first_row",
                                               "first_column", "first_k")}  # fmt: skip
         tiles: dict[ir.Expr, ir.Expr] = {}
+        zeros = r.op == "sum" and _vanishes(r.body, {*parts[0], *parts[1]})
         loads = [_load(w, e, "left", row.name, r.axes[0].name, n, tiles) for e in parts[0]]
         loads += [_load(w, e, "right", column.name, r.axes[0].name, n, tiles) for e in parts[1]]
+        if not zeros:
+            loads = [load | {"zero": ""} for load in loads]
         with w.slot() as before:
             term = w.fold(replace(r, body=rewrite(r.body, tiles.get)), total)
             initial = w.initial(r)
@@ -68,6 +72,7 @@ class Tile(Schedule):
             "k": w, "n": n, "loads": loads, "head": head, "rows": rows, "columns": columns,
             "batch": batch[0] if batch else None, "depth": depth, "comment": quoted,
             "total": total, "initial": initial, "term": term, "target": target, "value": value,
+            "zeros": zeros,
         }  # fmt: skip
 
 
@@ -85,11 +90,43 @@ def _load(
     near, far = (n["ty"], n["tx"]) if along_k else (n["tx"], n["ty"])
     tiles[e] = w.stand_in(tile, f"{local}, {n['t']}" if along_k else f"{n['t']}, {local}", e.dtype)
     with w.slot() as before:
-        value = w.expr(e)
+        value = w.expr(e, 1)
+        zero = w.expr(ir.Const(0.0 if e.dtype.kind == "f" else 0, e.dtype))
     return {
         "tile": tile, "type": shared, "before": before, "side": side, "value": value,
+        "zero": zero,
         "own": w.index(own), "own_at": f"{base} + {near}", "k_at": f"{n['first_k']} + {far}",
     }  # fmt: skip
+
+
+def _vanishes(e: ir.Expr, operands: Set[ir.Expr]) -> bool:
+    """Whether a term is zero where the operands are: tiles are filled up with zeros then.
+
+    What else it is made of may be infinite, and infinity times zero is not zero.
+    """
+    if e in operands:
+        return e.dtype.kind in "iuf"
+    if isinstance(e, ir.Cast):
+        return _vanishes(e.arg, operands)
+    if not isinstance(e, ir.Op):
+        return False
+    match e.op, e.args:
+        case (("add" | "sub" | "neg" | "pos" | "abs"), args):
+            return all(_vanishes(a, operands) for a in args)
+        case "mul", (a, b):
+            return any(
+                _vanishes(x, operands) and (_vanishes(y, operands) or _is_finite(y))
+                for x, y in ((a, b), (b, a))
+            )
+        case "pow", (a, b):
+            return _vanishes(a, operands) and _is_finite(b, above=0)
+    return False
+
+
+def _is_finite(e: ir.Expr, above: float = -math.inf) -> bool:
+    """Whether it is a finite number above this one."""
+    number = e.value if isinstance(e, ir.Const) else None
+    return isinstance(number, (int, float)) and math.isfinite(number) and number > above
 
 
 def _is_fast(e: ir.Expr, own: str, k: str) -> bool:

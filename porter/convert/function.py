@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,6 +12,7 @@ from porter.codegen.module.marks import FLOATS, dtypes_of, rule_of
 from porter.codegen.module.module import FunctionText, function_text
 from porter.codegen.module.variants import Variant, dispatcher
 from porter.convert.attempt import assumable, assumptions, differing, exact, front_end, method_apart
+from porter.convert.served.kinds import beside_floats, other_kinds
 from porter.convert.served.promotion import Question, conversions
 from porter.convert.served.strides import Served, broadcast_name, served
 from porter.convert.served.variants import Made, may_vary, other_forms, private_names
@@ -101,7 +102,10 @@ class Converted:
         if self.conversions:
             needs = replace(needs, helpers={*needs.helpers, "_float64"})
         for group in self.groups:
-            rule = self.conversions.words(group)
+            kept = [d for d in allowed[group[0]] if DType(d).kind in "biu"] if group[1:] else []
+            if kept and self.conversions:
+                needs = replace(needs, helpers={*needs.helpers, "_kept"})
+            rule = self.conversions.words(group, kept)
             for name in set(group) & set(self.conversions.names):
                 # of arrays that meet, the dtypes of all decide
                 filled[dtypes_of(name)] += f'", "{rule if len(group) == 1 else "together"}'
@@ -188,14 +192,20 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
     types, program, planned = made.types, made.program, made.plan
     text = function_text(planned, how.target)
     again = _Again(how, made.served) if how.siblings else None
-    own, also = _siblings(function, types, planned, text, again)
     groups = _groups(function, types, planned)
     accepted = Conversions()
+    kinds: Mapping[tuple[str, ...], tuple[str, ...]] = {}
+    question = None
     if again is not None:
         names = [p.name.value for p in parameters_of(function)]
         build_again = partial(again.program, function)
         question = Question(names, types, program, planned, build_again, again.planned)
         accepted = conversions(question, groups)
+        kinds = other_kinds(question, groups, accepted)
+    own, also = _siblings(function, types, planned, text, again, kinds)
+    if question is not None:
+        kept = [g for g in kinds if any(s.names == g and s.dtype in kinds[g] for s in also)]
+        accepted = beside_floats(question, accepted, kept)
     return Converted(
         function.name, types,
         (*assumptions(function, types, "" if told else None), *program.assumed, *_serial(planned)),
@@ -338,9 +348,10 @@ class _Again:
 
 def _siblings(
     function: FunctionSource, types: Sequence[ParameterType], planned: Plan, text: FunctionText,
-    again: _Again | None,
+    again: _Again | None, kinds: Mapping[tuple[str, ...], tuple[str, ...]],
 ) -> tuple[tuple[tuple[str, str], ...], tuple[Sibling, ...]]:  # fmt: skip
-    """The dtype of each array, and other dtypes of the same kind that the very same text serves."""
+    """The dtype of each array, and other dtypes that the very same text serves: those of the same
+    kind, and those of `kinds`."""
     names = [p.name.value for p in parameters_of(function)]
     given = {
         n: planned.buffers[n].dtype.name
@@ -354,7 +365,7 @@ def _siblings(
         own = types[members[0]].dtype
         if again is None or planned.buffers[names[members[0]]].dtype.var is None:
             continue
-        for other in SIBLINGS[own.kind]:
+        for other in (*SIBLINGS[own.kind], *kinds.get(group, ())):
             if other == own.name:
                 continue
             # beside every dtype of the other parameters: int8 and float32 give float32, but
@@ -378,8 +389,9 @@ def _groups(
     return tuple(tuple(sorted(g, key=lambda n: n != var)) for var, g in groups.items())
 
 
-def _by_size(name: str) -> tuple[int, str]:
-    return DType(name).itemsize, name
+def _by_size(name: str) -> tuple[bool, int, str]:
+    """Floats last, the widest one at the end."""
+    return DType(name).kind in "fc", DType(name).itemsize, name
 
 
 def _with(

@@ -19,7 +19,7 @@ _TEXT = re.compile(
     r"(?P<kind>integers and bools|integers of 32 and 64 bits|int32 and int64)"
     r"(?P<exact> up to n where (?:(?P<own>\d+) \* )?n(?:\*\*(?P<power>\d+))? fits and"
     r"(?P<other> (?:(?P<factor>\d+) \* )?n(?:\*\*\d+)?)? is exact)?"
-    r"(?P<floats> beside numbers that are floats)?"
+    r"(?P<floats> beside numbers that are floats)?(?P<beside> beside arrays of floats)?"
     r"|(?P<mixed>float32 beside float64)) become float64(?: .*)?$"
 )
 
@@ -65,21 +65,28 @@ class Conversions:
     """What becomes float64 on the host: integers, of some parameters, and float32 beside float64.
 
     `mixed` are groups of parameters that meet in arithmetic.  With `floats`, integers are converted
-    beside numbers that are floats only: with an integer NumPy computes integers.
+    beside numbers that are floats only: with an integer NumPy computes integers.  With `beside`,
+    beside arrays of floats only: where all are integers, so are the kernels.
     """
 
     names: tuple[str, ...] = ()
     integers: Integers = Integers("wide")
     mixed: tuple[tuple[str, ...], ...] = ()
     floats: bool = False
+    beside: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.names or self.mixed)
 
-    def words(self, group: Sequence[str]) -> str:
-        """What the check of parameters that meet is told."""
-        found = [self.integers.word] if set(group) & set(self.names) else []
-        return " ".join([*found, *(["mixed"] if tuple(group) in self.mixed else [])])
+    def words(self, group: Sequence[str], kept: Sequence[str] = ()) -> str:
+        """What the check of parameters that meet is told; integers of the dtypes `kept` stay."""
+        names = [n for n in group if n in self.names]
+        mixed = tuple(group) in self.mixed
+        beside = (
+            [f"{' '.join(names)} beside {','.join(kept)}:"] if kept and (names or mixed) else []
+        )
+        found = [*beside, self.integers.word] if names else beside
+        return " ".join([*found, *(["mixed"] if mixed else [])])
 
     def only(self, other: Conversions) -> Conversions:
         """These, as far as the other ones have them, too."""
@@ -99,6 +106,7 @@ class Conversions:
                 exact = f" {i.times(i.factor)}" if i.factor != i.own else ""
                 what += f" up to n where {i.times(i.own)} fits and{exact} is exact"
             what += " beside numbers that are floats" if self.floats else ""
+            what += " beside arrays of floats" if self.beside else ""
             found.append(f"{', '.join(self.names)}: {what} become float64 (a pass over the array)")
         found += [
             f"{', '.join(g)}: float32 beside float64 become float64 (a pass over each float32)"
@@ -110,7 +118,7 @@ class Conversions:
     def parse(lines: Sequence[str]) -> Conversions:
         """The conversions of a header's lines; others are passed over."""
         names: tuple[str, ...] = ()
-        integers, mixed, floats = Integers("wide"), [], False
+        integers, mixed, floats, beside = Integers("wide"), [], False, False
         for line in lines:
             found = _TEXT.match(line)
             if found is None:
@@ -120,11 +128,11 @@ class Conversions:
                 mixed.append(group)
                 continue
             kind = next(k for k, text in WORDS.items() if text == found["kind"])
-            names, floats = group, bool(found["floats"])
+            names, floats, beside = group, bool(found["floats"]), bool(found["beside"])
             same = "factor" if found["other"] else "own"
             numbers = [int(found[k] or 1) for k in ("own", same, "power")]
             integers = Integers(kind, *numbers)
-        return Conversions(names, integers, tuple(mixed), floats)
+        return Conversions(names, integers, tuple(mixed), floats, beside)
 
 
 def shared(parts: Sequence[tuple[Conversions, Collection[str]]]) -> Conversions:

@@ -404,6 +404,14 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Classes:
+    """Python's classes that an array argument must be of (`taken`), or must not be of."""
+
+    names: tuple[str, ...]
+    taken: bool
+
+
+@dataclass(frozen=True)
 class Parameter:
     """A parameter of the function: `ndim` None for a Python scalar."""
 
@@ -417,6 +425,7 @@ class Parameter:
     conversion: str = ""  # what the host makes of it first: `np.asarray(x, dtype=np.float64)`
     items: tuple[Parameter, ...] = ()  # a tuple of Python scalars: each has a name of its own
     value: str = ""  # of a fixed one, where it is not the default
+    classes: tuple[Classes, ...] = ()  # what `isinstance` in the function tells apart
 
     @property
     def only(self) -> str:

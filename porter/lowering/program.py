@@ -224,7 +224,10 @@ def _finish(
     }
     program = ir.Program(
         name=function.node.name.value,
-        parameters=tuple(replace(p, dtype=dtype(p.dtype)) for p in parameters),
+        parameters=tuple(
+            replace(p, dtype=dtype(p.dtype), classes=_classes(b.host.classes.get(p.name, [])))
+            for p in parameters
+        ),
         buffers=buffers,
         body=body,
         checks=_checks(b, poly),
@@ -244,6 +247,10 @@ def _finish(
     )
     check(program.body, program, program.buffers)
     return program
+
+
+def _classes(noted: Sequence[ir.Classes]) -> tuple[ir.Classes, ...]:
+    return tuple(dict.fromkeys(c for c in noted if c.names))
 
 
 def _as_it_is(b: Builder, s: ir.Stmt) -> bool:

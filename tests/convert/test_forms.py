@@ -331,3 +331,26 @@ def test_a_flag_that_changes_the_dtype_of_a_result(shell: Shell) -> None:
         env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=120, check=False,
     )  # fmt: skip
     assert done.stdout == "done\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("test", "refusal"),
+    [
+        ("isinstance(x, np.ndarray)", "if not (isinstance(x, np.ndarray) or _on_device(x)):"),
+        (
+            "isinstance(x, (list, np.ndarray))",
+            "if not (isinstance(x, (np.ndarray, list)) or _on_device(x)):",
+        ),
+        ("not isinstance(x, (int, float))", "if isinstance(x, (int, float)):"),
+        ("", ""),
+    ],
+)
+def test_classes_that_the_function_tells_apart(test: str, refusal: str) -> None:
+    """A list is another thing than an array to it: it is refused, not taken for one."""
+    first = f"assert {test}" if test else "x = np.asarray(x)\n    assert isinstance(x, np.ndarray)"
+    text = f"import numpy as np\n\ndef f(x):\n    {first}\n    return np.sin(x) * 2.0\n"
+    (function,) = SourceModule(text, "f.py").functions
+    made = "".join(convert_function(function).text.parts)
+    lines = [n.strip() for n in made.split("\n") if "isinstance(" in n]
+    found = [n for n in lines if not n.startswith("#")]
+    assert found == ([refusal] if refusal else [])

@@ -154,3 +154,32 @@ def test_the_header_says_it(body: str) -> None:
 def test_a_default_that_is_an_integer(body: str, default: str, type_: str) -> None:
     c = converted(body, "", f"x, k={default}")
     assert c.types[1].dtype.name == type_
+
+
+@pytest.mark.parametrize(
+    ("body", "signature", "served", "rule"),
+    [
+        ("return np.roll(x, 1)", X, "uint8 int32 int64 float32 float64", ""),
+        ("return np.cross(x, y)", XY, "int64 float32 float64", "x y beside int64: integers mixed"),
+        # x alone decides the dtype of the result
+        (
+            "m = x > y[0]\n    return x[m]",
+            XY,
+            "uint8 int32 int64 float32 float64",
+            "y beside int64,int32,uint8: integers",
+        ),
+        # a result of floats, whichever they are; another text; a number that may be a float
+        ("return x * 0.5", X, "float32 float64", ""),
+        ("return x * 2", X, "float32 float64", ""),
+        ("return x[x > s]", f"{X}, float64", "float32 float64", ""),
+    ],
+)
+def test_kernels_for_floats_that_serve_integers(
+    body: str, signature: str, served: str, rule: str
+) -> None:
+    c = converted(body, signature, "x, s" if "s]" in body else "")
+    own = {d for _, d in c.own[:1]} | {s.dtype for s in c.siblings if "x" in s.names}
+    assert own == set(served.split())
+    if rule:
+        assert f'rule="{rule}"' in "".join(c.text.parts)
+        assert Conversions.parse(c.conversions.lines()) == c.conversions

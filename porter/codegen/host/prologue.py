@@ -21,6 +21,8 @@ class Prologue(Leading):
         for p in self.plan.parameters:
             if p.attribute:
                 self.emit(f"{p.name} = self.{p.attribute}")
+        for p in self.plan.parameters:
+            self._classes(p)
         self._python_numbers()
         if self.elementwise and len(self.arrays) > 1:
             self._needs("_weak")
@@ -148,6 +150,21 @@ class Prologue(Leading):
             self._needs("_array", "_on_device")
             extra = ", written=True" if name in self.overlap.written else ""
             self.emit(f'{name} = _array({name}, "{name}", {ndim}, "{dtypes_of(name)}"{extra})')
+
+    def _classes(self, p: ir.Parameter) -> None:
+        """Refuse a list or a number for which `isinstance` in the function has another answer."""
+        for c in p.classes:
+            names = c.names[0] if len(c.names) == 1 else f"({', '.join(c.names)})"
+            test = f"isinstance({p.name}, {names})"
+            if c.taken:
+                self._needs("_on_device")
+                test = f"not ({test} or _on_device({p.name}))"
+            words = ["an array", *(f"a {n}" for n in c.names[1:])] if c.taken else ["an array"]
+            self.emit(f"if {test}:")
+            self.emit(
+                f'    raise TypeError(f"{p.name} must be {" or ".join(words)}, not '
+                f'{{type({p.name}).__name__}}: the kernels were made for it")'
+            )
 
     def _scalar(self, p: ir.Parameter, shown: str) -> None:
         if p.dtype.kind in "iu":

@@ -53,11 +53,19 @@ class Question:
 
     def given(self, dtypes: Mapping[str, str]) -> ir.Program | None:
         """The program with other dtypes for some of the arrays."""
-        types = [
+        return self.build(self._types(dtypes))
+
+    def with_dtypes(self, dtypes: Mapping[str, str]) -> Question | None:
+        """The same with other dtypes for some of the arrays; None where there is no program."""
+        types = self._types(dtypes)
+        program = self.build(types)
+        return None if program is None else replace(self, types=types, program=program)
+
+    def _types(self, dtypes: Mapping[str, str]) -> list[ParameterType]:
+        return [
             replace(t, dtype=DType(dtypes[n])) if n in dtypes else t
             for n, t in zip(self.names, self.types, strict=True)
         ]
-        return self.build(types)
 
     @property
     def with_integers(self) -> Question | None:
@@ -155,6 +163,20 @@ def _integers(question: Question, free: Collection[str]) -> tuple[tuple[str, ...
             more, _ = _as_floats(question, dict.fromkeys([*chosen, name], "int64"))
             if more is not None:
                 exact, chosen = more, [*chosen, name]
+    return _rule(question, chosen, exact)
+
+
+def converted_alone(question: Question, names: Sequence[str]) -> Conversions:
+    """What is converted where these arrays, and no others, are of integers."""
+    exact, _ = _as_floats(question, dict.fromkeys(names, "int64"))
+    chosen = names if set(names) <= _convertible(question) else ()
+    return Conversions(*_rule(question, chosen, exact))
+
+
+def _rule(
+    question: Question, chosen: Sequence[str], exact: Exact | None
+) -> tuple[tuple[str, ...], Integers]:
+    """Which integers some arrays may be of, if they are converted at all."""
     if exact is None or not chosen:
         return (), Integers("wide")
     if exact.needs:
@@ -180,7 +202,12 @@ def _beside_integers(question: Question, names: Sequence[str], integers: Integer
     other = question.with_integers
     if other is None:
         return False
-    exact, _ = _as_floats(other, dict.fromkeys(names, "int64"))
+    return within(other, names, integers)
+
+
+def within(question: Question, names: Sequence[str], integers: Integers) -> bool:
+    """Whether integers of arrays are converted by a rule in this program, too."""
+    exact, _ = _as_floats(question, dict.fromkeys(names, "int64"))
     if exact is None or (exact.needs and integers.kind != "exact"):
         return False
     return all(

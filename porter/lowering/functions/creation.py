@@ -133,6 +133,7 @@ def _array(call: Call) -> Value:
 )
 def _asarray(call: Call) -> Value:
     """The array itself where it already has the dtype: still a view of the argument."""
+    call.b.host.note_classes(call.value("a"), ir.Classes((), False))
     array = call.array("a")
     dtype = call.dtype()
     if dtype is None or dtype.name == array.dtype.name:

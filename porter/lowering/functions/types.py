@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from porter import ir
 from porter.ir.scalars import number
 from porter.lowering.evaluation import is_expr
 from porter.lowering.functions.registry import Call, dtype_of, function
@@ -33,7 +34,25 @@ _HAS = {"shape", "ndim", "dtype", "size", "T", "__len__", "__iter__", "__array__
 def _isinstance(call: Call) -> Value:
     value, classes = call.value("obj"), call.value("cls")
     names = {_short(call, c) for c in (classes if isinstance(classes, tuple) else (classes,))}
-    return number(_is_one_of(call, value, names))
+    found = _is_one_of(call, value, names)
+    _note_classes(call, value, names, found)
+    return number(found)
+
+
+#: what may be given for an array, and what it is in Python's abstract classes
+_GIVEN = {
+    "list": {"list", "Sequence", "Iterable", "Collection"},
+    "tuple": {"tuple", "Sequence", "Iterable", "Collection"},
+    "int": {"int", "Integral", "Rational", "Real", "Complex", "Number"},
+    "float": {"float", "Real", "Complex", "Number"},
+}
+
+
+def _note_classes(call: Call, value: Value, names: set[str], found: bool) -> None:
+    """The host refuses a list or a number, given for an array, for which the answer is another."""
+    own = tuple(n for n, classes in _GIVEN.items() if names & classes)
+    if isinstance(value, Array) and own != tuple(_GIVEN if found else ()):
+        call.b.host.note_classes(value, ir.Classes(("np.ndarray", *own) if found else own, found))
 
 
 def _short(call: Call, cls: Any) -> str:

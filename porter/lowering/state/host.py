@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from porter import ir
 from porter.diagnostics import Diagnostic, Severity
 from porter.lowering.state.part import Part
 from porter.lowering.state.place import Place
@@ -23,6 +24,13 @@ class HostState(Part):
     local_imports: dict[str, set[str]] = field(default_factory=dict)
     fallbacks: list[Diagnostic] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)  # values of constants that were computed
+    classes: dict[str, list[ir.Classes]] = field(default_factory=dict)  # of arguments
+
+    def note_classes(self, value: Value, classes: ir.Classes) -> None:
+        """What an argument must be of, or no longer need be: `np.asarray` takes all classes."""
+        name = next((n for n, v in self.arguments.items() if v is value), None)
+        if name is not None and ir.Classes((), False) not in self.classes.setdefault(name, []):
+            self.classes[name].append(classes)
 
     def assume(self, fact: str) -> None:
         """Something that the module relies on and its header states."""

@@ -1,0 +1,84 @@
+"""Integers and bools for kernels that were made for floats, whose text is the same for them.
+
+A kernel computes in the dtype of its arrays.  Where the function converted for integers has the
+very same text, it serves them too, and its results are integers, as in NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from porter.convert.served.promotion import MOST_MIXED, Question, converted_alone, within
+from porter.dtypes.conversions import Conversions, shared
+from porter.inference.types import ParameterType
+
+#: what is tried for the only arrays that are not converted, and for each of several
+_ONE, _SEVERAL = ("int64", "int32", "uint8", "bool"), ("int64",)
+#: with more of them there are too many mixtures
+MOST_LOOSE = 2
+Groups = Sequence[tuple[str, ...]]
+
+
+def other_kinds(
+    question: Question, groups: Groups, found: Conversions
+) -> Mapping[tuple[str, ...], tuple[str, ...]]:
+    """The dtypes to try for arrays that must have one dtype, if they are not converted.
+
+    A number may be an integer or a float at run time, which decides the dtype of the results: with
+    one, integers are not tried.
+    """
+    if question.plan.python or any(map(_is_float, question.types)):
+        return {}
+    types = dict(zip(question.names, question.types, strict=True))
+    loose = [g for g in groups if types[g[0]].dtype.kind == "f" and not set(g) <= set(found.names)]
+    dtypes = _ONE if len(loose) == 1 else _SEVERAL
+    return dict.fromkeys(loose, dtypes) if len(loose) <= MOST_LOOSE else {}
+
+
+def _is_float(t: ParameterType) -> bool:
+    return t.ndim is None and t.dtype.kind in "fc" and not (t.omitted or t.literal)
+
+
+def beside_floats(
+    question: Question, found: Conversions, kept: Sequence[tuple[str, ...]]
+) -> Conversions:
+    """The conversions where integers of some groups are kept: all that meet are integers there.
+
+    Beside floats they are converted, if that is right for whichever of them are integers.
+    """
+    if not kept:
+        return found
+    for group in kept:
+        found = _all_of(question, found, group)
+    for size in range(1, len(kept) + 1):
+        for groups in combinations(kept, size):
+            gone = {n for g in groups for n in g}
+            names = [n for n in found.names if n not in gone]
+            if names and not _still(question, found, names, gone):
+                return replace(found, names=())
+    return replace(found, beside=bool(found.names))
+
+
+def _all_of(question: Question, found: Conversions, group: tuple[str, ...]) -> Conversions:
+    """The conversions with all names of a group, if some of them beside floats may be integers."""
+    if not 1 < len(group) <= MOST_MIXED or not set(found.names) <= set(group):
+        return found
+    parts = [
+        converted_alone(question, some)
+        for size in range(1, len(group))
+        for some in combinations(group, size)
+    ]
+    if not all(p.names for p in parts):
+        return found
+    always = shared([(p, p.names) for p in parts])
+    return replace(always, mixed=found.mixed) if set(always.names) == set(group) else found
+
+
+def _still(
+    question: Question, found: Conversions, names: Sequence[str], kept: Collection[str]
+) -> bool:
+    """Whether the same is converted where other arrays are of integers, and stay so."""
+    other = question.with_dtypes(dict.fromkeys(kept, "int64"))
+    return other is not None and within(other, names, found.integers)

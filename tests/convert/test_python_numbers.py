@@ -5,7 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import suppress
 
+from porter.convert.function import convert_function
+from porter.diagnostics import Refusal
+from porter.source.module import SourceModule
 from tests.support.shell import Shell
 
 SOURCE = """import numpy as np
@@ -182,3 +186,12 @@ def test_items_of_lists_are_pythons_numbers(shell: Shell) -> None:
         '_plain_items("p", "none", p)',
         'plain = _plain_items("p", "floats", p)',
     ]
+
+
+def test_another_number_of_results_of_a_tuple() -> None:
+    """`*t, = x` is a list of an array's elements, and of as many as a tuple has."""
+    text = "import numpy as np\n\ndef f(x):\n    a, *t = x\n    return np.sum(x), *t\n"
+    for source in (text, text.replace("a, *t = x", "*t, = x").replace("np.sum(x), *t", "t")):
+        (function,) = SourceModule(source, "f.py").functions
+        with suppress(Refusal):
+            assert "def f(" in "".join(convert_function(function, "float64[:]").text.parts)

@@ -23,7 +23,7 @@ from porter.lowering.program import build
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
 from porter.schedule.elementwise import is_elementwise
-from porter.schedule.nodes import Plan
+from porter.schedule.nodes import Plan, items_of
 from porter.source.module import FunctionSource
 
 _NUMBER = ir.Scalar("number", WEAK_FLOAT)
@@ -90,6 +90,9 @@ def with_lists(
         returns = [s for s in statements(program.body) if isinstance(s, ir.Return)]
         python = [tuple(map(_is_pythons_own, r.values)) for r in returns]
         if any(any(p) for p in python):
+            own_returns = [i for i in items_of(planned.items) if isinstance(i, ir.Return)]
+            if len({len(r.values) for r in (*own_returns, *returns)}) > 1:
+                return planned  # of a tuple it makes another number of results
             rule = _rule(program, returns)
             if rule == "all" and not all(map(_is_unpacked(planned), lengths)):
                 rule = "floats"  # there may be further items

@@ -86,4 +86,4 @@ def test_what_no_signature_says_is_left_to_the_user(shell: Shell, values: str) -
         env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=120, check=False,
     )  # fmt: skip
     assert "k must be 'a': run `porter convert a.py -f f --signature" in done.stderr
-    assert "'float64[:], TYPE'`" in done.stderr
+    assert '"float64[:], TYPE"`' in done.stderr

@@ -36,9 +36,11 @@ class LeadingAxes:
         """Which axis of a result they are; None if it has none."""
         return dict(self.results).get(result)
 
-    def broadcasts(self, dim: Dim | None) -> bool:
-        """Whether a size is that of a leading axis, and may be 1 beside the others."""
-        return self.concerns(dim) and not self.fixed
+    def broadcasts(self, check: ir.Check) -> bool:
+        """Whether a check is about a leading axis that may be 1 beside the others."""
+        sides = (check.left,) if check.kind == "store" else (check.left, check.right)
+        fixed = {p.dim for p in sides if p.dim is not None and p.dim.array in self.fixed}
+        return self.concerns(check.left.dim) and not fixed
 
     def concerns(self, dim: Dim | None) -> bool:
         """Whether a size is that of a leading axis."""

@@ -96,5 +96,5 @@ class Plan:
         return tuple(
             c for c in self.checks
             if c.ones and c.left.dim not in done
-            and not (self.leading is not None and self.leading.broadcasts(c.left.dim))
+            and not (self.leading is not None and self.leading.broadcasts(c))
         )  # fmt: skip

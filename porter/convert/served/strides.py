@@ -144,9 +144,12 @@ class _Attempt:
 def _unserved(program: ir.Program, planned: Plan) -> Iterator[Dim]:
     """The sizes that NumPy broadcasts and the host does not."""
     stored = defs_in(program.body).arrays  # a store asks for the whole length
+    leading = planned.leading
     for c in planned.unserved:
         dim = c.left.dim
-        if dim is not None and c.kind in ("broadcast", "store") and dim.array not in stored:
+        if dim is None or c.kind not in ("broadcast", "store") or dim.array in stored:
+            continue
+        if leading is None or not leading.concerns(dim):  # strides would cost the other ranks
             yield dim
 
 

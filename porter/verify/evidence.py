@@ -104,7 +104,7 @@ class FunctionEvidence:
         return next((str(e.detail.get("error") or e.detail.get("reason", "")) for e in bad), "")
 
     def summary(self) -> tuple[str, ...]:
-        """What the header of the module says: `simulator 24 cases`, `ptx sm_75 sm_80`.
+        """What the header of the module says: `simulator 24 cases`, `ptx sm_75 sm_80 8 cases`.
 
         How far the emulator's cases beyond the table got hangs on the machine: it is left out.
         """
@@ -113,8 +113,13 @@ class FunctionEvidence:
             for e in self.evidence
             if e.status == PASSED and e.on != "ptx" and not e.detail.get("joined")
         ]
-        archs = [e.detail["arch"] for e in self.evidence if e.on == "ptx" and e.status == PASSED]
-        return (*lines, "ptx " + " ".join(dict.fromkeys(archs))) if archs else tuple(lines)
+        compiled = [e for e in self.evidence if e.on == "ptx" and e.status == PASSED]
+        if not compiled:
+            return tuple(lines)
+        archs = " ".join(dict.fromkeys(e.detail["arch"] for e in compiled))
+        executed = min(int(e.detail.get("cases", 0)) for e in compiled)
+        ran = f" {counted(executed, 'case')}" if executed else ""
+        return (*lines, f"ptx {archs}{ran}")
 
     def to_json(self) -> dict[str, Any]:
         """The evidence as the contract's JSON object."""

@@ -24,6 +24,8 @@ from porter.verify.watching import Watch
 #: the `done` line of each function
 Done = dict[str, dict[str, Any]]
 _NARROW = re.compile(r"\bu?int(8|16|32)\[")
+#: the last line of a reply
+_END = b'{"end": true}\n'
 #: the share of the time limit after which a child starts no new case
 SOFT = 0.7
 
@@ -47,8 +49,12 @@ class Job:
 
     def __init__(self, request: Request, folder: Path, timeout: float, watch: Watch) -> None:
         self.request, self.folder, self.timeout, self.watch = request, folder, timeout, watch
-        #: whether the compiled kernels are to run afterwards
-        self.keeps = False
+        #: whether the compiled kernels run afterwards, and in how many cases of each function
+        self.keeps, self.executed = False, request.cases
+        #: instructions that all threads may take for a function; None for any number
+        self.most: int | None = None
+        #: the simulator's child, where it waits for the compiled kernels
+        self._waiting: Child | None = None
 
     def simulate(
         self,
@@ -61,6 +67,8 @@ class Job:
     ) -> Done:
         """The `done` line of every function; a child that dies costs only its function."""
         request = replace(self.request, on=kind, **changes)
+        if self.keeps and kind == "simulator":
+            request = replace(request, stays=True)
         if request.observe and not self.keeps:
             # among them one with the module's own blocks
             request = replace(request, cases=min(request.cases, 16))
@@ -155,15 +163,42 @@ class Job:
         if request.on != "gpu":
             extra["NUMBA_ENABLE_CUDASIM"] = "1"
         log = self.folder / f"{label}.log"
-        child = Child("porter.verify.sim_child", [str(file)], extra, log, before)
+        waited = self._waiting if request.on == "ptx" else None
+        child = self._begun(request, str(file), extra, log, before)
+        stays, whole = False, lambda: reply.read_bytes().endswith(_END)
         try:
             # the emulator compiles in many cases: each has its own time
             sign = b'"case"' if request.on == "emulator" else b'"start"'
             life = watch.life(reply, request.on, list(request.functions), request.cases, sign)
-            ended = child.wait(self.timeout, life)
+            ended = child.wait(self.timeout, life, whole if request.stays else lambda: False)
+            stays = request.stays and ended and child.process.poll() is None
         finally:
-            child.stop()
+            if not stays:
+                child.stop()
+        if child is waited and not reply.stat().st_size:
+            # it ended while it waited: another one is asked
+            return self._child(request, label, before, watch)
+        if stays:
+            self.close()
+            self._waiting = child
         return read_lines(reply), self._fate(request.on, child, ended), child.said()
+
+    def _begun(
+        self, request: Request, file: str, extra: dict[str, str], log: Path, before: Sequence[str]
+    ) -> Child:
+        """A child at work on a request: for compiled kernels the one that waits, if any."""
+        if request.on == "ptx":
+            child, self._waiting = self._waiting, None
+            if child is not None and child.process.poll() is None:
+                child.send(file)
+                return child
+        return Child("porter.verify.sim_child", [file], extra, log, before)
+
+    def close(self) -> None:
+        """End the child that waits."""
+        child, self._waiting = self._waiting, None
+        if child is not None:
+            child.stop()
 
     def _fate(self, kind: str, child: Child, ended: bool) -> tuple[str, str]:
         if ended:
@@ -194,8 +229,8 @@ class Job:
         failed["detail"]["finished"] = finished
         return failed
 
-    def execute(self, backend: str) -> dict[str, Done]:
-        """The `done` line of every function whose compiled kernels ran, by the architecture.
+    def execute(self, backend: str, names: Sequence[str]) -> dict[str, Done]:
+        """The `done` line of the functions whose compiled kernels ran, by the architecture.
 
         Where the instructions of several are the same, one run is that of all.
         """
@@ -203,7 +238,10 @@ class Job:
         layout = "mlir" if backend.endswith("mlir") else "numba"
         found: dict[str, Done] = {}
         for archs in alike(read(folder)):
-            asked: dict[str, Any] = {"texts": str(folder), "arch": archs[0], "layout": layout}
+            asked: dict[str, Any] = {
+                "texts": str(folder), "arch": archs[0], "layout": layout, "functions": names,
+                "cases": min(self.request.cases, self.executed), "most": self.most, "stays": True,
+            }  # fmt: skip
             done = self.simulate("ptx", label=f"{backend}-{archs[0]}-", **asked)
             found |= dict.fromkeys(archs, done)
         return found

@@ -15,7 +15,9 @@ class Request:
     runs beside the simulator only what that has no time for: no table, no wrong inputs, but the
     cases beyond the table, for `budget` seconds of each function.
     The PTX machine runs the kernels in the folder `texts` that were compiled for `arch`, whose
-    parameters are laid out as `layout` says.
+    parameters are laid out as `layout` says; a function has `most` instructions for all its cases.
+    A child that `stays` waits afterwards for lines on its standard input, each the file of a
+    further request for the same module.
     """
 
     module: str
@@ -38,3 +40,5 @@ class Request:
     texts: str = ""
     arch: str = ""
     layout: str = ""
+    most: int | None = None
+    stays: bool = False

@@ -26,6 +26,7 @@ from porter.verify.compile.executed import execute
 from porter.verify.compile.occupancy import ARCHITECTURES, USUAL
 from porter.verify.engines.sanitize import TOOLS
 from porter.verify.evidence import (
+    FAILED,
     SKIPPED,
     Evidence,
     FunctionEvidence,
@@ -40,6 +41,9 @@ from porter.verify.watching import Step, Watch
 KINDS = ("simulator", "emulator", "ptx", "gpu")
 #: what is verified when nothing is asked for; the emulator joins with larger cases of its own
 DEFAULT = ("simulator", "ptx")
+#: by default compiled kernels run in so many cases of a function, for so many instructions of
+#: all threads; text that was edited by hand runs in all cases
+EXECUTED, INSTRUCTIONS = 8, 20_000_000
 #: the processor's seconds for the cases beyond the table of a function, and of a module: of text
 #: as it was converted
 FRESH, FRESH_MODULE = 1.5, 6.0
@@ -132,8 +136,9 @@ def _run(
     archs: Sequence[str],
 ) -> tuple[dict[str, Done], dict[str, list[Evidence]], Done]:
     """What the engines and the compilers found of each function, and compiled kernels that fail."""
-    # by default kernels are only compiled
-    job.keeps = "ptx" in on and on != DEFAULT
+    job.keeps = "ptx" in on
+    if on == DEFAULT and not is_edited(text) and job.request.case is None:
+        job.executed, job.most = EXECUTED, INSTRUCTIONS
     beside = Beside(lambda: job.beside(header, text) if on == DEFAULT else {})
     try:
         # the compiler's child warms up while the simulator works
@@ -146,11 +151,18 @@ def _run(
         if compilers:
             job.watch.says("compiling to PTX")
         found = [job.compile(each, observed, archs) for each in compilers]
+    except BaseException:
+        job.close()
+        raise
     finally:
         for each in compilers:
             each.release(again=not is_edited(text))
     compiled = _compiled(job.request.functions, found, {} if ran else observed)
-    return ran, *execute(job, [each.backend for each in compilers], compiled)
+    wrong = {name for done in ran.values() for name in done if done[name]["status"] == FAILED}
+    try:
+        return ran, *execute(job, [each.backend for each in compilers], compiled, wrong)
+    finally:
+        job.close()
 
 
 def _placed(folder: Path, name: str, text: str) -> str:

@@ -282,7 +282,7 @@ class Session:
         if counts.get("launched") or not kernels:
             return ""
         shown = ", ".join(f"`{k}`" for k in kernels[:3])
-        return f"no case ran {shown}: the kernels are not verified"
+        return self.target.reason() or f"no case ran {shown}: the kernels are not verified"
 
     def _few(self, name: str, done: Verification | None) -> Few | None:
         """Why too few cases gave a result to say that a function is verified."""
@@ -333,10 +333,12 @@ def _emulation(request: Request) -> Any:
 def _machine(request: Request) -> Any:
     """The compiled kernels in the place of the simulator's."""
     # start-up: the simulator needs no machine
+    from porter.ptx.machine.arguments import Layout
     from porter.verify.engines.machine import Machine
 
     install()
-    machine = Machine(request.texts, request.arch, "mlir" if request.layout == "mlir" else "numba")
+    layout: Layout = "mlir" if request.layout == "mlir" else "numba"
+    machine = Machine(request.texts, request.arch, layout, request.most)
     EMULATED.append(machine.run)
     return machine
 
@@ -354,26 +356,40 @@ TARGETS: dict[str, Callable[[Request], Any]] = {
 
 
 def main() -> None:
-    """Answer one request."""
-    request = Request(**json.loads(Path(sys.argv[1]).read_text("utf-8")))
+    """Answer one request, and further ones where it says so."""
+    request = _read(sys.argv[1])
+    # requests come from the input, which nothing else may read
+    further = os.fdopen(os.dup(0), encoding="utf-8") if request.stays else None
+    # a driver reserves terabytes of addresses
+    restrict(address_space=request.on != "gpu")
+    if answer(request) and further is not None:
+        for line in further:
+            answer(_read(line.strip()))
+
+
+def _read(path: str) -> Request:
+    return Request(**json.loads(Path(path).read_text("utf-8")))
+
+
+def answer(request: Request) -> bool:
+    """Write the reply to a request; False if the module or its source cannot be loaded."""
     # should the parent die, this child does not stay behind
     faulthandler.dump_traceback_later(request.limit, exit=True)
     reply = Reply(Path(request.reply))
-    # a driver reserves terabytes of addresses
-    restrict(address_space=request.on != "gpu")
     try:
         session = Session(request, reply)
     except BadInputs as error:
         reply.write(fatal=str(error))
-        return
+        return False
     except Exception as error:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         reply.write(fatal=f"the module cannot be loaded: {reason}")
-        return
+        return False
     for name in request.functions:
         reply.write(start=name)
         reply.write(**session.verify(name))
     reply.write(end=True)
+    return True
 
 
 if __name__ == "__main__":

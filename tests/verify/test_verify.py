@@ -138,7 +138,7 @@ def test_ptx_for_three_architectures(tmp_path: Path) -> None:
     assert all(e.status == "passed" and e.detail["f64"] == 0 for e in compiled)
     assert all(e.detail["registers"] > 8 and e.detail["spill_bytes"] == 0 for e in compiled)
     assert all(e.detail["shared_bytes"] >= 1024 for e in compiled)
-    assert found.summary() == ("simulator 24 cases", "ptx sm_75 sm_80 sm_90")
+    assert found.summary() == ("simulator 24 cases", "ptx sm_75 sm_80 sm_90 8 cases")
     # blocks of 256 threads, though most cases had blocks of eight
     for e in compiled:
         one = occupancy(e.detail["arch"], 256, e.detail["registers"], e.detail["shared_bytes"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +11,12 @@ from porter.verify.job import Done, Job
 
 
 def execute(
-    job: Job, backends: Sequence[str], compiled: dict[str, list[Evidence]]
+    job: Job,
+    backends: Sequence[str],
+    compiled: dict[str, list[Evidence]],
+    wrong: Collection[str] = (),
 ) -> tuple[dict[str, list[Evidence]], Done]:
-    """Run what each package compiled, if the job keeps it.
+    """Run what each package compiled, if the job keeps it, functions apart that are wrong already.
 
     Gives the evidence with the cases that were executed, and of each function the first run that
     failed.
@@ -21,7 +24,8 @@ def execute(
     failed: Done = {}
     for backend in backends if job.keeps else ():
         job.watch.says("running the compiled kernels")
-        executed = job.execute(backend)
+        names = [name for name in compiled if name not in wrong]
+        executed = job.execute(backend, names) if names else {}
         for name, every in compiled.items():
             for number, evidence in enumerate(every):
                 done = executed.get(evidence.detail.get("arch", ""), {}).get(name)

@@ -29,10 +29,12 @@ class Machine:
     large = False
     checks_indices = False
 
-    def __init__(self, folder: str, arch: str, layout: Layout) -> None:
+    def __init__(self, folder: str, arch: str, layout: Layout, most: int | None = None) -> None:
         self.texts = [text for text in read(Path(folder)) if text.arch == arch]
         self.layout: Layout = layout
         self.codes: dict[int, Code] = {}
+        #: instructions of all threads for the cases of a function; None for any number
+        self.budget = most
         #: globals of modules; nothing is watched here
         self.watched: list[dict[str, Any]] = []
         self.clear()
@@ -55,7 +57,7 @@ class Machine:
         try:
             code = self._code(text)
             grid, block = _three(kernel.grid_dim), _three(kernel.block_dim)
-            most, seed = MOST_OWN if own else MOST, ORDER.random.getrandbits(32)
+            most, seed = self._most(own), ORDER.random.getrandbits(32)
             self.instructions += launch(
                 code, grid, block, plain, names=names, dynamic=kernel.dynshared_size, seed=seed,
                 layout=self.layout, most=most,
@@ -63,11 +65,16 @@ class Machine:
         except Unsupported as unsupported:
             raise self._left_out(name, f"has what the machine does not: {unsupported}") from None
         except TooLong:
-            if own:
+            if own or self.budget is not None:
                 raise self._left_out(name, "takes too many instructions") from None
             raise
         self.launches += 1
         return True
+
+    def _most(self, own: bool) -> int:
+        """The instructions that the next launch may take."""
+        most = MOST_OWN if own else MOST
+        return most if self.budget is None else min(most, max(0, self.budget - self.instructions))
 
     def _left_out(self, name: str, reason: str) -> TooCostly:
         """What ends a case that the machine cannot run."""

@@ -9,6 +9,7 @@ import math
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,7 @@ def _device_math(namespace: dict[str, Any]) -> Iterator[None]:
         namespace.update(before)
 
 
+@cache
 def install() -> None:
     """Put the verifier's parts into Numba's simulator."""
     # what the simulator still does with operating-system threads, do quickly

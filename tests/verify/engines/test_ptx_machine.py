@@ -10,7 +10,7 @@ import pytest
 from porter.verify.compile.texts import alike, keep, read, serves
 from porter.verify.evidence import FAILED, PASSED, FunctionEvidence
 from porter.verify.report import lines
-from porter.verify.run import verify_module
+from porter.verify.run import EXECUTED, verify_module
 from tests.support.machine import compiler
 from tests.support.verification import copy
 
@@ -51,6 +51,31 @@ def test_a_wrong_kernel_is_found(tmp_path: Path, old: str, new: str) -> None:
     assert [e.status for e in found.evidence] == [FAILED] and found.mismatch is not None
     assert "--on ptx" in found.mismatch.command
     assert any(line.startswith("failed on the compiled PTX for sm_90: ") for line in lines(found))
+
+
+@needs_compiler
+def test_the_default_runs_them_too_within_a_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = copy(tmp_path, "rows")
+    (found,) = verify_module(path, functions=("softmax",), archs=("sm_90",))
+    (compiled,) = (e for e in found.evidence if e.on == "ptx")
+    assert compiled.detail["cases"] == EXECUTED and found.verified
+    assert found.summary()[-1] == f"ptx sm_90 {EXECUTED} cases"
+    monkeypatch.setattr("porter.verify.run.INSTRUCTIONS", 100)
+    (found,) = verify_module(path, functions=("softmax",), archs=("sm_90",))
+    (compiled,) = (e for e in found.evidence if e.on == "ptx")
+    assert compiled.status == PASSED and not compiled.detail["cases"]
+    assert "instructions" in compiled.detail["not_executed"] and found.verified
+    assert found.summary()[-1] == "ptx sm_90"
+
+
+@needs_compiler
+def test_what_is_wrong_already_is_not_run_again(tmp_path: Path) -> None:
+    path = copy(tmp_path, "maps", "x[i] > T(1)", "x[i] >= T(1)")
+    (found,) = verify_module(path, functions=("threshold",), archs=("sm_90",))
+    assert found.failed and found.mismatch is not None and "--on ptx" not in found.mismatch.command
+    assert all("cases" not in e.detail for e in found.evidence if e.on == "ptx")
 
 
 ARRAY = {"array": "float32", "ndim": 2}

@@ -333,12 +333,12 @@ def _emulation(request: Request) -> Any:
 def _machine(request: Request) -> Any:
     """The compiled kernels in the place of the simulator's."""
     # start-up: the simulator needs no machine
-    from porter.ptx.machine.arguments import Layout
     from porter.verify.engines.machine import Machine
 
     install()
-    layout: Layout = "mlir" if request.layout == "mlir" else "numba"
-    machine = Machine(request.texts, request.arch, layout, request.most)
+    machine = Machine(
+        request.texts, request.arch, "mlir" if request.layout == "mlir" else "numba", request.most
+    )
     EMULATED.append(machine.run)
     return machine
 

@@ -7,8 +7,8 @@
 # porter: also heat(float32[:, :], float64, int64)
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
-# porter: verified heat: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:39422e3150f9f17613dab71545744afaeea4b44aac5d133968a5b9f199c68040
+# porter: verified heat: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
+# porter: output sha256:2f49df7a879ce4e84c69c92708f32bb6b44d7d1fb3e806a31f09a8cbf1919ba7
 
 """CUDA kernels for the NumPy functions of heat.py."""
 
@@ -19,43 +19,53 @@ import sys
 import numpy as np
 from numba import cuda
 
-BLOCK_X = 32  # threads of a block along the fast axis
-BLOCK_Y = 8
-MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
+THREADS = 256  # threads of a block; a power of two
+BLOCK_X = 32  # threads of a block along the fast axis, where there are several
+MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 SOURCE = "heat.py"  # what is converted
 FIXED = {"heat": ()}  # arguments whose values the kernels are made for
 
 
+@cuda.jit(device=True)
+def grid_2d():
+    """The column and the row of a thread; rows beyond the blocks along y go on along z.
+
+    They are numbers of 32 bits without a sign: the compiler sees that no subscript is negative.
+    """
+    column = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    block = cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y
+    row = block * cuda.blockDim.y + cuda.threadIdx.y
+    return np.int64(np.uint32(column)), np.int64(np.uint32(row))
+
+
 @cuda.jit
 def heat_kernel(u, u2, new):
-    first_j, first_i = cuda.grid(2)
-    step_j, step_i = cuda.gridsize(2)
-    for i in range(first_i, u.shape[0], step_i):
-        for j in range(first_j, u.shape[1], step_j):
-            # u = u.copy()
-            u2[i, j] = u[i, j]
-            # new = u.copy()
-            new[i, j] = u2[i, j]
+    j, i = grid_2d()
+    if i >= u.shape[0] or j >= u.shape[1]:
+        return
+    # u = u.copy()
+    u2[i, j] = u[i, j]
+    # new = u.copy()
+    new[i, j] = u2[i, j]
 
 
 @cuda.jit
 def heat_kernel2(u2, alpha, new):
     T = u2.dtype.type
-    first_j, first_i = cuda.grid(2)
-    step_j, step_i = cuda.gridsize(2)
-    for i in range(first_i, u2.shape[0] - 2, step_i):
-        for j in range(first_j, u2.shape[1] - 2, step_j):
-            # five-point Laplacian of the interior
-            # laplacian = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4.0 * u[1:-1, 1:-1]
-            laplacian = (
-                u2[i, j + 1]
-                + u2[i + 2, j + 1]
-                + u2[i + 1, j]
-                + u2[i + 1, j + 2]
-                - T(4.0) * u2[i + 1, j + 1]
-            )
-            # new[1:-1, 1:-1] = u[1:-1, 1:-1] + alpha * laplacian
-            new[i + 1, j + 1] = u2[i + 1, j + 1] + alpha * laplacian
+    j, i = grid_2d()
+    if i >= u2.shape[0] - 2 or j >= u2.shape[1] - 2:
+        return
+    # five-point Laplacian of the interior
+    # laplacian = u[:-2, 1:-1] + u[2:, 1:-1] + u[1:-1, :-2] + u[1:-1, 2:] - 4.0 * u[1:-1, 1:-1]
+    laplacian = (
+        u2[i, j + 1]
+        + u2[i + 2, j + 1]
+        + u2[i + 1, j]
+        + u2[i + 1, j + 2]
+        - T(4.0) * u2[i + 1, j + 1]
+    )
+    # new[1:-1, 1:-1] = u[1:-1, 1:-1] + alpha * laplacian
+    new[i + 1, j + 1] = u2[i + 1, j + 1] + alpha * laplacian
 
 
 def heat(u, alpha, steps, *, stream=None):
@@ -70,18 +80,12 @@ def heat(u, alpha, steps, *, stream=None):
     u2 = cuda.device_array(u.shape, u.dtype, stream=stream)
     new = cuda.device_array(u.shape, u.dtype, stream=stream)
     if u.shape[0] > 0 and u.shape[1] > 0:
-        heat_kernel[
-            (_blocks(u.shape[1], BLOCK_X), _blocks(u.shape[0], BLOCK_Y)),
-            (BLOCK_X, BLOCK_Y),
-            stream,
-        ](d_u, u2, new)
+        blocks, threads = _grid(u.shape[0], u.shape[1])
+        heat_kernel[blocks, threads, stream](d_u, u2, new)
     for _ in range(steps):
         if u.shape[0] - 2 > 0 and u.shape[1] - 2 > 0:
-            heat_kernel2[
-                (_blocks(u.shape[1] - 2, BLOCK_X), _blocks(u.shape[0] - 2, BLOCK_Y)),
-                (BLOCK_X, BLOCK_Y),
-                stream,
-            ](u2, T(alpha), new)
+            blocks, threads = _grid(u.shape[0] - 2, u.shape[1] - 2)
+            heat_kernel2[blocks, threads, stream](u2, T(alpha), new)
         u2, new = new, u2
     return _result(u2, on_device, stream)
 
@@ -209,8 +213,34 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
-    return min((count + threads - 1) // threads, MAX_BLOCKS)
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
+
+
+def _grid(*shape):
+    """The blocks and threads of a grid with a thread for each element, the last axis along x."""
+    columns, rows = shape[-1], 1
+    for n in shape[:-1]:
+        rows *= n
+    if max(rows, columns) > 2**31:
+        raise ValueError(
+            f"{shape} has more than 2**31 rows or columns: too many for a grid"
+        )
+    width = height = 1
+    while width < min(columns, BLOCK_X):
+        width *= 2
+    while width > 8 and -columns % width > columns // 4:
+        width //= 2  # too many threads of a row would have no element
+    while height < min(rows, THREADS // width):
+        height *= 2
+    while (
+        width < min(columns, THREADS // height)
+        and -columns % (2 * width) <= columns // 4
+    ):
+        width *= 2
+    down = _blocks(rows, height)
+    blocks = (_blocks(columns, width), min(down, MAX_BLOCKS), _blocks(down, MAX_BLOCKS))
+    return blocks, (width, height)
 
 
 def _to_host(array, stream):

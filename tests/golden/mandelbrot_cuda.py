@@ -8,8 +8,8 @@
 # porter: shapes mandelbrot: re[n] im[m] max_iterations[]
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
-# porter: verified mandelbrot: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:d1c094d788309674febbb2e1747aec1cee37bfff6848b2f19c4c6c56f5244a0e
+# porter: verified mandelbrot: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
+# porter: output sha256:8a2b8e58ee5c55f15660787a1f9dd761f5630bb618d87c5000e2dec587ca6295
 
 """CUDA kernels for the NumPy functions of mandelbrot.py."""
 
@@ -20,41 +20,52 @@ import sys
 import numpy as np
 from numba import cuda
 
-BLOCK_X = 32  # threads of a block along the fast axis
-BLOCK_Y = 8
-MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
+THREADS = 256  # threads of a block; a power of two
+BLOCK_X = 32  # threads of a block along the fast axis, where there are several
+MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 SOURCE = "mandelbrot.py"  # what is converted
 FIXED = {"mandelbrot": ()}  # arguments whose values the kernels are made for
+
+
+@cuda.jit(device=True)
+def grid_2d():
+    """The column and the row of a thread; rows beyond the blocks along y go on along z.
+
+    They are numbers of 32 bits without a sign: the compiler sees that no subscript is negative.
+    """
+    column = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    block = cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y
+    row = block * cuda.blockDim.y + cuda.threadIdx.y
+    return np.int64(np.uint32(column)), np.int64(np.uint32(row))
 
 
 @cuda.jit
 def mandelbrot_kernel(re, im, max_iterations, escape):
     T = re.dtype.type
-    first_j, first_i = cuda.grid(2)
-    step_j, step_i = cuda.gridsize(2)
-    for i in range(first_i, im.shape[0], step_i):
-        for j in range(first_j, re.shape[0], step_j):
-            # a = re[col]
-            a = re[j]
-            # b = im[row]
-            b = im[i]
-            # x = 0.0
-            x = T(0.0)
-            # y = 0.0
-            y = T(0.0)
-            # n = 0
-            n = 0
-            while n < max_iterations:
-                if x * x + y * y > T(4.0):
-                    break
-                # x, y = x * x - y * y + a, 2.0 * x * y + b
-                held = T(2.0) * x * y + b
-                x = x * x - y * y + a
-                y = held
-                # n += 1
-                n += 1
-            # escape[row, col] = n
-            escape[i, j] = np.int64(n)
+    j, i = grid_2d()
+    if i >= im.shape[0] or j >= re.shape[0]:
+        return
+    # a = re[col]
+    a = re[j]
+    # b = im[row]
+    b = im[i]
+    # x = 0.0
+    x = T(0.0)
+    # y = 0.0
+    y = T(0.0)
+    # n = 0
+    n = 0
+    while n < max_iterations:
+        if x * x + y * y > T(4.0):
+            break
+        # x, y = x * x - y * y + a, 2.0 * x * y + b
+        held = T(2.0) * x * y + b
+        x = x * x - y * y + a
+        y = held
+        # n += 1
+        n += 1
+    # escape[row, col] = n
+    escape[i, j] = np.int64(n)
 
 
 def mandelbrot(re, im, max_iterations, *, stream=None):
@@ -69,11 +80,8 @@ def mandelbrot(re, im, max_iterations, *, stream=None):
     d_im = _to_device(im, stream)
     escape = cuda.device_array((im.shape[0], re.shape[0]), np.int64, stream=stream)
     if im.shape[0] > 0 and re.shape[0] > 0:
-        mandelbrot_kernel[
-            (_blocks(re.shape[0], BLOCK_X), _blocks(im.shape[0], BLOCK_Y)),
-            (BLOCK_X, BLOCK_Y),
-            stream,
-        ](d_re, d_im, max_iterations, escape)
+        blocks, threads = _grid(im.shape[0], re.shape[0])
+        mandelbrot_kernel[blocks, threads, stream](d_re, d_im, max_iterations, escape)
     return _result(escape, on_device, stream)
 
 
@@ -187,8 +195,34 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
-    return min((count + threads - 1) // threads, MAX_BLOCKS)
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
+
+
+def _grid(*shape):
+    """The blocks and threads of a grid with a thread for each element, the last axis along x."""
+    columns, rows = shape[-1], 1
+    for n in shape[:-1]:
+        rows *= n
+    if max(rows, columns) > 2**31:
+        raise ValueError(
+            f"{shape} has more than 2**31 rows or columns: too many for a grid"
+        )
+    width = height = 1
+    while width < min(columns, BLOCK_X):
+        width *= 2
+    while width > 8 and -columns % width > columns // 4:
+        width //= 2  # too many threads of a row would have no element
+    while height < min(rows, THREADS // width):
+        height *= 2
+    while (
+        width < min(columns, THREADS // height)
+        and -columns % (2 * width) <= columns // 4
+    ):
+        width *= 2
+    down = _blocks(rows, height)
+    blocks = (_blocks(columns, width), min(down, MAX_BLOCKS), _blocks(down, MAX_BLOCKS))
+    return blocks, (width, height)
 
 
 def _to_host(array, stream):

@@ -9,10 +9,13 @@
 # porter: assumed matmul: B is a 2-D array of float64
 # porter: converts matmul: A: integers and bools become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
-# porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:2a4fe628215366173714360f46bbf7f13246a34f03ce6099a16a20cfeac6e06a
+# porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
+# porter: output sha256:aa2389d64f73d236f706b72dbf89cd619638d202a5736919c2a000ba18fcd506
 
 """CUDA kernels for the NumPy functions of matmul.py."""
+
+import shlex
+import sys
 
 import numpy as np
 from numba import cuda
@@ -20,6 +23,8 @@ from numba import cuda
 TILE = 16  # edge of the tiles in shared memory
 PADDED = 17  # row length of a tile: one more avoids bank conflicts
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
+SOURCE = "matmul.py"  # what is converted
+FIXED = {"matmul": ()}  # arguments whose values the kernels are made for
 
 
 @cuda.jit
@@ -79,26 +84,56 @@ def _on_device(array):
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
 
 
+def _command():
+    """The command that converts the function for the arguments of this call."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_name not in FIXED:
+        frame = frame.f_back
+    code, values = frame.f_code, frame.f_locals
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    fixed = FIXED[code.co_name]
+    types = ", ".join(_type_of(values[n], n in fixed) for n in names if n != "self")
+    types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
+    return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
+
+
+def _type_of(value, fixed):
+    """An argument's type in a signature; its value if the kernels are made for that."""
+    if fixed and isinstance(value, tuple):
+        return f"Tuple(({', '.join(_type_of(v, False) for v in value)},))"
+    if value is not None and not isinstance(value, str):
+        array = value if _on_device(value) else np.asarray(value)
+        name = array.dtype.name.replace("bool", "boolean")
+        if array.dtype.kind not in "biufc":
+            return "TYPE"
+        if array.shape or not fixed:
+            return (
+                f"{name}[{', '.join(':' * len(array.shape))}]" if array.shape else name
+            )
+        value = np.asarray(value).item()
+    return f"Literal[{type(value).__name__}]({value!r})"
+
+
 def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
         if written and not isinstance(value, np.ndarray):
-            raise TypeError(f"{name} is changed in place: it must be an array")
+            raise TypeError(f"{name} is changed in place: pass an array")
         value = np.asarray(value)
         if not value.dtype.isnative and not written:
             value = value.astype(value.dtype.newbyteorder("="))
         if written and not value.flags.writeable:
             raise ValueError(f"{name} is read-only, but the function stores into it")
     if ndim is not None and len(value.shape) != ndim:
-        raise ValueError(f"{name} has {len(value.shape)} dimensions instead of {ndim}")
+        raise ValueError(
+            f"{name} has {len(value.shape)} dimensions instead of {ndim}: {_command()}"
+        )
     if value.dtype.name not in dtypes.split():
         if converts and value.dtype.kind in "biu":
             # of arrays that meet, the dtypes of all decide
             return value if converts == "together" else _float64(value, name, converts)
-        cure = (
-            f"pass {name}.astype(np.{dtypes.split()[-1]}), or convert with --signature"
-        )
+        cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )
@@ -129,18 +164,17 @@ def _float64(value, name, rule):
     dtype, kind = value.dtype, rule.partition("(")[0]
     if _on_device(value):
         raise TypeError(f"{name} is {dtype} on the device: convert it to float64 there")
-    cure = f"convert with --signature for {dtype}"
     known = dtype.kind == "f" or kind == "integers" or dtype.itemsize >= 4
     if not known or (kind == "exact" and dtype.kind == "u"):
         raise TypeError(
-            f"{name} is {dtype}, with which NumPy does not compute in float64: {cure}"
+            f"{name} is {dtype}, with which NumPy does not compute in float64: {_command()}"
         )
     if kind == "exact" and dtype.kind == "i" and value.size:
         own, factor, power = map(int, rule[6:-1].split(","))
         most = max(-int(value.min()), int(value.max()))
         if own * most**power > np.iinfo(dtype).max or factor * most**power > 2**53:
             raise TypeError(
-                f"{name} has {dtype} up to {most}, too large for float64: {cure}"
+                f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
             )
     return value.astype(np.float64)
 
@@ -206,7 +240,7 @@ def _leading(arrays, least=0, fixed=()):
         count = len(array.shape) - core
         if count < least:
             found = f"{name} has {len(array.shape)} dimensions"
-            raise ValueError(f"{found} instead of {core + least} or more")
+            raise ValueError(f"{found} instead of {core + least} or more: {_command()}")
         leads.append(array.shape[:count])
     lead = np.broadcast_shapes(*leads)
     if any(own != lead and name in fixed for name, own in zip(arrays, leads)):

@@ -5,8 +5,8 @@
 # porter: also sobel(float32[:, :])
 # porter: shapes sobel: image[n, m]
 # porter: assumed sobel: image is a 2-D array of float64
-# porter: verified sobel: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:c460b2511d2a8ce74a99cdc4b5276f1c3e62a9e7184cb315ba6e042f029297ed
+# porter: verified sobel: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
+# porter: output sha256:b7a697125397efbc613433f02df05058ce58ec4d6c439a4c272f9ddc8c736ecf
 
 """CUDA kernels for the NumPy functions of sobel.py."""
 
@@ -18,9 +18,9 @@ from types import SimpleNamespace
 import numpy as np
 from numba import config, cuda
 
-BLOCK_X = 32  # threads of a block along the fast axis
-BLOCK_Y = 8
-MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
+THREADS = 256  # threads of a block; a power of two
+BLOCK_X = 32  # threads of a block along the fast axis, where there are several
+MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 SOURCE = "sobel.py"  # what is converted
 FIXED = {"sobel": ()}  # arguments whose values the kernels are made for
 
@@ -29,35 +29,46 @@ if config.ENABLE_CUDASIM:
     math = SimpleNamespace(sqrt=np.sqrt)
 
 
+@cuda.jit(device=True)
+def grid_2d():
+    """The column and the row of a thread; rows beyond the blocks along y go on along z.
+
+    They are numbers of 32 bits without a sign: the compiler sees that no subscript is negative.
+    """
+    column = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    block = cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y
+    row = block * cuda.blockDim.y + cuda.threadIdx.y
+    return np.int64(np.uint32(column)), np.int64(np.uint32(row))
+
+
 @cuda.jit
 def sobel_kernel(image, magnitude):
     T = image.dtype.type
-    first_j, first_i = cuda.grid(2)
-    step_j, step_i = cuda.gridsize(2)
-    for i in range(first_i, image.shape[0], step_i):
-        for j in range(first_j, image.shape[1], step_j):
-            # horizontal change: right column minus left column
-            # gx = ((image[:-2, 2:] - image[:-2, :-2]) + 2 * (image[1:-1, 2:] - image[1:-1, :-2]) + (image[2:, 2:] - image[2:, :-2]))
-            if 1 <= i < image.shape[0] - 1 and 1 <= j < image.shape[1] - 1:
-                gx = (
-                    image[i - 1, j + 1]
-                    - image[i - 1, j - 1]
-                    + T(2.0) * (image[i, j + 1] - image[i, j - 1])
-                    + (image[i + 1, j + 1] - image[i + 1, j - 1])
-                )
-                # vertical change: lower row minus upper row
-                # gy = ((image[2:, :-2] - image[:-2, :-2]) + 2 * (image[2:, 1:-1] - image[:-2, 1:-1]) + (image[2:, 2:] - image[:-2, 2:]))
-                gy = (
-                    image[i + 1, j - 1]
-                    - image[i - 1, j - 1]
-                    + T(2.0) * (image[i + 1, j] - image[i - 1, j])
-                    + (image[i + 1, j + 1] - image[i - 1, j + 1])
-                )
-                # magnitude[1:-1, 1:-1] = np.sqrt(gx**2 + gy**2)
-                magnitude[i, j] = math.sqrt(gx**2 + gy**2)
-            else:
-                # magnitude = np.zeros_like(image)
-                magnitude[i, j] = T(0.0)
+    j, i = grid_2d()
+    if i >= image.shape[0] or j >= image.shape[1]:
+        return
+    # horizontal change: right column minus left column
+    # gx = ((image[:-2, 2:] - image[:-2, :-2]) + 2 * (image[1:-1, 2:] - image[1:-1, :-2]) + (image[2:, 2:] - image[2:, :-2]))
+    if 1 <= i < image.shape[0] - 1 and 1 <= j < image.shape[1] - 1:
+        gx = (
+            image[i - 1, j + 1]
+            - image[i - 1, j - 1]
+            + T(2.0) * (image[i, j + 1] - image[i, j - 1])
+            + (image[i + 1, j + 1] - image[i + 1, j - 1])
+        )
+        # vertical change: lower row minus upper row
+        # gy = ((image[2:, :-2] - image[:-2, :-2]) + 2 * (image[2:, 1:-1] - image[:-2, 1:-1]) + (image[2:, 2:] - image[:-2, 2:]))
+        gy = (
+            image[i + 1, j - 1]
+            - image[i - 1, j - 1]
+            + T(2.0) * (image[i + 1, j] - image[i - 1, j])
+            + (image[i + 1, j + 1] - image[i - 1, j + 1])
+        )
+        # magnitude[1:-1, 1:-1] = np.sqrt(gx**2 + gy**2)
+        magnitude[i, j] = math.sqrt(gx**2 + gy**2)
+    else:
+        # magnitude = np.zeros_like(image)
+        magnitude[i, j] = T(0.0)
 
 
 def sobel(image, *, stream=None):
@@ -68,11 +79,8 @@ def sobel(image, *, stream=None):
     d_image = _to_device(image, stream)
     magnitude = cuda.device_array(image.shape, image.dtype, stream=stream)
     if image.shape[0] > 0 and image.shape[1] > 0:
-        sobel_kernel[
-            (_blocks(image.shape[1], BLOCK_X), _blocks(image.shape[0], BLOCK_Y)),
-            (BLOCK_X, BLOCK_Y),
-            stream,
-        ](d_image, magnitude)
+        blocks, threads = _grid(image.shape[0], image.shape[1])
+        sobel_kernel[blocks, threads, stream](d_image, magnitude)
     return _result(magnitude, on_device, stream)
 
 
@@ -159,8 +167,34 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
-    return min((count + threads - 1) // threads, MAX_BLOCKS)
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
+
+
+def _grid(*shape):
+    """The blocks and threads of a grid with a thread for each element, the last axis along x."""
+    columns, rows = shape[-1], 1
+    for n in shape[:-1]:
+        rows *= n
+    if max(rows, columns) > 2**31:
+        raise ValueError(
+            f"{shape} has more than 2**31 rows or columns: too many for a grid"
+        )
+    width = height = 1
+    while width < min(columns, BLOCK_X):
+        width *= 2
+    while width > 8 and -columns % width > columns // 4:
+        width //= 2  # too many threads of a row would have no element
+    while height < min(rows, THREADS // width):
+        height *= 2
+    while (
+        width < min(columns, THREADS // height)
+        and -columns % (2 * width) <= columns // 4
+    ):
+        width *= 2
+    down = _blocks(rows, height)
+    blocks = (_blocks(columns, width), min(down, MAX_BLOCKS), _blocks(down, MAX_BLOCKS))
+    return blocks, (width, height)
 
 
 def _to_host(array, stream):

@@ -6,8 +6,8 @@
 # porter: shapes zscores: table[n, m]
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
-# porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90
-# porter: output sha256:c409ebd02879e180ebd2eaa89254e779f8d16ffeb3cad43156c85688fd9e357b
+# porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
+# porter: output sha256:519547f49af17a91f73e9d74f9ab7fe5386eee9c3b3d6ea7e3502dee4a444e0a
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -20,9 +20,8 @@ import numpy as np
 from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
-BLOCK_X = 32  # threads of a block along the fast axis
-BLOCK_Y = 8
-MAX_BLOCKS = 65535  # blocks of a grid along one axis: kernels loop over the rest
+BLOCK_X = 32  # threads of a block along the fast axis, where there are several
+MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 SOURCE = "zscores.py"  # what is converted
 FIXED = {"zscores": ()}  # arguments whose values the kernels are made for
 
@@ -31,10 +30,23 @@ if config.ENABLE_CUDASIM:
     math = SimpleNamespace(sqrt=np.sqrt)
 
 
+@cuda.jit(device=True)
+def grid_2d():
+    """The column and the row of a thread; rows beyond the blocks along y go on along z.
+
+    They are numbers of 32 bits without a sign: the compiler sees that no subscript is negative.
+    """
+    column = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    block = cuda.blockIdx.z * cuda.gridDim.y + cuda.blockIdx.y
+    row = block * cuda.blockDim.y + cuda.threadIdx.y
+    return np.int64(np.uint32(column)), np.int64(np.uint32(row))
+
+
 @cuda.jit
 def zscores_kernel(table, mean, deviation):
     T = table.dtype.type
-    for i in range(cuda.grid(1), table.shape[1], cuda.gridsize(1)):
+    i = cuda.grid(1)
+    if 0 <= i < table.shape[1]:
         # mean = np.mean(table, axis=0)
         total = T(0.0)
         for j in range(table.shape[0]):
@@ -49,12 +61,11 @@ def zscores_kernel(table, mean, deviation):
 
 @cuda.jit
 def zscores_kernel2(table, mean, deviation, out):
-    first_j, first_i = cuda.grid(2)
-    step_j, step_i = cuda.gridsize(2)
-    for i in range(first_i, table.shape[0], step_i):
-        for j in range(first_j, table.shape[1], step_j):
-            # return (table - mean) / deviation
-            out[i, j] = (table[i, j] - mean[j]) / deviation[j]
+    j, i = grid_2d()
+    if i >= table.shape[0] or j >= table.shape[1]:
+        return
+    # return (table - mean) / deviation
+    out[i, j] = (table[i, j] - mean[j]) / deviation[j]
 
 
 def zscores(table, *, stream=None):
@@ -71,11 +82,8 @@ def zscores(table, *, stream=None):
         )
     out = cuda.device_array(table.shape, table.dtype, stream=stream)
     if table.shape[0] > 0 and table.shape[1] > 0:
-        zscores_kernel2[
-            (_blocks(table.shape[1], BLOCK_X), _blocks(table.shape[0], BLOCK_Y)),
-            (BLOCK_X, BLOCK_Y),
-            stream,
-        ](d_table, mean, deviation, out)
+        blocks, threads = _grid(table.shape[0], table.shape[1])
+        zscores_kernel2[blocks, threads, stream](d_table, mean, deviation, out)
     return _result(out, on_device, stream)
 
 
@@ -188,8 +196,34 @@ def _to_device(array, stream):
 
 
 def _blocks(count, threads):
-    """Blocks for `count` elements, up to the limit of a grid: the kernels loop over the rest."""
-    return min((count + threads - 1) // threads, MAX_BLOCKS)
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
+
+
+def _grid(*shape):
+    """The blocks and threads of a grid with a thread for each element, the last axis along x."""
+    columns, rows = shape[-1], 1
+    for n in shape[:-1]:
+        rows *= n
+    if max(rows, columns) > 2**31:
+        raise ValueError(
+            f"{shape} has more than 2**31 rows or columns: too many for a grid"
+        )
+    width = height = 1
+    while width < min(columns, BLOCK_X):
+        width *= 2
+    while width > 8 and -columns % width > columns // 4:
+        width //= 2  # too many threads of a row would have no element
+    while height < min(rows, THREADS // width):
+        height *= 2
+    while (
+        width < min(columns, THREADS // height)
+        and -columns % (2 * width) <= columns // 4
+    ):
+        width *= 2
+    down = _blocks(rows, height)
+    blocks = (_blocks(columns, width), min(down, MAX_BLOCKS), _blocks(down, MAX_BLOCKS))
+    return blocks, (width, height)
 
 
 def _to_host(array, stream):

@@ -3,18 +3,35 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from porter.schedule.base import Schedule
+from porter.schedule.base import Grid, Kernel, KernelWriters, Schedule
+from porter.schedule.domains import loop
 from porter.schedule.schedules.elementwise import Elementwise
 from porter.target.base import Target
 from porter.target.registry import TARGETS
 from tests.recipes.checks import outcome
+
+
+class Nested(Elementwise):
+    """A loop for each axis, the slowest outside."""
+
+    summary = "one loop in another"
+
+    def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
+        return (Grid(threads=("1",), guards=tuple(a.extent for a in kernel.axes)),)
+
+    def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
+        w = writers.writer(kernel)
+        axes = [loop(w, a) for a in kernel.axes]
+        with w.slot() as body:
+            w.block(kernel.body)
+        return {"k": w, "axes": axes, "body": body}
 
 
 @dataclass(frozen=True)
@@ -25,7 +42,7 @@ class Loops(Target):
     title = "Compiled loops for the NumPy functions of"
     decorators = frozenset({"numba.njit"})
     #: threads never work together
-    schedules: ClassVar[Sequence[Schedule]] = (Elementwise(),)
+    schedules: ClassVar[Sequence[Schedule]] = (Nested(),)
 
     def imports(self, types: Collection[str], on_simulator: bool) -> list[str]:
         return ["from numba import njit"]

@@ -125,7 +125,25 @@ def _array(call: Call) -> Value:
     array = call.array("a")
     dtype = call.dtype() or array.dtype
     array = raised(array, int(call.constant("ndmin")))
+    if call.constant("copy") is False:
+        return _uncopied(call, array, dtype)
     return Array(array.shape, dtype, lambda idx: cast(array.at(idx), dtype), mask=array.mask)
+
+
+def _uncopied(call: Call, array: Array, dtype: DType) -> Array:
+    """The array itself, with `copy=False`: NumPy 2 raises ValueError where that is a copy."""
+    if dtype.name != array.dtype.name:
+        raise call.refuse(
+            "PRT907",
+            f"`copy=False` raises ValueError for an array of {array.dtype.name}",
+            "use `np.asarray`, which copies where it must",
+        )
+    call.b.dtypes.pin(array.dtype)
+    for given in call.b.host.arguments.values():
+        mine = given.view if isinstance(given, Array) else None
+        if mine is not None and array.view is not None and mine.buffer == array.view.buffer:
+            call.b.host.note_classes(given, ir.Classes(("np.ndarray",), True))
+    return array
 
 
 @function(
@@ -133,6 +151,8 @@ def _array(call: Call) -> Value:
 )
 def _asarray(call: Call) -> Value:
     """The array itself where it already has the dtype: still a view of the argument."""
+    if call.arguments.get("copy", NONE) is not NONE and call.constant("copy") is False:
+        return _uncopied(call, call.array("a"), call.dtype() or call.array("a").dtype)
     call.b.host.note_classes(call.value("a"), ir.Classes((), False))
     array = call.array("a")
     dtype = call.dtype()

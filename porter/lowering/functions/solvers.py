@@ -157,16 +157,12 @@ def _fft(call: Call) -> Value:
         raise call.refuse(
             "PRT907", "`rfft` of complex numbers raises TypeError in NumPy", "use `np.fft.fft`"
         )
-    if given is not NONE and length.constant is None:
-        raise call.refuse(
-            "PRT903",
-            f"`n` of `{short}` must be a constant",
-            "write it as a literal, or give the parameter a default",
-        )
-    text = f"np.{short}({{0}}, {length if given is not NONE else None}, {axis}"
-    text += f"{_known(call, 'norm')})"
+    # a size that is not known is given to the call when it runs
+    scalars = [ir.Value(length, INT64)] if given is not NONE and length.constant is None else []
+    shown = "{1}" if scalars else length if given is not NONE else None
+    text = f"np.{short}({{0}}, {shown}, {axis}{_known(call, 'norm')})"
     name = "signal" if kind in ("ifft", "irfft") else "spectrum"
-    return library_call(call, text, [a], [Result(name, shape, dtype)])[0]
+    return library_call(call, text, [a], [Result(name, shape, dtype)], scalars)[0]
 
 
 @function("numpy.fft.fft2 numpy.fft.ifft2 numpy.fft.fftn numpy.fft.ifftn", "a norm=None")

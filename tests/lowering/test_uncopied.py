@@ -1,4 +1,4 @@
-"""`copy=False` is the array itself, or ValueError as in NumPy 2; `n` of a transform is an argument."""
+"""`copy=False`: the array itself, or ValueError as in NumPy 2; sizes of transforms as arguments."""
 
 from __future__ import annotations
 

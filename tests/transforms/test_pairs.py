@@ -89,7 +89,15 @@ def test_what_has_no_value_raises(name: str, arguments: tuple[object, ...]) -> N
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["last_change", "last_sum", "until_small", "named_in_a_branch"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "last_change",
+        "last_sum",
+        pytest.param("until_small", marks=pytest.mark.long),
+        "named_in_a_branch",
+    ],
+)
 def test_verification_finds_the_same_exception(name: str, tmp_path: Path) -> None:
     (function,) = verify_module(converted(f"pairs:{name}", tmp_path), on=("simulator",))
     assert function.verified and function.evidence[0].detail["exceptions"] > 0

@@ -75,10 +75,13 @@ LONG = (
     "a renamed variable",
     "a loop by hand",
     "an index one too large",
+    "an index one too small",
     "another block size",
     "axes exchanged",
     "hoisted loads",
+    "hoisted too far",
     "scratch for half a block",
+    "smaller tiles",
     "the last element is left out",
 )
 

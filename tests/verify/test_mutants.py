@@ -26,8 +26,8 @@ from mutations import KINDS, Module, Mutant, mutants
 
 Made = list[tuple[Path, Module, list[Mutant]]]
 
-#: the mutants alone take long to make
-pytestmark = pytest.mark.slow
+#: the mutants alone take a minute to make
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

@@ -145,6 +145,7 @@ def test_ptx_for_three_architectures(tmp_path: Path) -> None:
         assert 0 < e.detail["occupancy"] == one <= 1
 
 
+@pytest.mark.long
 def test_ptx_for_other_architectures(tmp_path: Path) -> None:
     pytest.importorskip("cuda.bindings")
     path = copy(tmp_path, "rows")

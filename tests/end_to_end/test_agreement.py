@@ -80,12 +80,19 @@ def compare(file: SourceFile, config: Config) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        # a file in three always, the others with -m long
+        pytest.param(p, id=p.stem, marks=[pytest.mark.long] if k % 3 else [])
+        for k, p in enumerate(FILES)
+    ],
+)
 def test_both_say_the_same_of_the_corpus(path: Path) -> None:
     compare(read(str(path)), Config())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["loops_in_order", "tricky"])
 def test_both_say_the_same_with_allow_serial(name: str) -> None:
     compare(read(str(CORPUS / f"{name}.py")), Config(allow_serial=True))

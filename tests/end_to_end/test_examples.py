@@ -15,7 +15,13 @@ from porter.source.files import read
 from tests.support.paths import EXAMPLES, GOLDEN, ROOT
 
 #: those that take half a minute
-LONG = {"l2_norms_cuda.py", "pairwise_cuda.py", "row_normalize_cuda.py"}
+LONG = {
+    "l2_norms_cuda.py",
+    "matmul_cuda.py",
+    "pairwise_cuda.py",
+    "row_normalize_cuda.py",
+    "softmax_cuda.py",
+}
 MODULES = sorted(GOLDEN.glob("*_cuda.py"))
 
 

@@ -72,14 +72,17 @@ WRONG: list[tuple[str, str, Edits]] = [
 
 #: those that take half a minute
 LONG = (
+    "< for <=",
     "a renamed variable",
     "a loop by hand",
     "an index one too large",
     "an index one too small",
     "another block size",
     "axes exchanged",
+    "a barrier less",
     "hoisted loads",
     "hoisted too far",
+    "one element a thread, and a grid that is cut",
     "scratch for half a block",
     "smaller tiles",
     "the last element is left out",
@@ -131,7 +134,7 @@ def assert_kept(path: Path, name: str) -> None:
     assert path.read_text() == mine
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("what", "name", "edits"), rows(RIGHT))
 def test_a_right_edit_is_verified(tmp_path: Path, what: str, name: str, edits: Edits) -> None:
     path = edited(tmp_path, name, edits)
@@ -152,7 +155,7 @@ def test_a_wrong_edit_is_not(tmp_path: Path, what: str, name: str, edits: Edits)
     assert_kept(path, name)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_kernel_that_wants_its_own_blocks_is_run_by_the_emulator(tmp_path: Path) -> None:
     """Its stride is right for blocks of 256 threads only."""
     stride = "    for i in range(cuda.grid(1), x.shape[0], 256 * cuda.gridDim.x):\n"

@@ -177,6 +177,7 @@ def test_inputs_are_cut_together() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.long
 def test_one_array_is_given_for_two_whose_sizes_nothing_ties(tmp_path: Path) -> None:
     """A sum before the loop is of an array that the loop changes, if both are one."""
     source = tmp_path / "add.py"

@@ -1,4 +1,4 @@
-"""The counts made for sampled blocks: the same as the machine's own, and those of all blocks."""
+"""The counts made for sampled blocks: the same as one by one, and those of all blocks."""
 
 from __future__ import annotations
 
@@ -24,37 +24,54 @@ st.global.f64 [%d2], %g0;
 
 
 @pytest.mark.parametrize("size", [1, 4, 8, 16])
-def test_sectors_and_requests_are_those_of_the_plain_counts(size: int) -> None:
+def test_sectors_and_requests(size: int) -> None:
+    """Those of sets of (warp, sector) and (warp, address), one by one."""
     rng = np.random.default_rng(size)
     array = zeros((1 << 16,), np.dtype(np.uint8))
     memory = Memory([("x", array)])
     plain, marked = Counts(), Marked()
     site: Any = SimpleNamespace(size=size, writes=False)
+    sectors, requests, ideal, touched = 0, 0, 0, set()
     for _ in range(20):
         warps = np.sort(rng.integers(0, 7, 200))
         places = rng.integers(0, (1 << 16) // size, 200) * size
         addresses = array.ctypes.data + places
-        plain.access(site, addresses, warps, memory)
-        marked.access(site, addresses, warps, memory)
-    for name in ("sectors", "requests", "ideal"):
-        assert getattr(marked, name) == getattr(plain, name)
-    touched = np.unique((np.concatenate([m.nonzero()[0] for m in plain.marks.values()])) // 32)
-    assert marked.touched[(array.ctypes.data, False)] == len(touched)
+        for counts in (plain, marked):
+            counts.access(site, addresses, warps, memory)
+        pairs = set(zip(warps.tolist(), addresses.tolist(), strict=True))
+        sectors += len({(w, a // 32) for w, a in pairs})
+        of_warps = [sum(v == w for v, _ in pairs) for w in {w for w, _ in pairs}]
+        requests += len(of_warps)
+        ideal += sum(-(-n * size // 32) for n in of_warps)
+        touched |= {a for _, a in pairs}
+    for counts in (plain, marked):
+        assert (counts.sectors, counts.requests, counts.ideal) == (sectors, requests, ideal)
+    assert plain.unique_bytes(False) == size * len(touched)
+    assert marked.touched[(array.ctypes.data, False)] == len({a // 32 for a in touched})
 
 
 @pytest.mark.parametrize("size", [1, 4, 8, 16])
-def test_bank_conflicts_are_those_of_the_plain_counts(size: int) -> None:
+def test_bank_conflicts(size: int) -> None:
+    """What is served at once takes as many passes as its fullest bank has words."""
     rng = np.random.default_rng(size)
-    plain, marked = Counts(), Marked()
+    counts, conflicts, requests = Counts(), 0, 0
+    words = max(1, size // 4)
     for stride in (1, 2, 3, 31, 32, 33):
         threads = np.arange(128)
         for chosen in (threads, np.sort(rng.choice(threads, 50, replace=False))):
-            offsets = chosen * stride * size
-            for counts in (plain, marked):
-                counts.shared(size, offsets, chosen // 32, chosen % 32)
-    assert plain.conflicts > 0
-    assert marked.conflicts == plain.conflicts
-    assert marked.shared_requests == plain.shared_requests
+            counts.shared(size, chosen * stride * size, chosen // 32, chosen % 32)
+            banks: dict[tuple[int, int, int], set[int]] = {}
+            for t in chosen.tolist():
+                for k in range(words):
+                    word = t * stride * size // 4 + k
+                    key = (t // 32, t % 32 // (32 // words), word % 32)
+                    banks.setdefault(key, set()).add(word)
+            parts = {key[:2] for key in banks}
+            fullest = [max(len(w) for key, w in banks.items() if key[:2] == p) for p in parts]
+            conflicts += sum(fullest) - len(parts)
+            requests += len(set((chosen // 32).tolist()))
+    assert conflicts > 0
+    assert (counts.conflicts, counts.shared_requests) == (conflicts, requests)
 
 
 @pytest.mark.parametrize("total", [1, 8, 9, 10, 1000, 10**6])

@@ -10,7 +10,7 @@ import numpy as np
 
 from porter.ptx.arithmetic.kinds import Array
 from porter.ptx.machine.arguments import Layout
-from porter.ptx.machine.counts import BANKS, SECTOR, WARP, WORD, Counts
+from porter.ptx.machine.counts import SECTOR, WARP, Counts
 from porter.ptx.machine.launch import launch
 from porter.ptx.machine.memory import Memory
 from porter.ptx.machine.task import Code
@@ -20,49 +20,23 @@ from porter.ptx.program.sites import Site
 WHOLE = 8
 #: blocks between the first and the last that stand for all of them
 BETWEEN = 3
-_BITS = 48
 
 
 @dataclass
 class Marked(Counts):
-    """Counts that know which sectors of each array were touched; made for many accesses."""
+    """Counts that know which sectors of each array were touched."""
 
     sectors_of: dict[tuple[int, bool], Array] = field(default_factory=dict)
     touched: dict[tuple[int, bool], int] = field(default_factory=dict)
     regions: dict[int, int] = field(default_factory=dict)
 
-    def access(self, site: Site, addresses: Array, warps: Array, memory: Memory) -> None:
-        """Count an access of arrays: the sectors that each warp asks for, and the fewest."""
-        pairs = _distinct(
-            (warps.astype(np.int64) << _BITS) | (addresses // SECTOR).astype(np.int64)
-        )
-        self.sectors += len(pairs)
-        each = _distinct((warps.astype(np.int64) << _BITS) | addresses.astype(np.int64)) >> _BITS
-        of_warps = np.diff(np.flatnonzero(np.diff(each, prepend=-1, append=-1)))
-        self.requests += len(of_warps)
-        self.ideal += int((-(-of_warps * site.size // SECTOR)).sum())
-        self._mark(pairs & ((1 << _BITS) - 1), site.writes, memory)
-
-    def shared(self, size: int, offsets: Array, warps: Array, lanes: Array) -> None:
-        """Count an access of shared memory, as `Counts.shared` does."""
-        words = max(1, size // WORD)
-        part = (warps * words + lanes // (WARP // words)).astype(np.int64)
-        self.shared_requests += len(_distinct(warps))
-        first = (part << _BITS) | (offsets // WORD).astype(np.int64)
-        every = first if words == 1 else (first[:, None] + np.arange(words)).reshape(-1)
-        asked = _distinct(every)
-        banks = (asked >> _BITS) * BANKS + (asked & (BANKS - 1))
-        passes = np.bincount(banks, minlength=BANKS)
-        passes = np.concatenate([passes, np.zeros(-len(passes) % BANKS, np.int64)])
-        worst = passes.reshape(-1, BANKS).max(axis=1)
-        self.conflicts += int((worst[worst > 0] - 1).sum())
-
-    def _mark(self, sectors: Array, writes: bool, memory: Memory) -> None:
+    def mark(self, site: Site, addresses: Array, sectors: Array, memory: Memory) -> None:
+        """Note which sectors an access touches: marks of bytes are too many for large arrays."""
         # arrays begin at sectors of their own
         numbers = np.searchsorted(memory.lows, sectors * SECTOR + SECTOR - 1, "right") - 1
         for number in np.unique(numbers[numbers >= 0]).tolist():
             region = memory.regions[number]
-            key = region.low, writes
+            key = region.low, site.writes
             first = region.low // SECTOR
             if key not in self.sectors_of:
                 self.regions[region.low] = region.high - region.low
@@ -74,15 +48,6 @@ class Marked(Counts):
                 new = np.unique(new)
                 self.sectors_of[key][new] = True
                 self.touched[key] += new.size
-
-
-def _distinct(values: Array) -> Array:
-    """The values in order, each once; quick where they are in order."""
-    steps = np.diff(values)
-    if (steps < 0).any():
-        return np.unique(values)
-    found: Array = values[np.concatenate([[True], steps > 0])]
-    return found
 
 
 @dataclass

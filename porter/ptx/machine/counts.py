@@ -14,6 +14,17 @@ from porter.ptx.program.sites import Site
 
 #: bytes of a sector, lanes of a warp, banks of shared memory and the bytes that one gives at once
 SECTOR, WARP, BANKS, WORD = 32, 32, 32, 4
+#: an address has fewer bits: a warp and an address are one number, which sorts faster than a pair
+_BITS = 48
+
+
+def distinct(values: Array) -> Array:
+    """The values in order, each once; quick where they are in order."""
+    steps = np.diff(values)
+    if (steps < 0).any():
+        return np.unique(values)
+    found: Array = values[np.concatenate([[True], steps > 0])]
+    return found
 
 
 @dataclass
@@ -60,21 +71,25 @@ class Counts:
 
     def access(self, site: Site, addresses: Array, warps: Array, memory: Memory) -> None:
         """Count an access of arrays: the sectors that each warp asks for, and the fewest."""
-        size = site.size
-        pairs = np.unique(np.stack([warps, addresses // SECTOR]), axis=1)
-        self.sectors += pairs.shape[1]
-        each = np.unique(np.stack([warps, addresses]), axis=1)[0]
-        per_warp = np.unique(each, return_counts=True)[1]
+        of_warps = warps.astype(np.int64) << _BITS
+        asked = distinct(of_warps | (addresses // SECTOR).astype(np.int64))
+        self.sectors += len(asked)
+        elements = distinct(of_warps | addresses.astype(np.int64)) >> _BITS
+        per_warp = np.diff(np.flatnonzero(np.diff(elements, prepend=-1, append=-1)))
         self.requests += len(per_warp)
-        self.ideal += int((-(-per_warp * size // SECTOR)).sum())
-        numbers = memory.inside(addresses, size)[0]
+        self.ideal += int((-(-per_warp * site.size // SECTOR)).sum())
+        self.mark(site, addresses, asked & ((1 << _BITS) - 1), memory)
+
+    def mark(self, site: Site, addresses: Array, sectors: Array, memory: Memory) -> None:
+        """Note which bytes an access touches."""
+        numbers = memory.inside(addresses, site.size)[0]
         for number in np.unique(numbers).tolist():
             region = memory.regions[number]
             key = (region.low, site.writes)
             if key not in self.marks:
                 self.marks[key] = np.zeros(region.high - region.low, np.bool_)
             first = addresses[numbers == number] - region.low
-            for k in range(size):
+            for k in range(site.size):
                 self.marks[key][first + k] = True
 
     def shared(self, size: int, offsets: Array, warps: Array, lanes: Array) -> None:
@@ -83,15 +98,15 @@ class Counts:
         Of 8 bytes a half warp is served at once, of 16 a quarter.
         """
         words = max(1, size // WORD)
-        part = warps * words + lanes // (WARP // words)
-        self.shared_requests += len(np.unique(warps))
-        first = offsets // WORD
-        asked = np.concatenate([np.stack([part, first + k]) for k in range(words)], axis=1)
-        asked = np.unique(asked, axis=1)
-        _, passes = np.unique(asked[0] * BANKS + asked[1] % BANKS, return_counts=True)
-        banks = np.unique(asked[0] * BANKS + asked[1] % BANKS)
-        worst = np.zeros(int(part.max()) + 1, np.int64)
-        np.maximum.at(worst, banks // BANKS, passes)
+        part = (warps * words + lanes // (WARP // words)).astype(np.int64)
+        self.shared_requests += len(distinct(warps))
+        first = (part << _BITS) | (offsets // WORD).astype(np.int64)
+        every = first if words == 1 else (first[:, None] + np.arange(words)).reshape(-1)
+        asked = distinct(every)
+        banks = (asked >> _BITS) * BANKS + (asked & (BANKS - 1))
+        passes = np.bincount(banks, minlength=BANKS)
+        passes = np.concatenate([passes, np.zeros(-len(passes) % BANKS, np.int64)])
+        worst = passes.reshape(-1, BANKS).max(axis=1)
         self.conflicts += int((worst[worst > 0] - 1).sum())
 
     def to_json(self) -> dict[str, Any]:

@@ -17,8 +17,8 @@ LARGEST = 2**53
 _TEXT = re.compile(
     r"(?P<names>[^ ]+(?:, [^ ]+)*): (?:"
     r"(?P<kind>integers and bools|integers of 32 and 64 bits|int32 and int64)"
-    r"(?P<exact> up to n where (?:(?P<own>\d+) \* )?n(?:\*\*(?P<power>\d+))? fits and"
-    r"(?P<other> (?:(?P<factor>\d+) \* )?n(?:\*\*\d+)?)? is exact)?"
+    r"(?P<exact> whose largest value n keeps (?:(?P<own>\d+) \* )?n(?:\*\*(?P<power>\d+))? within"
+    r" the dtype and(?P<other> (?:(?P<factor>\d+) \* )?n(?:\*\*\d+)?)? within 2\*\*53)?"
     r"(?P<floats> beside numbers that are floats)?(?P<beside> beside arrays of floats)?"
     r"|(?P<mixed>float32 beside float64)) become float64(?: .*)?$"
 )
@@ -104,7 +104,8 @@ class Conversions:
             if self.integers.kind == "exact":
                 i = self.integers
                 exact = f" {i.times(i.factor)}" if i.factor != i.own else ""
-                what += f" up to n where {i.times(i.own)} fits and{exact} is exact"
+                what += f" whose largest value n keeps {i.times(i.own)} within the dtype"
+                what += f" and{exact} within 2**53"
             what += " beside numbers that are floats" if self.floats else ""
             what += " beside arrays of floats" if self.beside else ""
             found.append(f"{', '.join(self.names)}: {what} become float64 (a pass over the array)")

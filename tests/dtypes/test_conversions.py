@@ -16,18 +16,18 @@ from porter.dtypes.conversions import Conversions, Integers
         ),
         (
             Conversions(("x", "y"), Integers("exact", 2, 2, 1)),
-            "x, y: int32 and int64 up to n where 2 * n fits and is exact become float64"
-            " (a pass over the array)",
+            "x, y: int32 and int64 whose largest value n keeps 2 * n within the dtype and within"
+            " 2**53 become float64 (a pass over the array)",
         ),
         (
             Conversions(("x",), Integers("exact", 1, 2**31, 2)),
-            "x: int32 and int64 up to n where n**2 fits and 2147483648 * n**2 is exact become"
-            " float64 (a pass over the array)",
+            "x: int32 and int64 whose largest value n keeps n**2 within the dtype and"
+            " 2147483648 * n**2 within 2**53 become float64 (a pass over the array)",
         ),
         (
             Conversions(("x",), Integers("exact", 3, 1, 1), floats=True),
-            "x: int32 and int64 up to n where 3 * n fits and n is exact beside numbers that are"
-            " floats become float64 (a pass over the array)",
+            "x: int32 and int64 whose largest value n keeps 3 * n within the dtype and n"
+            " within 2**53 beside numbers that are floats become float64 (a pass over the array)",
         ),
         (
             Conversions((), Integers("wide"), (("x", "y"),)),

@@ -5,7 +5,7 @@
 # porter: also normal_cdf(float32[:])
 # porter: shapes normal_cdf: d[n]
 # porter: assumed normal_cdf: d is a 1-D array of float64
-# porter: converts normal_cdf: d: int32 and int64 up to n where n fits and is exact become float64 (a pass over the array)
+# porter: converts normal_cdf: d: int32 and int64 whose largest value n keeps n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified normal_cdf: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
 # porter: function black_scholes(float64[:], float64[:], float64[:], float64, float64)
 # porter: accepts black_scholes: price: array of any rank, float32 or float64; integers are converted

@@ -5,7 +5,7 @@
 # porter: also l2_norms(float32[:, :])
 # porter: shapes l2_norms: vectors[n, m]
 # porter: assumed l2_norms: vectors is a 2-D array of float64
-# porter: converts l2_norms: vectors: int32 and int64 up to n where n**2 fits and 2147483648 * n**2 is exact become float64 (a pass over the array)
+# porter: converts l2_norms: vectors: int32 and int64 whose largest value n keeps n**2 within the dtype and 2147483648 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: verified l2_norms: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
 # porter: output sha256:c6a699441831736d670673f9e3e911f625a5769c2154a27f2fb78c5c389f986f
 

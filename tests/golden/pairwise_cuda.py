@@ -7,7 +7,7 @@
 # porter: shapes pairwise_distances: x[n, m] y[k, m]
 # porter: assumed pairwise_distances: x is a 2-D array of float64
 # porter: assumed pairwise_distances: y is a 2-D array of float64
-# porter: converts pairwise_distances: x, y: int32 and int64 up to n where 4 * n**2 fits and 8589934592 * n**2 is exact become float64 (a pass over the array)
+# porter: converts pairwise_distances: x, y: int32 and int64 whose largest value n keeps 4 * n**2 within the dtype and 8589934592 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
 # porter: output sha256:e295d95d5a7cbb87c371e270dbe91a7aef38b13d3fcc5910f699b581d2d6c2b0

@@ -5,7 +5,7 @@
 # porter: also softmax(float32[:, :])
 # porter: shapes softmax: x[n, m]
 # porter: assumed softmax: x is a 2-D array of float64
-# porter: converts softmax: x: int32 and int64 up to n where 2 * n fits and is exact become float64 (a pass over the array)
+# porter: converts softmax: x: int32 and int64 whose largest value n keeps 2 * n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified softmax: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
 # porter: output sha256:43623f190f262546c6c63571637394ba8c6e7d3962a5575e7d76d8ca859cf520
 

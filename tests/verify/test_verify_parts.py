@@ -17,7 +17,7 @@ from porter.dtypes.signatures import ArgType, parse_types
 from porter.options import DoctorOptions, VerifyOptions
 from porter.verify import generated, report
 from porter.verify.compile.ptx_report import double_instructions, resources
-from porter.verify.evidence import Evidence, FunctionEvidence
+from porter.verify.evidence import PASSED, Evidence, FunctionEvidence
 from porter.verify.inputs.arguments import Parameter, Sums, build, lay_out
 from porter.verify.inputs.cases import SMALL_BLOCKS, TABLE, choose_sizes, retries, specs
 from porter.verify.inputs.shapes import complete, evaluate, parse_shapes
@@ -440,3 +440,12 @@ def test_an_architecture_that_the_compiler_does_not_know() -> None:
         "compiled to PTX: sm_80, 24 registers, no spills, occupancy 50 %", skipped
     ]  # fmt: skip
     assert list(report.ptx_lines(evidence[1:])) == [skipped]
+
+
+def test_the_header_counts_the_cases_that_run_on_every_machine() -> None:
+    found = FunctionEvidence("f", [
+        Evidence("simulator", PASSED, 24),
+        Evidence("emulator", PASSED, 233, {"sizes": {"wanted": 206, "done": 205}}),
+        Evidence("ptx", PASSED, 1, {"arch": "sm_90", "cases": 8}),
+    ])  # fmt: skip
+    assert found.summary() == ("simulator 24 cases", "emulator 28 cases", "ptx sm_90 8 cases")

@@ -87,3 +87,9 @@ def test_what_no_signature_says_is_left_to_the_user(shell: Shell, values: str) -
     )  # fmt: skip
     assert "k must be 'a': run `porter convert a.py -f f --signature" in done.stderr
     assert '"float64[:], TYPE"`' in done.stderr
+
+
+def test_a_value_is_named_with_its_braces(shell: Shell) -> None:
+    shell.write("a.py", "def f(x, k='{a}'):\n    return x * 2.0 if k == '{a}' else x\n")
+    assert shell.convert("a.py", "--no-verify") == 0, shell.out
+    assert "TypeError: k must be '{a}': run " in called(shell, "f", "np.ones(3), 7")

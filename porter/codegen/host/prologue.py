@@ -9,6 +9,7 @@ from porter.analyses.leading_axes import LeadingAxes
 from porter.analyses.testable import needed
 from porter.codegen.host.leading import Leading, settled
 from porter.codegen.module.marks import FLOATS, dtypes_of, rule_of
+from porter.codegen.style.atoms import in_fstring
 from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
 from porter.schedule.nodes import Launch, items_of
@@ -134,7 +135,9 @@ class Prologue(Leading):
             test = f"{name} is not" if p.only == "None" else f"{name} !="
             self.emit(f"if {test} {p.only}:")
             self._needs("_command")
-            self.emit(f'    raise TypeError(f"{name} must be {_plain(p.only)}: {{_command()}}")')
+            self.emit(
+                f'    raise TypeError(f"{name} must be {in_fstring(p.only)}: {{_command()}}")'
+            )
         elif p.items:
             names = ", ".join(q.name for q in p.items)
             self.emit(f"{names}{',' if len(p.items) == 1 else ''} = {name}")

@@ -9,6 +9,7 @@ from porter.codegen.kernel.state import Needs
 from porter.codegen.module.docstrings import placeholder
 from porter.codegen.module.module import FunctionText, used_constants
 from porter.codegen.module.names import free_names
+from porter.codegen.style.atoms import in_fstring
 from porter.ir import Parameter
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
@@ -72,7 +73,7 @@ class _Case:
     def words(self) -> str:
         """What the parameter may be, for the error."""
         if self.what == "value":
-            return self.value.replace('"', "'").replace("{", "(").replace("}", ")")
+            return in_fstring(self.value)
         if self.what == "tuple":
             return f"a tuple of {self.rank} numbers"
         return {"number": "a number", "integer": "an integer"}.get(self.what, "an array")

@@ -39,6 +39,11 @@ def string(text: str) -> str:
     return prefix + '"' + re.sub(r'(?<!\\)"', '\\"', _unescape(body, "'")) + '"'
 
 
+def in_fstring(text: str) -> str:
+    """A text as part of an f-string between double quotes; its own become single ones."""
+    return text.replace('"', "'").replace("{", "{{").replace("}", "}}")
+
+
 def _unescape(body: str, quote: str) -> str:
     """The body without the backslashes before a quote that needs none."""
     return re.sub(rf"((?:\\\\)*)\\{quote}", rf"\1{quote}", body)

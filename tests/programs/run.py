@@ -44,6 +44,11 @@ def generate(count: int, number: int) -> Iterator[Program]:
 
     hypothesis's own loop would spend most of them on small changes of one another.
     """
+    return (program for _, program in numbered(count, number))
+
+
+def numbered(count: int, number: int) -> Iterator[tuple[int, Program]]:
+    """The same, each with its seed: a few seeds give no program."""
     strategy = programs()
     for k in range(number, number + count):
         data = ConjectureData(prefix=(), random=random.Random(k))
@@ -52,7 +57,7 @@ def generate(count: int, number: int) -> Iterator[Program]:
                 program = data.draw(strategy)
         except (StopTest, ValueError):  # ValueError: a view whose copy has another layout
             continue
-        yield program
+        yield k, program
 
 
 def smaller(program: Program, word: str, judge: Any = check) -> Program:
@@ -107,7 +112,7 @@ def worker(options: argparse.Namespace) -> None:
     counts: collections.Counter[str] = collections.Counter()
     count, number, out = options.count, options.seed, options.out
     sample = options.simulator or options.emulator or options.ranks
-    for k, program in enumerate(generate(count, number)):
+    for seed, program in numbered(count, number):
         outcome, judge = check(program), check
         if outcome.word == "stricter":
             # the interpreter takes arguments as they are; the host may broadcast them
@@ -116,16 +121,17 @@ def worker(options: argparse.Namespace) -> None:
         if outcome.word in ("refused", "stricter", "unraised"):
             counts[f"{outcome.word} {_kind(outcome.detail)}"] += 1
         if outcome.word in ("wrong", "crashed"):
-            report(program, outcome, out / f"{outcome.word}_{number + k}.py", judge)
-        elif outcome.word == "stricter":
-            (out / f"stricter_{number + k}.py").write_text(f"# {outcome.detail}\n{program!r}\n")
+            report(program, outcome, out / f"{outcome.word}_{seed}.py", judge)
+        elif outcome.word in ("stricter", "unraised"):
+            path = out / f"{outcome.word}_{seed}.py"
+            path.write_text(f"# {outcome.detail}\n{program!r}\n")
         elif outcome.word == "ok" and sample > 0:
             sample -= 1
             for name, judge in _judges(options):
                 outcome = judge(program)
                 counts[f"{name} {outcome.word}"] += 1
                 if outcome.word in ("wrong", "crashed"):
-                    report(program, outcome, out / f"{name}_{number + k}.py", judge)
+                    report(program, outcome, out / f"{name}_{seed}.py", judge)
                 elif outcome.word != "ok":
                     counts[f"{outcome.word} {_kind(outcome.detail)}"] += 1
     print(json.dumps(counts), flush=True)

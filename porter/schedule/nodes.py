@@ -92,9 +92,19 @@ class Plan:
     @property
     def unserved(self) -> tuple[ir.Check, ...]:
         """The checks that fail where NumPy broadcasts an axis and the host does not."""
-        done = {d for group in self.expandable for d in group} | {d for d, _ in self.widened}
+        done = {d for group in self.expandable for d in group}
         return tuple(
             c for c in self.checks
             if c.ones and c.left.dim not in done
+            and (c.left.dim not in self._widened or self.is_one_way(c))
             and not (self.leading is not None and self.leading.broadcasts(c))
         )  # fmt: skip
+
+    def is_one_way(self, c: ir.Check) -> bool:
+        """Whether the host widens an axis to another one, which may be the shorter one."""
+        widened = self._widened
+        return c.left.dim in widened and c.kind == "broadcast" and c.right.dim not in widened
+
+    @property
+    def _widened(self) -> frozenset[Dim]:
+        return frozenset(d for d, _ in self.widened)

@@ -128,6 +128,30 @@ def test_nothing_is_beside_lengths_that_are_1_in_short_arrays_only() -> None:
     assert converted(source, "float64[:], float64[:]").beside is None
 
 
+ONE_WAY = "def f(x, y):\n    return y[:, ::-1] * y, y[:, ::-1] * x[::-1]\n"
+
+
+def test_an_axis_that_is_widened_may_be_the_longer_one() -> None:
+    made = converted(ONE_WAY, "float64[:, :], float64[:, :]")
+    assert [str(d) for d, _ in made.plan.widened] == ["x.shape[1]", "x.shape[0]"]
+    assert made.beside is not None
+    for shapes in ([(4, 3), (4, 1)], [(4, 3), (1, 3)], [(4, 3), (1, 1)], [(1, 3), (4, 1)],
+                   [(4, 3), (0, 1)], [(4, 3), (4, 2)], [(1, 1), (4, 3)]):  # fmt: skip
+        assert differs(made.beside, ONE_WAY, shapes) == "", shapes
+
+
+def test_long_kernels_are_not_written_again_for_a_rare_call() -> None:
+    source = "def f(x, y):\n    return y / y.sum(axis=1)[:, None], y[:, ::-1] * x[::-1]\n"
+    made = converted(source, "float64[:, :], float64[:, :]")
+    assert made.plan.widened and made.beside is None
+
+
+def test_the_target_of_a_store_is_as_long_as_it_is() -> None:
+    source = "import numpy as np\n\ndef f(x, u, v):\n    x += np.outer(u, v)\n"
+    made = converted(source, "float64[:, :], float64[:], float64[:]")
+    assert made.plan.widened and made.beside is None
+
+
 def test_each_form_has_its_own_beside() -> None:
     forms = ["float64[:], float64[:], int64", "float64[:, :], float64[:, :], int64"]
     made = convert_function(SourceModule(STORES, "f.py").functions[0], forms)

@@ -22,15 +22,21 @@ from porter.convert.served.numbers import python_results, with_lists
 from porter.diagnostics import Refusal
 from porter.inference.types import ParameterType
 from porter.ir.effects import defs_in
+from porter.ir.walk import walk
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
 from porter.schedule.base import Schedule
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Launch, Plan, items_of
+from porter.schedule.overlap import overlaps
+from porter.schedule.schedules.elementwise import Elementwise
 from porter.sizes.polynomial import Dim
 from porter.source.module import FunctionSource
 from porter.support.names import NameSupply
 from porter.support.reserved import given
+
+#: with more kernels, they are not written again for an axis that is hardly ever 1 long
+MOST_SHORT = 3
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,7 @@ def served(
     # arrays of an elementwise function broadcast on the host, unless they must have one shape
     strict = is_elementwise(planned) and planned.strict
     raises = strict and any(c.ones for c in planned.checks)
-    if alone or not (raises if is_elementwise(planned) else own.plan.unserved):
+    if alone or not (raises if is_elementwise(planned) else any(_reasons(own.plan))):
         return own
     name = broadcast_name(program)
     beside = attempt.beside(name)
@@ -147,10 +153,34 @@ def _unserved(program: ir.Program, planned: Plan) -> Iterator[Dim]:
     leading = planned.leading
     for c in planned.unserved:
         dim = c.left.dim
-        if dim is None or c.kind not in ("broadcast", "store") or dim.array in stored:
+        if (
+            dim is None
+            or planned.is_one_way(c)
+            or c.kind not in ("broadcast", "store")
+            or dim.array in stored
+        ):
             continue
         if leading is None or not leading.concerns(dim):  # strides would cost the other ranks
             yield dim
+
+
+def _reasons(planned: Plan) -> Iterator[ir.Check]:
+    """The checks for which other kernels are made.
+
+    Of two axes that meet, the host widens the one that does not stand alone.  That the other one
+    is 1 long is rare: for that alone, short kernels only are written a second time.
+    """
+    launches = [i for i in items_of(planned.items) if isinstance(i, Launch)]
+    is_short = len(launches) <= MOST_SHORT and all(
+        isinstance(i.kernel.schedule, Elementwise)
+        and not any(isinstance(x, ir.Reduce) for e in i.kernel.expressions() for x in walk(e))
+        for i in launches
+    )
+    written = overlaps(planned).written
+    for c in planned.unserved:
+        target = c.right.dim is not None and c.right.dim.array in written
+        if not planned.is_one_way(c) or (is_short and not target):
+            yield c
 
 
 def _kinds(planned: Plan) -> list[str]:

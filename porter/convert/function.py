@@ -12,10 +12,17 @@ from porter.codegen.module.marks import FLOATS, dtypes_of, rule_of
 from porter.codegen.module.module import FunctionText, function_text
 from porter.codegen.module.variants import Variant, dispatcher
 from porter.convert.attempt import assumable, assumptions, differing, exact, front_end, method_apart
+from porter.convert.served.integers import integer_forms
 from porter.convert.served.kinds import beside_floats, other_kinds
 from porter.convert.served.promotion import Question, conversions
 from porter.convert.served.strides import Served, broadcast_name, served
-from porter.convert.served.variants import Made, may_vary, other_forms, private_names
+from porter.convert.served.variants import (
+    MOST_ASSUMED,
+    Made,
+    may_vary,
+    other_forms,
+    private_names,
+)
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.conversions import Conversions, shared
 from porter.dtypes.dtype import SIBLINGS, DType
@@ -152,6 +159,11 @@ class Converted:
         return tuple(s.signature for s in self.siblings)
 
     @property
+    def floats(self) -> list[str]:
+        """The arrays for which integers may be converted: those that are not of integers."""
+        return [name for name, dtype in self.own if DType(dtype).kind not in "iu"]
+
+    @property
     def signature(self) -> str:
         """Argument types in Numba's syntax."""
         return ", ".join(map(str, self.types))
@@ -182,9 +194,23 @@ def convert_function(
         if not may_vary(function) or (given_types is not None and len(given_types) == 1):
             return converted
         others = list(other_forms(function, made, given_types, partial(how.exact, function)))
+        if given_types is None and len(others) + 1 < MOST_ASSUMED:
+            others += _of_integers(function, converted, how)
         return _with_forms(function, converted, [made, *others], how)
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
+
+
+def _of_integers(function: FunctionSource, first: Converted, how: _How) -> Iterator[Made]:
+    """A form for integers that the first one neither takes nor converts, if they are likely."""
+    whole = [n for s in first.siblings if DType(s.dtype).kind in "iu" for n in s.names]
+    served = {*first.conversions.names, *whole}
+    for types in integer_forms(function, first.types, how.scope, served):
+        made = how.exact(function, types)
+        if made is not None and not any(t.omitted != o.omitted for t, o in
+                                        zip(made.types, first.types, strict=True)):  # fmt: skip
+            yield made
+            return
 
 
 def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> Converted:
@@ -248,7 +274,7 @@ def _with_forms(
             one = replace(one, beside=_named(one.beside, beside, other, how))
         parts.append(replace(_named(one, made.served, renamed, how), assumed=assumed))
     # `verify` tries what the header says of the function with every form
-    every = shared([(p.conversions, [name for name, _ in p.own]) for p in parts])
+    every = shared([(p.conversions, p.floats) for p in parts])
     parts = [replace(p, conversions=p.conversions.only(every)) for p in parts]
     return replace(first, conversions=every, variants=tuple(parts))
 
@@ -262,7 +288,7 @@ def _named(one: Converted, made: Served, program: ir.Program, how: _How) -> Conv
 
 def _converts_alike(first: Converted, one: Converted) -> bool:
     """Whether the first form still converts what it does, beside another one."""
-    pairs = [(c.conversions, [name for name, _ in c.own]) for c in (first, one)]
+    pairs = [(c.conversions, c.floats) for c in (first, one)]
     return first.conversions.only(shared(pairs)) == first.conversions
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter.codegen.kernel.state import Needs
 from porter.codegen.module.docstrings import placeholder
@@ -42,12 +42,16 @@ class _Case:
     """What a variant takes for a parameter: `what` is value, array, number, integer or tuple.
 
     An array has exactly `rank` dimensions, or `least` of them or more; a tuple has `rank` items.
+    Arrays are of `whole` numbers in some forms.  A number is `real` where it decides, beside those,
+    whether NumPy's results are of integers: it must be a float there.
     """
 
     what: str
     value: str = ""
     rank: int | None = None
     least: int | None = None
+    whole: bool = False
+    real: bool = False
 
     def test(self, name: str, others: Sequence[_Case]) -> str:
         """When a variant is the one, as far as this parameter tells; '' for always."""
@@ -62,6 +66,10 @@ class _Case:
             tests.append(f"{name} is not None")
         if self.what == "integer" and any(o.what == "number" for o in others):
             tests.append(f'np.asarray({name}).dtype.kind in "biu"')
+        if self.whole and any(o.what == "array" and not o.whole for o in others):
+            tests.append(f'_kind({name}) in "iu"')
+        if self.real and any(o.what == "number" and not o.real for o in others):
+            tests.append(f'_kind({name}) == "f"')
         if any((o.rank, o.least) != (self.rank, self.least) for o in others if o.what != "value"):
             if self.rank is not None:
                 tests.append(f"_rank({name}) == {self.rank}")
@@ -85,10 +93,12 @@ def dispatcher(plan: Plan, variants: Sequence[Variant]) -> FunctionText:
     needs = Needs(imports=set())
     needs.helpers |= {"_rank", "_command"}
     parameters = plan.parameters
-    cases = [[_case(v, k) for v in variants] for k in range(len(parameters))]
+    cases = _with_reals([[_case(v, k) for v in variants] for k in range(len(parameters))])
     differing = [k for k, row in enumerate(cases) if any(c != row[0] for c in row)]
+    if any(map(_tells_kinds, cases)):
+        needs.helpers.add("_kind")
     lines = _head(plan)
-    # what takes any number of dimensions comes last
+    # what takes integers comes first, what takes any number of dimensions last
     order = sorted(range(len(variants)), key=lambda j: _breadth(cases, differing, j))
     for j in order:
         v = variants[j]
@@ -111,10 +121,12 @@ def dispatcher(plan: Plan, variants: Sequence[Variant]) -> FunctionText:
     )
 
 
-def _breadth(cases: Sequence[Sequence[_Case]], differing: Sequence[int], j: int) -> int:
-    """For how many parameters a variant takes what others take, too."""
-    found = 0
+def _breadth(cases: Sequence[Sequence[_Case]], differing: Sequence[int], j: int) -> tuple[int, int]:
+    """For how many parameters a variant takes what others take, too: arrays of whole numbers,
+    then anything else."""
+    found = floats = 0
     for row in (cases[k] for k in differing):
+        floats += not row[j].whole and any(c.whole for c in row)
         texts = any(c.what == "value" and c.value[0] in "'\"" for c in row)
         integers = any(c.what == "integer" for c in row)
         found += (
@@ -122,7 +134,7 @@ def _breadth(cases: Sequence[Sequence[_Case]], differing: Sequence[int], j: int)
             or (texts and row[j].what != "value")
             or (integers and row[j].what == "number")
         )
-    return found
+    return floats, found
 
 
 def _together(plan: Plan) -> list[str]:
@@ -140,7 +152,25 @@ def _case(v: Variant, k: int) -> _Case:
     if p.ndim is None:
         return _Case("integer" if p.dtype.kind in "iu" else "number", rank=0)
     least = least_ranks(v.plan)[k]
-    return _Case("array", rank=p.ndim if least is None else None, least=least)
+    whole = p.dtype.kind in "iu"
+    return _Case("array", rank=p.ndim if least is None else None, least=least, whole=whole)
+
+
+def _tells_kinds(row: Sequence[_Case]) -> bool:
+    """Whether some variants take integers for an array for which others take floats."""
+    return len({c.whole for c in row if c.what == "array"}) > 1
+
+
+def _with_reals(cases: Sequence[Sequence[_Case]]) -> list[list[_Case]]:
+    """The same, the numbers beside integers in place of floats being real ones."""
+    told = [row for row in cases if _tells_kinds(row)]
+    return [
+        [
+            replace(c, real=c.what == "number" and any(other[j].whole for other in told))
+            for j, c in enumerate(row)
+        ]
+        for row in cases
+    ]
 
 
 def _equals(name: str, value: str) -> str:

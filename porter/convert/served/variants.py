@@ -108,6 +108,8 @@ def _takes(own: ParameterType, least: int | None, t: ParameterType) -> bool:
         return len(own.items) == len(t.items)
     if own.ndim is None and t.ndim is None:
         return own.dtype.kind not in "iu" or t.dtype.kind != "f"
+    if t.given and own.ndim is not None and t.ndim is not None and _is_whole(own) != _is_whole(t):
+        return False
     if own.ndim is None or least is None:
         return own.ndim == t.ndim
     return (t.ndim or 0) >= least
@@ -176,7 +178,11 @@ def private_names(name: str, forms: Sequence[Types], params: Sequence[str],
 
 
 def _key(t: ParameterType) -> object:
-    return (t.omitted, t.literal, t.ndim, len(t.items))
+    return (t.omitted, t.literal, t.ndim, len(t.items), t.ndim is not None and _is_whole(t))
+
+
+def _is_whole(t: ParameterType) -> bool:
+    return t.dtype.kind in "iu"
 
 
 def _word(t: ParameterType, name: str, others: Sequence[ParameterType]) -> str:
@@ -185,6 +191,10 @@ def _word(t: ParameterType, name: str, others: Sequence[ParameterType]) -> str:
     if t.literal:
         return f"{name}_{t.literal}".replace("'", "")
     ranks = {o.ndim for o in others if not o.omitted and not o.literal}
+    arrays = [o for o in others if not o.omitted and not o.literal and o.ndim is not None]
+    if t.ndim is not None and len(set(map(_is_whole, arrays))) > 1:
+        kind = "integers" if _is_whole(t) else "floats"
+        return kind if len(ranks) == 1 else f"{t.ndim}d_{kind}"
     if len(ranks) == 1:
         return name
     return f"{t.ndim or 0}d"

@@ -41,7 +41,7 @@ class Drawing:
     @property
     def axes(self) -> int:
         """How many dimensions have a size of their own."""
-        return len(symbols(e for p in self.variants[0] for e in p.dims))
+        return max(len(symbols(e for p in v for e in p.dims)) for v in self.variants)
 
     @property
     def forms(self) -> tuple[int, ...]:

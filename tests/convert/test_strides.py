@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+import pytest
 
 from porter import ir
 from porter.codegen.module.module import module_text
@@ -150,6 +153,32 @@ def test_the_target_of_a_store_is_as_long_as_it_is() -> None:
     source = "import numpy as np\n\ndef f(x, u, v):\n    x += np.outer(u, v)\n"
     made = converted(source, "float64[:, :], float64[:], float64[:]")
     assert made.plan.widened and made.beside is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x[1:] = y[1:2]",
+        "x[1:] = x[:1]",
+        "x[1:] = y[-1:]",
+        "x[:] = y[-2:-1]",
+        "x[1:] += y[-1:]",
+        "x[:-1] -= 2 * x[-1:]",
+    ],
+)
+def test_a_slice_of_one_element_is_repeated(line: str) -> None:
+    """It has none where the array is too short: then there must be none to store into."""
+    source = f"def f(x, y):\n    {line}\n    return x\n"
+    made = converted(source, "float64[:], float64[:]")
+    for n, k in itertools.product(range(5), range(4)):
+        assert differs(made, source, [(n,), (k,)]) == "", (n, k)
+
+
+def test_a_column_is_repeated() -> None:
+    source = "def f(x, y):\n    x[1:, 1:] = y[1:, -1:]\n    return x - y[:, -1:]\n"
+    made = converted(source, "float64[:, :], float64[:, :]")
+    for n, m, k in itertools.product(range(4), range(4), range(1, 4)):
+        assert differs(made, source, [(n, m), (n, k)]) == "", (n, m, k)
 
 
 def test_each_form_has_its_own_beside() -> None:

@@ -36,7 +36,7 @@ from porter.support.names import NameSupply
 from porter.support.reserved import given
 
 #: with more kernels, they are not written again for an axis that is hardly ever 1 long
-MOST_SHORT = 3
+MOST_SHORT = 6
 
 
 @dataclass(frozen=True)

@@ -99,10 +99,14 @@ def _common_mask(b: Builder, arrays: Sequence[Array], what: str) -> At | None:
 
 
 def at_most_one(n: Poly) -> bool:
-    """Whether a size is 1, or min(k + 1, ...) - k as the slice `x[:, k : k + 1]` gives it."""
+    """Whether a size is 1, or as a slice may give it: `x[:, k : k + 1]`, of min(k + 1, ...) - k
+    columns, or the n - max(n - 1, 0) of `x[:, -1:]`."""
     return n == ONE or any(
-        isinstance(a, Apply) and a.op == "min" and ONE - (n - Poly.atom(a)) in a.args
-        for monomial, c in n.terms for a in monomial if c == 1
+        isinstance(a, Apply) and (
+            (c == 1 and a.op == "min" and ONE - (n - Poly.atom(a)) in a.args)
+            or (c == -1 and a.op == "max" and set(a.args) == {Poly(), n + Poly.atom(a) - ONE})
+        )
+        for monomial, c in n.terms for a in monomial
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from porter import ir
 from porter.dtypes.dtype import RANK, strengthen
 from porter.ir.scalars import cast
 from porter.ir.walk import substitute, walk
-from porter.lowering.arrays.calculus import ONE, Operand, aligned, as_array
+from porter.lowering.arrays.calculus import ONE, Operand, aligned, as_array, at_most_one
 from porter.lowering.arrays.compaction import same_selection, spread, whole
 from porter.lowering.state import ambiguous
 from porter.lowering.state.builder import Builder
@@ -24,6 +24,7 @@ def store(
     view = _writable(b, target)
     source = _placed(b, target, as_array(value))
     _check_kind(b, target, value)
+    source = _with_thin_axes(b, target, source, what)
     thin = _meet(b, target, source, what)
     axes = b.axes([n for n in target.shape if n != ONE])
     running = iter(axes)
@@ -79,6 +80,19 @@ def _writable(b: Builder, target: Array) -> View:
         view.buffer, [*b.aliases.snapshots, *b.aliases.frozen, *b.aliases.flattened]
     )
     return view
+
+
+def _with_thin_axes(b: Builder, target: Array, source: Array, what: str) -> Array:
+    """A value as `x[1:2]` has it is repeated like one of length 1: it must not be empty then."""
+    shape = list(source.shape)
+    for d in range(1, min(source.ndim, target.ndim) + 1):
+        have, want = b.sizes.resolve(source.shape[-d]), b.sizes.resolve(target.shape[-d])
+        alike = have == ONE or at_most_one(want) or not at_most_one(have)
+        if not alike and not (have.names() | want.names()) & b.scope.indices:
+            message = f"{what}: could not broadcast the value into the target"
+            b.sizes.check(ir.Check("index", ONE, have, message, when=(want,)))
+            shape[-d] = ONE
+    return source if tuple(shape) == source.shape else replace(source, shape=tuple(shape))
 
 
 def _meet(b: Builder, target: Array, source: Array, what: str) -> set[int]:

@@ -18,10 +18,11 @@ from porter.codegen.module.inspect import ModuleError
 from porter.codegen.module.module import join, linked_module
 from porter.config import Config
 from porter.convert.committed import Committed
-from porter.convert.function import Converted, convert_function, front_end, shapes_of
+from porter.convert.function import Converted, convert_function, front_end
 from porter.convert.module_values import ModuleValues
 from porter.convert.passes import lower
 from porter.convert.served.accepts import accepted
+from porter.convert.shapes import shapes_of
 from porter.convert.verification import LeftOut, Verified, verified_by
 from porter.cost.advice import little_work
 from porter.cost.work import work_of

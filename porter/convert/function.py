@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from porter import ir
-from porter.codegen.module.marks import FLOATS, dtypes_of, rule_of
+from porter.codegen.module.marks import FLOATS, dtypes_of, real_of, rule_of
 from porter.codegen.module.module import FunctionText, function_text
 from porter.codegen.module.variants import Variant, dispatcher
 from porter.convert.attempt import assumable, assumptions, differing, exact, front_end, method_apart
 from porter.convert.served.integers import integer_forms
 from porter.convert.served.kinds import beside_floats, other_kinds
+from porter.convert.served.numbers import reals
 from porter.convert.served.promotion import Question, conversions
 from porter.convert.served.strides import Served, broadcast_name, served
 from porter.convert.served.variants import (
@@ -31,7 +32,6 @@ from porter.lowering.program import build
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
 from porter.schedule.nodes import Plan
-from porter.sizes.polynomial import Dim, Integer, Poly
 from porter.source.module import FunctionSource
 from porter.target.base import Target
 from porter.target.registry import CUDA
@@ -74,6 +74,7 @@ class Converted:
     assumable: tuple[str, ...] = ()
     groups: tuple[tuple[str, ...], ...] = ()
     conversions: Conversions = Conversions()  # noqa: RUF009 (immutable)
+    reals: tuple[str, ...] = ()  # numbers that must be floats
     variants: tuple[Converted, ...] = ()
     beside: Converted | None = None
     raising: FunctionText | None = None  # the text without what is beside it
@@ -118,6 +119,10 @@ class Converted:
                 filled[dtypes_of(name)] += f'", "{rule if len(group) == 1 else "together"}'
             filled[rule_of(group[0])] = f', rule="{rule}"' if rule else ""
         filled[FLOATS] = ", floats=True" if self.conversions.floats else ""
+        numbers = [q.name for p in self.program.parameters for q in (p, *p.items)]
+        filled |= {real_of(n): ", real=True" if n in self.reals else "" for n in numbers}
+        if self.reals:
+            needs = replace(needs, helpers={*needs.helpers, "_real"})
         parts = tuple(_filled(part, filled) for part in self.blank.parts)
         return replace(self.blank, parts=parts, needs=needs)
 
@@ -236,7 +241,7 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
         function.name, types,
         (*assumptions(function, types, "" if told else None), *program.assumed, *_serial(planned)),
         program, planned,
-        text, function.module.path, own, also,
+        text, function.module.path, own, also, reals=() if question is None else reals(question),
         assumable=assumable(function, types), groups=groups, conversions=accepted,
         beside=None if made.served.beside is None
         else _converted(function, Made(types, made.served.beside), how, True),
@@ -429,83 +434,4 @@ def _with(
     )
 
 
-def shapes_of(converted: Converted) -> str:
-    """The parameters' shapes with equal sizes under one name: `x[n, m] w[m] eps[]`."""
-    sizes = _SizeNames()
-    needed = {**_least(converted.program), **_met(converted.program)}
-    entries = []
-    for p in converted.program.parameters:
-        if p.ndim is None:
-            entries.append(f"{p.name}[]")
-            continue
-        shape = converted.program.buffers[p.name].shape
-        dims = [sizes.name(needed.get(n.dim, n)) for n in shape]
-        entries.append(f"{p.name}[{', '.join(dims)}]")
-    return " ".join(entries)
-
-
-def _met(program: ir.Program) -> dict[Dim | None, Poly]:
-    """Sizes that are as large as others unless they are 1: NumPy broadcasts these."""
-    found: dict[Dim | None, Poly] = {}
-    for c in program.checks:
-        if c.kind != "equal" or not c.conditions or not all(map(_is_no_one, c.conditions)):
-            continue
-        left, right = (p.replace({d.name: found[d] for d in p.dims() if d in found})
-                       for p in (c.left, c.right))  # fmt: skip
-        for size, other in ((left, right), (right, left)):
-            if size.dim is not None and size.dim not in other.dims():
-                found = {d: p.replace({size.dim.name: other}) for d, p in found.items()}
-                found[size.dim] = other
-                break
-    return found
-
-
-def _is_no_one(e: ir.Expr) -> bool:
-    """Whether a condition is that a size is not 1."""
-    match e:
-        case ir.Op("ne", (ir.Value(), ir.Const(value=1) | ir.Value(poly=Poly(constant=1)))):
-            return True
-    return False
-
-
-def _least(program: ir.Program) -> dict[Dim | None, Poly]:
-    """Sizes for which only a least value is known, in terms of others: `x[n+4] y[n]`."""
-    found: dict[Dim | None, Poly] = {}
-    for c in program.checks:
-        size, others = c.right.dim, c.left.dims()
-        if c.kind != "index" or size is None or not len(others) == len(c.left.names()) == 1:
-            continue
-        other = min(others)
-        if size == other or other in found or c.left.coefficient(other.name) != 1:
-            continue
-        known = found.get(size)
-        if known is None or (c.left - known).is_nonneg():
-            found[size] = c.left
-    return found
-
-
-class _SizeNames:
-    """Short names for the sizes of the arguments."""
-
-    def __init__(self) -> None:
-        self.names: dict[Dim, str] = {}
-
-    def name(self, size: object) -> str:
-        """The name of a size, or an expression of names; `*` for what is more than arithmetic."""
-        assert isinstance(size, Poly)
-        if size.constant is not None:
-            return str(size.constant)
-        if not all(isinstance(a, Dim) for a in size.atoms()):
-            return "*"
-        for dim in sorted(size.dims()):
-            if dim not in self.names:
-                self.names[dim] = next(self._letters())
-        values = {d.name: Poly.atom(Integer(n, True)) for d, n in self.names.items()}
-        short = size.replace(values)
-        return str(short).replace(" ", "")
-
-    def _letters(self) -> Iterator[str]:
-        yield from (c for c in "nmklpqrstuvwabcdefgh" if c not in self.names.values())
-
-
-__all__ = ["Converted", "Diagnostic", "convert_function", "front_end", "shapes_of"]
+__all__ = ["Converted", "Diagnostic", "convert_function", "front_end"]

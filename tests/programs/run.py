@@ -3,7 +3,8 @@
     python -m tests.programs.run --count 20000 --seed N [--simulator 500] [--jobs 2] [--out DIR]
 
 With --emulator 500 the sample runs on the emulator instead, with --ranks 500 on the simulator
-with other ranks, where the module takes any.  A program that the interpreter is stricter with than
+with other ranks, where the module takes any, with --calls 500 with other kinds of arguments:
+integers, numbers, lists, axes of length 1.  A program that the interpreter is stricter with than
 NumPy is run as a module: the host broadcasts.
 
 Prints how many programs were right, refused (by code) and wrong.  Each wrong one is made
@@ -98,6 +99,10 @@ def _judges(options: argparse.Namespace) -> Iterator[tuple[str, Any]]:
         from tests.programs.ranks import on_other_ranks
 
         yield "ranks", on_other_ranks
+    elif options.calls:
+        from tests.programs.calls import on_other_calls
+
+        yield "calls", on_other_calls
     elif options.emulator:
         from tests.programs.emulator import on_emulator
 
@@ -111,7 +116,7 @@ def worker(options: argparse.Namespace) -> None:
     gc.disable()
     counts: collections.Counter[str] = collections.Counter()
     count, number, out = options.count, options.seed, options.out
-    sample = options.simulator or options.emulator or options.ranks
+    sample = options.simulator or options.emulator or options.ranks or options.calls
     for seed, program in numbered(count, number):
         outcome, judge = check(program), check
         if outcome.word == "stricter":
@@ -160,7 +165,7 @@ def children(options: argparse.Namespace) -> collections.Counter[str]:
     total: collections.Counter[str] = collections.Counter()
     chunks = [(min(CHUNK, options.count - k), options.seed * 1_000_000 + k)
               for k in range(0, options.count, CHUNK)]  # fmt: skip
-    kinds = ("simulator", "emulator", "ranks")
+    kinds = ("simulator", "emulator", "ranks", "calls")
     sample = next((k for k in kinds if getattr(options, k)), "ranks")
     each = -(-getattr(options, sample) // max(1, len(chunks)))
     running: list[subprocess.Popen[str]] = []
@@ -206,6 +211,7 @@ def main() -> int:
     parser.add_argument("--simulator", type=int, default=0)
     parser.add_argument("--emulator", type=int, default=0, help="instead of the simulator")
     parser.add_argument("--ranks", type=int, default=0, help="as modules, with other ranks")
+    parser.add_argument("--calls", type=int, default=0, help="as modules, with other arguments")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--worker", action="store_true")

@@ -8,7 +8,7 @@ from porter import ir
 from porter.analyses.leading_axes import LeadingAxes
 from porter.analyses.testable import needed
 from porter.codegen.host.leading import Leading, settled
-from porter.codegen.module.marks import FLOATS, dtypes_of, rule_of
+from porter.codegen.module.marks import FLOATS, dtypes_of, real_of, rule_of
 from porter.codegen.style.atoms import in_fstring
 from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
@@ -178,6 +178,7 @@ class Prologue(Leading):
             self._needs("_number")
             beside = "".join(f", {q.name}" for q in self.arrays if q.dtype.kind in "fc")
             beside += FLOATS if beside else ""
+            beside += real_of(p.name) if p.dtype.kind == "f" else ""
             self.emit(f'{p.name} = _number({p.name}, "{shown}"{beside})')
 
     def _expand(self) -> None:

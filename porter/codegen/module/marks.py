@@ -32,6 +32,11 @@ def rule_of(name: str) -> str:
     return f', rule="{_SIGN}={name}{_SIGN}"'
 
 
+def real_of(name: str) -> str:
+    """The argument that says that a number must be a float, if it must."""
+    return f', real="{_SIGN}+{name}{_SIGN}"'
+
+
 #: the argument that says that a number may be a float beside integers, or may not
 FLOATS = f', floats="{_SIGN}#{_SIGN}"'
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 import libcst as cst
 
 from porter import ir
+from porter.convert.served.promotion import Question
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.types import ParameterType, tuple_of
@@ -150,6 +151,32 @@ def _summed(e: ir.Expr, values: Mapping[str, ir.Expr]) -> set[str]:
 
 def _is_pythons_own(value: str | ir.Expr | None) -> bool:
     return value is not None and not isinstance(value, str) and value.dtype.weak
+
+
+def reals(question: Question) -> tuple[str, ...]:
+    """Numbers that must be floats: with an integer NumPy would have other results.
+
+    Beside arrays of floats an integer is as good as a float; beside integers it decides.
+    """
+    types, found = list(question.types), list[str]()
+    if not any(t.ndim is not None and t.dtype.kind in "biu" for t in types):
+        return ()
+    for k, (t, p) in enumerate(zip(types, question.program.parameters, strict=True)):
+        if t.ndim is not None or t.omitted or t.literal or p.fixed:
+            continue
+        floats = [q.name for q in p.items or (p,) if q.dtype.kind == "f"]
+        if floats:
+            program = question.build([*types[:k], _of_integers(t), *types[k + 1 :]])
+            if program is None or not serves_integers(question.program, program):
+                found += floats
+    return tuple(found)
+
+
+def _of_integers(t: ParameterType) -> ParameterType:
+    """A number, or a tuple of them, with integers in place of floats."""
+    if t.items:
+        return replace(t, items=tuple(map(_of_integers, t.items)))
+    return replace(t, dtype=WEAK_INT) if t.dtype.kind == "f" else t
 
 
 def serves_integers(number: ir.Program, integer: ir.Program) -> bool:

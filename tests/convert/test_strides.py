@@ -181,6 +181,34 @@ def test_a_column_is_repeated() -> None:
         assert differs(made, source, [(n, m), (n, k)]) == "", (n, m, k)
 
 
+DEAD = """
+import numpy as np
+
+def f(x, y):
+    if x[0] > 0.5:
+        y[:] = 2.0 * y
+        x = np.sqrt(y)
+    return y
+"""
+
+
+def test_a_name_that_nobody_reads_again_may_change_its_shape() -> None:
+    made = converted(DEAD, "float64[:], float64[:]")
+    for shapes in ([(3,), (3,)], [(1,), (4,)], [(4,), (1,)], [(3,), (2,)], [(2,), (0,)]):
+        assert differs(made, DEAD, shapes) == "", shapes
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["return x.sum()", "return (lambda: x.sum())()", "for _ in range(2):\n        y += x[0]"],
+)
+def test_a_name_that_is_read_again_has_one_shape(line: str) -> None:
+    source = DEAD.replace("return y", line)
+    made = converted(source, "float64[:], float64[:]")
+    for shapes in ([(3,), (3,)], [(1,), (1,)], [(0,), (0,)]):
+        assert differs(made, source, shapes) == "", shapes
+
+
 def test_each_form_has_its_own_beside() -> None:
     forms = ["float64[:], float64[:], int64", "float64[:, :], float64[:, :], int64"]
     made = convert_function(SourceModule(STORES, "f.py").functions[0], forms)

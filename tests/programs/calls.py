@@ -79,7 +79,8 @@ def other_calls(parameters: Sequence[Parameter], call: Call) -> Iterator[tuple[s
 
 def _arrays(value: np.ndarray[Any, Any]) -> Iterator[tuple[str, Any]]:
     """What may stand for an array."""
-    whole = np.asarray(np.nan_to_num(value.real.astype(np.float64)) * 4 % _SMALL)
+    finite = np.nan_to_num(value.real.astype(np.float64), posinf=3.0, neginf=-2.0)
+    whole = np.asarray(finite * 4 % _SMALL)
     for name in ("int64", "int32", "int8", "uint8", "bool", "float32", "float64"):
         if value.dtype != name:
             yield name, whole.astype(name)

@@ -16,7 +16,7 @@ from porter.lowering.arrays.compaction import whole
 from porter.lowering.evaluation import Body, is_expr
 from porter.lowering.state.restarts import Unspecialised
 from porter.lowering.statements.statics import after_branches, ends
-from porter.resolve.values import Array, Unsettled
+from porter.resolve.values import Array, Function, Said, Unsettled
 from porter.sizes.polynomial import Poly
 from porter.syntax.liveness import exposed
 from porter.syntax.names import assigned_names, rebound_names
@@ -190,6 +190,8 @@ def _both_branches(
     origin = b.place.origin
     names = list(assigned_names([*then, *other]))
     settle_selections(body, [*then, *other])
+    dead = _dead(body, names)
+    names = [n for n in names if n not in dead]
     arrays = carry(body, names, [*then, *other])
     before = dict(body.env)
     first = _block(body, then, cond, arrays, negated=False)
@@ -197,11 +199,25 @@ def _both_branches(
     body.env.clear()
     body.env.update(before)
     second = _block(body, other, cond, arrays, negated=True)
+    body.env.update({n: before[n] for n in dead})
+    middle.update({n: before[n] for n in dead})
     after_branches(body, names, (middle, first), second)
     first, second = _join(body, cond, before, middle, first, second)
     b.out.emit(ir.If(cond, first, second, origin))
     if on_host(cond) and any(isinstance(s, ir.Return) for s in first[-1:]):
         b.scope.conditions.append(operate("not", cond))
+
+
+def _dead(body: Body, names: Sequence[str]) -> set[str]:
+    """Names of arrays that nobody reads after the branches: they need not be alike in both.
+
+    In a loop, and where a function or a text may read them later, they are taken as alive.
+    """
+    later = any(isinstance(v, (Function, Said)) for v in body.env.values())
+    if body.flow.frames or later:
+        return set()
+    live = set[str]().union(*(exposed(rest) for rest in body.flow.rest))
+    return {n for n in names if n not in live and isinstance(body.env.get(n), Array)}
 
 
 def settle_selections(body: Body, statements: Sequence[cst.BaseStatement]) -> None:

@@ -183,3 +183,21 @@ def test_kernels_for_floats_that_serve_integers(
     if rule:
         assert f'rule="{rule}"' in "".join(c.text.parts)
         assert Conversions.parse(c.conversions.lines()) == c.conversions
+
+
+@pytest.mark.parametrize(
+    ("body", "signature", "real"),
+    [
+        ("return x * s", "int64[:], float64", ("s",)),
+        ("return np.sqrt(x) * s", "int64[:], float64", ()),
+        ("return x * 0.5 + s", "int64[:], float64", ()),
+        ("return x * s", "float64[:], float64", ()),
+        ("return x + s[0]", "int64[:], UniTuple(float64, 2)", ("s_0", "s_1")),
+    ],
+)
+def test_a_number_beside_integers_must_be_a_float(
+    body: str, signature: str, real: tuple[str, ...]
+) -> None:
+    c = converted(body, signature, "x, s")
+    assert c.reals == real
+    assert "".join(c.text.parts).count("real=True") == len(real)

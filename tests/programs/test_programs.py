@@ -71,6 +71,24 @@ def test_axes_of_size_1_broadcast(tmp_path: Path) -> None:
     assert not counts.keys() & {"wrong", "crashed"}, counts
 
 
+def test_other_kinds_of_arguments(tmp_path: Path) -> None:
+    """Integers, numbers, lists and axes of length 1: refused, or what NumPy gives."""
+    command = [sys.executable, "-m", "tests.programs.run", "--worker", "--count", "12"]
+    done = subprocess.run(
+        [*command, "--seed", "8001000000", "--calls", "8", "--out", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_OPT": "0"},
+    )
+    assert done.returncode == 0, done.stderr
+    counts = json.loads(done.stdout.splitlines()[-1])
+    assert counts.get("calls ok", 0) + counts.get("calls stricter", 0) >= 6, counts
+    assert "calls wrong" not in counts, done.stderr
+
+
 def test_every_kind_of_statement_is_drawn() -> None:
     """A kind that nobody lists would prove nothing, quietly."""
     for module, listed in (

@@ -25,6 +25,7 @@ from porter.transforms.arrays.materialise import materialise
 from porter.transforms.arrays.positions import simplify_positions, split_flat_domains
 from porter.transforms.arrays.rotation import rotate_arrays
 from porter.transforms.arrays.rounded_products import round_products
+from porter.transforms.arrays.scalar_swaps import swap_scalars
 from porter.transforms.arrays.scalars import device_scalars
 from porter.transforms.fusion.dead_stores import drop_dead_stores
 from porter.transforms.fusion.fuse import fuse
@@ -84,6 +85,7 @@ PASSES = (
     Pass("promote elements", promote_elements),
     # each array has its last name now: those that iterations make take turns
     Pass("rotate arrays", rotate_arrays),
+    Pass("swap scalars", swap_scalars),
     # last: two stages over one flat index could not be fused if just one of them were split
     Pass("split flat domains", split_flat_domains),
     # behind all that inlines: which products are added to is seen in what the threads compute

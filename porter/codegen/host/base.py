@@ -46,6 +46,12 @@ class Naming:
         others = (self.plan.buffers, self.plan.constants, self.types.values())
         return NameSupply(self.used, *others).unused(name)
 
+    def take(self, name: str) -> str:
+        """Such a name, which is in use from now on."""
+        found = self.free(name)
+        self.used.add(found)
+        return found
+
 
 class Lines:
     """The lines of a host function so far, and the source lines that its comments quote."""

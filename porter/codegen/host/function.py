@@ -102,16 +102,18 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
                 start, stop = self.host.poly(lo), self.host.poly(hi)
                 parts = [stop] if start == "0" and step == 1 else [start, stop]
                 parts += [str(step)] if step != 1 else []
-                self.emit(f"for {index} in range({', '.join(parts)}):")
+                with self.loops.inside(item, self.out):
+                    self._block(f"for {index} in range({', '.join(parts)}):", body)
             case HostWhile(cond, body, _):
-                self.emit(f"while {self.host.text(cond)}:")
-            case HostIf(cond, body, _, _):
-                self.emit(f"if {self.host.text(cond)}:")
+                with self.loops.inside(item, self.out):
+                    self._block(f"while {self.host.text(cond)}:", body)
+            case HostIf(cond, body, orelse, _):
+                self._block(f"if {self.host.text(cond)}:", body)
+                if orelse:
+                    self._block("else:", orelse)
+
+    def _block(self, head: str, body: Sequence[object]) -> None:
+        self.emit(head)
         self.out.indent += 1
         self._body(body)
         self.out.indent -= 1
-        if isinstance(item, HostIf) and item.orelse:
-            self.emit("else:")
-            self.out.indent += 1
-            self._body(item.orelse)
-            self.out.indent -= 1

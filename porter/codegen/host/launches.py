@@ -7,14 +7,23 @@ from dataclasses import replace
 
 from porter import ir
 from porter.codegen.host.base import HostBase
-from porter.codegen.kernel.state import Written
+from porter.codegen.host.loops import Loops
+from porter.codegen.kernel.kernels import KernelTexts
+from porter.codegen.kernel.state import Needs, Written
 from porter.dtypes.dtype import DType
 from porter.schedule.base import Fitted, Grid, Kernel
+from porter.schedule.nodes import Plan
 from porter.sizes.polynomial import Poly
+from porter.target.base import Target
 
 
 class Launches(HostBase):
     """Writes launches; a kernel is written when its launch is reached."""
+
+    def __init__(self, plan: Plan, texts: KernelTexts, needs: Needs, target: Target) -> None:
+        super().__init__(plan, texts, needs, target)
+        self.loops = Loops()
+        self.parts = ""  # the name of how many partial results the last launch leaves
 
     def _launch(self, kernel: Kernel) -> None:
         text, launches = self.texts.write(kernel)
@@ -63,8 +72,8 @@ class Launches(HostBase):
 
     def _call(self, written: Written, earlier: Sequence[str]) -> list[str]:
         """One launch, given the partial results of the one before it; the names of its own."""
-        blocks, threads = self._grid(written)
         partials = self._partials(written) if written.partials else []
+        blocks, threads = self._grid(written)
         given = iter(earlier)
         mapping = {n: next(given) for n in written.arrays if n not in self.plan.buffers}
         self.naming.device |= mapping
@@ -87,7 +96,7 @@ class Launches(HostBase):
             shape = ", ".join(self.host.poly(n) for n in grid.shape)
             self.emit(f"blocks, threads = _grid({shape})")
             return "blocks", "threads"
-        given = "blocks" if written.partials or grid.again else self._blocks(grid)
+        given = self.parts if written.partials or grid.again else self._blocks(grid)
         return given, self._threads(grid)
 
     def _blocks(self, grid: Grid) -> str:
@@ -119,14 +128,33 @@ class Launches(HostBase):
         return threads[0] if len(threads) == 1 else f"({', '.join(threads)})"
 
     def _partials(self, written: Written) -> list[str]:
-        """An array for each fold, with an element for each block that folds a part."""
+        """An array for each fold, with an element for each block that folds a part.
+
+        Those of a launch in loops of the host are made once, before the loops that do not change
+        how many there are.
+        """
         ((size, each),) = written.grid.blocks
-        self.emit(f"blocks = min(max({self._count(size, each)}, 1), MOST_PARTIALS)")
-        names = []
-        for k, dtype in enumerate(written.partials):
-            name = "partial" if len(written.partials) == 1 else f"partial{k + 1}"
-            shown = "np.int32" if dtype.name == "bool" else self._dtype_value(dtype)
-            self.needs.numpy = self.needs.numpy or shown.startswith("np.")
-            self.emit(f"{name} = {self.target.empty('blocks', shown)}")
-            names.append(name)
+        count = f"min(max({self._count(size, each)}, 1), MOST_PARTIALS)"
+        shown = ["np.int32" if d.name == "bool" else self._dtype_value(d) for d in written.partials]
+        self.needs.numpy = self.needs.numpy or any(d.startswith("np.") for d in shown)
+        loop = self.loops.outside(size)
+        if loop is None:
+            self.parts = "blocks"
+            names = [f"partial{k + 1}" for k in range(len(shown))] if shown[1:] else ["partial"]
+            self.emit(f"blocks = {count}")
+            self._allocate(names, shown)
+            return names
+        key = (count, *shown)
+        if key not in loop.made:
+            names = [self.naming.take("partial") for _ in shown]
+            with self.loops.before(loop, self.out):
+                self.parts = self.naming.take("parts")
+                self.emit(f"{self.parts} = {count}")
+                self._allocate(names, shown)
+            loop.made[key] = self.parts, names
+        self.parts, names = loop.made[key]
         return names
+
+    def _allocate(self, names: Sequence[str], dtypes: Sequence[str]) -> None:
+        for name, dtype in zip(names, dtypes, strict=True):
+            self.emit(f"{name} = {self.target.empty(self.parts, dtype)}")

@@ -8,6 +8,7 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import accesses
 from porter.analyses.reductions import can_share, known_bounds, reductions
+from porter.analyses.scalar_stages import is_of_scalars
 from porter.ir.axes import same_extents
 from porter.schedule.base import (
     FOLD_BARRIERS,
@@ -43,10 +44,14 @@ class Total(Schedule):
         return all(known_bounds(r) for r in reductions(s.body))
 
     def absorb(self, kernel: Kernel, s: ir.Stmt, around: Around) -> Kernel | None:
-        """A total over the same domain that needs nothing of this one."""
+        """A total over the same domain that needs nothing of this one, and what one thread
+        computes from the results."""
+        if isinstance(s, ir.Stage) and is_of_scalars(s, around.context.buffers):
+            return replace(kernel, steps=(*kernel.steps, s))
         if not isinstance(s, ir.Write) or s.schedule is not self:
             return None
-        results = around.aliases.with_others(f.name for f in kernel.folds)
+        stored = {a.buffer for a in accesses(kernel.statements) if a.write}
+        results = around.aliases.with_others({*(f.name for f in kernel.folds), *stored})
         if {a.buffer for a in accesses((s,))} & results:
             return None
         mine = [r for _, r in kernel.folds[0].reductions]
@@ -57,7 +62,7 @@ class Total(Schedule):
     def in_one_block(self, kernel: Kernel, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
         """Short folds."""
         short = all(is_short(r.axes, loops) for _, r in kernel.reductions)
-        return kernel.folds if short else None
+        return kernel.steps if short else None
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """No more blocks than one block can fold the results of; also for an empty domain."""
@@ -88,10 +93,13 @@ class Total(Schedule):
         joins = [{"comment": comment(final, f.origin), "part": part(final, name, r, joined)}
                  for f in last.folds for name, r in f.reductions]  # fmt: skip
         with final.slot() as stores:
-            for f in last.folds:
-                assert f.store is not None
-                value = final.expr(f.value)
-                final.emit(f"{element(final, f.store)} = {value}")
+            for step in last.parts:
+                if isinstance(step, ir.Stage):
+                    final.block(step.body)
+                    continue
+                assert step.store is not None
+                value = final.expr(step.value)
+                final.emit(f"{element(final, step.store)} = {value}")
         return {"k": w, "scratch": shared, "folds": folds, "last": final,
                 "last_scratch": joined, "joins": joins, "stores": stores}  # fmt: skip
 
@@ -123,9 +131,11 @@ def _over_partials(kernel: Kernel, partial: Mapping[str, ir.Buffer]) -> Kernel:
         load = ir.Load(partial[name].name, (sym(axis.name, True),), r.dtype)
         return ir.Reduce(r.op, (axis,), load, r.dtype)
 
-    def last(f: Fold) -> Fold:
-        reductions = tuple((n, over(n, r)) for n, r in f.reductions)
-        return replace(f, name=f"{f.name}_value", reductions=reductions)
+    def last(step: BlockStep) -> BlockStep:
+        if not isinstance(step, Fold):
+            return step
+        reductions = tuple((n, over(n, r)) for n, r in step.reductions)
+        return replace(step, name=f"{step.name}_value", reductions=reductions)
 
     name = f"{kernel.name}_finish"
-    return replace(kernel, name=name, axes=(), steps=tuple(map(last, kernel.folds)))
+    return replace(kernel, name=name, axes=(), steps=tuple(map(last, kernel.steps)))

@@ -6,15 +6,17 @@ from porter import ir
 from porter.ir.context import Context
 from porter.transforms.fusion.fills import merge_fills
 from porter.transforms.fusion.joining import join_neighbours
+from porter.transforms.fusion.raising import raise_scalars
 from porter.transforms.fusion.sinking import sink_loops
 
 #: each may make neighbours of stages that another one joins; what is joined allocates its arrays
 #: first, and a name means fewer arrays behind its allocation
-STEPS = (join_neighbours, merge_fills, sink_loops)
+STEPS = (join_neighbours, raise_scalars, merge_fills, sink_loops)
 
 
 def fuse(body: tuple[ir.Stmt, ...], context: Context) -> tuple[ir.Stmt, ...]:
-    """The pass: as few stages as legal.  Each step leaves fewer statements or loops of the host."""
+    """The pass: as few stages as legal.  Each step leaves fewer statements or loops of the
+    host, or moves scalars up, which finds nothing more to do the second time."""
     before: tuple[ir.Stmt, ...] = ()
     while body != before:
         before = body

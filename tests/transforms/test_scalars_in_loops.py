@@ -1,4 +1,4 @@
-"""Scalars in host loops: no launch of one thread where a reduction's last thread can do its work."""
+"""Scalars in host loops: the last thread of a reduction does their work where it can."""
 
 from __future__ import annotations
 

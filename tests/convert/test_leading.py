@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
 
 from porter.analyses.leading_axes import LeadingAxes
@@ -107,3 +109,24 @@ def test_the_place_of_the_axis_in_a_result() -> None:
     found = leading("return np.stack([x.min(axis=-1), x.max(axis=-1)])", ONE)
     assert found is not None
     assert found.results == (("out", 1),)
+
+
+def test_an_array_that_a_variable_may_mean_is_kept_whole() -> None:
+    # `p` means x in later iterations, so that x counts as stored into
+    source = """import numpy as np
+
+def f(x, n: int):
+    p, q = np.ones_like(x), x
+    for k in range(2, n + 1):
+        p, q = q, (k * x * q - p) / k
+    return q
+"""
+    function = SourceModule(source, "f.py").functions[0]
+    made = convert_function(function, "float64[:], int64")
+    assert made.plan.leading is not None
+    host = ast.parse(made.text.parts[-1])
+    (f,) = [s for s in host.body if isinstance(s, ast.FunctionDef) and s.name == "f"]
+    names = [x for x in ast.walk(f) if isinstance(x, ast.Name)]
+    stored = {x.id for x in names if isinstance(x.ctx, ast.Store)} | {a.arg for a in f.args.args}
+    local = {x.id for x in names if x.id.startswith(("whole_", "d_"))}
+    assert local <= stored

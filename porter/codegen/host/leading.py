@@ -21,7 +21,7 @@ class Leading(HostBase):
         """One axis in place of the leading ones of each array."""
         self._needs("_leading", "_on_device")
         for name in leading.arrays:
-            if name in self._returned():
+            if name in self.overlap.written or name in self._returned():
                 self.emit(f"whole_{name} = {name}")
         cores = {n: len(self.plan.buffers[n].shape) - 1 for n in leading.arrays}
         given = ", ".join(f'"{n}": ({n}, {core})' for n, core in cores.items())

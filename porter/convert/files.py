@@ -333,7 +333,7 @@ def _outcome(
     little = little_work(work_of(c.plan))
     base = FunctionOutcome(
         c.name, "converted", c.signature, tuple(map(given, c.assumed)), kernels, diagnostics=kept,
-        notes=(little,) if little else (), forms=tuple(v.signature for v in c.variants[1:]),
+        notes=(little,) if little else (), forms=tuple(f.signature for f in _forms(c)),
     )  # fmt: skip
     if found is None:
         return base
@@ -403,7 +403,7 @@ def _module(
             c.name, c.signature, c.also, shapes_of(c),
             c.assumed, _verified(found.get(c.name)), c.without,
             body.streams.get(c.text.shown, ""), c.conversions.lines(),
-            tuple(Form(v.signature, v.also, shapes_of(v), v.assumed) for v in c.variants[1:]),
+            _forms(c),
             accepted(c),
         )
         for c in converted
@@ -413,6 +413,12 @@ def _module(
         run_module=options.run_module,
     )  # fmt: skip
     return render(header, body.text)
+
+
+def _forms(c: Converted) -> tuple[Form, ...]:
+    """What the header says of the other forms of a function; the host's comes last."""
+    forms = [Form(v.signature, v.also, shapes_of(v), v.assumed) for v in c.variants[1:]]
+    return (*forms, *([Form(c.host.signature, shapes=c.host.shapes)] if c.host else ()))
 
 
 # -- inner stages --------------------------------------------------------------------------------

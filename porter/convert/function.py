@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from porter import ir
+from porter.codegen.module.host_form import HostForm, with_host_form
 from porter.codegen.module.marks import FLOATS, dtypes_of, real_of, rule_of
 from porter.codegen.module.module import FunctionText, function_text
 from porter.codegen.module.variants import Variant, dispatcher
@@ -15,6 +16,7 @@ from porter.convert.attempt import assumable, assumptions, differing, exact, fro
 from porter.convert.served.integers import integer_forms
 from porter.convert.served.kinds import beside_floats, other_kinds
 from porter.convert.served.numbers import reals
+from porter.convert.served.numbers_alone import host_form
 from porter.convert.served.promotion import Question, conversions
 from porter.convert.served.strides import Served, broadcast_name, served
 from porter.convert.served.variants import (
@@ -78,14 +80,14 @@ class Converted:
     variants: tuple[Converted, ...] = ()
     beside: Converted | None = None
     raising: FunctionText | None = None  # the text without what is beside it
+    host: HostForm | None = None  # what calls without arrays get
 
     @property
     def text(self) -> FunctionText:
         """The text of the function itself."""
-        if not self.variants:
-            return self._filled()
         forms = [Variant(v.plan.name, v.plan) for v in self.variants]
-        return dispatcher(self.plan, forms)
+        own = dispatcher(self.plan, forms) if forms else self._filled()
+        return own if self.host is None else with_host_form(own, self.host, self.plan.parameters)
 
     @property
     def texts(self) -> list[FunctionText]:
@@ -141,8 +143,12 @@ class Converted:
         forms = [v for k, v in enumerate(self.variants) if not k or v.signature not in signatures]
         gone += [v.signature for v in self.variants[1:] if v.signature in signatures]
         gone += [s.signature for v in forms[1:] for s in v.siblings if s.signature in signatures]
+        host = self.host
+        if host is not None and host.signature in signatures:
+            gone, host = [*gone, host.signature], None
         kept = tuple(v.leaving_out(signatures) for v in forms) if len(forms) > 1 else ()
-        return replace(self, siblings=left, without=(*self.without, *gone), variants=kept)
+        without = (*self.without, *gone)
+        return replace(self, siblings=left, without=without, variants=kept, host=host)
 
     @property
     def broadcasts(self) -> bool:
@@ -201,7 +207,8 @@ def convert_function(
         others = list(other_forms(function, made, given_types, partial(how.exact, function)))
         if given_types is None and len(others) + 1 < MOST_ASSUMED:
             others += _of_integers(function, converted, how)
-        return _with_forms(function, converted, [made, *others], how)
+        host = host_form(function, [made, *others], given_types, scope, how.partial)
+        return replace(_with_forms(function, converted, [made, *others], how), host=host)
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
 

@@ -84,4 +84,5 @@ def _others(c: Converted) -> dict[str, str]:
     """The types that were added to those that the function is for, and what each is."""
     siblings = [*c.siblings, *(s for v in c.variants[1:] for s in v.siblings)]
     found = {s.signature: s.dtype for s in siblings}
-    return found | {v.signature: "another form" for v in c.variants[1:]}
+    host = {c.host.signature: "a call without arrays"} if c.host else {}
+    return found | host | {v.signature: "another form" for v in c.variants[1:]}

@@ -33,7 +33,13 @@ class Conversion:
 
 
 def conversions(function: FunctionSource, scope: Globals) -> dict[str, Conversion]:
-    """The arguments that are converted before anything else is done with them."""
+    """The arguments that are made other arrays before anything else is done with them."""
+    found = array_arguments(function, scope)
+    return {n: c for n, c in found.items() if c.dtype is not None or c.at_least_1d}
+
+
+def array_arguments(function: FunctionSource, scope: Globals) -> dict[str, Conversion]:
+    """The arguments that are made arrays before anything else is done with them."""
     found: dict[str, Conversion] = {}
     used: set[str] = set()
     body = function.node.body
@@ -44,7 +50,7 @@ def conversions(function: FunctionSource, scope: Globals) -> dict[str, Conversio
             if conversion is not None and name not in used:
                 found[name] = conversion
         used |= used_names(node)
-    return {n: c for n, c in found.items() if c.dtype is not None or c.at_least_1d}
+    return found
 
 
 def _assignments(part: cst.BaseSmallStatement) -> Iterator[tuple[str, cst.BaseExpression]]:

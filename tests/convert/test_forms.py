@@ -350,7 +350,7 @@ def test_classes_that_the_function_tells_apart(test: str, refusal: str) -> None:
     first = f"assert {test}" if test else "x = np.asarray(x)\n    assert isinstance(x, np.ndarray)"
     text = f"import numpy as np\n\ndef f(x):\n    {first}\n    return np.sin(x) * 2.0\n"
     (function,) = SourceModule(text, "f.py").functions
-    made = "".join(convert_function(function).text.parts)
+    made = convert_function(function).text.parts[-1]
     lines = [n.strip() for n in made.split("\n") if "isinstance(" in n]
     found = [n for n in lines if not n.startswith("#")]
     assert found == ([refusal] if refusal else [])

@@ -21,7 +21,7 @@ LARGE_STATES: set[str] = set()
 ALIVE = {
     "a rule is found by its folder": ["rules/*/*.py [A-Z]*"],
     "Typer reads the members": ["commands/parameters.py *"],
-    "libcst calls visitors": ["* visit_*", "* leave_*", "* on_visit", "* on_leave"],
+    "libcst calls visitors": ["* visit_*", "* leave_*", "* on_leave"],
     "found by the node's class": ["resolve/effects.py _do_*", "resolve/effects.py _of_*"],
     "Numba reads what is set, and calls what is overridden": [
         "emulate/source/threads.py *",

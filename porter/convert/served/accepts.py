@@ -20,8 +20,12 @@ def accepted(converted: Converted) -> tuple[str, ...]:
     lines = []
     for k, p in enumerate(converted.program.parameters):
         if not p.attribute:
-            converts = "; integers are converted" if p.name in converted.conversions.names else ""
-            lines.append(f"{given(p.name)}: {_parameter(forms, k)}{converts}")
+            more = "; integers are converted" if p.name in converted.conversions.names else ""
+            if converted.host is not None and any(f.program.parameters[k].ndim is not None
+                                                  for f in forms):  # fmt: skip
+                lists = "scalars and lists" if converted.host.lists else "scalars"
+                more += f"; {lists} alone: computed on the host"
+            lines.append(f"{given(p.name)}: {_parameter(forms, k)}{more}")
     return tuple(lines)
 
 

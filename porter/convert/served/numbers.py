@@ -76,7 +76,7 @@ def with_lists(
     `w, x = q` gives such items, and `w * x` is Python's number then; `np.dot(q, q)` is NumPy's.
     The program for tuples in place of the arrays tells.
     """
-    lengths = _lengths(planned)
+    lengths = lengths_of(planned)
     arrays = [t for t in types if t.ndim is not None]
     if planned.python or not arrays or any(t.ndim != 1 or t.dtype.kind != "f" for t in arrays):
         return planned
@@ -108,7 +108,7 @@ def _is_unpacked(planned: Plan) -> Callable[[str], bool]:
     return {d.array for d in equal if d is not None}.__contains__
 
 
-def _lengths(planned: Plan) -> dict[str, int]:
+def lengths_of(planned: Plan) -> dict[str, int]:
     """How long the arrays are that are unpacked, or from which single elements are taken."""
     found: dict[str, int] = {}
     for c in planned.checks:

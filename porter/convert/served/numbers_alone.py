@@ -1,0 +1,184 @@
+"""Calls without an array, which no kernel serves: the user's function computes them on the host.
+
+A function is for such calls where one is shown, or where it converts for numbers in place of its
+arrays.  NumPy is the truth and the fastest way for a single number.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+
+import libcst as cst
+import libcst.matchers as m
+
+from porter.codegen.module.host_form import HostForm
+from porter.convert.served.numbers import lengths_of
+from porter.convert.served.variants import Made
+from porter.diagnostics import Refusal
+from porter.dtypes.dtype import WEAK_FLOAT
+from porter.inference.known import Shown
+from porter.inference.signature import shown_types
+from porter.inference.types import (
+    OMITTED,
+    WEAK,
+    ParameterType,
+    literal_of,
+    parse_signature,
+    tuple_of,
+)
+from porter.inference.usage import usage_of
+from porter.lowering.arguments import array_arguments
+from porter.lowering.program import build
+from porter.lowering.whole import whole
+from porter.resolve.attributes import parameters_of
+from porter.resolve.globals import Globals
+from porter.schedule.nodes import Plan
+from porter.source.module import FunctionSource
+from porter.support.names import NameSupply
+from porter.support.reserved import given
+
+#: how many items a list has in verification, where the function does not ask for a number
+ITEMS = 3
+Types = tuple[ParameterType, ...]
+
+
+def host_form(
+    function: FunctionSource, forms: Sequence[Made], signatures: Sequence[str] | None,
+    scope: Globals, partial: bool,
+) -> HostForm | None:  # fmt: skip
+    """The function for numbers alone; None where its kernels serve them, or where it has none."""
+
+    def converts(types: Types) -> bool:
+        return _converts(function, types, scope, partial)
+
+    types = next(_wanted(function, forms, signatures, scope, converts), None)
+    if types is None:
+        return None
+    name = f"_{given(function.node.name.value).lstrip('_')}_host"
+    name = NameSupply(forms[0].program.around).unused(name)
+    found = whole(function, scope, name)
+    if found is None or not set(found.assumed) <= set(forms[0].program.assumed):
+        return None
+    names = [given(p.name.value) for p in parameters_of(function)]
+    return HostForm(
+        name, found.text, ", ".join(map(str, types)), " ".join(f"{n}[]" for n in names),
+        any(t.items and own.ndim is not None
+            for t, own in zip(types, forms[0].types, strict=True)),
+        found.constants, found.imports,
+    )  # fmt: skip
+
+
+def _wanted(
+    function: FunctionSource, forms: Sequence[Made], signatures: Sequence[str] | None,
+    scope: Globals, converts: Callable[[Types], bool],
+) -> Iterator[Types]:  # fmt: skip
+    """Types without an array that are asked for or shown, or that convert."""
+    first = forms[0]
+    if not any(t.ndim is not None for t in first.types):
+        return
+    if signatures is not None:
+        for text in signatures[1:]:
+            types = tuple(parse_signature(text))
+            if all(t.ndim is None for t in types) and not _served(forms, types):
+                yield types
+        return
+    if any(f.plan.items_of_lists or _refuses_lists(function, f.plan) for f in forms):
+        yield _in_tuples(first)
+    for shown in shown_types(function):
+        found = _alone(function, shown)
+        if found is not None and not _served(forms, found):
+            yield found
+    numbers = tuple(t if t.ndim is None else ParameterType(WEAK_FLOAT, None) for t in first.types)
+    if not _served(forms, numbers) and _may_be_numbers(function, scope, first.plan):
+        if converts(numbers):
+            yield numbers
+
+
+def _may_be_numbers(function: FunctionSource, scope: Globals, planned: Plan) -> bool:
+    """Whether nothing in a function asks its arrays for what a number does not have."""
+    usage, made = usage_of(function), array_arguments(function, scope)
+
+    def asked(name: str) -> bool:
+        of_it = m.Attribute(value=m.Name(name))
+        return usage[name].arrays.seen or bool(m.findall(function.node.body, of_it))
+
+    return all(
+        p.ndim is None or p.name in made or (p.classes and _told_apart(function, p.name))
+        or not asked(p.name)
+        for p in planned.parameters
+    )  # fmt: skip
+
+
+def _told_apart(function: FunctionSource, name: str) -> bool:
+    """Whether `isinstance` decides about a parameter other than by an exception."""
+    body = function.node.body
+    call = m.Call(func=m.Name("isinstance"), args=[m.Arg(m.Name(name)), m.Arg()])
+    refused = [*m.findall(body, m.Assert())]
+    for node in m.findall(body, m.If()):
+        assert isinstance(node, cst.If)
+        if m.matches(node.body, m.IndentedBlock([m.SimpleStatementLine([m.Raise()])])):
+            refused.append(node.test)
+    asserted = {id(c) for part in refused for c in m.findall(part, call)}
+    return any(id(c) not in asserted for c in m.findall(body, call))
+
+
+def _in_tuples(first: Made) -> Types:
+    """The types with tuples of numbers for arrays, which are as long as the function asks."""
+    lengths = lengths_of(first.plan)
+    number = ParameterType(WEAK_FLOAT, None)
+    return tuple(
+        t if t.ndim is None else tuple_of([number] * lengths.get(p.name, ITEMS))
+        for p, t in zip(first.plan.parameters, first.types, strict=True)
+    )
+
+
+def _refuses_lists(function: FunctionSource, planned: Plan) -> bool:
+    """Whether `isinstance` in the function has another answer for a list than for an array."""
+    return any(
+        ("list" in c.names) != c.taken and _told_apart(function, p.name)
+        for p in planned.parameters for c in p.classes
+    )  # fmt: skip
+
+
+def _served(forms: Sequence[Made], types: Types) -> bool:
+    """Whether the kernels of a form take these types; `isinstance` may tell numbers apart."""
+    return any(f.takes(types) and not any(p.classes for p in f.plan.parameters) for f in forms)
+
+
+def _alone(function: FunctionSource, shown: Shown) -> Types | None:
+    """The types of a call that passes nothing but numbers and texts; None if it passes more."""
+    types = []
+    for k, p in enumerate(parameters_of(function)):
+        value = shown.passed.get(k)
+        if value is None:
+            if not isinstance(p.default, cst.BaseExpression):
+                return None
+            types.append(OMITTED)
+        elif value.kind == "text" and isinstance(value.constant, str):
+            types.append(literal_of(value.constant))
+        elif value.kind == "scalar" and isinstance(value.constant, (bool, int, float)):
+            types.append(_number(value.constant))
+        else:
+            return None
+    return tuple(types)
+
+
+def _number(value: bool | int | float) -> ParameterType:
+    """The type of a number; a bool is passed as it is."""
+    if isinstance(value, bool):
+        return literal_of(value)
+    return ParameterType(WEAK["i" if isinstance(value, int) else "f"], None)
+
+
+def _converts(function: FunctionSource, types: Types, scope: Globals, partial: bool) -> bool:
+    """Whether the function makes sense for these types: there is a program for them."""
+    try:
+        build(function, types, scope, partial, grow=False)
+    except (Refusal, RecursionError):
+        return False
+    except Exception:
+        if os.environ.get("PORTER_DEBUG"):
+            raise
+        return False  # an error of porter's own: the function does without
+    return True

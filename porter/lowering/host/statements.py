@@ -218,6 +218,12 @@ def _make_lists(body: Body, node: cst.CSTNode) -> None:
         value = body.env.get(name)
         if not isinstance(value, tuple):
             continue
+        if body.b.out.depth:
+            raise body.b.refuse(
+                "PRT908",
+                f"`{name}` is a list of the host in only one of the branches",
+                "make the list and change it in one block",
+            )
         host = HostText(body, set())
         text = body.b.place.module.tree.code_for_node(host.value(value, cst.Name(name)))
         freeze(body, host)

@@ -20,7 +20,7 @@ CASES = {
     "while_residual": Case(f"{F1}, {F1}, {F}", "n n =0.01"),
     "game_of_life": Case("int64[:, :], int64", "n,m:idx=2 =2"),
     "sieve": Case(N, "=n+2"),
-    "sieve_slices": refused(N, "PRT905"),
+    "sieve_slices": Case(N, "=n+2"),
     "kmeans": Case(f"{F2}, {F2}, {N}", "n,b k,b =2"),
     "rows_by_name": Case(F2, "n,m"),
     "zip_rows": Case(f"{F2}, {F2}", "n,m n,m"),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from porter import ir
 from porter.ir.effects import expressions
-from porter.ir.walk import statements, walk
+from porter.ir.walk import data_of, statements, walk
 from porter.sizes.polynomial import Dim, Poly
 
 Widened = tuple[Dim, Poly]
@@ -121,8 +121,13 @@ def _scopes(body: tuple[ir.Stmt, ...]) -> Iterator[_Scope]:
         if isinstance(s, (ir.Def, ir.Write)):
             reads = tuple(y for e in expressions(s) for y in walk(e) if isinstance(y, ir.Load))
             index = s.index if isinstance(s, ir.Write) else ()
+            picking = tuple(y for p in index for e in data_of(p) for y in walk(e)
+                            if isinstance(y, ir.Load))  # fmt: skip
             for a in s.axes:
                 yield _Scope(a, reads, any(a.name in p.names() for p in index))
+                # what picks the elements of a store is as long as it is: no value makes it longer
+                if any(a.name in p.names() for e in picking for p in e.index):
+                    yield _Scope(a, picking, False)
 
 
 def _all(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Expr]:

@@ -155,6 +155,27 @@ def test_the_target_of_a_store_is_as_long_as_it_is() -> None:
     assert made.plan.widened and made.beside is None
 
 
+def test_what_a_store_picks_is_not_repeated() -> None:
+    # np.minimum.at(new, i, old[j]) raises where j is longer than i
+    source = """import numpy as np
+
+def f(i, j, n):
+    old = np.arange(n)
+    while True:
+        new = old.copy()
+        np.minimum.at(new, j, old[i])
+        np.minimum.at(new, i, old[j])
+        if np.all(new == old):
+            break
+        old = new
+    return old
+"""
+    assert not converted(source, "int64[:], int64[:], int64").plan.widened
+    one_way = source.replace("        np.minimum.at(new, i, old[j])\n", "")
+    found = converted(one_way, "int64[:], int64[:], int64").plan.widened
+    assert [str(d) for d, _ in found] == ["i.shape[0]"]
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -155,6 +155,13 @@ def test_the_target_of_a_store_is_as_long_as_it_is() -> None:
     assert made.plan.widened and made.beside is None
 
 
+@pytest.mark.parametrize("before", ["", "    y += x\n"])
+def test_what_out_is_given_is_not_repeated(before: str) -> None:
+    """Only ufuncs repeat what they store: np.cumsum raises."""
+    source = f"import numpy as np\n\ndef f(x, y):\n{before}    np.cumsum(x, out=y)\n"
+    assert not converted(source, "float64[:], float64[:]").plan.widened
+
+
 def test_what_a_store_picks_is_not_repeated() -> None:
     # np.minimum.at(new, i, old[j]) raises where j is longer than i
     source = """import numpy as np

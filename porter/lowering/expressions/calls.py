@@ -6,6 +6,7 @@ from typing import Any
 
 import libcst as cst
 
+from porter import ir
 from porter.ir.scalars import integer
 from porter.lowering.arrays.calculus import as_array, astype
 from porter.lowering.arrays.compaction import unselected
@@ -120,6 +121,13 @@ def _into(ev: Evaluator, out: Value, result: Value) -> Value:
         raise ev.b.refuse("PRT907", f"`out=` is {out.ndim}-D {out.dtype.name}, the result is "
                           f"{value.ndim}-D {value.dtype.name}")  # fmt: skip
     ev.b.dtypes.same_dtype(out.dtype, value.dtype)
+    sizes, unequal = ev.b.sizes, "`out=` has another shape than the result"
+    for want, have in zip(out.shape, value.shape, strict=True):
+        met = want != have and sizes.resolve(want) == sizes.resolve(have)
+        # only ufuncs repeat what they store
+        sizes.unify(want, have, unequal)
+        if met and want.symbol and have.symbol:
+            sizes.check(ir.Check("equal", want, have, unequal))
     store(ev.b, out, value)
     return out
 

@@ -159,7 +159,10 @@ def test_the_target_of_a_store_is_as_long_as_it_is() -> None:
 def test_what_out_is_given_is_not_repeated(before: str) -> None:
     """Only ufuncs repeat what they store: np.cumsum raises."""
     source = f"import numpy as np\n\ndef f(x, y):\n{before}    np.cumsum(x, out=y)\n"
-    assert not converted(source, "float64[:], float64[:]").plan.widened
+    made = converted(source, "float64[:], float64[:]")
+    for served in (made, *([] if made.beside is None else [made.beside])):
+        for shapes in ([(1,), (4,)], [(4,), (1,)], [(1,), (1,)]):
+            assert differs(served, source, shapes) == "", shapes
 
 
 def test_what_a_store_picks_is_not_repeated() -> None:

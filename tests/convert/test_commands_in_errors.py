@@ -93,3 +93,30 @@ def test_a_value_is_named_with_its_braces(shell: Shell) -> None:
     shell.write("a.py", "def f(x, k='{a}'):\n    return x * 2.0 if k == '{a}' else x\n")
     assert shell.convert("a.py", "--no-verify") == 0, shell.out
     assert "TypeError: k must be '{a}': run " in called(shell, "f", "np.ones(3), 7")
+
+
+def test_squeeze_names_the_array_whose_shape_decides(shell: Shell) -> None:
+    shell.write(
+        "a.py",
+        "import numpy as np\n\n\n"
+        "def f(stream, d):\n    return np.squeeze(stream.reshape(-1, 2) * 2.0) + d\n\n\n"
+        "def g(x):\n    y = np.fft.ifft(x)\n    return np.squeeze(y[:, None]).real * 2.0\n",
+    )
+    assert shell.convert("a.py", "--no-verify") == 0, shell.out
+    end = "which makes an axis 1 long that squeeze was converted to keep: name its axis"
+    assert called(shell, "f", "np.ones(4), 1.0") == "equal"
+    said = called(shell, "f", "np.ones(2), 1.0")
+    assert said == f"ValueError: stream has shape (2,), {end}"
+    assert called(shell, "g", "np.ones(4)") == "equal"
+    said = called(shell, "g", "np.ones(1)")
+    assert said.endswith(f" has shape (1,), {end}"), said
+
+
+def test_a_length_in_place_of_none_is_tried_as_an_integer(shell: Shell) -> None:
+    source = (
+        "import numpy as np\n\n\ndef f(x, n=None):\n    return np.abs(np.fft.fft(x, n=n)) * 2.0\n"
+    )
+    shell.write("a.py", source)
+    assert shell.convert("a.py", "--no-verify") == 0, shell.out
+    for call in ("np.ones(8)", "np.ones(8), 16", "np.ones(8), 5", "np.ones(8), None"):
+        assert called(shell, "f", call) == "equal"

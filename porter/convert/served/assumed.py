@@ -118,7 +118,10 @@ class _Maker:
             elif default is None and k not in self.axes_of:
                 absent |= self._passed(k) or self._for_none(k)
         if absent:
-            yield [self._with(absent)]
+            # a number that no float can be is an integer: the length of a transform
+            counts = {k: replace(t, dtype=WEAK["i"]) if self._is_guessed(k, t) else t
+                      for k, t in absent.items()}  # fmt: skip
+            yield [self._with(absent), *([self._with(counts)] if counts != absent else [])]
         for k in absent if len(absent) > 1 else ():
             if not self._passed(k):
                 yield [self._with({k: absent[k]})]
@@ -178,6 +181,10 @@ class _Maker:
             return {}
         whole = use.numbers.is_integer or (said is not None and said.dtype == "int64")
         return {k: ParameterType(WEAK["i" if whole else "f"], None)}
+
+    def _is_guessed(self, k: int, t: ParameterType) -> bool:
+        """Whether nothing says that a number in place of None is a float."""
+        return t.ndim is None and t.dtype == WEAK_FLOAT and self.said[k] is None
 
     def _may_be_float(self, k: int) -> bool:
         """Whether the docstring says float where a caller passes an integer."""

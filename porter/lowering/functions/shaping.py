@@ -22,6 +22,7 @@ from porter.lowering.functions.creation import shape_of
 from porter.lowering.functions.registry import Call, function
 from porter.resolve.values import NONE, Array, Slice, Value
 from porter.sizes.polynomial import Data, Poly
+from porter.support.reserved import given
 
 
 def _axis(call: Call, array: Array, name: str = "axis") -> int:
@@ -134,9 +135,11 @@ def _longer(call: Call, sizes: Sequence[Poly]) -> None:
                 "`squeeze` depends on lengths that are not known at conversion",
                 "name the axis: `np.squeeze(x, axis=0)`",
             )
-        message = "squeeze was converted for an axis that is not 1 long: name the axis"
-        text = f'if {n} == 1:\n    raise ValueError("{message}")'
         asks = frozenset(d.array for d in n.dims())
+        shapes = " and ".join(f"{given(a)} has shape {{{a}.shape}}" for a in sorted(asks))
+        found = f"{shapes}, which makes" if asks else "this call makes"
+        message = f"{found} an axis 1 long that squeeze was converted to keep: name its axis"
+        text = f'if {n} == 1:\n    raise ValueError(f"{message}")'
         call.b.out.emit(ir.Host(text, call.b.place.origin, ir.HostKind.CHECK, asks=asks))
 
 

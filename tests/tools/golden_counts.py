@@ -36,9 +36,14 @@ Counts = dict[str, Any]
 
 
 def drawn() -> list[str]:
-    """The corpus programs, drawn once."""
+    """The corpus programs: those of the file, so that a new program changes nothing.
+
+    The first ones were drawn at random, and so is what takes the place of one that has gone.
+    """
     keys = sorted(k for k, case in CASES.items() if not case.refused and not case.serial)
-    return sorted(random.Random(SEED).sample(keys, PROGRAMS))
+    kept = [k for k in read().get("corpus", {}) if k in keys]
+    others = [k for k in keys if k not in kept]
+    return sorted([*kept, *random.Random(SEED).sample(others, PROGRAMS - len(kept))])
 
 
 def modules() -> list[str]:

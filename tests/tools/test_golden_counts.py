@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tests.support.paths import GOLDEN
-from tests.tools.golden_counts import counted, counted_program, drawn, grown, modules, read
+from tests.tools.golden_counts import (
+    PROGRAMS,
+    counted,
+    counted_program,
+    drawn,
+    grown,
+    modules,
+    read,
+)
 
 HOW = "if that is meant: python -m tests.tools.golden_counts --write"
 #: those that together have each schedule; the others run with -m long
@@ -42,4 +50,5 @@ def test_what_grows_is_found() -> None:
         "instructions: 100 in the file, 103 now",
     ]
     assert grown(before, {"reason": "no compiler"})
-    assert set(read()) == {*modules(), "corpus"} and set(read()["corpus"]) == set(drawn())
+    assert set(read()) == {*modules(), "corpus"}
+    assert set(read()["corpus"]) == set(drawn()) and len(drawn()) == PROGRAMS

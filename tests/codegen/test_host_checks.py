@@ -54,7 +54,7 @@ class Series:
         (np.ones((1, 1)).view(np.matrix), "x is a numpy matrix: pass np.asarray(x)"),
         (np.ones(3, np.float16), "x has dtype float16, but the kernels take float32 float64"),
         (np.ones(3, complex), "x has dtype complex128, but the kernels take float32 float64"),
-        (None, "x has dtype object, but the kernels take float32 float64"),
+        (None, "x must be an array, not NoneType"),
     ],
 )  # fmt: skip
 def test_what_is_no_array_is_named(helpers: Any, value: Any, said: str) -> None:

@@ -28,6 +28,15 @@ def weighted(x, sizes=(2, 3)):
 def counted(x, n: int):
     return x[:n] * 2.0
 """
+#: what takes a text or an array, as the original does
+TEXTS = """import numpy as np
+
+
+def f(x, y, d=None):
+    if isinstance(y, str):
+        y = np.ones(len(x))
+    return np.cumsum(x) * y
+"""
 #: calls that the first module refuses, and the words before the command
 CALLS = [
     ("shifted", "np.ones((2, 3, 2)), 2.0, 1", "x has 3 dimensions instead of 1"),
@@ -76,8 +85,11 @@ def test_the_command_makes_kernels_for_the_call(shell: Shell) -> None:
         assert called(shell, name, call) == "equal", said
 
 
-@pytest.mark.parametrize("values", ["np.ones(3), object()", "np.ones(3), np.sin"])
-def test_what_no_signature_says_is_left_to_the_user(shell: Shell, values: str) -> None:
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [("np.ones(3), object()", "object"), ("np.ones(3), np.sin", "ufunc")],
+)
+def test_what_no_signature_says_is_named(shell: Shell, values: str, kind: str) -> None:
     shell.write("a.py", "def f(x, k='a'):\n    return x * 2.0 if k == 'a' else x\n")
     assert shell.convert("a.py", "--no-verify") == 0, shell.out
     code = f"import numpy as np, a_cuda\na_cuda.f({values})"
@@ -85,8 +97,9 @@ def test_what_no_signature_says_is_left_to_the_user(shell: Shell, values: str) -
         [sys.executable, "-c", code], cwd=shell.folder, capture_output=True, text=True,
         env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=120, check=False,
     )  # fmt: skip
-    assert "k must be 'a': run `porter convert a.py -f f --signature" in done.stderr
-    assert '"float64[:], TYPE"`' in done.stderr
+    said = f"k must be 'a': no signature has a type for k, which is {kind}"
+    assert said in done.stderr
+    assert "porter convert" not in done.stderr
 
 
 def test_a_value_is_named_with_its_braces(shell: Shell) -> None:
@@ -120,3 +133,15 @@ def test_a_length_in_place_of_none_is_tried_as_an_integer(shell: Shell) -> None:
     assert shell.convert("a.py", "--no-verify") == 0, shell.out
     for call in ("np.ones(8)", "np.ones(8), 16", "np.ones(8), 5", "np.ones(8), None"):
         assert called(shell, "f", call) == "equal"
+
+
+def test_a_text_for_an_array_is_no_array_without_dimensions(shell: Shell) -> None:
+    shell.write("a.py", TEXTS)
+    types = "float64[:], float64[:], omitted"
+    assert shell.convert("a.py", "-f", "f", "--signature", types, "--no-verify") == 0, shell.out
+    start = "TypeError: y must be an array, not str: "
+    said = called(shell, "f", "np.ones(3), 'sine'")
+    assert said.startswith(f"{start}run `porter convert a.py -f f --signature "), said
+    assert "float64[:], Literal[str]('sine'), Literal[NoneType](None)" in said
+    said = called(shell, "f", "np.ones(3), 'sine', {'freq': 1}")
+    assert said == f"{start}no signature has a type for d, which is dict"

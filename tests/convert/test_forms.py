@@ -143,7 +143,7 @@ def test_every_form_computes_what_the_function_does(shell: Shell) -> None:
         f'{make} total {types} "float64[:, :], Literal[int](2), boolean"`',
         "TypeError: n_fft is 2.5, but the kernels were made for an integer: "
         f"{make} spec {types} \"float64[:], float64, Literal[str]('a')\"`",
-        "ValueError: by has 0 dimensions instead of 1: "
+        "TypeError: by must be an array, not str: "
         f"{make} shifted {types} \"float64[:], Literal[str]('mean')\"`",
     ]
     # what the header says is what `--check` makes of it

@@ -9,7 +9,7 @@
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
 # porter: verified gaussian_pdf: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:acc95e0df4a59eb54782381f0a0223b79ccd0b8c3598ca9fdf4d61afea90b67d
+# porter: output sha256:2425342eb2d17df1ef6b4a22a0d2aa148b05dbb04d5c557b057ef7661b48bd7c
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
@@ -67,27 +67,34 @@ def _on_device(array):
 
 
 def _command():
-    """The command that converts the function for the arguments of this call."""
+    """The command that converts the function for the arguments of this call, if there is one."""
     frame = sys._getframe(1)
     while frame.f_code.co_name not in FIXED:
         frame = frame.f_back
     code, values = frame.f_code, frame.f_locals
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
     fixed = FIXED[code.co_name]
-    types = ", ".join(_type_of(values[n], n in fixed) for n in names if n != "self")
+    types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
+    for n, found in types.items():
+        if found is None:
+            return (
+                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+            )
+    types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
 
 
 def _type_of(value, fixed):
-    """An argument's type in a signature; its value if the kernels are made for that."""
+    """An argument's type in a signature, or its value if the kernels are made for that, or None."""
     if fixed and isinstance(value, tuple):
-        return f"Tuple(({', '.join(_type_of(v, False) for v in value)},))"
+        items = [_type_of(v, False) for v in value]
+        return None if None in items else f"Tuple(({', '.join(items)},))"
     if value is not None and not isinstance(value, str):
         array = value if _on_device(value) else np.asarray(value)
         name = array.dtype.name.replace("bool", "boolean")
         if array.dtype.kind not in "biufc":
-            return "TYPE"
+            return None
         if array.shape or not fixed:
             return (
                 f"{name}[{', '.join(':' * len(array.shape))}]" if array.shape else name
@@ -100,6 +107,10 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
+        if isinstance(value, (str, bytes, dict, set)) or value is None:
+            raise TypeError(
+                f"{name} must be an array, not {type(value).__name__}: {_command()}"
+            )
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: pass an array")
         value = np.asarray(value)
@@ -116,6 +127,7 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             # of arrays that meet, the dtypes of all decide
             return value if converts == "together" else _float64(value, name, converts)
         cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )

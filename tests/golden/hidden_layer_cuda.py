@@ -10,7 +10,7 @@
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:3d972c3b7701263b479fc539a0cbcc9000d420ef5b3cdb332a047f78905a54e7
+# porter: output sha256:1d224b4614404ba1ce277635b06bb57f5300bee5e56edc6be90379cf2ee216f6
 
 """CUDA kernels for the NumPy functions of hidden_layer.py."""
 
@@ -70,27 +70,34 @@ def _on_device(array):
 
 
 def _command():
-    """The command that converts the function for the arguments of this call."""
+    """The command that converts the function for the arguments of this call, if there is one."""
     frame = sys._getframe(1)
     while frame.f_code.co_name not in FIXED:
         frame = frame.f_back
     code, values = frame.f_code, frame.f_locals
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
     fixed = FIXED[code.co_name]
-    types = ", ".join(_type_of(values[n], n in fixed) for n in names if n != "self")
+    types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
+    for n, found in types.items():
+        if found is None:
+            return (
+                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+            )
+    types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
 
 
 def _type_of(value, fixed):
-    """An argument's type in a signature; its value if the kernels are made for that."""
+    """An argument's type in a signature, or its value if the kernels are made for that, or None."""
     if fixed and isinstance(value, tuple):
-        return f"Tuple(({', '.join(_type_of(v, False) for v in value)},))"
+        items = [_type_of(v, False) for v in value]
+        return None if None in items else f"Tuple(({', '.join(items)},))"
     if value is not None and not isinstance(value, str):
         array = value if _on_device(value) else np.asarray(value)
         name = array.dtype.name.replace("bool", "boolean")
         if array.dtype.kind not in "biufc":
-            return "TYPE"
+            return None
         if array.shape or not fixed:
             return (
                 f"{name}[{', '.join(':' * len(array.shape))}]" if array.shape else name
@@ -103,6 +110,10 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
+        if isinstance(value, (str, bytes, dict, set)) or value is None:
+            raise TypeError(
+                f"{name} must be an array, not {type(value).__name__}: {_command()}"
+            )
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: pass an array")
         value = np.asarray(value)
@@ -119,6 +130,7 @@ def _array(value, name, ndim, dtypes, converts="", written=False):
             # of arrays that meet, the dtypes of all decide
             return value if converts == "together" else _float64(value, name, converts)
         cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )

@@ -9,7 +9,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:8a2b8e58ee5c55f15660787a1f9dd761f5630bb618d87c5000e2dec587ca6295
+# porter: output sha256:00f82488e98cf3ae13b921c38652d71af393a42f937055de3398c6abc9c1961a
 
 """CUDA kernels for the NumPy functions of mandelbrot.py."""
 
@@ -91,27 +91,34 @@ def _on_device(array):
 
 
 def _command():
-    """The command that converts the function for the arguments of this call."""
+    """The command that converts the function for the arguments of this call, if there is one."""
     frame = sys._getframe(1)
     while frame.f_code.co_name not in FIXED:
         frame = frame.f_back
     code, values = frame.f_code, frame.f_locals
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
     fixed = FIXED[code.co_name]
-    types = ", ".join(_type_of(values[n], n in fixed) for n in names if n != "self")
+    types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
+    for n, found in types.items():
+        if found is None:
+            return (
+                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+            )
+    types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
     return f"run `porter convert {shlex.quote(SOURCE)} -f {code.co_name} --signature {types}`"
 
 
 def _type_of(value, fixed):
-    """An argument's type in a signature; its value if the kernels are made for that."""
+    """An argument's type in a signature, or its value if the kernels are made for that, or None."""
     if fixed and isinstance(value, tuple):
-        return f"Tuple(({', '.join(_type_of(v, False) for v in value)},))"
+        items = [_type_of(v, False) for v in value]
+        return None if None in items else f"Tuple(({', '.join(items)},))"
     if value is not None and not isinstance(value, str):
         array = value if _on_device(value) else np.asarray(value)
         name = array.dtype.name.replace("bool", "boolean")
         if array.dtype.kind not in "biufc":
-            return "TYPE"
+            return None
         if array.shape or not fixed:
             return (
                 f"{name}[{', '.join(':' * len(array.shape))}]" if array.shape else name
@@ -124,6 +131,10 @@ def _array(value, name, ndim, dtypes, written=False):
     """`value` as an array that the kernels take; TypeError or ValueError if it is not one."""
     if not _on_device(value):
         _refuse_wrapper(value, name)
+        if isinstance(value, (str, bytes, dict, set)) or value is None:
+            raise TypeError(
+                f"{name} must be an array, not {type(value).__name__}: {_command()}"
+            )
         if written and not isinstance(value, np.ndarray):
             raise TypeError(f"{name} is changed in place: pass an array")
         value = np.asarray(value)
@@ -137,6 +148,7 @@ def _array(value, name, ndim, dtypes, written=False):
         )
     if value.dtype.name not in dtypes.split():
         cure = f"pass {name}.astype(np.{dtypes.split()[-1]}), or {_command()}"
+        cure = cure if value.dtype.kind in "biufc" else _command()
         raise TypeError(
             f"{name} has dtype {value.dtype}, but the kernels take {dtypes}: {cure}"
         )

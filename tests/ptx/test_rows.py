@@ -132,7 +132,7 @@ for t in INTEGERS:
     case(f"max.{t}", lambda a, b: max(a, b))
     if w < 64:
         wide = f"{t[0]}{2 * w}"
-        case(f"mul.wide.{t}", lambda a, b, k=f"b{2 * w}": wrapped(a * b, k))
+        case(f"mul.wide.{t}", lambda a, b, k=wide: wrapped(a * b, k))
         case(f"mad.wide.{t}", lambda a, b, c, k=wide: wrapped(a * b + c, k))
 for t in ("s16", "s32", "s64"):
     case(f"abs.{t}", lambda a, t=t: wrapped(abs(a), t))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from porter.convert.function import convert_function
 from porter.convert.passes import plan
 from porter.schedule.printer import plan_text
+from porter.source.module import SourceModule
 from tests.programs.check import array_program
 
 SOURCE = """
@@ -29,3 +31,18 @@ def test_a_variable_that_may_mean_the_array_that_rows_store_into_is_read_later()
     """From the second iteration on, `v` is `u`: other blocks must have stored their rows."""
     assert rows_launched("v = u") == 2
     assert rows_launched("v = u.copy()") == 1
+
+
+def test_a_value_of_a_row_is_read_before_its_elements_are_stored() -> None:
+    """A warp that is late would read what another one has stored: a barrier stands between."""
+    source = """import numpy as np
+
+def f(x):
+    s = x.sum(axis=1) + x[:, 5]
+    x -= s[:, None]
+    return s
+"""
+    (function,) = SourceModule(source, "f.py").functions
+    kernel = convert_function(function, "float64[:, :]").text.parts[0]
+    behind = kernel[kernel.index("x[i, 5]") :]
+    assert behind.index("cuda.syncthreads()") < behind.index("x[i, k] = ")

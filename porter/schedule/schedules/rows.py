@@ -273,8 +273,8 @@ def _needs_barrier(previous: Sequence[Step], step: Step, rows: int) -> bool:
     if isinstance(step, Fold):
         folded = loaded(*step.operands)
         return any(a.write and a.buffer in folded for p in stages for a in accesses(p.body))
-    # every thread reads what the value of a fold is made of, unless it is stored at once
-    values = [p.value for p in previous if isinstance(p, Fold) and p.store is None]
+    # every thread reads what the value of a fold is made of, or the first one does that stores it
+    values = [p.value for p in previous if isinstance(p, Fold)]
     if any(a.write and a.buffer in loaded(*values) for a in accesses(step.body)):
         return True
     for p in stages:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from porter import ir
 from porter.convert.passes import plan, steps
-from porter.inference.signature import candidates
 from porter.ir.interp import run
-from porter.lowering.program import build
-from porter.resolve.globals import Globals
 from porter.schedule.nodes import HostLoop, HostWhile, Launch, items_of
-from porter.source.module import SourceModule
+from tests.transforms.test_rotation import program_of
 
 #: each with the kernels that its loops launch, and how many of those are of one thread
 PROGRAMS = {
@@ -75,17 +69,6 @@ PROGRAMS = {
     return x
 """),
 }  # fmt: skip
-
-
-def program_of(body: str) -> tuple[Any, ir.Program]:
-    source = f"import numpy as np\n\n\ndef f(x, n: int):{body}"
-    names: dict[str, Any] = {}
-    exec(source, names)
-    module = SourceModule(source, "f.py")
-    (function,) = module.functions
-    return names["f"], build(
-        function, next(candidates(function, "float64[:], int64")), Globals(module)
-    )
 
 
 @pytest.mark.parametrize("what", PROGRAMS)

@@ -221,8 +221,8 @@ def _make_lists(body: Body, node: cst.CSTNode) -> None:
         if body.b.out.depth:
             raise body.b.refuse(
                 "PRT908",
-                f"`{name}` is a list of the host in only one of the branches",
-                "make the list and change it in one block",
+                f"the list `{name}` is changed by the host inside a branch or a loop",
+                "change the list outside of branches and loops",
             )
         host = HostText(body, set())
         text = body.b.place.module.tree.code_for_node(host.value(value, cst.Name(name)))

@@ -29,10 +29,8 @@ def _swapped(part: Body, body: Body, context: Context) -> Body:
         if isinstance(s, (ir.For, ir.While, ir.If)):
             s = map_blocks(s, lambda b: _swapped(b, body, context))
         if isinstance(s, (ir.For, ir.While)):
-            s = replace(s, body=tuple(
-                _exchange(x) if _is_last_use(x, k, s, body, context) else x
-                for k, x in enumerate(s.body)
-            ))  # fmt: skip
+            inner = enumerate(s.body)
+            s = replace(s, body=tuple(_exchanged(x, k, s, body, context) for k, x in inner))
         result.append(s)
     return tuple(result)
 
@@ -48,18 +46,21 @@ def _copied(s: ir.Stmt) -> tuple[str, str] | None:
     return (store.buffer, value.buffer) if isinstance(value, ir.Load) and not value.index else None
 
 
-def _exchange(s: ir.Stmt) -> ir.Stmt:
-    to, source = _copied(s) or ("", "")
+def _exchanged(
+    s: ir.Stmt, at: int, loop: ir.For | ir.While, body: Body, context: Context
+) -> ir.Stmt:
+    """The exchange of two names in place of a copy, where that is the same."""
+    names = _copied(s)
+    if names is None or not _is_last_use(names, at, loop, body, context):
+        return s
+    to, source = names
     return ir.Bind((to, source), (source, to), s.origin)
 
 
 def _is_last_use(
-    s: ir.Stmt, at: int, loop: ir.For | ir.While, body: Body, context: Context
+    names: tuple[str, str], at: int, loop: ir.For | ir.While, body: Body, context: Context
 ) -> bool:
     """Whether nobody reads the place that was copied before the next iteration fills it."""
-    names = _copied(s)
-    if names is None:
-        return False
     to, source = (context.buffers[n] for n in names)
     if to.parameter or source.parameter or (to.shape, to.dtype) != (source.shape, source.dtype):
         return False

@@ -274,9 +274,12 @@ class Machine:
                 self.host(s)
             case ir.Jump(kind, _):
                 return kind
-            case ir.Return(values, single, _, listed):
-                results = [self.arrays[v] if isinstance(v, str) else None if v is None
-                           else self.expr(v) for v in values]  # fmt: skip
+            case ir.Return(values, single, _, listed, squeezed):
+                results: list[Any] = [
+                    self.arrays[v] if isinstance(v, str) else None if v is None else self.expr(v)
+                    for v in values
+                ]
+                results = [np.squeeze(r) if k in squeezed else r for k, r in enumerate(results)]
                 return [results[0] if single else results if listed else tuple(results)]
             case ir.If(cond, body, orelse, _):
                 return self.block(body if self.expr(cond) else orelse)

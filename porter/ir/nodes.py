@@ -337,6 +337,7 @@ class Return:
     single: bool
     origin: Origin
     listed: bool = False  # a list instead of a tuple
+    squeezed: frozenset[int] = frozenset()  # positions: axes that turn out 1 long are dropped
 
 
 class HostKind(Enum):

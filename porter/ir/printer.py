@@ -40,7 +40,8 @@ def lines(body: Sequence[ir.Stmt], indent: int = 0) -> Iterator[str]:
             case ir.Jump(kind, _):
                 yield f"{pad}{kind}"
             case ir.Return(values=values):
-                shown = (str(v) for v in values)
+                shown = (f"squeeze({v})" if k in s.squeezed else str(v)
+                         for k, v in enumerate(values))  # fmt: skip
                 yield f"{pad}return {', '.join(shown)}"
             case ir.For() | ir.While() | ir.If() | ir.Stage():
                 yield from _nested(s, indent)

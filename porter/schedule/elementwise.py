@@ -34,7 +34,9 @@ def is_elementwise(plan: Plan) -> bool:
             return False
         if isinstance(item, Launch) and not _own_index(item.kernel, size):
             return False
-        if isinstance(item, ir.Return) and any(isinstance(v, ir.Load) for v in item.values):
+        if isinstance(item, ir.Return) and (
+            item.squeezed or any(isinstance(v, ir.Load) for v in item.values)
+        ):
             return False
         if _uses_sizes(item):
             return False

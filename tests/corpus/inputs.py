@@ -512,7 +512,6 @@ CASES: dict[str, Case] = (
         # refused.py
         "refused:recurrence": refused("float64[:], float64, float64[:]", "PRT904", "n s n"),
         "refused:exponential_smoothing": refused("float64[:], float64", "PRT904", "n s"),
-        "refused:gauss_seidel": refused("float64[:, :]", "PRT904", "n,m"),
         "refused:bubblesort": refused("float64[:]", "PRT904", "n"),
         "refused:backward_difference": refused("float64[:]", "PRT904", "n"),
         "refused:singular_values": refused("float64[:, :]", "PRT901", "n,m"),

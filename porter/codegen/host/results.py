@@ -36,7 +36,10 @@ class Results(Leading):
     def _return(self, item: ir.Return) -> None:
         self._epilogue()
         python = self.plan.python or (False,) * len(item.values)
-        values = [self._result(v, p) for v, p in zip(item.values, python, strict=True)]
+        values = [
+            self._squeezed(v) if k in item.squeezed and isinstance(v, str) else self._result(v, p)
+            for k, (v, p) in enumerate(zip(item.values, python, strict=True))
+        ]
         if item.single:
             self.emit(f"return {values[0]}" if values[0] != "None" else "return None")
         elif item.listed:
@@ -69,6 +72,12 @@ class Results(Leading):
         shape += ", keep=True" if not (shape or self.plan.buffers[name].shape) else ""
         shape += ", plain=plain" if python else ""
         return f"_result({name}, {self.on_device()}, stream{shape})"
+
+    def _squeezed(self, name: str) -> str:
+        """A result without the axes that are 1 long; an array, even if it has no axis then."""
+        self._needs("_result")
+        shape = f"tuple(n for n in {name}.shape if n != 1)"
+        return f"_result({name}, {self.on_device()}, stream, {shape}, True)"
 
     def _is_choice(self, name: str) -> bool:
         """Whether an array comes from `np.where`, which keeps 0-d arrays where ufuncs do not."""

@@ -112,7 +112,8 @@ def dispatcher(plan: Plan, variants: Sequence[Variant]) -> FunctionText:
     else:
         for k in differing:
             lines += _refusal(parameters[k].name, cases[k])
-        lines += _together(plan) if len(differing) > 1 else []
+        names = [given(parameters[k].name) for k in differing]
+        lines += _together(plan, names) if len(names) > 1 else []
     own = tuple(p.name for p in parameters)
     values = [all(c.what in ("value", "tuple") for c in row) for row in cases]
     fixed = tuple(p for p, is_fixed in zip(own, values, strict=True) if is_fixed)
@@ -137,9 +138,10 @@ def _breadth(cases: Sequence[Sequence[_Case]], differing: Sequence[int], j: int)
     return floats, found
 
 
-def _together(plan: Plan) -> list[str]:
+def _together(plan: Plan, names: Sequence[str]) -> list[str]:
     """The error where each argument is served, and no form serves all of them."""
-    text = f"{given(plan.name)} has no kernels for these arguments together: {{_command()}}"
+    values = f"these values of {', '.join(names[:-1])} and {names[-1]} together"
+    text = f"{given(plan.name)} has no kernels for {values}: {{_command()}}"
     return [f'    raise TypeError(f"{text}")']
 
 

@@ -110,7 +110,9 @@ def _squeeze(call: Call) -> Value:
     axes = call.axes()
     if axes is None:
         axes = [d for d, n in enumerate(array.shape) if at_most_one(n)]
-        _longer(call, [n for d, n in enumerate(array.shape) if d not in axes])
+        longer = [n for d, n in enumerate(array.shape) if d not in axes]
+        if not _at_the_end(call, array, longer):
+            _longer(call, longer)
     gone = {normal_axis(call.b, a, array.ndim, "`squeeze`") for a in axes}
     for d in gone:
         call.b.sizes.unify(array.shape[d], ONE, "`squeeze` of an axis that is not 1 long")
@@ -124,10 +126,27 @@ def _squeeze(call: Call) -> Value:
     return result if kept else result.at(())
 
 
+def _at_the_end(call: Call, array: Array, sizes: Sequence[Poly]) -> bool:
+    """Whether the host drops the axes of a result, when their lengths are known."""
+    if call.node not in call.b.place.results or all(map(_is_longer, sizes)):
+        return False
+    buffer = "" if array.view is None else array.view.buffer
+    if buffer and any(map(call.b.out.is_parameter, call.b.aliases.may_be(buffer))):
+        return False
+    call.b.place.squeezed.add(call.node)
+    call.b.sizes.asked |= {"shape", "rank"}
+    return True
+
+
+def _is_longer(n: Poly) -> bool:
+    """Whether a size is known not to be 1."""
+    return (n - 2).is_nonneg() or n.constant is not None
+
+
 def _longer(call: Call, sizes: Sequence[Poly]) -> None:
     """NumPy drops every axis that is 1 long; how many there are must not change with the data."""
     for n in map(call.b.sizes.resolve, sizes):
-        if (n - 2).is_nonneg() or n.constant is not None:
+        if _is_longer(n):
             continue
         if call.b.out.depth or any(isinstance(a, Data) for a in n.atoms()):
             raise call.refuse(

@@ -23,6 +23,8 @@ class Place(Part):
     node: cst.CSTNode | None = None
     origin: ir.Origin = field(default_factory=ir.Origin)
     call_here: Span | None = None  # in the user's file, of a helper of another file
+    results: tuple[cst.BaseExpression, ...] = ()  # what the function's own `return` gives back
+    squeezed: set[cst.BaseExpression] = field(default_factory=set)  # those whose rank is known late
 
     def refuse(self, code: str, message: str, help: str = "") -> Refusal:
         """A refusal at the node being evaluated."""

@@ -24,11 +24,13 @@ def give_back(body: Body, node: cst.BaseExpression | None) -> None:
         value = NONE if node is None else body.ev(node)
         _return_early(body, value, node or cst.Name("None"))
         return
-    value = NONE if node is None else body.ev(node)
-    values = list(value) if isinstance(value, tuple) else [value]
     nodes = [node] if node is not None else []
-    if isinstance(value, tuple) and isinstance(node, (cst.Tuple, cst.List)):
-        nodes = [e.value for e in node.elements]
+    elements = [e.value for e in node.elements] if isinstance(node, (cst.Tuple, cst.List)) else []
+    body.b.place.results = (*nodes, *elements)
+    value = NONE if node is None else body.ev(node)
+    body.b.place.results = ()
+    values = list(value) if isinstance(value, tuple) else [value]
+    nodes = elements if isinstance(value, tuple) and elements else nodes
     returned(body, values, not isinstance(value, tuple), isinstance(value, Listed), nodes)
 
 
@@ -41,7 +43,8 @@ def returned(
     results = [_result(body, v, name) for v, name in zip(values, names, strict=True)]
     if len(nodes) == len(results) and not listed:
         return_unless_run(body, nodes, results, single)
-    body.b.out.emit(ir.Return(tuple(results), single, body.b.place.origin, listed))
+    squeezed = frozenset(k for k, n in enumerate(nodes) if n in body.b.place.squeezed)
+    body.b.out.emit(ir.Return(tuple(results), single, body.b.place.origin, listed, squeezed))
     body.returned = body.b.out.depth == 0
 
 

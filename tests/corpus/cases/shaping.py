@@ -61,6 +61,8 @@ CASES: dict[str, Case] = {
     "polynomial_features": Case("float64[:]", "n"),
     "palette": Case("int64[:], float64[:], float64[:], float64[:]", "n:idx:3 n n n"),
     "only_axis": Case("float64[:]", "n", least=2),
+    "outer_without_single_axes": Case("float64[:], float64[:]", "n m"),
+    "sums_without_single_axes": Case("float64[:], float64[:]", "n m"),
     "both_halves": Case("float64[:]", "n"),
     "helper_names": Case("float64[:], int64[:]", "n m:idx:n"),
     "insert_and_delete": Case("float64[:], float64", "n s", least=2),

@@ -22,12 +22,6 @@ def exponential_smoothing(x, alpha):
     return s
 
 
-def gauss_seidel(u):
-    for i in range(1, u.shape[0] - 1):
-        for j in range(1, u.shape[1] - 1):
-            u[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1])
-
-
 def bubblesort(X):
     N = len(X)
     for end in range(N, 1, -1):

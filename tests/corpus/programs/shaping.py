@@ -254,6 +254,16 @@ def only_axis(x):
     return np.squeeze(x[:, None]) * 2.0
 
 
+def outer_without_single_axes(x, y):
+    """Which axes the result has is known when the lengths are."""
+    return np.squeeze(x[:, None] * y)
+
+
+def sums_without_single_axes(x, y):
+    rows = x + y[:, None]
+    return np.squeeze(rows), rows.sum(axis=0).squeeze()
+
+
 def both_halves(x):
     """A list is returned as a list."""
     return [part.sum() for part in np.array_split(x, 2)]

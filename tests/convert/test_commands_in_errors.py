@@ -27,6 +27,10 @@ def weighted(x, sizes=(2, 3)):
 
 def counted(x, n: int):
     return x[:n] * 2.0
+
+
+def line(x, slope=1.0, intercept=0.0):
+    return slope * x + intercept
 """
 #: what takes a text or an array, as the original does
 TEXTS = """import numpy as np
@@ -45,6 +49,7 @@ CALLS = [
     ("shifted", "np.ones((4, 3), np.complex64), 2.0, 1", "x has dtype complex64"),
     ("weighted", "np.ones(3, np.int8), (4, 5)", "x has dtype int8"),
     ("counted", "np.ones((4, 2)), 3", "x has 2 dimensions instead of 1"),
+    ("line", "np.arange(4), 2, 0.5", "slope and an array are integers"),
 ]
 CHILD = """
 import json, sys
@@ -97,7 +102,7 @@ def test_what_no_signature_says_is_named(shell: Shell, values: str, kind: str) -
         [sys.executable, "-c", code], cwd=shell.folder, capture_output=True, text=True,
         env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"}, timeout=120, check=False,
     )  # fmt: skip
-    said = f"k must be 'a': no signature has a type for k, which is {kind}"
+    said = f"k must be 'a': call the original: no signature has a type for k, which is {kind}"
     assert said in done.stderr
     assert "porter convert" not in done.stderr
 
@@ -144,4 +149,4 @@ def test_a_text_for_an_array_is_no_array_without_dimensions(shell: Shell) -> Non
     assert said.startswith(f"{start}run `porter convert a.py -f f --signature "), said
     assert "float64[:], Literal[str]('sine'), Literal[NoneType](None)" in said
     said = called(shell, "f", "np.ones(3), 'sine', {'freq': 1}")
-    assert said == f"{start}no signature has a type for d, which is dict"
+    assert said == f"{start}call the original: no signature has a type for d, which is dict"

@@ -20,6 +20,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -36,6 +37,8 @@ WORDS = ("equal", "refused", "wrong", "slow", "unrunnable")
 #: what makes the exit code 1
 BAD = ("wrong", "slow", "unrunnable")
 #: where a call is from, if a line shows it
+#: the signature in the command that a refusal ends with
+SIGNATURE = re.compile(r"run `porter convert (?P<options>.*--signature .*)`")
 LINE = re.compile(r"^(docstring|source), line \d+|^\S+:\d+")
 
 
@@ -72,7 +75,9 @@ class Outcome:
 
     def reasons(self) -> list[str]:
         """What the calls that are not equal said, each once."""
-        texts = (f"{v['word']}: {v['text']}" for v in self.verdicts if v["word"] != "equal")
+        texts = (
+            f"{v['word']}: {v['text']}{_after(v)}" for v in self.verdicts if v["word"] != "equal"
+        )
         return list(dict.fromkeys(texts))
 
     def row(self) -> str:
@@ -80,6 +85,14 @@ class Outcome:
         numbers = f"{len(self.verdicts):3} calls {self.count('equal'):3} equal"
         first = "; ".join(self.reasons())[:300]
         return f"{self.drawn.name:95} {self.status:9} {numbers} {self.seconds:5.0f} s  {first}"
+
+
+def _after(verdict: dict[str, Any]) -> str:
+    """What came of the command that a refusal names."""
+    if "after" not in verdict:
+        return ""
+    after = verdict["after"]
+    return f" (then: {after['word']}{': ' if after['text'] else ''}{after['text']})"
 
 
 def drawn_functions(calls: Path) -> list[Drawn]:
@@ -101,11 +114,14 @@ def child(command: list[str], seconds: float, **more: str) -> tuple[int | None, 
     return done.returncode, done.stdout, (done.stderr.strip().splitlines() or [""])[-1]
 
 
-def convert(drawn: Drawn, module: Path, options: argparse.Namespace) -> tuple[str, str]:
+def convert(
+    drawn: Drawn, module: Path, options: argparse.Namespace, signature: str = ""
+) -> tuple[str, str]:
     """The status, and why the function is not converted."""
     source = options.repos / drawn.source
     command = [sys.executable, "-m", "porter", "convert", str(source), "-f", drawn.function]
     command += ["--no-verify", "--force", "-o", str(module), "--output-format", "json"]
+    command += ["--signature", signature] if signature else []
     code, out, said = child(command, options.seconds)
     try:
         (found,) = json.loads(out)["modules"]
@@ -140,11 +156,15 @@ class Conversion:
         }
 
 
+def stem(drawn: Drawn) -> str:
+    """The start of the names of a function's modules."""
+    return drawn.name.replace("/", "_").replace(":", "_").replace(".", "_")
+
+
 def converted(drawn: Drawn, options: argparse.Namespace, folder: Path) -> Conversion:
     """The function's module, and how long it took."""
     start = time.perf_counter()
-    stem = drawn.name.replace("/", "_").replace(":", "_").replace(".", "_")
-    module = folder / f"{stem}_cuda.py"
+    module = folder / f"{stem(drawn)}_cuda.py"
     status, refused = convert(drawn, module, options)
     return Conversion(drawn, module, status, refused, time.perf_counter() - start)
 
@@ -167,6 +187,22 @@ def called(made: list[Conversion], options: argparse.Namespace, folder: Path) ->
     return [Outcome(c.drawn, c.status, verdicts, c.seconds) for c, verdicts in pairs]
 
 
+def cured(rows: list[Outcome], options: argparse.Namespace, folder: Path) -> list[Outcome]:
+    """The rows, with what the same call does (`after`) when the command of a refusal has run."""
+    for row in rows:
+        for k, (call, verdict) in enumerate(zip(row.drawn.calls, row.verdicts, strict=True)):
+            found = SIGNATURE.search(verdict["text"]) if verdict["word"] == "refused" else None
+            if found is None or row.status != "converted":
+                continue
+            alone = Drawn(row.drawn.name, [call])
+            module = folder / f"{stem(row.drawn)}_{k}_cuda.py"
+            signature = shlex.split(found["options"])[-1]
+            status, refused = convert(alone, module, options, signature)
+            made = Conversion(alone, module, status, refused, 0.0)
+            verdict["after"] = called([made], options, folder)[0].verdicts[0]
+    return rows
+
+
 def outcomes(options: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
     """The rows, in the order of the file of calls."""
     groups = collections.defaultdict(list)
@@ -175,7 +211,8 @@ def outcomes(options: argparse.Namespace, folder: Path) -> Iterator[Outcome]:
             groups[drawn.name.partition("/")[0]].append(drawn)
 
     def row(group: list[Drawn]) -> list[Outcome]:
-        return called([converted(d, options, folder) for d in group], options, folder)
+        rows = called([converted(d, options, folder) for d in group], options, folder)
+        return cured(rows, options, folder)
 
     with ThreadPoolExecutor(options.jobs) as pool:
         for rows in pool.map(row, groups.values()):
@@ -195,8 +232,12 @@ def refusals(rows: list[Outcome]) -> str:
     """How good the messages are of modules that refuse a call."""
     made = [v for row in rows if row.status == "converted" for v in row.verdicts]
     said = [v for v in made if v["word"] == "refused"]
-    named, cured = sum(v["named"] for v in said), sum(v["cured"] for v in said)
-    return f"{len(said)} calls refused by a module: {named} name the argument, {cured} the command"
+    named = sum(v["named"] for v in said)
+    after = [v["after"]["word"] for v in said if "after" in v]
+    return (
+        f"{len(said)} calls refused by a module: {named} name the argument, {len(after)} a "
+        f"command, after which {after.count('equal')} calls are equal"
+    )
 
 
 def causes(rows: list[Outcome]) -> list[str]:

@@ -173,6 +173,15 @@ class Text:
 
 
 @dataclass(frozen=True, eq=False)
+class Table:
+    """A dictionary of the module level: Python's keys, the expression at each, who reads them."""
+
+    keys: tuple[Any, ...]
+    nodes: tuple[cst.BaseExpression, ...]
+    ev: Any
+
+
+@dataclass(frozen=True, eq=False)
 class Said:
     """A text that is made of values, such as an f-string, and what its names meant there."""
 
@@ -203,5 +212,5 @@ NONE, ELLIPSIS = Special("None"), Special("...")
 
 Value = (
     Array | ir.Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Grid
-    | Record | ProjectFile | Text | Said | Special | ir.Object | Unsettled | tuple[Any, ...]
+    | Record | ProjectFile | Text | Table | Said | Special | ir.Object | Unsettled | tuple[Any, ...]
 )  # fmt: skip

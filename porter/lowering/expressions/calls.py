@@ -14,6 +14,7 @@ from porter.lowering.arrays.stores import store
 from porter.lowering.evaluation import Evaluator
 from porter.lowering.expressions.comprehension import argument
 from porter.lowering.expressions.inline import inline
+from porter.lowering.expressions.tables import table_method
 from porter.lowering.functions.registry import Call, function
 from porter.numpy_functions import MISSING, Dotted, FunctionSpec, converted, known, method_of
 from porter.resolve.values import (
@@ -23,6 +24,7 @@ from porter.resolve.values import (
     Function,
     Method,
     Module,
+    Table,
     Value,
 )
 
@@ -171,6 +173,8 @@ def _convert(ev: Evaluator, callee: DTypeName, positional: list[Any], node: cst.
 def _method(
     ev: Evaluator, m: Method, positional: list[Any], keywords: dict[str, Any], node: cst.Call
 ) -> Value:
+    if isinstance(m.owner, Table) and not keywords:
+        return table_method(ev, m.owner, m.name, positional)
     if isinstance(m.owner, (tuple, Module)) or not hasattr(m.owner, "dtype"):
         raise ev.b.refuse(
             "PRT901", f"`.{m.name}()` cannot be converted", _OTHER_METHODS.get(m.name, "")

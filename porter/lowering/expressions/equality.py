@@ -9,9 +9,10 @@ from porter.dtypes.dtype import INT64
 from porter.ir.scalars import cast, integer, number, operate, truth
 from porter.lowering.arrays import calculus
 from porter.lowering.evaluation import Evaluator
+from porter.lowering.expressions.tables import known_key
 from porter.lowering.functions.registry import Call, dtype_of
 from porter.lowering.state.builder import Builder
-from porter.resolve.values import Array, DTypeName, Listed, Range, Special, Text, Value
+from porter.resolve.values import Array, DTypeName, Listed, Range, Special, Table, Text, Value
 
 _STATIC = (Text, Special)
 
@@ -74,6 +75,8 @@ def contained(ev: Evaluator, left: Value, right: Value) -> ir.Expr:
     node = ev.b.place.node or cst.Name("value")
     if isinstance(right, Text) and isinstance(left, Text):
         return number(left.value in right.value)
+    if isinstance(right, Table):
+        return number(known_key(ev, left) in right.keys)
     if isinstance(right, tuple):
         found: ir.Expr = number(False)
         for item in right:

@@ -30,6 +30,7 @@ from porter.lowering.expressions.calls import call
 from porter.lowering.expressions.comprehension import is_repetition, listed
 from porter.lowering.expressions.equality import contained, dtype_attribute, equal, is_static
 from porter.lowering.expressions.methods import attribute
+from porter.lowering.expressions.tables import table, table_item
 from porter.lowering.expressions.texts import said
 from porter.lowering.functions.joining import stack
 from porter.lowering.functions.subscripted import subscripted
@@ -50,6 +51,7 @@ from porter.resolve.values import (
     ProjectFile,
     Record,
     Slice,
+    Table,
     Text,
     Unsettled,
     Value,
@@ -228,6 +230,8 @@ class ExpressionEvaluator(Evaluator):
         """A module-level constant: numbers are copied into the generated module."""
         found = reading(self.b, self.scope, name)
         inner = self.within(found.scope, {})
+        if isinstance(found.node, cst.Dict):
+            return table(inner, found.node)
         value = computed(self.b, name, found, inner)
         if self.scope.foreign and not isinstance(value, Array):
             return value  # its name may mean something else in the user's file
@@ -271,7 +275,7 @@ class ExpressionEvaluator(Evaluator):
         if isinstance(owner, Function):
             if converted(f"{owner.name}.{attr}"):  # a method of a ufunc
                 return Function(f"{owner.name}.{attr}")
-        if isinstance(owner, (tuple, Text, Function)):
+        if isinstance(owner, (tuple, Text, Table, Function)):
             return Method(owner, attr)
         raise self.b.refuse("PRT902", f"the attribute `.{attr}` is not supported")
 
@@ -393,6 +397,8 @@ class ExpressionEvaluator(Evaluator):
         owner = self(node.value)
         if isinstance(owner, Function) and owner.name in subscripts.GRIDS:
             return subscripted(self, owner.name, node)
+        if isinstance(owner, Table):
+            return table_item(self, owner, node)
         items = self.items(node)
         if isinstance(owner, tuple):
             return self._pick(owner, items)

@@ -132,3 +132,29 @@ def infinity_norm(x):
     for i in range(x.shape[0]):
         best = max(best, abs(x[i]))
     return best
+
+
+RATES = {"low": 0.25, "high": 2.0, 3: 7.0, (1, 2): 1.5}
+
+
+def _root(t):
+    return np.sqrt(np.abs(t))
+
+
+TRANSFORMS = {"root": _root, "sine": np.sin, "square": lambda t: t * t}
+LIMITS = {"x": {"lower": -1.0, "upper": 1.0}}
+
+
+def rate_by_name(x, mode="high"):
+    """A dictionary of the module is read at a key that the default fixes."""
+    return x * RATES[mode] + RATES.get("none", 3) - RATES[1, 2]
+
+
+def transform_by_name(x, kind="root"):
+    if kind not in TRANSFORMS:
+        raise ValueError(f"no transform {kind}")
+    return TRANSFORMS[kind](x) + TRANSFORMS["square"](x)
+
+
+def limits_by_name(x):
+    return np.clip(x, LIMITS["x"]["lower"], LIMITS["x"]["upper"])

@@ -21,9 +21,9 @@ def store(x):
 REFUSED = {
     "def f(x, k='c'):\n    return x * RATES[k]": "the dict has no key 'c'",
     "def f(x, k):\n    return x * RATES[k]": "the key of a dict is not known at conversion",
-    "def f(x):\n    return x * STORED['a']": "the value of `STORED` is not fixed: `store` changes it",
-    "def f(x):\n    return x * list(RATES.values())[0]": "`.values()` of a dict cannot be converted",
-    "def f(x):\n    RATES['a'] = 2.0\n    return x * RATES['a']": "the value of `RATES` is not fixed",
+    "def f(x):\n    return x * STORED['a']": "the value of `STORED` is not fixed",
+    "def f(x):\n    return x * RATES.values()": "`.values()` of a dict cannot be converted",
+    "def f(x):\n    RATES['a'] = 2.0\n    return x": "the value of `RATES` is not fixed",
     "def f(x):\n    return x * {**RATES}['a']": "a dict cannot be converted",
 }
 

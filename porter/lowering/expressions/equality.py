@@ -12,7 +12,7 @@ from porter.lowering.evaluation import Evaluator
 from porter.lowering.expressions.tables import known_key
 from porter.lowering.functions.registry import Call, dtype_of
 from porter.lowering.state.builder import Builder
-from porter.resolve.values import Array, DTypeName, Listed, Range, Special, Table, Text, Value
+from porter.resolve.values import NONE, Array, DTypeName, Listed, Range, Special, Table, Text, Value
 
 _STATIC = (Text, Special)
 
@@ -22,6 +22,23 @@ def is_static(left: Value, right: Value) -> bool:
     kinds = (*_STATIC, DTypeName)
     both = isinstance(left, tuple) and isinstance(right, tuple)
     return both or isinstance(left, kinds) or isinstance(right, kinds)
+
+
+def identical(ev: Evaluator, left: Value, right: Value) -> bool | None:
+    """`left is right` for None, and for two arguments, which the host function then tests: kernels
+    are made for different ones.  None where it is not known."""
+    if NONE in (left, right):
+        return left == right
+    names = [v.view.buffer for v in (left, right)
+             if isinstance(v, Array) and v.view is not None and v.is_buffer]  # fmt: skip
+    b = ev.b
+    fixed = all(b.out.is_parameter(n) and b.aliases.may_be(n) == {n} for n in names)
+    if len(names) < 2 or not fixed:
+        return None
+    b.aliases.keep_apart(names[0], names[1:])
+    for value in (left, right):
+        b.host.note_classes(value, ir.Classes(("np.ndarray",), True))  # lists become new arrays
+    return names[0] == names[1]
 
 
 def equal(ev: Evaluator, left: Value, right: Value) -> ir.Expr:

@@ -28,7 +28,13 @@ from porter.lowering.constants import alternative, computed, reading, text_of
 from porter.lowering.evaluation import Evaluator, Numeric, is_expr
 from porter.lowering.expressions.calls import call
 from porter.lowering.expressions.comprehension import is_repetition, listed
-from porter.lowering.expressions.equality import contained, dtype_attribute, equal, is_static
+from porter.lowering.expressions.equality import (
+    contained,
+    dtype_attribute,
+    equal,
+    identical,
+    is_static,
+)
 from porter.lowering.expressions.methods import attribute
 from porter.lowering.expressions.tables import table, table_item
 from porter.lowering.expressions.texts import said
@@ -365,10 +371,11 @@ class ExpressionEvaluator(Evaluator):
     ) -> Numeric:
         name = type(operator).__name__
         if name in ("Is", "IsNot"):
-            if NONE not in (left, right):
-                raise self.b.refuse("PRT902", "`is` is supported only for comparison with None",
+            same = identical(self, left, right)
+            if same is None:
+                raise self.b.refuse("PRT902", "`is` is supported only for None and for arguments",
                                     "compare with `==`")  # fmt: skip
-            return number((left == right) == (name == "Is"))
+            return number(same == (name == "Is"))
         if name in ("In", "NotIn") or (name in ("Equal", "NotEqual") and is_static(left, right)):
             asks = contained if name.endswith("In") else equal
             found = asks(self, left, right)

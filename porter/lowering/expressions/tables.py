@@ -64,8 +64,10 @@ def known_key(ev: Evaluator, key: Value) -> Any:
     found = _key(ev, key)
     if found is _NO_KEY:
         ev.b.restarts.must_be_known(key)
-        raise ev.b.refuse("PRT902", "the key of a dict is not known at conversion",
-                          "give the parameter a default: it is converted for that value")  # fmt: skip
+        raise ev.b.refuse(
+            "PRT902", "the key of a dict is not known at conversion",
+            "give the parameter a default: it is converted for that value",
+        )  # fmt: skip
     return found
 
 

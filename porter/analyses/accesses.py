@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
 from porter.ir.effects import axes_of, defs, defs_in, expressions, indices, uses, uses_in
 from porter.ir.ops import UPDATES
 from porter.ir.walk import blocks, host_level, remembered, walk
-from porter.sizes.polynomial import Data, Poly
+from porter.sizes.polynomial import Data, Poly, sym
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,25 @@ def reads(expr: ir.Expr, variant: frozenset[str], origin: ir.Origin) -> Iterator
     for e in parts:
         if isinstance(e, ir.Load):
             yield Access(e.buffer, e.index, False, bound, origin)
+
+
+def in_own_line(
+    axes: Sequence[ir.Axis], touched: Sequence[Access], changing: Collection[str] = ()
+) -> bool:
+    """Whether each thread touches elements of a part of one array that is its own.
+
+    For each axis there is a dimension in which all subscripts are the thread's index and one
+    distance, which is the same in all threads and at all times; `changing` names what is not.
+    """
+    names = {a.name for a in axes}.union(changing, *(t.variant for t in touched))
+
+    def pins(d: int, axis: ir.Axis) -> bool:
+        at = touched[0].index[d]
+        rest = at - sym(axis.name, True)
+        fixed = not (rest.names() & names or any(isinstance(a, Data) for a in rest.atoms()))
+        return fixed and all(t.index[d] == at for t in touched)
+
+    return all(any(pins(d, axis) for d in range(len(touched[0].index))) for axis in axes)
 
 
 def users_of(body: Sequence[ir.Stmt]) -> Counter[str]:

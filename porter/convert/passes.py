@@ -32,6 +32,7 @@ from porter.transforms.fusion.fuse import fuse
 from porter.transforms.fusion.registers import promote_elements
 from porter.transforms.fusion.scalar_replacement import replace_arrays
 from porter.transforms.loops.flags import set_in_place
+from porter.transforms.loops.known_sizes import settle_sizes
 from porter.transforms.loops.last_writer import resolve_last_writers
 from porter.transforms.loops.loops import place_loops
 from porter.transforms.loops.scan_loops import scan_loops
@@ -58,6 +59,8 @@ SCHEDULED = Rule(
 
 #: from an array program to stages; `kernels.group` then makes the launches
 PASSES = (
+    # stores over one domain are seen to be
+    Pass("settle sizes", settle_sizes),
     # what is never run must not keep a loop from being parallel
     Pass("drop empty", drop_empty),
     # a loop that only its accumulation keeps in order is parallel without it

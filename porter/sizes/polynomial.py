@@ -271,14 +271,22 @@ class Poly:
             lambda a: values.get(a.name, Poly.atom(a)) if isinstance(a, Symbol) else Poly.atom(a)
         )
 
-    def map_atoms(self, change: Callable[[Atom], Poly]) -> Poly:
-        """With every atom replaced; the arguments of `//`, `%`, `min`, `max` first."""
+    def map_atoms(
+        self,
+        change: Callable[[Atom], Poly],
+        applied: Callable[[str, Poly, Poly], Poly] | None = None,
+    ) -> Poly:
+        """With every atom replaced; the arguments of `//`, `%`, `min`, `max` first.
+
+        `applied` makes these of their new arguments.
+        """
         total = Poly()
         for monomial, c in self.terms:
             product = Poly.of(c)
             for atom in monomial:
                 if isinstance(atom, Apply):
-                    product *= apply(atom.op, *(a.map_atoms(change) for a in atom.args))
+                    one, other = (a.map_atoms(change, applied) for a in atom.args)
+                    product *= (applied or apply)(atom.op, one, other)
                 else:
                     product *= change(atom)
             total += product

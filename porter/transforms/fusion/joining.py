@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses
+from porter.analyses.accesses import Access, accesses, in_own_line
 from porter.ir.aliasing import Aliases
 from porter.ir.axes import same_extents, symbols
 from porter.ir.context import Context
@@ -78,7 +78,7 @@ def _independent(axes: Sequence[ir.Axis], first: list[Access], second: list[Acce
             if x.combine in UPDATES and x.combine == y.combine:
                 continue
             if x.write or y.write:
-                if x.index != y.index or not _owns(axes, x):
+                if not (x.index == y.index and _owns(axes, x)) and not in_own_line(axes, (x, y)):
                     return False
     return True
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from porter import ir
 from porter.analyses.accesses import Access, accesses, users_of
 from porter.ir.context import Context
-from porter.ir.effects import makes, uses_in
+from porter.ir.effects import expressions, makes, uses_in
 from porter.ir.rebuild import map_blocks, map_exprs
-from porter.ir.walk import rewrite, walk
+from porter.ir.walk import blocks, loaded, rewrite, walk
 from porter.sizes.polynomial import Poly
 
 
@@ -65,12 +65,12 @@ def touches(s: ir.Stmt, name: str) -> bool:
 
 
 def _scope(body: Sequence[ir.Stmt], name: str) -> Sequence[ir.Stmt]:
-    """The innermost branch that holds all accesses to an array."""
+    """The innermost branch or loop that holds all accesses to an array."""
     touching = [s for s in body if touches(s, name)]
-    if len(touching) == 1 and isinstance(touching[0], ir.If):
-        branches = [touching[0].body, touching[0].orelse]
-        used = [block for block in branches if any(touches(s, name) for s in block)]
-        if len(used) == 1:
+    if len(touching) == 1:
+        inner = blocks(touching[0])
+        used = [block for block in inner if any(touches(s, name) for s in block)]
+        if len(used) == 1 and not any(name in loaded(e) for e in expressions(touching[0])):
             return _scope(used[0], name)
     return body
 

@@ -205,3 +205,46 @@ def red_black(u, f, h, sweeps):
                     around = u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]
                     u[i, j] = 0.25 * (around - h * h * f[i, j])
     return u
+
+
+def implicit_columns(b, w):
+    """Both sweeps of a tridiagonal solver for each line, with arrays that every step makes."""
+    d = b.copy()
+    c = np.zeros_like(d)
+    n = d.shape[1]
+    for k in range(1, n - 1):
+        left = -0.25 * (w[1:, k] + w[:-1, k])
+        right = 0.25 * (w[1:, k + 1] + w[:-1, k + 1])
+        c[:, k] = right * 0.5
+        middle = 2.0 - left - c[:, k]
+        factor = 1.0 / (middle - c[:, k - 1] * left)
+        c[:, k] = c[:, k] * factor
+        d[:, k] = (d[:, k] - d[:, k - 1] * left) * factor
+    for k in range(n - 3, -1, -1):
+        d[:, k] = d[:, k] - c[:, k] * d[:, k + 1]
+    return c, d
+
+
+def escape_counts(xs, ys, steps):
+    """A time loop whose steps stay on each element."""
+    z = np.zeros((len(ys), len(xs)), dtype=np.complex128)
+    c = xs + ys[:, None] * 1j
+    counts = np.zeros(z.shape, dtype=np.int64)
+    for n in range(steps):
+        inside = np.less(abs(z), 2.0)
+        counts[inside] = n
+        z[inside] = z[inside] ** 2 + c[inside]
+    return z, counts
+
+
+def shifted_sweep(u, f):
+    """The lines keep their distance from the edge; the one behind is read as it was."""
+    old = u.copy()
+    for k in range(1, u.shape[1]):
+        u[1:-1, k] = 0.5 * u[1:-1, k - 1] + old[2:, k] - f[1:-1, k]
+
+
+def crossing_sweep(u):
+    """Each step reads what the neighbours have stored in the last one: no thread stays alone."""
+    for k in range(1, u.shape[1]):
+        u[1:-1, k] = 0.5 * u[1:-1, k] + 0.25 * (u[2:, k - 1] + u[:-2, k - 1])

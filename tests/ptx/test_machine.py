@@ -400,6 +400,15 @@ def test_a_module_is_immutable_records() -> None:
         kernel.name = "other"  # type: ignore[misc]
 
 
+@pytest.mark.parametrize("said", [".ptr", ".ptr .global", ".ptr .align 1", ".ptr .global .align 8"])
+def test_a_parameter_may_say_what_it_points_to(said: str) -> None:
+    module = parse(HEAD + f".entry k(.param .u64 {said} p, .param .u32 q) {{ ret; }}")
+    first, second = module.functions[0].parameters
+    # the alignment is that of what it points to
+    assert (first.name, first.type, first.size, first.align) == ("p", "u64", 8, 8)
+    assert (second.name, second.size) == ("q", 4)
+
+
 #: what a warp reads of 4-byte elements, the sectors that it takes, and the fewest
 SECTORS = [
     ("shl.b32 %r0, %i, 2;", 4, 4),  # unit stride

@@ -17,6 +17,8 @@ from porter.ptx.text.tokens import Token, tokens
 SIZES = {f"{kind}{bits}": bits // 8 for kind in "busf" for bits in (8, 16, 32, 64)} | {"pred": 1}
 _LINKING = (".visible", ".extern", ".weak", ".common")
 _SPACES = (".global", ".const", ".shared", ".local", ".param")
+#: the spaces that a parameter with `.ptr` may point into
+_POINTED = (".global", ".const", ".shared", ".local")
 #: what a kernel says of its launches, with this many numbers
 _LIMITS = (".maxntid", ".reqntid", ".minnctapersm", ".maxnreg")
 
@@ -155,6 +157,9 @@ class _Parser(Statements):
             word = self.take()
             if word.text == ".align":
                 align = self.integer()
+            elif word.text == ".ptr":
+                # what a parameter points to: `.ptr .global .align 8` says nothing of its own size
+                self._pointed()
             elif word.text.removeprefix(".") in SIZES:
                 kind = word.text.removeprefix(".")
             else:
@@ -171,6 +176,13 @@ class _Parser(Statements):
         if self.accept("="):
             made = replace(made, initial=self._initial(kind).ljust(total, b"\0"))
         return [made]
+
+    def _pointed(self) -> None:
+        """The state space and the alignment of what a parameter points to."""
+        if self.peek().text in _POINTED:
+            self.take()
+        if self.accept(".align"):
+            self.integer()
 
     def _initial(self, kind: str) -> bytes:
         """The bytes that a variable begins with."""

@@ -53,6 +53,8 @@ class Job:
         self.keeps, self.executed = False, request.cases
         #: instructions that all threads may take for a function; None for any number
         self.most: int | None = None
+        #: whether nothing else runs the functions
+        self.alone = False
         #: the simulator's child, where it waits for the compiled kernels
         self._waiting: Child | None = None
 
@@ -241,6 +243,7 @@ class Job:
             asked: dict[str, Any] = {
                 "texts": str(folder), "arch": archs[0], "layout": layout, "functions": names,
                 "cases": min(self.request.cases, self.executed), "most": self.most, "stays": True,
+                "alone": self.alone,
             }  # fmt: skip
             done = self.simulate("ptx", label=f"{backend}-{archs[0]}-", **asked)
             found |= dict.fromkeys(archs, done)

@@ -33,6 +33,12 @@ def reached(text: str, host: str) -> set[str]:
     return found
 
 
+def constants_of_kernels(text: str) -> set[str]:
+    """All names that occur in what is compiled for a device."""
+    compiled = [node for node in _functions(text).values() if node.decorator_list]
+    return {n.id for node in compiled for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
 def _functions(text: str) -> dict[str, ast.FunctionDef]:
     return {f.name: f for f in ast.parse(text).body if isinstance(f, ast.FunctionDef)}
 

@@ -15,6 +15,7 @@ from porter.verify.inputs.cases import GRID_LIMITS, MANY_BLOCKS, SMALL_BLOCKS
 from porter.verify.inputs.domains import Domain, Property, read_domains
 from porter.verify.inputs.hints import hints
 from porter.verify.inputs.shapes import parse_shapes
+from porter.verify.kernels import constants_of_kernels
 from porter.verify.oracle.instances import by_attributes
 from porter.verify.oracle.original import Original, function_of, load, sorted_parameters
 
@@ -42,8 +43,17 @@ class Module:
         self.small = self._with({n: min(SMALL_BLOCKS[n], size) for n, size in own.items()})
         self.many = self._with({n: min(MANY_BLOCKS[n], size) for n, size in own.items()})
         limits = {n: size for n, size in self.small.blocks.items() if n in GRID_LIMITS}
-        cut = self._with(limits if self.edited else {})
-        self.limited = Loaded(cut.module, own | cut.blocks)
+        self._limits, self._own = limits, own
+        self.limited = self._cut(limits if self.edited else {})
+
+    def compiled(self) -> Loaded:
+        """The own blocks in small grids, for kernels that are compiled with these blocks."""
+        read = constants_of_kernels(self.text)
+        return self._cut({n: size for n, size in self._limits.items() if n not in read})
+
+    def _cut(self, limits: dict[str, int]) -> Loaded:
+        cut = self._with(limits)
+        return Loaded(cut.module, self._own | cut.blocks)
 
     def _with(self, blocks: dict[str, int]) -> Loaded:
         if not blocks:

@@ -16,6 +16,7 @@ class Request:
     cases beyond the table, for `budget` seconds of each function.
     The PTX machine runs the kernels in the folder `texts` that were compiled for `arch`, whose
     parameters are laid out as `layout` says; a function has `most` instructions for all its cases.
+    It is `alone` if no other engine runs the function: then it takes what costs time, too.
     A child that `stays` waits afterwards for lines on its standard input, each the file of a
     further request for the same module.
     """
@@ -41,4 +42,5 @@ class Request:
     arch: str = ""
     layout: str = ""
     most: int | None = None
+    alone: bool = False
     stays: bool = False

@@ -137,6 +137,7 @@ def _run(
 ) -> tuple[dict[str, Done], dict[str, list[Evidence]], Done]:
     """What the engines and the compilers found of each function, and compiled kernels that fail."""
     job.keeps = "ptx" in on
+    job.alone = on == ("ptx",)
     if on == DEFAULT and not is_edited(text) and job.request.case is None:
         job.executed, job.most = EXECUTED, INSTRUCTIONS
     beside = Beside(lambda: job.beside(header, text) if on == DEFAULT else {})

@@ -129,6 +129,7 @@ class Session:
             self.target.checks_indices,
             self._beyond(record.name.rsplit(".", 1)[-1]),
             request.budget,
+            own_blocks=request.on == "ptx",
         )
 
     def _beyond(self, host: str) -> Beyond | None:
@@ -137,7 +138,10 @@ class Session:
 
         def cases(axes: int, variants: int) -> list[CaseSpec]:
             found = extra_specs(thresholds(self.module.text, host), axes, variants, block)
-            return found if self.target.large else small_ones(found)
+            return found if large else small_ones(found)
+
+        # compiled kernels are quick; beside other engines they have no time for more
+        large = self.target.large or (self.request.on == "ptx" and self.request.alone)
 
         return cases if self.target.large or self.module.edited else None
 
@@ -191,10 +195,10 @@ class Session:
                 raise LookupError(f"the module defines no function `{host}`")
             return Version(source.plain(record, getattr(loaded.module, host)), loaded.blocks)
 
-        own, many = version(module.own), version(module.many)
+        own, many = version(module.own), version(module.many) if small else None
         if self.request.on == "ptx":
-            # blocks are compiled in: sizes for small ones, kernels with the module's own
-            compiled, small = Version(own.function, module.small.blocks), False
+            # blocks are compiled in: small sizes for the kernels with the module's own
+            compiled, many = Version(own.function, module.small.blocks), version(module.compiled())
         else:
             compiled = version(module.small if small else module.limited)
         return Subject(
@@ -206,7 +210,7 @@ class Session:
             index_parameters(source.text, name),
             literals(source.text, name, source.original.namespace),
             source.domain(name),
-            many if small else None,
+            many,
             asks_for_dtypes(source.text, name),
             source.hints(name),
         )
@@ -337,7 +341,11 @@ def _machine(request: Request) -> Any:
 
     install()
     machine = Machine(
-        request.texts, request.arch, "mlir" if request.layout == "mlir" else "numba", request.most
+        request.texts,
+        request.arch,
+        "mlir" if request.layout == "mlir" else "numba",
+        request.most,
+        alone=request.alone,
     )
     EMULATED.append(machine.run)
     return machine

@@ -78,8 +78,9 @@ class Drawing:
 
     def version(self, spec: CaseSpec) -> Version:
         """The generated function with the blocks that a case wants."""
-        small = self.subject.many if spec.many else None
-        return self.subject.own if spec.own else small or self.subject.small
+        if spec.many and self.subject.many is not None:
+            return self.subject.many
+        return self.subject.own if spec.own else self.subject.small
 
     def order(self, number: int) -> None:
         """Let the threads and the poison of this case be the same in every run."""

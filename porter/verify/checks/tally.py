@@ -22,7 +22,7 @@ class Settings:
     With `observe` only the launches matter, not the results; with `large` there are cases for the
     emulator and the GPU too.  Where launches do not check indices, no input is tried that makes
     the original raise an IndexError.  `extra_cases` makes cases beyond the table, for which there
-    are `seconds`.
+    are `seconds`.  With `own_blocks` sizes cross the borders of the module's own blocks.
     """
 
     seed: int
@@ -33,6 +33,7 @@ class Settings:
     checks_indices: bool = True
     extra_cases: ExtraCases | None = None
     seconds: float | None = None
+    own_blocks: bool = False
 
 
 @dataclass

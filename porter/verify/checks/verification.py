@@ -20,7 +20,14 @@ from porter.verify.engines.scheduler import from_kernel
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import large, narrowing
 from porter.verify.inputs.arguments import Inputs, Parameter
-from porter.verify.inputs.cases import MOST_POINTS, CaseSpec, large_specs, smaller, specs
+from porter.verify.inputs.cases import (
+    MOST_POINTS,
+    CaseSpec,
+    large_specs,
+    smaller,
+    specs,
+    with_own_blocks,
+)
 from porter.verify.inputs.large import Growth, affordable
 from porter.verify.inputs.shrinking import Shrinker, values_of
 from porter.verify.oracle import calls, compare
@@ -61,9 +68,10 @@ class Verification:
         """
         self.drawing.prepare()
         counts = self.tally.counts
-        for spec in itertools.chain(
-            specs(count, self.drawing.forms), self._large(only) if count else ()
-        ):
+        table = specs(count, self.drawing.forms)
+        if self.settings.own_blocks:
+            table = [with_own_blocks(spec) for spec in table]
+        for spec in itertools.chain(table, self._large(only) if count else ()):
             if only not in (None, spec.number):
                 continue
             if time.monotonic() > self.settings.deadline:
@@ -282,14 +290,12 @@ class Verification:
         """A case with the module's own blocks would take minutes: turn its sizes round."""
         if spec.exact:
             self.tally.reach.costly += 1
-        elif spec.points > MOST_POINTS:
-            less = smaller(spec)
-            if less is not None:
-                self._case(less)
+        elif (less := smaller(spec)) is not None:
+            self._case(less)
         elif not spec.own:
             self.tally.note("the kernels cannot be run in a case")
         elif spec.turned:
-            self._case(replace(spec, own=False))
+            self._case(replace(spec, own=False, many=False))
         else:
             self._case(replace(spec, turned=True, sizes=tuple(reversed(spec.sizes))))
 

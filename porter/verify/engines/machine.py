@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from porter.ptx.errors import TooLong, Unsupported
+from porter.ptx.errors import AccessError, MachineError, TooLong, Unsupported
 from porter.ptx.machine.arguments import Layout
 from porter.ptx.machine.launch import launch
 from porter.ptx.machine.task import Code
@@ -19,17 +19,34 @@ from porter.verify.compile.texts import Text, read, serves
 from porter.verify.engines.launches import LAUNCHES, TooCostly, argument_type
 from porter.verify.engines.scheduler import ORDER
 
-#: thread-instructions of a launch with the module's own sizes, and of any: then it does not end
-MOST_OWN, MOST = 4_000_000, 1_000_000_000
+#: thread-instructions of a launch with the module's own sizes, the same where no other engine
+#: looks at such sizes, and of any: then it does not end
+MOST_OWN, MOST_ALONE, MOST = 4_000_000, 60_000_000, 1_000_000_000
+
+
+class OutOfBounds(AccessError, IndexError):
+    """An access outside of all arrays, where the original raises an IndexError."""
 
 
 class Machine:
-    """Runs the texts of one architecture, and says which launches it has to leave out."""
+    """Runs the texts of one architecture, and says which launches it has to leave out.
+
+    If it is `alone`, it also does what costs time and other engines do as well.
+    """
 
     large = False
-    checks_indices = False
 
-    def __init__(self, folder: str, arch: str, layout: Layout, most: int | None = None) -> None:
+    def __init__(
+        self,
+        folder: str,
+        arch: str,
+        layout: Layout,
+        most: int | None = None,
+        *,
+        alone: bool = False,
+    ) -> None:
+        self.checks_indices = alone
+        self.most_own = MOST_ALONE if alone else MOST_OWN
         self.texts = [text for text in read(Path(folder)) if text.arch == arch]
         self.layout: Layout = layout
         self.codes: dict[int, Code] = {}
@@ -64,16 +81,20 @@ class Machine:
             )  # fmt: skip
         except Unsupported as unsupported:
             raise self._left_out(name, f"has what the machine does not: {unsupported}") from None
-        except TooLong:
+        except TooLong as error:
             if own or self.budget is not None:
                 raise self._left_out(name, "takes too many instructions") from None
-            raise
+            raise _of_kernel(error) from None
+        except AccessError as error:
+            raise _of_kernel(OutOfBounds(*error.args)) from None
+        except MachineError as error:
+            raise _of_kernel(error) from None
         self.launches += 1
         return True
 
     def _most(self, own: bool) -> int:
         """The instructions that the next launch may take."""
-        most = MOST_OWN if own else MOST
+        most = self.most_own if own else MOST
         return most if self.budget is None else min(most, max(0, self.budget - self.instructions))
 
     def _left_out(self, name: str, reason: str) -> TooCostly:
@@ -100,6 +121,12 @@ class Machine:
     def detail(self) -> dict[str, Any]:
         """What the launches came to."""
         return {"instructions": self.instructions}
+
+
+def _of_kernel(error: MachineError) -> MachineError:
+    """Marked as raised by a kernel, where a GPU raises nothing at once."""
+    error.in_kernel = True  # type: ignore[attr-defined]
+    return error
 
 
 def _three(dims: Any) -> tuple[int, int, int]:

@@ -26,6 +26,8 @@ GRID_LIMITS = ("MOST_PARTIALS", "MAX_BLOCKS")
 FIRST = 2_000_000
 #: no case makes more grid points than this (the product of all distinct dimensions)
 MOST_POINTS = 8000
+#: the same of a case in which two axes cross the borders of tiles of a usual size
+TILED_POINTS = 50_000
 #: what a dimension is cut to when a case is too large
 CUT = 5
 
@@ -42,9 +44,10 @@ class CaseSpec:
     `most` is the largest integer scalar (often a count of steps), and with `negative` no real
     scalar is above zero; `form` is host, alias, list, device or device-view; `own` keeps the
     module's own blocks, `many` makes small ones in a grid of more blocks than a block has
-    threads; `turned` says that the sizes were turned round because the case was too costly;
-    `points` is how many grid points it may have; `ends` says what floats have at the end of every
-    axis, the largest or the smallest, so that an extremum shows whether a loop reaches the end;
+    threads, and with `own` cuts the grid; `turned` says that the sizes were turned round because
+    the case was too costly; `points` is how many grid points it may have; `ends` says what floats
+    have at the end of every axis, the largest or the smallest, so that an extremum shows whether a
+    loop reaches the end;
     `below` lets bounds of slices that stand in an array lie beyond its ends; with `exact` the
     sizes are what the case is about: they are neither turned round nor cut; `again` calls a
     second time with other numbers in the same arrays; `count` is every integer scalar, if it is
@@ -134,7 +137,7 @@ def large_specs(dimensions: int) -> list[CaseSpec]:
 
 def smaller(spec: CaseSpec) -> CaseSpec | None:
     """A large case with a tenth of its sizes; None when it is no longer large."""
-    if spec.points <= MOST_POINTS:
+    if spec.points <= MOST_POINTS or any("B" in word for word in spec.sizes):
         return None
     sizes = tuple(str(-(-int(word) // 10)) for word in spec.sizes)
     return replace(spec, sizes=sizes, points=spec.points // 10)
@@ -155,6 +158,17 @@ def specs(count: int, forms: Sequence[int] = (1,)) -> list[CaseSpec]:
             rows.append(replace(row, number=len(rows), variant=first + row.variant % size))
             first += size
     return rows
+
+
+def with_own_blocks(spec: CaseSpec) -> CaseSpec:
+    """A case for compiled kernels: its sizes cross the borders of the module's own blocks.
+
+    Every second one has a grid that is cut, so that kernels loop over the rest.
+    """
+    if spec.own or not any("B" in word for word in spec.sizes):
+        return spec
+    points = TILED_POINTS if spec.block == "TILE" else spec.points
+    return replace(spec, own=True, many=spec.many or spec.number % 2 == 1, points=points)
 
 
 def retries(spec: CaseSpec) -> list[CaseSpec]:

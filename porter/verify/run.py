@@ -43,7 +43,7 @@ KINDS = ("simulator", "emulator", "ptx", "gpu")
 DEFAULT = ("simulator", "ptx")
 #: by default compiled kernels run in so many cases of a function, for so many instructions of
 #: all threads; text that was edited by hand runs in all cases
-EXECUTED, INSTRUCTIONS = 8, 20_000_000
+EXECUTED, INSTRUCTIONS = 8, 40_000_000
 #: the processor's seconds for the cases beyond the table of a function, and of a module: of text
 #: as it was converted
 FRESH, FRESH_MODULE = 1.5, 6.0

@@ -20,8 +20,8 @@ from typing import Any
 from porter.codegen.module.header import FunctionRecord, parse
 from porter.verify import generated
 from porter.verify.checks.subject import MismatchFound, Subject, Version
+from porter.verify.checks.tally import MOST_WORK, Settings, Tally
 from porter.verify.checks.tally import ExtraCases as Beyond
-from porter.verify.checks.tally import Settings, Tally
 from porter.verify.checks.unverified import Few, lacking, too_few
 from porter.verify.checks.verification import Verification
 from porter.verify.engines import cupy_stand_in, mlir_stand_in
@@ -42,6 +42,8 @@ from porter.verify.request import Request
 
 #: with fewer cases than this the time limit leaves nothing verified
 FEWEST_CASES = 8
+#: so many times as much may a case take that is about its sizes, where no other engine runs it
+ALONE = 15
 
 
 class Reply:
@@ -130,6 +132,7 @@ class Session:
             self._beyond(record.name.rsplit(".", 1)[-1]),
             request.budget,
             own_blocks=request.on == "ptx",
+            work=MOST_WORK * (ALONE if request.alone else 1),
         )
 
     def _beyond(self, host: str) -> Beyond | None:

@@ -9,7 +9,7 @@ import pytest
 
 from porter.ptx.errors import AccessError, DeadlockError, TooLong, Unsupported
 from porter.ptx.machine.counts import Counts
-from porter.ptx.machine.task import Code
+from porter.ptx.machine.task import Code, Work
 from porter.ptx.text.parser import parse
 from tests.support.ptx import HEAD, code, start
 
@@ -323,7 +323,7 @@ def test_threads_that_never_meet_are_reported() -> None:
     # those that have ended are not waited for
     ran("setp.lt.u32 %p0, %r17, 8; @%p0 exit; bar.sync 0;", 64, x)
     with pytest.raises(TooLong):
-        ran("A: bra A;", 64, x, most=100_000)
+        ran("A: bra A;", 64, x, work=Work(100_000))
 
 
 def test_dynamic_shared_memory_and_module_variables() -> None:

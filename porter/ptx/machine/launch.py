@@ -14,7 +14,7 @@ from porter.ptx.machine.arguments import Layout, flattened
 from porter.ptx.machine.counts import WARP, Counts
 from porter.ptx.machine.memory import Memory
 from porter.ptx.machine.schedule import Scheduler
-from porter.ptx.machine.task import Code, Task
+from porter.ptx.machine.task import Code, Task, Work
 from porter.ptx.machine.wave import Wave
 
 #: threads that run together: a vector of them fits the cache of a core
@@ -33,15 +33,15 @@ def launch(
     dynamic: int = 0,
     seed: int | None = None,
     counts: Counts | None = None,
-    most: int = MOST,
+    work: Work | None = None,
     layout: Layout = "numba",
     blocks: Sequence[int] | None = None,
 ) -> int:
     """Run a kernel over a grid; `args` are NumPy arrays and numbers, `names` what errors call them.
 
     With a `seed` the warps of a block run one after another between barriers, in an order that it
-    decides; else all together.  `blocks` picks some of the grid.  `most` is how many instructions
-    all threads may take.  Returns how many they took.  Raises a `MachineError`.
+    decides; else all together.  `blocks` picks some of the grid.  `work` is what the launch may
+    take.  Returns the instructions of all threads.  Raises a `MachineError`.
     """
     program = code.program
     body = program.body
@@ -55,15 +55,24 @@ def launch(
     warps = -(-int(np.prod(block)) // WARP)
     order = None if seed is None or warps == 1 else tuple(_shuffled(warps, seed))
     task = Task(
-        code, grid, block, _packed(values, code), memory, variables, dynamic, counts, order, most
+        code,
+        grid,
+        block,
+        _packed(values, code),
+        memory,
+        variables,
+        dynamic,
+        counts,
+        order,
+        work or Work(MOST),
     )
     every = np.arange(int(np.prod(grid))) if blocks is None else np.array(blocks)
     each = max(1, TOGETHER // task.threads)
-    left = most
+    taken = 0
     with np.errstate(all="ignore"):
         for first in range(0, len(every), each):
-            left -= Scheduler(Wave(task, every[first : first + each]), left).run()
-    return most - left
+            taken += Scheduler(Wave(task, every[first : first + each])).run()
+    return taken
 
 
 def _shuffled(count: int, seed: int) -> list[int]:

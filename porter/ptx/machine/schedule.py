@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from porter.ptx.arithmetic.kinds import Array
-from porter.ptx.errors import DeadlockError, MachineError, TooLong
+from porter.ptx.errors import DeadlockError, MachineError
 from porter.ptx.machine.counts import WARP
 from porter.ptx.machine.wave import Wave
 from porter.ptx.program.operations import Constant, Operation, Register
@@ -29,8 +29,8 @@ Key = tuple[int, int]
 class Scheduler:
     """Runs the threads of a wave to their ends; returns the instructions that it took."""
 
-    def __init__(self, wave: Wave, left: int) -> None:
-        self.wave, self.task, self.left = wave, wave.task, left
+    def __init__(self, wave: Wave) -> None:
+        self.wave, self.task, self.taken = wave, wave.task, 0
         self.code = wave.task.code
         self.pieces = self.code.program.pieces
         self.registers = self.code.registers()
@@ -41,8 +41,7 @@ class Scheduler:
         self.waiting: dict[int, list[Array]] = {}
 
     def run(self) -> int:
-        """Let all threads run until they have ended."""
-        before = self.left
+        """Let all threads run until they have ended; the instructions of all threads."""
         self._begin()
         while True:
             ready = [key for key in self.groups if key not in self.stalled]
@@ -54,7 +53,7 @@ class Scheduler:
             elif self.groups:
                 raise self._deadlock()
             else:
-                return before - self.left
+                return self.taken
 
     def _begin(self) -> None:
         order = self.task.order
@@ -97,9 +96,9 @@ class Scheduler:
         self._leave(piece, place, threads, found)
 
     def _count(self, piece: Piece, count: int, threads: Array | None) -> None:
-        self.left -= count * (len(piece.operations) + piece.branches)
-        if self.left < 0:
-            raise TooLong("more instructions than this launch may take")
+        instructions = len(piece.operations) + piece.branches
+        self.taken += count * instructions
+        self.task.work.spend(count, instructions)
         if self.task.counts is not None:
             warps = len(np.unique(self.wave.lanes(threads).warps))
             self.task.counts.piece(piece, count, warps)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from porter.ptx.arithmetic.kinds import Array
+from porter.ptx.errors import TooLong
 from porter.ptx.machine.counts import Counts
 from porter.ptx.machine.memory import Memory
 from porter.ptx.program.pieces import Program, program
@@ -34,13 +35,33 @@ class Code:
         return self._translator.registers()
 
 
+@dataclass
+class Work:
+    """What a launch may take, in instructions of threads, and what it took.
+
+    An instruction is `least` of them at least, as a vector of few threads takes as long as one of
+    some more.
+    """
+
+    most: int
+    least: int = 1
+    spent: int = 0
+
+    def spend(self, threads: int, instructions: int) -> None:
+        """Count some instructions of some threads; raises `TooLong`."""
+        self.spent += max(threads, self.least) * instructions
+        if self.spent > self.most:
+            raise TooLong("more instructions than this launch may take")
+
+
 @dataclass(frozen=True)
 class Task:
     """What all blocks of a launch have in common.
 
     `parameters` are the bytes of the kernel's parameters, `dynamic` is the size of shared memory
     that the launch asks for, `counts` where instructions are counted.  `order` gives the place of
-    each warp in the order in which those of a block run; None for all of them together.
+    each warp in the order in which those of a block run; None for all of them together.  `work` is
+    what it may take.
     """
 
     code: Code
@@ -52,7 +73,7 @@ class Task:
     dynamic: int
     counts: Counts | None
     order: tuple[int, ...] | None
-    most: int
+    work: Work
 
     @property
     def threads(self) -> int:

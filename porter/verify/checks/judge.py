@@ -14,7 +14,7 @@ from numba import cuda
 from porter.verify.checks import repeated
 from porter.verify.checks.drawing import Drawing
 from porter.verify.checks.subject import MismatchFound, Version
-from porter.verify.checks.tally import Settings, Tally
+from porter.verify.checks.tally import MOST_WORK, Settings, Tally
 from porter.verify.engines.launches import LAUNCHES, TooCostly
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import large, narrowing, variations
@@ -22,9 +22,6 @@ from porter.verify.inputs.arguments import Inputs
 from porter.verify.inputs.cases import CaseSpec
 from porter.verify.oracle import calls, compare, rounding
 from porter.verify.oracle.judging import has_changed
-
-#: how much a case with the module's own blocks may simulate (see `Launches.allow`)
-MOST_WORK = 20_000
 
 
 class Judge:
@@ -60,8 +57,14 @@ class Judge:
         streams = self._takes_stream(version) and (
             inputs.form.startswith("device") or spec.number % 2 == 1
         )
-        LAUNCHES.allow(MOST_WORK if spec.own else math.inf)
+        LAUNCHES.allow(self._work(spec))
         return calls.converted(version.function, inputs, streams=streams, own=own)
+
+    def _work(self, spec: CaseSpec) -> float:
+        """What a case may take of the engine; inf unless it has the module's own blocks."""
+        if not spec.own:
+            return math.inf
+        return self.settings.work if spec.exact else MOST_WORK
 
     def _takes_stream(self, version: Version) -> bool:
         own = self.subject.record.own_stream
@@ -79,7 +82,7 @@ class Judge:
             return None
         version, own = self.drawing.version(spec), self.subject.record.own_stream
         stream = cuda.stream() if self._takes_stream(version) else None
-        LAUNCHES.allow(MOST_WORK if spec.own else math.inf)
+        LAUNCHES.allow(self._work(spec))
         actual, wrong = repeated.second(version.function, inputs, other, stream, own)
         if isinstance(actual.error, TooCostly):
             return None

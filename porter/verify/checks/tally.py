@@ -14,6 +14,9 @@ from porter.verify.oracle.measure import Worst
 #: makes the cases beyond the table: of how many dimensions with a size of their own, and signatures
 ExtraCases = Callable[[int, int], list[CaseSpec]]
 
+#: how much a case with the module's own blocks may simulate (see `Launches.allow`)
+MOST_WORK = 20_000
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -22,7 +25,8 @@ class Settings:
     With `observe` only the launches matter, not the results; with `large` there are cases for the
     emulator and the GPU too.  Where launches do not check indices, no input is tried that makes
     the original raise an IndexError.  `extra_cases` makes cases beyond the table, for which there
-    are `seconds`.  With `own_blocks` sizes cross the borders of the module's own blocks.
+    are `seconds`.  With `own_blocks` sizes cross the borders of the module's own blocks.  `work` is
+    what a case may take that is about its sizes, in threads of a simulator.
     """
 
     seed: int
@@ -34,6 +38,7 @@ class Settings:
     extra_cases: ExtraCases | None = None
     seconds: float | None = None
     own_blocks: bool = False
+    work: int = MOST_WORK
 
 
 @dataclass

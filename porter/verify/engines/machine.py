@@ -14,14 +14,17 @@ import numpy as np
 from porter.ptx.errors import AccessError, MachineError, TooLong, Unsupported
 from porter.ptx.machine.arguments import Layout
 from porter.ptx.machine.launch import launch
-from porter.ptx.machine.task import Code
+from porter.ptx.machine.task import Code, Work
 from porter.verify.compile.texts import Text, read, serves
 from porter.verify.engines.launches import LAUNCHES, TooCostly, argument_type
 from porter.verify.engines.scheduler import ORDER
 
-#: thread-instructions of a launch with the module's own sizes, the same where no other engine
-#: looks at such sizes, and of any: then it does not end
-MOST_OWN, MOST_ALONE, MOST = 4_000_000, 60_000_000, 1_000_000_000
+#: instructions for each thread that a simulator may run in a case with the module's own sizes
+WORTH = 200
+#: instructions of threads that a launch takes before it begins, and that a vector takes at least
+LAUNCH, VECTOR = 50_000, 64
+#: a launch that takes more does not end
+MOST = 1_000_000_000
 
 
 class OutOfBounds(AccessError, IndexError):
@@ -46,11 +49,10 @@ class Machine:
         alone: bool = False,
     ) -> None:
         self.checks_indices = alone
-        self.most_own = MOST_ALONE if alone else MOST_OWN
         self.texts = [text for text in read(Path(folder)) if text.arch == arch]
         self.layout: Layout = layout
         self.codes: dict[int, Code] = {}
-        #: instructions of all threads for the cases of a function; None for any number
+        #: work for the cases of a function; None for any amount
         self.budget = most
         #: globals of modules; nothing is watched here
         self.watched: list[dict[str, Any]] = []
@@ -59,7 +61,7 @@ class Machine:
     def clear(self) -> None:
         """Forget what was run, for the next function."""
         self.skipped: dict[str, str] = {}
-        self.instructions = self.launches = 0
+        self.instructions = self.launches = self.work = 0
 
     def run(self, kernel: Any, args: tuple[Any, ...]) -> bool:
         """Run one launch; raises `TooCostly` when it is outside of what the machine has."""
@@ -70,14 +72,14 @@ class Machine:
             raise self._left_out(name, "was not compiled for the types of a launch")
         names = kernel.fn.__code__.co_varnames[: kernel.fn.__code__.co_argcount]
         # a case with sizes for the module's own blocks may turn out too costly
-        own = LAUNCHES.left < math.inf
+        own, work = LAUNCHES.left < math.inf, self._work()
         try:
+            work.spend(LAUNCH, 1)
             code = self._code(text)
             grid, block = _three(kernel.grid_dim), _three(kernel.block_dim)
-            most, seed = self._most(own), ORDER.random.getrandbits(32)
             self.instructions += launch(
-                code, grid, block, plain, names=names, dynamic=kernel.dynshared_size, seed=seed,
-                layout=self.layout, most=most,
+                code, grid, block, plain, names=names, dynamic=kernel.dynshared_size,
+                seed=ORDER.random.getrandbits(32), layout=self.layout, work=work,
             )  # fmt: skip
         except Unsupported as unsupported:
             raise self._left_out(name, f"has what the machine does not: {unsupported}") from None
@@ -90,12 +92,15 @@ class Machine:
         except MachineError as error:
             raise _of_kernel(error) from None
         self.launches += 1
+        self.work += work.spent
+        LAUNCHES.left -= work.spent / WORTH
         return True
 
-    def _most(self, own: bool) -> int:
-        """The instructions that the next launch may take."""
-        most = self.most_own if own else MOST
-        return most if self.budget is None else min(most, max(0, self.budget - self.instructions))
+    def _work(self) -> Work:
+        """What the next launch may take."""
+        most = min(LAUNCHES.left * WORTH, MOST)
+        most = most if self.budget is None else min(most, self.budget - self.work)
+        return Work(int(max(0, most)), VECTOR)
 
     def _left_out(self, name: str, reason: str) -> TooCostly:
         """What ends a case that the machine cannot run."""

@@ -2,7 +2,7 @@
 
 The counts are what must happen, not what a cache might add: a launch reads each element
 that it needs once and writes each element once.  Of two branches both count where threads
-take them, and the heavier one where the host does.
+take them, and the heavier one where the host does; loops run to their ends.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class _Counter:
     def items(self, items: Sequence[object], scope: Scope) -> Work:
         """The host's statements, those in loops as often as they run."""
         work = Work()
-        for item in items:
+        for number, item in enumerate(items):
             match item:
                 case Launch(kernel):
                     done = kernel_work(kernel, self.plan.buffers, scope)
@@ -114,10 +114,12 @@ class _Counter:
                     inner = scope.loop(name, Poly(), sym(name, True), 1)
                     work += self._read_back(item, inner)
                     work += self.items(body, inner)
-                case HostIf(_, body, orelse, _):
+                case HostIf():
                     work += self._read_back(item, scope)
-                    branches = [self.items(b, scope) for b in (body, orelse)]
-                    work += max(branches, key=lambda w: len(w.kernels))
+                    ways = _ways(item, items[number + 1 :], inside=bool(scope.extents))
+                    work += max((self.items(w, scope) for w in ways), key=_launched)
+                    if not scope.extents:
+                        return work
                 case ir.Return():
                     work += self._results(item)
                 case ir.Host():
@@ -159,6 +161,27 @@ class _Counter:
         up = [self._bytes(b).times(scope.domain) for b in item.makes if b in known]
         copies = (Amount(len(down) + len(up), scope.domain),) if down or up else ()
         return Work(tuple(up), tuple(down), copies) + self._read_back(item, scope)
+
+
+def _ways(branch: HostIf, rest: Sequence[object], *, inside: bool) -> Sequence[Sequence[object]]:
+    """What the host may do from a branch on: of the function, or `inside` of a loop of the branch.
+
+    A loop runs to its end: what leaves it is no way, if there is another.
+    """
+    both = sorted((branch.body, branch.orelse), key=_leaves)
+    if not inside:
+        return [b if _leaves(b) else (*b, *rest) for b in both]
+    return [b for b in both if not _leaves(b)] or both
+
+
+def _leaves(body: Sequence[object]) -> bool:
+    """Whether nothing behind the branch runs, in its loop or at all."""
+    last = body[-1] if body else None
+    return isinstance(last, ir.Return) or (isinstance(last, ir.Jump) and last.kind == "break")
+
+
+def _launched(work: Work) -> int:
+    return len(work.kernels)
 
 
 def _host_expressions(item: object) -> Iterator[ir.Expr]:

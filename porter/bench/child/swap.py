@@ -16,10 +16,10 @@ from porter.bench.sizes import halved
 from porter.verify.loaded import Source
 from porter.verify.oracle import calls
 
-#: seconds that the original may take while it counts
-_PATIENCE = 0.7
+#: seconds that the original may take while it counts; an attempt that is too large takes them all
+_PATIENCE = 0.2
 #: times that sizes are made smaller
-_ATTEMPTS = 6
+_ATTEMPTS = 8
 #: elements of an argument that is made for it
 _MOST = 1 << 22
 

@@ -268,7 +268,9 @@ def _observed(done: dict[str, Any], compiled: list[Evidence]) -> list[Evidence]:
     if not done["mismatch"] or done["launches"]:
         return compiled
     reason = {"reason": f"no launch could be observed: {done['mismatch']['message']}"}
-    return [Evidence("ptx", SKIPPED, 0, reason)]
+    # what does not end there does not end anywhere
+    status = FAILED if done["mismatch"]["what"] == "hang" else SKIPPED
+    return [Evidence("ptx", status, 0, reason)]
 
 
 def _function(

@@ -31,7 +31,7 @@ from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
 from porter.verify.inputs.cases import CaseSpec
 from porter.verify.inputs.extra_cases import ExtraCases
 from porter.verify.inputs.strategies import BadInputs
-from porter.verify.inputs.thresholds import extra_specs, small_ones, thresholds
+from porter.verify.inputs.thresholds import extra_specs, small_ones, thresholds, with_large
 from porter.verify.kernels import kernels_of
 from porter.verify.limits import restrict
 from porter.verify.loaded import Loaded, Module, Source
@@ -141,7 +141,9 @@ class Session:
 
         def cases(axes: int, variants: int) -> list[CaseSpec]:
             found = extra_specs(thresholds(self.module.text, host), axes, variants, block)
-            return found if large else small_ones(found)
+            if self.target.large:
+                return found
+            return with_large(found, axes) if large else small_ones(found)
 
         # compiled kernels are quick; beside other engines they have no time for more
         large = self.target.large or (self.request.on == "ptx" and self.request.alone)

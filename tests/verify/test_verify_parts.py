@@ -19,8 +19,16 @@ from porter.verify import generated, report
 from porter.verify.compile.ptx_report import double_instructions, resources
 from porter.verify.evidence import PASSED, Evidence, FunctionEvidence
 from porter.verify.inputs.arguments import Parameter, Sums, build, lay_out
-from porter.verify.inputs.cases import SMALL_BLOCKS, TABLE, choose_sizes, retries, specs
+from porter.verify.inputs.cases import (
+    SMALL_BLOCKS,
+    TABLE,
+    choose_sizes,
+    retries,
+    specs,
+    with_own_blocks,
+)
 from porter.verify.inputs.shapes import complete, evaluate, parse_shapes
+from porter.verify.kernels import constants_of_kernels
 from porter.verify.oracle import calls, compare, original, rounding
 from porter.verify.oracle.compare import Outcome
 from porter.verify.oracle.measure import Worst
@@ -449,3 +457,22 @@ def test_the_header_counts_the_cases_that_run_on_every_machine() -> None:
         Evidence("ptx", PASSED, 1, {"arch": "sm_90", "cases": 8}),
     ])  # fmt: skip
     assert found.summary() == ("simulator 24 cases", "emulator 28 cases", "ptx sm_90 8 cases")
+
+
+def test_cases_of_compiled_kernels_cross_their_own_blocks() -> None:
+    table = [with_own_blocks(spec) for spec in specs(24)]
+    blocks = {"THREADS": 256, "TILE": 16}
+    chosen = [(s, choose_sizes(["n", "m", "k"], s, blocks, {})) for s in table if s.own]
+    assert sum(max(sizes.values()) > 2 * 256 for _, sizes in chosen) >= 4
+    # two axes over several tiles at once
+    assert any(sorted(sizes.values())[1] > 3 * 16 for _, sizes in chosen)
+    # grids are cut in some, and not in others
+    assert len({s.many for s, _ in chosen}) == 2
+    assert table[2] == specs(24)[2]  # no block is in its sizes
+
+
+def test_the_constants_that_kernels_read_are_told() -> None:
+    text = "@cuda.jit\ndef k(x):\n    x[0] = THREADS\n\n\ndef f(x):\n    k[MAX_BLOCKS, 1](x)\n"
+    assert {"THREADS", "x"} <= constants_of_kernels(text) and "MAX_BLOCKS" not in (
+        constants_of_kernels(text)
+    )

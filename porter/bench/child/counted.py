@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
 
 from porter.bench.child.arguments import Arguments, Chosen
-from porter.bench.child.kernels import Argument, Counter, Failed, Uncompiled, least
+from porter.bench.child.kernels import Argument, Counted, Counter, Failed, Uncompiled, least
 from porter.bench.child.limit import processor_limit
 from porter.bench.child.measuring import Measurable
 from porter.bench.child.recording import Endless, Recorder, Recording, TooLarge
@@ -21,10 +21,32 @@ from porter.verify.oracle import calls
 
 #: the share of a function's time that one attempt may take
 _SHARE = 0.45
+#: instructions of all threads, for each second of a function, that are executed instead of sampled
+_EXECUTED = 15e6
+#: threads of all launches, for each second, where sampled blocks cannot be counted
+_THREADS = 125e3
 #: extents below which nothing is made smaller
 _SMALLEST = 8
 #: extents with which a call tells whether values decide what is launched
 _TOLD = 40
+
+
+#: what one call did, its arrays, and its results
+Called: TypeAlias = tuple[Recording, list[Argument], list[Argument]]
+#: what is said where values that kernels compute decide what is launched, or what others execute
+_ZEROS = "launches follow values that are read back: these were taken as 0"
+_LAUNCHED = "values of arrays decide what is launched: every launch was executed"
+_SURE = (
+    "values that kernels compute decide what is executed: all blocks were, before some were counted"
+)
+_UNSURE = (
+    "values that kernels compute decide what others execute, and sampled blocks compute their"
+    " part only: counts may be off"
+)
+
+
+class TooMany(Exception):
+    """A call has too many threads to execute all of them."""
 
 
 class Job:
@@ -38,6 +60,8 @@ class Job:
         self.found: dict[str, Any] = {}
         self.counter = Counter(request)
         self.spent, self.attempts = 0.0, 1
+        #: whether sampled blocks lack what other blocks compute
+        self.lacking = False
 
     @property
     def names(self) -> list[str]:
@@ -59,12 +83,16 @@ class Job:
                 return []
             except Uncompiled as lacking:
                 return self.counter.wanted(lacking.launches)
-            except (calls.TooLong, TooLarge, Endless, MemoryError) as error:
+            except (calls.TooLong, TooLarge, TooMany, Endless, MemoryError) as error:
                 self.spent += time.process_time() - begun
                 if not self._smaller():
                     self.found = {"failed": _why(error)}
                     return []
             except Failed as failed:
+                if not self.lacking:
+                    # once more, with what all blocks compute
+                    self.lacking = True
+                    continue
                 self.found = {"failed": str(failed)}
                 return []
 
@@ -89,17 +117,23 @@ class Job:
         return True
 
     def _counted(self) -> dict[str, Any]:
-        recording, arguments, results = self._recorded(None, self.chosen)
-        if recording.decisive and self._depends():
-            recording, arguments, results = self._recorded(self.counter.execute, self.chosen)
-            self.arguments.note(
-                "values of arrays decide what is launched: every launch was executed"
-            )
-        elif recording.followed:
-            self.arguments.note("launches follow values that are read back: these were taken as 0")
-        chosen = [x for s in recording.series.values() for x, _ in s.chosen()]
-        self.counter.need(chosen)
-        kernels = [self.counter.kernel(name, s) for name, s in recording.series.items()]
+        if self.lacking:
+            self._bounded()
+            call = self._executed(_SURE)
+        else:
+            call = self._recorded(None, self.chosen)
+            if call[0].decisive and self._depends():
+                call = self._executed(_LAUNCHED)
+            elif call[0].followed:
+                self.arguments.note(_ZEROS)
+        kernels = self._sampled(call[0])
+        if not call[0].executed and self.counter.dependent(call[0].series.values()):
+            if sum(k.counts.instructions for k in kernels) > _EXECUTED * self.seconds:
+                self.arguments.note(_UNSURE)
+            else:
+                call = self._executed(_SURE)
+                kernels = self._sampled(call[0])
+        recording, arguments, results = call
         return {
             "launches": recording.launches,
             "allocations": recording.allocations,
@@ -107,6 +141,28 @@ class Job:
             "least_bytes": least([k.traffic for k in kernels], arguments, results),
             "kernels": [k.to_json() for k in kernels],
         }
+
+    def _executed(self, why: str) -> Called:
+        """The call with all blocks of all launches executed."""
+        if _ZEROS in self.arguments.notes:
+            self.arguments.notes.remove(_ZEROS)
+        self.arguments.note(why)
+        return self._recorded(self.counter.execute, self.chosen)
+
+    def _bounded(self) -> None:
+        """Raise `TooLarge` where executing all blocks would take too long."""
+        try:
+            recording, _, _ = self._recorded(None, self.chosen)
+        except Failed:
+            return  # what was read back as 0 is refused
+        threads = sum(n for s in recording.series.values() for n in s.threads)
+        if threads > _THREADS * self.seconds:
+            raise TooMany
+
+    def _sampled(self, recording: Recording) -> list[Counted]:
+        """The kernels' counts."""
+        self.counter.need([x for s in recording.series.values() for x, _ in s.chosen()])
+        return [self.counter.kernel(name, s) for name, s in recording.series.items()]
 
     def _depends(self) -> bool:
         """Whether what kernels compute decides what is launched, as a small call tells."""
@@ -118,9 +174,7 @@ class Job:
         ]
         return told[0] != told[1]
 
-    def _recorded(
-        self, run: Any, chosen: Chosen
-    ) -> tuple[Recording, list[Argument], list[Argument]]:
+    def _recorded(self, run: Any, chosen: Chosen) -> Called:
         """One call; with arrays on the device, or on the host where the function wants them."""
         made = self.arguments.make(chosen)
         try:
@@ -130,9 +184,7 @@ class Job:
         self.arguments.note("called with arrays on the host: it does not take device arrays")
         return found
 
-    def _called(
-        self, run: Any, made: list[tuple[str, Any]], *, device: bool
-    ) -> tuple[Recording, list[Argument], list[Argument]]:
+    def _called(self, run: Any, made: list[tuple[str, Any]], *, device: bool) -> Called:
         values = [_on_device(v) if device else v for _, v in made]
         names = calls.keyword_only(self.subject.own.function)
         names = [n for n in names if n != self.subject.record.own_stream]
@@ -174,6 +226,6 @@ def _why(error: BaseException) -> str:
         return "its arrays do not fit the memory of a GPU"
     if isinstance(error, Endless):
         return "it launches kernels without end, or too many to record"
-    if isinstance(error, calls.TooLong):
+    if isinstance(error, calls.TooLong | TooMany):
         return "it takes too long to count"
     return " ".join(f"the call raises {type(error).__name__}: {error}".split())[:300]

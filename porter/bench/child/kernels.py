@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import byte_bounds
 
 from porter.bench.child.recording import Launch, Series
 from porter.bench.child.sampling import Tally, sample
@@ -16,13 +18,16 @@ from porter.bench.child.virtual import Array
 from porter.bench.records import KernelCounts
 from porter.bench.request import CountRequest
 from porter.ptx.errors import MachineError, Unsupported
-from porter.ptx.machine.arguments import Layout
+from porter.ptx.machine.arguments import Layout, flattened
 from porter.ptx.machine.counts import WARP
 from porter.ptx.machine.launch import launch as machine
 from porter.ptx.machine.task import Code
 from porter.verify.compile.ptx_child import link_log
 from porter.verify.compile.ptx_report import resources
 from porter.verify.compile.texts import Text, read, serves
+
+#: the first byte of some memory, and the one behind the last
+Span = tuple[int, int]
 
 
 class Uncompiled(Exception):
@@ -125,6 +130,28 @@ class Counter:
         except (Unsupported, MachineError) as error:
             raise Failed(f"`{launch.kernel}`: {error}") from None
 
+    def dependent(self, every: Iterable[Series]) -> bool:
+        """Whether values that launches compute decide what others execute."""
+        launches = [launch for series in every for launch, _ in series.chosen()]
+        used = [(launch, *self._spans(launch)) for launch in launches]
+        return any(
+            _meet(deciding, written)
+            for (one, deciding, _), (other, _, written) in itertools.product(used, used)
+            if one is not other
+        )
+
+    def _spans(self, launch: Launch) -> tuple[list[Span], list[Span]]:
+        """The memory whose values decide what a launch does, and that it writes."""
+        code = self._code(self._text(launch))
+        found, places = code.origins, code.program.places
+        values, arrays = flattened(launch.args, launch.names, self.layout)
+        at = dict(zip(places.parameters.values(), values, strict=True))
+        spans = {int(a.ctypes.data): byte_bounds(a) for _, a in arrays if a.nbytes}
+        return (
+            [spans[int(at[o])] for o in found.deciding if o in at and int(at[o]) in spans],
+            [spans[int(at[o])] for o in found.written if o in at and int(at[o]) in spans],
+        )
+
     def kernel(self, name: str, series: Series) -> Counted:
         """All launches of a kernel.  Raises `Uncompiled` or `Failed`."""
         tallies: list[tuple[Tally, float, Launch]] = []
@@ -174,6 +201,10 @@ class Counter:
         if text.ptx not in self._resources:
             self._resources[text.ptx] = resources(link_log(text.ptx, self.arch))
         return self._resources[text.ptx]
+
+
+def _meet(one: Sequence[Span], other: Sequence[Span]) -> bool:
+    return any(a[0] < b[1] and b[0] < a[1] for a in one for b in other)
 
 
 def _key(launch: Launch) -> str:

@@ -125,6 +125,8 @@ class Recording:
     pending: int = 0
     #: whether something was launched after such a copy
     followed: bool = False
+    #: whether launches are executed
+    executed: bool = False
 
     def note(self, launch: Launch) -> None:
         """Note a launch; raises `Endless`."""
@@ -164,7 +166,7 @@ class Recorder:
     @contextmanager
     def recording(self, run: Run | None) -> Iterator[Recording]:
         """Record what is done meanwhile."""
-        self.now, self.run = Recording(), run
+        self.now, self.run = Recording(executed=run is not None), run
         try:
             yield self.now
         finally:

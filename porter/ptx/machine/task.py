@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from porter.ptx.arithmetic.kinds import Array
 from porter.ptx.errors import TooLong
 from porter.ptx.machine.counts import Counts
 from porter.ptx.machine.memory import Memory
+from porter.ptx.program.origins import Origins, origins
 from porter.ptx.program.pieces import Program, program
 from porter.ptx.program.translate import Translator
 
@@ -29,6 +31,11 @@ class Code:
             piece = self.program.pieces[number]
             self._made[key] = self._translator.functions(piece, some=some)
         return self._made[key]
+
+    @cached_property
+    def origins(self) -> Origins:
+        """Whose values decide what is executed, and what is written."""
+        return origins(self.program)
 
     def registers(self) -> list[Array]:
         """The registers before anything is stored in them."""

@@ -19,7 +19,7 @@ from porter.verify.engines.launches import LAUNCHES, TooCostly
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import large, narrowing, variations
 from porter.verify.inputs.arguments import Inputs
-from porter.verify.inputs.cases import CaseSpec
+from porter.verify.inputs.cases import TILED_POINTS, CaseSpec
 from porter.verify.oracle import calls, compare, rounding
 from porter.verify.oracle.judging import has_changed
 
@@ -64,7 +64,7 @@ class Judge:
         """What a case may take of the engine; inf unless it has the module's own blocks."""
         if not spec.own:
             return math.inf
-        return self.settings.work if spec.exact else MOST_WORK
+        return self.settings.work if spec.exact or spec.points > TILED_POINTS else MOST_WORK
 
     def _takes_stream(self, version: Version) -> bool:
         own = self.subject.record.own_stream

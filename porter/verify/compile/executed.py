@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from porter.verify.evidence import FAILED, PASSED, Evidence
+from porter.verify.evidence import FAILED, PASSED, SKIPPED, Evidence
 from porter.verify.job import Done, Job
 
 
@@ -30,7 +30,13 @@ def execute(
             for number, evidence in enumerate(every):
                 done = executed.get(evidence.detail.get("arch", ""), {}).get(name)
                 by = str(evidence.detail.get("backend", "")).split(" ")[0]
-                if done is not None and by == backend and evidence.status == PASSED:
+                if evidence.status == SKIPPED and "arch" not in evidence.detail:
+                    # no launch was seen: the host function alone may be wrong
+                    ran = (each[name] for each in executed.values() if name in each)
+                    done = next((one for one in ran if one["mismatch"]), None)
+                elif evidence.status != PASSED:
+                    done = None
+                if done is not None and by == backend:
                     every[number] = _with(evidence, done)
                     if done["mismatch"]:
                         failed.setdefault(name, done)

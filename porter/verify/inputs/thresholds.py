@@ -12,7 +12,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from porter.verify.inputs.cases import FIRST, GRID_LIMITS, CaseSpec
+from porter.verify.inputs.cases import FIRST, GRID_LIMITS, CaseSpec, large_specs
 from porter.verify.inputs.events import KINDS
 from porter.verify.kernels import reached
 
@@ -180,6 +180,11 @@ def extra_specs(
 def small_ones(rows: list[CaseSpec]) -> list[CaseSpec]:
     """Those that a simulator has time for."""
     return [row for row in rows if _elements(row) <= MOST_FEW]
+
+
+def with_large(rows: list[CaseSpec], dimensions: int) -> list[CaseSpec]:
+    """The cases beyond the table and the large ones, those with few elements first."""
+    return sorted([*rows, *large_specs(dimensions)], key=_elements)
 
 
 def _states(dimensions: int, variants: int) -> Iterator[CaseSpec]:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from porter.verify.compile.texts import alike, keep, read, serves
-from porter.verify.evidence import FAILED, PASSED, FunctionEvidence
+from porter.verify.evidence import FAILED, PASSED, SKIPPED, FunctionEvidence
 from porter.verify.report import lines
-from porter.verify.run import EXECUTED, verify_module
+from porter.verify.run import EXECUTED, _observed, verify_module
 from tests.support.machine import compiler
 from tests.support.verification import copy
 
@@ -51,6 +51,36 @@ def test_a_wrong_kernel_is_found(tmp_path: Path, old: str, new: str) -> None:
     assert [e.status for e in found.evidence] == [FAILED] and found.mismatch is not None
     assert "--on ptx" in found.mismatch.command
     assert any(line.startswith("failed on the compiled PTX for sm_90: ") for line in lines(found))
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("difference", "    i = cuda.grid(1)\n    if i <", "    i = cuda.threadIdx.x\n    if i <"),
+        ("density", "step = cuda.gridsize(1)", "step = x.shape[0]"),
+        (
+            "density",
+            "out = cuda.device_array(n, x.dtype, stream=stream)",
+            "kept = vars(density).setdefault('kept', {})\n"
+            "    out = kept.setdefault((n, T), cuda.device_array(n, x.dtype, stream=stream))",
+        ),
+        ("density", "    if n:\n", "    if n < 0:\n"),
+    ],
+    ids=["one block", "no second step", "a buffer is kept", "no launch"],
+)
+def test_alone_it_finds_what_other_engines_look_for(
+    tmp_path: Path, name: str, old: str, new: str
+) -> None:
+    found = executed(copy(tmp_path, "maps", old, new), name, archs=("sm_90",), cases=10)
+    assert [e.status for e in found.evidence] == [FAILED] and found.mismatch is not None
+
+
+def test_what_does_not_end_on_the_simulator_has_failed() -> None:
+    for what, status in (("hang", FAILED), ("load", SKIPPED)):
+        done: dict[str, Any] = {"mismatch": {"what": what, "message": "timed out"}, "launches": []}
+        assert [e.status for e in _observed(done, [])] == [status]
 
 
 @needs_compiler

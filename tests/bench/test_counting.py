@@ -12,6 +12,7 @@ from porter.diagnostics import UsageError
 from porter.verify.compile.backends import version
 from porter.verify.compile.compilers import Compiler
 from porter.verify.evidence import SKIPPED, Evidence
+from tests.corpus.convert import converted
 from tests.support.paths import EXAMPLES, ROOT
 
 GOLDEN = ROOT / "tests" / "golden"
@@ -76,3 +77,21 @@ def test_without_a_compiler_the_reason_is_what_to_install(monkeypatch: pytest.Mo
     (found,) = count(GOLDEN / "gaussian_cuda.py", sizes={"n": 1000}, seconds=60)
     assert found.reason == "no CUDA compiler found; install: x"
     assert found.kernels == () and found.size == {"n": 1000}
+
+
+@compiled
+@pytest.mark.slow
+def test_where_kernels_compute_places_all_blocks_run_before_some_are_counted(
+    tmp_path: Path,
+) -> None:
+    """Half of the elements pass a mask; where each goes, a scan of all others tells."""
+    path = converted("compaction:compressed", tmp_path)
+    (found,) = count(path, sizes={"n": 20_000, "m": 20_000}, seconds=20)
+    assert found.reason == "" and found.size == {"n": 20_000, "m": 20_000}
+    assert any("all blocks were" in note for note in found.notes)
+    last = found.kernels[-1]
+    assert last.sampled and last.classes["store"] == pytest.approx(10_000, rel=0.1)
+    # with less time, fewer elements
+    (less,) = count(path, sizes={"n": 1 << 20, "m": 1 << 20}, seconds=2)
+    assert less.reason == "" and less.size["n"] < 1 << 20
+    assert any("smaller sizes were counted" in note for note in less.notes)

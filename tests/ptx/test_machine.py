@@ -324,6 +324,14 @@ def test_threads_that_never_meet_are_reported() -> None:
     ran("setp.lt.u32 %p0, %r17, 8; @%p0 exit; bar.sync 0;", 64, x)
     with pytest.raises(TooLong):
         ran("A: bra A;", 64, x, work=Work(100_000))
+    # one thread takes as long as some
+    for threads, taken in ((1, 32), (64, 64)):
+        work = Work(10**6, least=32)
+        ran("add.u32 %r0, %i, 1;", threads, x, block=threads, work=work)
+        assert work.spent == taken * (work.spent // taken) > 0
+        plain = Work(10**6)
+        ran("add.u32 %r0, %i, 1;", threads, x, block=threads, work=plain)
+        assert work.spent // taken == plain.spent // threads
 
 
 def test_dynamic_shared_memory_and_module_variables() -> None:

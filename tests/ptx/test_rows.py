@@ -285,6 +285,29 @@ def test_setp_gives_the_opposite_as_well() -> None:
     assert (joined == (less & c)).all() and (rest == (other & c)).all()
 
 
+def dtypes(kinds: list[str]) -> list[np.dtype[Any]]:
+    return [DTYPES["pred" if kind == "cc" else kind] for kind in kinds]
+
+
+def test_results_have_the_types_that_their_row_says() -> None:
+    # the next instruction reads them as they are: NumPy shifts no int64 by a uint64
+    tried = 0
+    for row in TABLE.rows:
+        for words in row.opcodes() if row.kind == "value" else ():
+            known = TABLE.find(".".join(filter(None, words)))
+            assert known is not None
+            form = known[1]
+            compute = row.make(form)
+            if compute is not None:
+                given = [np.ones(3, dtype) for dtype in dtypes(row.sources(form))]
+                with np.errstate(all="ignore"):
+                    found = compute(*given)
+                found = found if isinstance(found, tuple) else (found,)
+                assert [f.dtype for f in found] == dtypes(row.results(form)), words
+                tried += 1
+    assert tried > 1000
+
+
 #: opcodes that tests put together from a name
 NAMES = (
     "sub", "mul", "finite", "add.u64", "min.u64", "max.s64", "and.b64", "or.b64", "xor.b64",

@@ -141,6 +141,18 @@ class Grid:
     shape: tuple[Poly, ...] = ()
 
 
+@dataclass(frozen=True)
+class Alternative:
+    """A kernel that does the same by another schedule, for some shapes.
+
+    The host function launches it where `test`, one of its helpers, says so of the `sizes`.
+    """
+
+    kernel: Kernel
+    test: str
+    sizes: tuple[Poly, ...]
+
+
 @dataclass
 class Around:
     """What a schedule may know of the program: names, how many statements touch an array, which
@@ -194,6 +206,10 @@ class Schedule(ABC):
     def in_one_block(self, kernel: Kernel, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
         """What one block would do in its place inside these host loops, if one is enough."""
         return None
+
+    def alternatives(self, kernel: Kernel) -> tuple[Alternative, ...]:
+        """Kernels for shapes that another schedule suits better, in the order of their tests."""
+        return ()
 
     # -- questions ---------------------------------------------------------------------------
 

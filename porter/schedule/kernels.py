@@ -12,7 +12,7 @@ from porter.diagnostics import refusal
 from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
 from porter.ir.walk import statements
-from porter.schedule.base import Around, Kernel, Schedule
+from porter.schedule.base import Alternative, Around, Kernel, Schedule
 from porter.schedule.blocks import in_blocks
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
 from porter.schedule.registry import ONE_BLOCK, chosen
@@ -104,7 +104,13 @@ class Grouping:
             before += work[:k]
             del work[: k + 1]
         kernel = replace(kernel, name=self.name(schedule.word))
-        return [*before, Launch(schedule.finish(kernel, self.around))]
+        kernel = schedule.finish(kernel, self.around)
+        others = map(self._named, schedule.alternatives(kernel))
+        return [*before, Launch(kernel, tuple(others))]
+
+    def _named(self, other: Alternative) -> Alternative:
+        name = self.name(other.kernel.schedule.word)
+        return replace(other, kernel=replace(other.kernel, name=name))
 
 
 def _memory_order(s: ir.Stage) -> tuple[ir.Axis, ...]:

@@ -9,15 +9,16 @@ from porter import ir
 from porter.analyses.leading_axes import LeadingAxes
 from porter.diagnostics import Diagnostic
 from porter.ir.aliasing import Aliases
-from porter.schedule.base import Kernel
+from porter.schedule.base import Alternative, Kernel
 from porter.sizes.polynomial import Dim, Poly
 
 
 @dataclass(frozen=True)
 class Launch:
-    """A kernel launch in the host's sequence."""
+    """A kernel launch in the host's sequence, or that of an alternative whose test holds."""
 
     kernel: Kernel
+    alternatives: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -34,13 +34,17 @@ class Overlap:
 def overlaps(plan: Plan) -> Overlap:
     """What the kernels of a plan do to arguments."""
     result = Overlap(plan.aliases)
-    kernels = [item.kernel for item in items_of(plan.items) if isinstance(item, Launch)]
+    launches = [item for item in items_of(plan.items) if isinstance(item, Launch)]
+    kernels = [launch.kernel for launch in launches]
     for kernel in kernels:
         _kernel(kernel, result)
     for number, first in enumerate(kernels):
         if not any(result.aliases.arguments(n) for n in _touched(first, True)):
             users = [k for k in kernels[number + 1 :] if k.origin == first.origin]
             _before(first, [k for k in users if _in_loop(k)], result)
+    for launch in launches:
+        for other in launch.alternatives:
+            result.crossing[other.kernel.name] = result.crossing.get(launch.kernel.name, [])
     return result
 
 

@@ -19,8 +19,12 @@ def _items(items: Sequence[object], indent: int) -> Iterator[str]:
     pad = "    " * indent
     for item in items:
         match item:
-            case Launch(kernel):
+            case Launch(kernel, alternatives):
                 yield from _kernel(kernel, indent)
+                for other in alternatives:
+                    sizes = ", ".join(map(str, other.sizes))
+                    what = other.kernel.schedule.describe(other.kernel)
+                    yield f"{pad}or {other.kernel.name}: {what}, if {other.test}({sizes})"
             case HostLoop(index, lo, hi, step, body, _):
                 by = f" by {step}" if step != 1 else ""
                 yield f"{pad}host for {index} in {lo} .. {hi}{by}:"

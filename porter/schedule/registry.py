@@ -13,7 +13,7 @@ from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.schedules.private import Private
 from porter.schedule.schedules.rows import Rows
 from porter.schedule.schedules.scan import ScanLine, ScanLines
-from porter.schedule.schedules.tile import Tile
+from porter.schedule.schedules.tile import LARGE_TILE, Tile
 from porter.schedule.schedules.total import Total
 
 #: the last one matches every store
@@ -22,6 +22,7 @@ SCHEDULES: list[Schedule] = [
     ScanLines(),
     Total(),
     Tile(),
+    LARGE_TILE,
     Rows(),
     Private(),
     Elementwise(),

@@ -41,6 +41,9 @@ class Cuda(Target):
         "BLOCK_X": ("32", "threads of a block along the fast axis, where there are several"),
         "TILE": ("16", "edge of the tiles in shared memory"),
         "PADDED": ("17", "row length of a tile: one more avoids bank conflicts"),
+        "EACH": ("4", "rows and columns of a large tile for each of its threads"),
+        "WIDE": ("EACH * TILE", "edge of the large tiles"),
+        "LARGE": ("512", "edge of the least result that has enough large tiles for a GPU"),
         "MAX_BLOCKS": ("65535", "most blocks of a grid along one axis"),
         "MOST_PARTIALS": ("1024", "most blocks of a grid-wide reduction"),
     }

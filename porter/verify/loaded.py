@@ -11,7 +11,7 @@ from porter.codegen.module.header import FunctionRecord, Header, is_edited
 from porter.source.files import read
 from porter.support.reserved import ATTRIBUTE_PREFIX
 from porter.verify import generated
-from porter.verify.inputs.cases import GRID_LIMITS, MANY_BLOCKS, SMALL_BLOCKS
+from porter.verify.inputs.cases import CHOICES, GRID_LIMITS, MANY_BLOCKS, SMALL_BLOCKS
 from porter.verify.inputs.domains import Domain, Property, read_domains
 from porter.verify.inputs.hints import hints
 from porter.verify.inputs.shapes import parse_shapes
@@ -31,7 +31,8 @@ class Module:
     """The generated module: with its own blocks, small ones, and small ones in large grids.
 
     A kernel edited by hand may rely on its own blocks, but not on grids without a limit:
-    `limited` has the one, and not the other.
+    `limited` has the one, and not the other.  `choosing` has its own, too, but chooses the kernels
+    for large arrays for small ones.
     """
 
     def __init__(self, path: Path, text: str, header: Header) -> None:
@@ -42,9 +43,11 @@ class Module:
         self.own = Loaded(generated.load(self.path, text, {}), own)
         self.small = self._with({n: min(SMALL_BLOCKS[n], size) for n, size in own.items()})
         self.many = self._with({n: min(MANY_BLOCKS[n], size) for n, size in own.items()})
+        choices = {n: size for n, size in self.small.blocks.items() if n in CHOICES}
+        self.choosing = self._with(choices)
         limits = {n: size for n, size in self.small.blocks.items() if n in GRID_LIMITS}
-        self._limits, self._own = limits, own
-        self.limited = self._cut(limits if self.edited else {})
+        self._limits, self._own = limits | choices, own
+        self.limited = self._cut(self._limits if self.edited else {})
 
     def compiled(self) -> Loaded:
         """The own blocks in small grids, for kernels that are compiled with these blocks."""

@@ -203,7 +203,8 @@ class Session:
         own, many = version(module.own), version(module.many) if small else None
         if self.request.on == "ptx":
             # blocks are compiled in: small sizes for the kernels with the module's own
-            compiled, many = Version(own.function, module.small.blocks), version(module.compiled())
+            choosing, many = version(module.choosing), version(module.compiled())
+            compiled = Version(choosing.function, module.small.blocks)
         else:
             compiled = version(module.small if small else module.limited)
         return Subject(

@@ -6,13 +6,14 @@ a program with a kernel that the emulator does not take counts as `unsupported`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 
 from porter.emulate import program as programs
 from porter.verify.engines.emulation import Emulation
 from tests.programs.check import Outcome
 from tests.programs.excused import passes_int64
-from tests.programs.simulator import attempted, compared
+from tests.programs.simulator import SMALL, attempted, compared
 from tests.programs.strategy import Program
 
 
@@ -26,12 +27,12 @@ def _installed() -> Emulation:
     return emulation
 
 
-def on_emulator(program: Program) -> Outcome:
+def on_emulator(program: Program, blocks: Mapping[str, int] = SMALL) -> Outcome:
     """What the generated module does on the emulator."""
     emulation = _installed()
     emulation.clear()
     programs.forget()
-    made = attempted(program, siblings=False)
+    made = attempted(program, siblings=False, blocks=blocks)
     if isinstance(made, Outcome):
         return made
     emulation.watched = [made.__globals__]

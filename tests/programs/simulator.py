@@ -6,7 +6,7 @@ Needs NUMBA_ENABLE_CUDASIM=1 before Numba is imported.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
@@ -22,7 +22,7 @@ from tests.programs.check import Outcome
 from tests.programs.excused import verdict
 from tests.programs.strategy import Program
 
-SMALL = {"THREADS": 32, "TILE": 4, "BLOCK_X": 4}
+SMALL = {"THREADS": 32, "TILE": 4, "BLOCK_X": 4, "EACH": 2, "LARGE": 6}
 
 
 @cache
@@ -33,13 +33,15 @@ def _installed() -> bool:
     return True
 
 
-def converted(program: Program, *, siblings: bool = True) -> Callable[..., Any]:
+def converted(
+    program: Program, *, siblings: bool = True, blocks: Mapping[str, int] = SMALL
+) -> Callable[..., Any]:
     """The generated function `f`, with small blocks so that small arrays fill several."""
     module = SourceModule(program.source, "f.py")
     function = next(f for f in module.functions if f.name == "f")
     made = convert_function(function, program.signature, Globals(module), siblings=siblings)
     text = module_text(made.texts, "")
-    for name, size in SMALL.items():
+    for name, size in blocks.items():
         text = re.sub(rf"^{name} = \d+", f"{name} = {size}", text, flags=re.M)
     scope: dict[str, Any] = {"__name__": "generated", TEXT: text}
     exec(compile(text, "<generated>", "exec"), scope)
@@ -68,17 +70,21 @@ def _strided(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return view
 
 
-def on_simulator(program: Program, *, as_given: bool = False) -> Outcome:
+def on_simulator(
+    program: Program, *, as_given: bool = False, blocks: Mapping[str, int] = SMALL
+) -> Outcome:
     """What the generated module does on the simulator; `as_given` leaves out other layouts."""
     _installed()
-    made = attempted(program, siblings=not as_given)
+    made = attempted(program, siblings=not as_given, blocks=blocks)
     return made if isinstance(made, Outcome) else compared(program, made, as_given=as_given)
 
 
-def attempted(program: Program, *, siblings: bool = True) -> Callable[..., Any] | Outcome:
+def attempted(
+    program: Program, *, siblings: bool = True, blocks: Mapping[str, int] = SMALL
+) -> Callable[..., Any] | Outcome:
     """The generated function, or why there is none."""
     try:
-        return converted(program, siblings=siblings)
+        return converted(program, siblings=siblings, blocks=blocks)
     except Refusal as refusal:
         return Outcome("refused", f"{refusal.diagnostic.code} {refusal.diagnostic.message}")
     except Exception as error:

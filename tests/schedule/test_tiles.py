@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 import pytest
 
+from porter.ptx.machine.counts import Counts
+from tests.support.machine import compiler, module
+from tests.support.paths import ROOT
 from tests.support.shell import Shell
 
 HEAD = "import numpy as np\n\n\n"
@@ -25,3 +36,111 @@ def test_an_extreme_of_integers_has_no_element_to_start_from_in_a_tile(shell: Sh
         assert shell.convert("f.py", "--signature", signature, "--force", verify=True) == 0
         text = (shell.folder / "f_cuda.py").read_text()
         assert ("f_tiled" in text) == tiled
+
+
+def test_large_results_have_large_tiles(shell: Shell) -> None:
+    """The host chooses by the shape: there are two kernels, one launch."""
+    shell.write("f.py", f"{HEAD}def f(x, y, b):\n    return np.tanh(x @ y + b)\n")
+    signature = "float32[:, :], float32[:, :], float32[:]"
+    assert shell.convert("f.py", "--signature", signature, "--emit", "plan") == 0
+    assert (
+        "or f_tiled_large: large tiles in shared memory, several elements a thread, " in shell.out
+    )
+    assert "if _is_large(x.shape[0], y.shape[1])" in shell.out
+    assert shell.convert("f.py", "--signature", signature, "-o", "-") == 0
+    assert shell.out.count("@cuda.jit\ndef f_") == 2
+    assert "total = results[r, c]" in shell.out
+    large, small = shell.out.index("f_tiled_large["), shell.out.index("f_tiled[")
+    assert shell.out.index("if _is_large(x.shape[0], y.shape[1]):") < large < small
+
+
+def test_batches_count_as_results(shell: Shell) -> None:
+    shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y\n")
+    assert shell.convert("f.py", "--signature", "float32[:,:,:], float32[:,:,:]", "-o", "-") == 0
+    assert "if _is_large(x.shape[1], y.shape[2], x.shape[0]):" in shell.out
+
+
+def is_large(text: str) -> Callable[..., bool]:
+    """The module's own `_is_large`."""
+    wanted = {"_is_large", "LARGE"}
+    body: list[ast.stmt] = [
+        s for s in ast.parse(text).body
+        if (isinstance(s, ast.FunctionDef) and s.name in wanted)
+        or (isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) in wanted)
+    ]  # fmt: skip
+    module: dict[str, Callable[..., bool]] = {}
+    exec(compile(ast.Module(body, []), "module", "exec"), module)
+    return module["_is_large"]
+
+
+def test_which_results_are_large(shell: Shell) -> None:
+    """At least 64 large tiles, of which a narrow result would leave most lanes idle."""
+    shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y\n")
+    assert shell.convert("f.py", "--signature", "float32[:, :], float32[:, :]", "-o", "-") == 0
+    large = is_large(shell.out)
+    assert large(512, 512) and large(4096, 64) and large(10**6, 64) and large(64, 64, 64)
+    assert not (large(511, 512) or large(10**6, 63) or large(64, 64, 63) or large(0, 10**6))
+
+
+def test_tiles_that_have_no_room_stay_small(shell: Shell) -> None:
+    """Large tiles of four operands of 16 bytes would be 68 KiB."""
+    term = "x[:, None] * y[None] + z[:, None] * w[None]"
+    shell.write("f.py", f"{HEAD}def f(x, y, z, w):\n    return ({term}).sum(axis=2)\n")
+    for dtype, large in (("complex64", True), ("complex128", False)):
+        signature = ", ".join([f"{dtype}[:, :]"] * 4)
+        assert shell.convert("f.py", "--signature", signature, "-o", "-") == 0
+        assert ("f_tiled_large" in shell.out) == large
+        assert "f_tiled[" in shell.out
+
+
+def test_an_extreme_of_floats_has_no_index_of_floats(shell: Shell) -> None:
+    """A sum of an index with a sign and one without has type float64."""
+    shell.write("f.py", f"{HEAD}def f(x, y):\n    return (x[:, None] + y[None]).max(axis=2)\n")
+    assert shell.convert("f.py", "--signature", "float32[:, :], float32[:, :]", "-o", "-") == 0
+    assert "f_tiled_large" in shell.out and "uint32(TILE)" not in shell.out
+
+
+@pytest.mark.parametrize("engine", ["simulator", "emulator"])
+@pytest.mark.parametrize("count", [1, pytest.param(9, marks=pytest.mark.long)])
+def test_sizes_at_the_borders_of_tiles(engine: str, count: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.schedule.tiles_child", engine, str(count), "0"],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def values(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> Any:
+    made = rng.normal(size=shape) * 10
+    return (made + 1j * made[::-1] if "complex" in dtype else made).astype(dtype)
+
+
+#: instructions of all threads for a term of a result of 128 rows and columns
+MOST = {"float32": 4.0, "float64": 4.0, "complex64": 4 * 4.0, "complex128": 4 * 4.0, "int32": 4.5}
+
+
+@pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
+@pytest.mark.parametrize("dtype", MOST)
+def test_the_compiled_large_tile(shell: Shell, dtype: str) -> None:
+    """It gives what NumPy gives at the borders of tiles, in few instructions and in registers."""
+    shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y.T\n")
+    assert shell.convert("f.py", "--signature", f"{dtype}[:, :], {dtype}[:, :]", "-o", "-") == 0
+    text = shell.out.replace("LARGE = 512", "LARGE = 1")
+    made = module(shell.write("f_cuda.py", text), "sm_90")
+    rng = np.random.default_rng(1)
+    for n, m, k in ((1, 65, 17), (63, 64, 1), (67, 1, 40), (5, 70, 0), (128, 128, 128)):
+        x, y = (values(rng, dtype, (rows, k)) for rows in (n, m))
+        made.f_tiled_large.counts = counts = Counts()
+        found = made.f(x, y)
+        assert found.dtype == dtype and found.shape == (n, m)
+        close = 1e-2 if dtype in ("float32", "complex64") else 1e-9
+        np.testing.assert_allclose(found, x @ y.T, rtol=close / 100, atol=close)
+    assert made.f_tiled.launches == 0
+    assert counts.instructions <= MOST[dtype] * n * m * k
+    (in_memory,) = {c.program.places.local_size for c in made.f_tiled_large.codes.values()}
+    assert in_memory == 0

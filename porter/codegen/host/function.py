@@ -68,8 +68,8 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
                 self.comment(origin)
                 self.emit(f"{name} = {self.host.text(value)}")
                 self._known(name)
-            case Launch(kernel):
-                self._launch(kernel)
+            case Launch():
+                self._launch(item)
             case ir.Fetch(name, buffer, origin):
                 self._needs("_to_host")
                 self.comment(origin)

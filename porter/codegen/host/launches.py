@@ -12,7 +12,7 @@ from porter.codegen.kernel.kernels import KernelTexts
 from porter.codegen.kernel.state import Needs, Written
 from porter.dtypes.dtype import DType
 from porter.schedule.base import Fitted, Grid, Kernel
-from porter.schedule.nodes import Plan
+from porter.schedule.nodes import Launch, Plan
 from porter.sizes.polynomial import Poly
 from porter.target.base import Target
 
@@ -25,20 +25,46 @@ class Launches(HostBase):
         self.loops = Loops()
         self.parts = ""  # the name of how many partial results the last launch leaves
 
-    def _launch(self, kernel: Kernel) -> None:
-        text, launches = self.texts.write(kernel)
-        self.kernels.append((text, [w.name for w in launches]))
-        sizes = [(self.host.poly(n, 5), n) for n in launches[0].grid.guards]
+    def _launch(self, launch: Launch) -> None:
+        """Launch a kernel, or the alternative that the sizes ask for."""
+        plain = self._written(launch.kernel)
+        sizes = [(self.host.poly(n, 5), n) for n in plain[0].grid.guards]
         guards = list(dict.fromkeys(f"{s} > 0" for s, n in sizes if not n.is_positive()))
         depth = self.out.indent
         if guards:
             self.emit(f"if {' and '.join(guards)}:")
             self.out.indent += 1
-        self._overlap_checks(kernel)
+        self._overlap_checks(launch.kernel)
+        word = "if"
+        for other in launch.alternatives:
+            self._needs(other.test)
+            asked = ", ".join(self.host.poly(n) for n in other.sizes)
+            self.emit(f"{word} {other.test}({asked}):")
+            self._nested_calls(self._written(other.kernel))
+            word = "elif"
+        if launch.alternatives:
+            self.emit("else:")
+            self._nested_calls(plain)
+        else:
+            self._calls(plain)
+        self.out.indent = depth
+
+    def _written(self, kernel: Kernel) -> tuple[Written, ...]:
+        """The launches of a kernel, its text written."""
+        text, launches = self.texts.write(kernel)
+        self.kernels.append((text, [w.name for w in launches]))
+        return launches
+
+    def _nested_calls(self, launches: Sequence[Written]) -> None:
+        self.out.indent += 1
+        self._calls(launches)
+        self.out.indent -= 1
+
+    def _calls(self, launches: Sequence[Written]) -> None:
+        """The launches of one kernel, each given the partial results of the one before it."""
         partials: list[str] = []
         for written in launches:
             partials = self._call(written, partials)
-        self.out.indent = depth
 
     def _overlap_checks(self, kernel: Kernel) -> None:
         for w, r in self.overlap.sequential.get(kernel.name, ()):

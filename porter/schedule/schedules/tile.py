@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from porter import ir
 from porter.analyses.contractions import contraction, is_fast, vanishes
 from porter.analyses.reductions import can_share, reductions
 from porter.ir.walk import rewrite, walk
-from porter.schedule.base import Grid, Kernel, KernelWriters, Schedule
+from porter.schedule.base import Alternative, Grid, Kernel, KernelWriters, Schedule
 from porter.schedule.domains import loop
 from porter.schedule.steps import comment, element
 from porter.schedule.writing import KernelWriter, Lines
+
+#: bytes of shared memory that a block has on every GPU; elements of an operand's large tile
+SHARED, LARGE_ELEMENTS = 48 * 1024, 64 * 17
 
 
 class Tile(Schedule):
@@ -21,18 +25,28 @@ class Tile(Schedule):
     name = "tile"
     word = "tiled"
     summary = "tiles in shared memory"
+    #: the edge of what a block computes
+    edge: ClassVar[str] = "TILE"
+    #: the variables of a thread
+    words: ClassVar[tuple[str, ...]] = ("tx", "ty", "t", "first_row", "first_column", "first_k")
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """A contraction."""
-        if not isinstance(s, ir.Write) or not can_share(s):
-            return False
-        found = reductions(s.body)
-        return len(found) == 1 and contraction(s, found[0]) is not None
+        return bool(_factors(s))
+
+    def alternatives(self, kernel: Kernel) -> tuple[Alternative, ...]:
+        """Large tiles for large results."""
+        (fold,) = kernel.folds
+        if fold.store is None or not LARGE_TILE.matches(fold.store, {}):
+            return ()
+        *batch, rows, columns = (a.extent for a in kernel.axes)
+        large = replace(kernel, schedule=LARGE_TILE)
+        return (Alternative(large, "_is_large", (rows, columns, *batch)),)
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """A block for each tile; a leading axis along z."""
         extents = tuple(a.extent for a in kernel.axes)
-        blocks = tuple(zip(reversed(extents), ("TILE", "TILE", "1"), strict=False))
+        blocks = tuple(zip(reversed(extents), (self.edge, self.edge, "1"), strict=False))
         return (Grid(blocks, ("TILE", "TILE"), extents),)
 
     def barriers(self, kernel: Kernel) -> int:
@@ -50,16 +64,15 @@ class Tile(Schedule):
         row, column = kernel.axes[-2:]
         for a in (*kernel.axes, *r.axes):
             w.index(a.name)
-        n = {word: w.fresh(word) for word in ("tx", "ty", "t", "first_row",
-                                              "first_column", "first_k")}  # fmt: skip
-        tiles: dict[ir.Expr, ir.Expr] = {}
+        n = {word: w.fresh(word) for word in self.words}
+        tiles = _Tiles(w, r.axes[0].name, n)
         zeros = r.op == "sum" and vanishes(r.body, {*parts[0], *parts[1]})
-        loads = [_load(w, e, "left", row.name, r.axes[0].name, n, tiles) for e in parts[0]]
-        loads += [_load(w, e, "right", column.name, r.axes[0].name, n, tiles) for e in parts[1]]
+        loads = [tiles.load(e, "left", row.name) for e in parts[0]]
+        loads += [tiles.load(e, "right", column.name) for e in parts[1]]
         if not zeros:
             loads = [load | {"zero": ""} for load in loads]
         with w.slot() as before:
-            term = w.fold(replace(r, body=rewrite(r.body, tiles.get)), total)
+            term = w.fold(replace(r, body=rewrite(r.body, tiles.known.get)), tiles.result or total)
             initial = w.initial(r)
         quoted = Lines([*before, *comment(w, fold.origin)])
         with w.slot() as head:
@@ -72,28 +85,75 @@ class Tile(Schedule):
             "k": w, "n": n, "loads": loads, "head": head, "rows": rows, "columns": columns,
             "batch": batch[0] if batch else None, "depth": depth, "comment": quoted,
             "total": total, "initial": initial, "term": term, "target": target, "value": value,
-            "zeros": zeros,
+            "zeros": zeros, "result": tiles.result, "type": w.shared_type(r.dtype),
         }  # fmt: skip
 
 
-def _load(
-    w: KernelWriter, e: ir.Expr, side: str, own: str, k: str, n: Mapping[str, str],
-    tiles: dict[ir.Expr, ir.Expr],
-) -> dict[str, object]:  # fmt: skip
-    """A tile of an operand, loaded so that neighbouring threads read neighbours in memory."""
-    load = next(x for x in walk(e) if isinstance(x, ir.Load))
-    tile = w.fresh(f"{load.buffer}_tile")
-    shared = w.shared_type(e.dtype)
-    base = n["first_row"] if side == "left" else n["first_column"]
-    local = n["ty"] if side == "left" else n["tx"]
-    along_k = is_fast(e, own, k)
-    near, far = (n["ty"], n["tx"]) if along_k else (n["tx"], n["ty"])
-    tiles[e] = w.stand_in(tile, f"{local}, {n['t']}" if along_k else f"{n['t']}, {local}", e.dtype)
-    with w.slot() as before:
-        value = w.expr(e, 1)
-        zero = w.expr(ir.Const(0.0 if e.dtype.kind == "f" else 0, e.dtype))
-    return {
-        "tile": tile, "type": shared, "before": before, "side": side, "value": value,
-        "zero": zero,
-        "own": w.index(own), "own_at": f"{base} + {near}", "k_at": f"{n['first_k']} + {far}",
-    }  # fmt: skip
+class LargeTile(Tile):
+    """A thread for EACH rows and EACH columns: it uses EACH times what it reads of a tile."""
+
+    name = "large_tile"
+    word = "tiled_large"
+    summary = "large tiles in shared memory, several elements a thread"
+    edge = "WIDE"
+    words = (*Tile.words, "r", "c", "results")
+
+    def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
+        """A contraction whose operands have room in shared memory."""
+        sizes = [e.dtype.itemsize for e in _factors(s)]
+        return bool(sizes) and sum(sizes) * LARGE_ELEMENTS <= SHARED
+
+    def alternatives(self, kernel: Kernel) -> tuple[Alternative, ...]:
+        """It is the one of others."""
+        return ()
+
+
+LARGE_TILE = LargeTile()
+
+
+def _factors(s: ir.Write | ir.Stage) -> list[ir.Expr]:
+    """The factors of rows and of columns in a contraction; none of other stores."""
+    if not isinstance(s, ir.Write) or not can_share(s):
+        return []
+    found = reductions(s.body)
+    lefts, rights = (contraction(s, found[0]) if len(found) == 1 else None) or ([], [])
+    return [*lefts, *rights]
+
+
+@dataclass
+class _Tiles:
+    """The tiles of a kernel: the factors that are `known` are elements of them."""
+
+    w: KernelWriter
+    k: str
+    n: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        self.known: dict[ir.Expr, ir.Expr] = {}
+        n = self.n
+        self.result = f"{n['results']}[{n['r']}, {n['c']}]" if "results" in n else ""
+
+    def load(self, e: ir.Expr, side: str, own: str) -> dict[str, object]:
+        """A tile of an operand, loaded so that neighbouring threads read neighbours in memory."""
+        w, n = self.w, self.n
+        load = next(x for x in walk(e) if isinstance(x, ir.Load))
+        tile = w.fresh(f"{load.buffer}_tile")
+        shared = w.shared_type(e.dtype)
+        base, local, part = (
+            (n["first_row"], n["ty"], n.get("r"))
+            if side == "left"
+            else (n["first_column"], n["tx"], n.get("c"))
+        )
+        first, base = (f"{part}, ", f"{base} + {part} * TILE") if part else ("", base)
+        along_k = is_fast(e, own, self.k)
+        near, far = (n["ty"], n["tx"]) if along_k else (n["tx"], n["ty"])
+        at = f"{local}, {n['t']}" if along_k else f"{n['t']}, {local}"
+        self.known[e] = w.stand_in(tile, first + at, e.dtype)
+        with w.slot() as before:
+            value = w.expr(e, 1)
+            zero = w.expr(ir.Const(0.0 if e.dtype.kind == "f" else 0, e.dtype))
+        return {
+            "tile": tile, "type": shared, "before": before, "side": side, "value": value,
+            "zero": zero, "part": part, "own": w.index(own), "own_at": f"{base} + {near}",
+            "k_at": f"{n['first_k']} + {far}",
+        }  # fmt: skip

@@ -10,7 +10,7 @@
 # porter: converts matmul: A: integers and bools become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:589a14a6ffa6bb16ba09ed10eb9eb19af8b33f87f31537c453b72a304aa043b2
+# porter: output sha256:4bdfc9315de156f6ba09f00785a951fe815cd6ccbe69734d789cb81b5f76ad15
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -22,6 +22,9 @@ from numba import cuda
 
 TILE = 16  # edge of the tiles in shared memory
 PADDED = 17  # row length of a tile: one more avoids bank conflicts
+EACH = 4  # rows and columns of a large tile for each of its threads
+WIDE = EACH * TILE  # edge of the large tiles
+LARGE = 512  # edge of the least result that has enough large tiles for a GPU
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 SOURCE = "matmul.py"  # what is converted
 FIXED = {"matmul": ()}  # arguments whose values the kernels are made for
@@ -55,6 +58,47 @@ def matmul_tiled(A, B, out):
             out[i, j] = total
 
 
+@cuda.jit
+def matmul_tiled_large(A, B, out):
+    T = A.dtype.type
+    A_tile = cuda.shared.array((EACH, TILE, PADDED), A.dtype)
+    B_tile = cuda.shared.array((EACH, TILE, PADDED), A.dtype)
+    results = cuda.local.array((EACH, EACH), A.dtype)
+    tx = cuda.threadIdx.x
+    ty = cuda.threadIdx.y
+    first_column = cuda.blockIdx.x * WIDE
+    for first_row in range(cuda.blockIdx.y * WIDE, A.shape[0], cuda.gridDim.y * WIDE):
+        # return A @ B
+        for r in range(EACH):
+            for c in range(EACH):
+                results[r, c] = T(0.0)
+        for first_k in range(0, A.shape[1], TILE):
+            k = first_k + tx
+            for r in range(EACH):
+                i = first_row + r * TILE + ty
+                A_tile[r, ty, tx] = (
+                    A[i, k] if i < A.shape[0] and k < A.shape[1] else T(0.0)
+                )
+            k = first_k + ty
+            for c in range(EACH):
+                j = first_column + c * TILE + tx
+                B_tile[c, ty, tx] = (
+                    B[k, j] if j < B.shape[1] and k < A.shape[1] else T(0.0)
+                )
+            cuda.syncthreads()
+            for t in range(np.uint32(TILE)):
+                for r in range(EACH):
+                    for c in range(EACH):
+                        results[r, c] += A_tile[r, ty, t] * B_tile[c, t, tx]
+            cuda.syncthreads()
+        for r in range(EACH):
+            i = first_row + r * TILE + ty
+            for c in range(EACH):
+                j = first_column + c * TILE + tx
+                if i < A.shape[0] and j < B.shape[1]:
+                    out[i, j] = results[r, c]
+
+
 def matmul(A, B, *, stream=None):
     """Return the matrix product of `A` and `B`."""
     A = _array(A, "A", None, "float32 float64", "together")
@@ -71,11 +115,18 @@ def matmul(A, B, *, stream=None):
     d_B = _to_device(B, stream)
     out = cuda.device_array((A.shape[0], B.shape[1]), A.dtype, stream=stream)
     if A.shape[0] > 0 and B.shape[1] > 0:
-        matmul_tiled[
-            (_blocks(B.shape[1], TILE), min(_blocks(A.shape[0], TILE), MAX_BLOCKS)),
-            (TILE, TILE),
-            stream,
-        ](d_A, d_B, out)
+        if _is_large(A.shape[0], B.shape[1]):
+            matmul_tiled_large[
+                (_blocks(B.shape[1], WIDE), min(_blocks(A.shape[0], WIDE), MAX_BLOCKS)),
+                (TILE, TILE),
+                stream,
+            ](d_A, d_B, out)
+        else:
+            matmul_tiled[
+                (_blocks(B.shape[1], TILE), min(_blocks(A.shape[0], TILE), MAX_BLOCKS)),
+                (TILE, TILE),
+                stream,
+            ](d_A, d_B, out)
     return _result(out, on_device, stream, lead + out.shape[1:])
 
 
@@ -222,6 +273,11 @@ def _to_device(array, stream):
 def _blocks(count, threads):
     """Blocks of so many threads for `count` elements."""
     return (count + threads - 1) // threads
+
+
+def _is_large(rows, columns, results=1):
+    """Whether large tiles pay: the results have enough for a GPU, none is mostly beyond a border."""
+    return 8 * min(rows, columns) >= LARGE and rows * columns * results >= LARGE**2
 
 
 def _to_host(array, stream):

@@ -10,7 +10,7 @@
 # porter: converts pairwise_distances: x, y: int32 and int64 whose largest value n keeps 4 * n**2 within the dtype and 8589934592 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:dd2db3c17590f4faef334623cd172238809382f298862820b6421db0410b5a02
+# porter: output sha256:c0ffde84e5d6a45091ed96d47c5219f4e8316d369ed048b0e7802f18f52c832b
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -24,6 +24,9 @@ from numba import config, cuda
 
 TILE = 16  # edge of the tiles in shared memory
 PADDED = 17  # row length of a tile: one more avoids bank conflicts
+EACH = 4  # rows and columns of a large tile for each of its threads
+WIDE = EACH * TILE  # edge of the large tiles
+LARGE = 512  # edge of the least result that has enough large tiles for a GPU
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 SOURCE = "pairwise.py"  # what is converted
 FIXED = {"pairwise_distances": ()}  # arguments whose values the kernels are made for
@@ -61,6 +64,48 @@ def pairwise_distances_tiled(x, y, out):
             out[i, j] = math.sqrt(total)
 
 
+@cuda.jit
+def pairwise_distances_tiled_large(x, y, out):
+    T = x.dtype.type
+    x_tile = cuda.shared.array((EACH, TILE, PADDED), x.dtype)
+    y_tile = cuda.shared.array((EACH, TILE, PADDED), x.dtype)
+    results = cuda.local.array((EACH, EACH), x.dtype)
+    tx = cuda.threadIdx.x
+    ty = cuda.threadIdx.y
+    first_column = cuda.blockIdx.x * WIDE
+    for first_row in range(cuda.blockIdx.y * WIDE, x.shape[0], cuda.gridDim.y * WIDE):
+        # return np.sqrt((differences**2).sum(axis=2))
+        for r in range(EACH):
+            for c in range(EACH):
+                results[r, c] = T(0.0)
+        for first_k in range(0, x.shape[1], TILE):
+            k = first_k + tx
+            for r in range(EACH):
+                i = first_row + r * TILE + ty
+                x_tile[r, ty, tx] = (
+                    x[i, k] if i < x.shape[0] and k < x.shape[1] else T(0.0)
+                )
+            k = first_k + tx
+            for c in range(EACH):
+                j = first_column + c * TILE + ty
+                y_tile[c, ty, tx] = (
+                    y[j, k] if j < y.shape[0] and k < x.shape[1] else T(0.0)
+                )
+            cuda.syncthreads()
+            for t in range(np.uint32(TILE)):
+                for r in range(EACH):
+                    for c in range(EACH):
+                        results[r, c] += (x_tile[r, ty, t] - y_tile[c, tx, t]) ** 2
+            cuda.syncthreads()
+        for r in range(EACH):
+            i = first_row + r * TILE + ty
+            for c in range(EACH):
+                j = first_column + c * TILE + tx
+                if i < x.shape[0] and j < y.shape[0]:
+                    total = results[r, c]
+                    out[i, j] = math.sqrt(total)
+
+
 def pairwise_distances(x, y, *, stream=None):
     """Return the Euclidean distance of every row of `x` to every row of `y`."""
     x = _array(x, "x", 2, "float32 float64", "together")
@@ -73,11 +118,18 @@ def pairwise_distances(x, y, *, stream=None):
     d_y = _to_device(y, stream)
     out = cuda.device_array((x.shape[0], y.shape[0]), x.dtype, stream=stream)
     if x.shape[0] > 0 and y.shape[0] > 0:
-        pairwise_distances_tiled[
-            (_blocks(y.shape[0], TILE), min(_blocks(x.shape[0], TILE), MAX_BLOCKS)),
-            (TILE, TILE),
-            stream,
-        ](d_x, d_y, out)
+        if _is_large(x.shape[0], y.shape[0]):
+            pairwise_distances_tiled_large[
+                (_blocks(y.shape[0], WIDE), min(_blocks(x.shape[0], WIDE), MAX_BLOCKS)),
+                (TILE, TILE),
+                stream,
+            ](d_x, d_y, out)
+        else:
+            pairwise_distances_tiled[
+                (_blocks(y.shape[0], TILE), min(_blocks(x.shape[0], TILE), MAX_BLOCKS)),
+                (TILE, TILE),
+                stream,
+            ](d_x, d_y, out)
     return _result(out, on_device, stream)
 
 
@@ -244,6 +296,11 @@ def _to_device(array, stream):
 def _blocks(count, threads):
     """Blocks of so many threads for `count` elements."""
     return (count + threads - 1) // threads
+
+
+def _is_large(rows, columns, results=1):
+    """Whether large tiles pay: the results have enough for a GPU, none is mostly beyond a border."""
+    return 8 * min(rows, columns) >= LARGE and rows * columns * results >= LARGE**2
 
 
 def _to_host(array, stream):

@@ -167,6 +167,30 @@ class Place:
         return self.module.between(node.left, node.right, OPERATORS[type(node.op)])
 
 
+@dataclass(frozen=True)
+class Stride:
+    """A loop of a kernel with a step: `range` with three arguments, or `while` with `+=`."""
+
+    first: ast.AST
+    end: ast.AST
+    step: ast.AST
+
+
+def strides(place: Place) -> Iterator[Stride]:
+    for call in place.calls("range"):
+        if place.kernel and len(call.args) == 3:
+            yield Stride(*call.args)
+    for body in place.bodies():
+        for before, loop in itertools.pairwise(body):
+            if not (place.kernel and isinstance(loop, ast.While)):
+                continue
+            test, last = loop.test, loop.body[-1]
+            if isinstance(before, ast.Assign) and isinstance(last, ast.AugAssign):
+                target = ast.unparse(last.target)
+                if isinstance(test, ast.Compare) and ast.unparse(test.left) == target:
+                    yield Stride(before.value, test.comparators[0], last.value)
+
+
 Finder = Callable[[Place], Iterator[Edit]]
 KINDS: dict[str, Finder] = {}
 
@@ -265,17 +289,16 @@ def strides_swapped(place: Place) -> Iterator[Edit]:
         if "cuda.gridsize(2)" in place.text(node):
             target = node.targets[0]  # type: ignore[attr-defined]
             yield target, ", ".join(place.text(e) for e in reversed(target.elts))
-    for call in place.calls("range"):
-        if place.kernel and len(call.args) == 3:
-            step = place.text(call.args[2])
-            for one, other in (("gridDim", "blockDim"), ("blockDim", "gridDim")):
-                if one in step:
-                    yield call.args[2], step.replace(one, other)
-            if "gridsize(1)" in step:
-                yield call.args[2], f"2 * {step}"
-                yield call.args[2], "1"
-            if step in place.module.strides:
-                yield call.args[2], place.module.strides[step]
+    for node in (stride.step for stride in strides(place)):
+        step = place.text(node)
+        for one, other in (("gridDim", "blockDim"), ("blockDim", "gridDim")):
+            if one in step:
+                yield node, step.replace(one, other)
+        if "gridsize(" in step:
+            yield node, f"2 * {step}"
+            yield node, "1"
+        if step in place.module.strides:
+            yield node, place.module.strides[step]
 
 
 @kind("wrong neighbour")
@@ -352,12 +375,13 @@ def ranges(place: Place) -> Iterator[ast.Call]:
 @kind("tail dropped")
 def tail_dropped(place: Place) -> Iterator[Edit]:
     for call in ranges(place):
-        bound = call.args[0] if len(call.args) == 1 else call.args[1]
-        text = wrapped(place.text(bound))
-        yield bound, f"{text} - 1"
-        if len(call.args) == 3:
-            step = wrapped(place.text(call.args[2]))
-            yield bound, f"{text} // {step} * {step}"
+        if len(call.args) < 3 or not place.kernel:
+            bound = call.args[0] if len(call.args) == 1 else call.args[1]
+            yield bound, f"{wrapped(place.text(bound))} - 1"
+    for stride in strides(place):
+        text, step = wrapped(place.text(stride.end)), wrapped(place.text(stride.step))
+        yield stride.end, f"{text} - 1"
+        yield stride.end, f"{text} // {step} * {step}"
     if place.function.name == "_blocks":
         for node in place.operations(ast.FloorDiv):
             yield node.left, "count"
@@ -368,8 +392,10 @@ def loop_start(place: Place) -> Iterator[Edit]:
     for call in ranges(place):
         if len(call.args) == 1:
             yield call.args[0], f"1, {place.text(call.args[0])}"
-        else:
+        elif len(call.args) < 3 or not place.kernel:
             yield call.args[0], f"{wrapped(place.text(call.args[0]))} + 1"
+    for stride in strides(place):
+        yield stride.first, f"{wrapped(place.text(stride.first))} + 1"
 
 
 @kind("wrong grid")

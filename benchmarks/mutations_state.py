@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from mutations import Edit, Place, kind
+from mutations import Edit, Place, kind, strides
 
 #: sizes up to which an edited kernel is right, in turn
 SIZES = (
@@ -66,11 +66,10 @@ def threshold(place: Place) -> Iterator[Edit]:
     """Right up to a size: a loop that ends, a value that changes, a store that is left out."""
     if not place.kernel:
         return
-    for call in place.calls("range"):
-        if len(call.args) == 3 and "shape" in place.text(call.args[1]):
-            for size in _sizes(place, 1):
-                bound = place.text(call.args[1])
-                yield call.args[1], f"min({bound}, {size})"
+    for stride in strides(place):
+        bound = place.text(stride.end)
+        if "shape" in bound:
+            yield from ((stride.end, f"min({bound}, {size})") for size in _sizes(place, 1))
     sizes = _arrays(place)
     for k, node in enumerate(_stores(place)):
         for n, size in enumerate(_sizes(place, k)):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from porter import ir
-from porter.schedule.writing import KernelWriter, Loop
-from porter.sizes.polynomial import Apply, Poly, lengths
+from porter.schedule.writing import KernelWriter, Lines, Loop
+from porter.sizes.polynomial import Apply, Poly, Symbol, lengths
 
 
 def loop(w: KernelWriter, a: ir.Axis) -> Loop:
@@ -16,16 +17,38 @@ def loop(w: KernelWriter, a: ir.Axis) -> Loop:
     return Loop(w.index(a.name), lo, hi, before)
 
 
-def flat_loop(w: KernelWriter, axes: Sequence[ir.Axis], word: str) -> Loop:
+def strided(w: KernelWriter, a: ir.Axis, body: Sequence[ir.Stmt] = ()) -> Loop:
+    """A loop over an axis that threads share out: each turn compares its index with the end.
+
+    An end that is computed or read gets a name, so that this is done once.
+    """
+    found = replace(loop(w, a), skips=skips(body))
+    if found.hi.isidentifier() or all(isinstance(x, Symbol) for x in a.hi.atoms()):
+        return found
+    stop = w.fresh("stop")
+    return replace(found, hi=stop, before=Lines([*found.before, f"{stop} = {found.hi}"]))
+
+
+def skips(body: Sequence[ir.Stmt]) -> bool:
+    """Whether a statement continues with the next element; those of inner loops do not."""
+    return any(
+        isinstance(s, ir.Jump) or (isinstance(s, ir.If) and skips((*s.body, *s.orelse)))
+        for s in body
+    )
+
+
+def flat_loop(
+    w: KernelWriter, axes: Sequence[ir.Axis], word: str, body: Sequence[ir.Stmt] = ()
+) -> Loop:
     """One loop over all elements of a domain; its index has this name, unless it is the axis's."""
     if len(axes) == 1:
-        return loop(w, axes[0])
+        return strided(w, axes[0], body)
     index = w.fresh(word)
     with w.slot() as before:
         hi = w.poly(product(a.extent for a in axes))
     with w.slot() as subscripts:
         _unflatten(w, index, axes)
-    return Loop(index, "0", hi, before, subscripts)
+    return Loop(index, "0", hi, before, subscripts, skips(body))
 
 
 def _unflatten(w: KernelWriter, flat: str, axes: Sequence[ir.Axis]) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from porter import ir
 from porter.ir.walk import loaded
 from porter.schedule.base import Fold, Kernel
-from porter.schedule.domains import loop
+from porter.schedule.domains import loop, skips, strided
 from porter.schedule.writing import KernelWriter, Lines, Loop
 
 
@@ -45,7 +45,7 @@ def part(w: KernelWriter, name: str, r: ir.Reduce, shared: Mapping[str, str]) ->
     with w.inside():
         with w.slot() as first:
             initial = w.initial(r)
-        outer, last = [loop(w, a) for a in r.axes[:-1]], loop(w, r.axes[-1])
+        outer, last = [loop(w, a) for a in r.axes[:-1]], strided(w, r.axes[-1])
         term = term_of(w, name, r)
     return Part(name, initial, Lines([*before, *first]), outer, last, term, *join(w, r, shared))
 
@@ -97,8 +97,22 @@ def element(w: KernelWriter, s: ir.Write) -> str:
 def stage(w: KernelWriter, step: ir.Stage, rows: int) -> dict[str, object]:
     """A stage whose last axis is shared out among the block's threads, or that one of them does."""
     w.forget()
-    last = loop(w, step.axes[-1]) if len(step.axes) > rows else None
+    last = strided(w, step.axes[-1], step.body) if len(step.axes) > rows else None
     with w.slot() as body:
-        w.block(step.body)
+        w.block(step.body if last else _to_its_end(step.body))
     w.forget()
     return {"parts": None, "loop": last, "body": body}
+
+
+def _to_its_end(body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
+    """Statements that one thread runs without `continue`: that would be the loop of the block."""
+    for k, s in enumerate(body):
+        if isinstance(s, ir.Jump):
+            return tuple(body[:k])
+        if isinstance(s, ir.If) and skips((s,)):
+            then, other = (_to_its_end((*b, *body[k + 1 :])) for b in (s.body, s.orelse))
+            if not then:
+                s = replace(s, cond=ir.Op("not", (s.cond,), s.cond.dtype))
+                then, other = other, ()
+            return (*body[:k], replace(s, body=then, orelse=other)) if then else tuple(body[:k])
+    return tuple(body)

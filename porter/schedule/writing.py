@@ -20,7 +20,8 @@ class Lines(list[str]):
 class Loop:
     """A loop from `lo` to `hi`, its bounds computed by the lines `before`.
 
-    One index for several axes gives their `subscripts`, the first lines of its body.
+    One index for several axes gives their `subscripts`, the first lines of its body.  A body that
+    `skips` goes on with the next turn from its middle.
     """
 
     index: str
@@ -28,6 +29,7 @@ class Loop:
     hi: str
     before: Lines
     subscripts: Lines = field(default_factory=Lines)
+    skips: bool = False
 
     @property
     def offset(self) -> str:

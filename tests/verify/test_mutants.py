@@ -114,7 +114,7 @@ def test_extremes_stand_at_the_ends_of_axes_in_some_cases() -> None:
 def test_a_stride_that_takes_few_blocks_for_granted_is_caught(made: Made) -> None:
     """Small blocks show it, and then, with the module's own, the emulator's large grids."""
     path, _, drawn = next(row for row in made if row[1].name == "softmax")
-    stored = "for p in range(cuda.threadIdx.x, x.shape[1], cuda.gridDim.x):"
+    stored = "p += cuda.gridDim.x"
     mutant = next(m for m in drawn if m.after == stored)
     (found,) = verify_module(path, on=("emulator",), text=mutant.text, cases=5)
     (evidence,) = found.evidence

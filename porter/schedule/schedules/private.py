@@ -66,7 +66,7 @@ class Private(Schedule):
         shared = [(w.privatise(b.name), _shape(b), w.shared_type(b.dtype)) for b in targets]
         clear = [(own, _cells(w, b), w.expr(_zero(b)))
                  for b, (own, _, _) in zip(targets, shared, strict=True)]  # fmt: skip
-        elements = flat_loop(w, kernel.axes, "element")
+        elements = flat_loop(w, kernel.axes, "element", kernel.body)
         with w.slot() as body:
             w.block(kernel.body)
         add = [(b.name, own, _cells(w, b)) for b, (own, _, _) in zip(targets, shared, strict=True)]

@@ -126,11 +126,11 @@ class Fitted:
 class Grid:
     """The blocks and threads of one launch; texts are numbers or constants of the module.
 
-    With a `shape`, a thread for each of its elements.  Otherwise `blocks` are elements along x, y
-    and z with how many of them a block takes, the first of several for all elements, the others
-    up to MAX_BLOCKS: no entry is one block.  `few` means no more blocks
-    than partial results are worth, `again` as many as the launch before it.  Nothing is launched
-    unless all `guards` are positive.
+    With a `shape`, a thread for each of its elements, or a `few` blocks that share them.  Otherwise
+    `blocks` are elements along x, y and z with how many of them a block takes, the first of several
+    for all elements, the others up to MAX_BLOCKS: no entry is one block.  `few` means no more
+    blocks than partial results are worth, `again` as many as the launch before it.  Nothing is
+    launched unless all `guards` are positive.
     """
 
     blocks: tuple[tuple[Poly, str], ...] = ()

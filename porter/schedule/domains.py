@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.schedule.writing import KernelWriter, Lines, Loop
+from porter.schedule.writing import KernelWriter, Lines, Loop, Turn, Turns
 from porter.sizes.polynomial import Apply, Poly, Symbol, lengths
 
 
@@ -64,6 +64,40 @@ def _unflatten(w: KernelWriter, flat: str, axes: Sequence[ir.Axis]) -> None:
         lead = "" if offset == "0" else f"{offset} + "
         w.emit(f"{w.index(a.name)} = {lead}{rest}" + (f" % {size}" if d else ""))
         rest = f"{rest} // {size}"
+
+
+#: what the position of a thread along each axis of a grid is called
+_POSITIONS = ("column", "row", "plane")
+
+
+def grouped(axes: Sequence[ir.Axis]) -> list[Sequence[ir.Axis]]:
+    """The axes by those of a grid: planes, which all but the last two make, rows and columns."""
+    return [*([axes[:-2]] if axes[2:] else []), *([a] for a in axes[-2:])]
+
+
+def over_grid(
+    w: KernelWriter, domains: Sequence[Sequence[ir.Axis]], rank: int
+) -> tuple[Lines, list[Turns]]:
+    """What stands before all loops, and the loops over each domain, shared among all threads of a
+    grid of so many axes."""
+    if rank == 1:
+        flat = [flat_loop(w, axes, "element") for axes in domains]
+        return Lines(), [Turns([Turn(x, "cuda.grid(1)", "cuda.gridsize(1)")]) for x in flat]
+    words = _POSITIONS[:rank]
+    first, step = [w.fresh(x) for x in words], [w.fresh(f"{x}s") for x in words]
+    positions = Lines([f"{', '.join(first)} = cuda.grid({rank})",
+                       f"{', '.join(step)} = cuda.gridsize({rank})"])  # fmt: skip
+    found = []
+    for axes in domains:
+        loops = [flat_loop(w, group, "leading") for group in grouped(axes)]
+        # the outermost of fewer loops has what is left of the grid
+        inner, outer = len(loops) - 1, (first[-1], step[-1])
+        for at, each in zip(first[inner:-1][::-1], step[inner:-1][::-1], strict=True):
+            start = outer[0] if outer[0].isidentifier() else f"({outer[0]})"
+            outer = f"{start} * {each} + {at}", f"{outer[1]} * {each}"
+        ways = [outer, *zip(first[:inner][::-1], step[:inner][::-1], strict=True)]
+        found.append(Turns(Turn(x, *way) for x, way in zip(loops, ways, strict=True)))
+    return positions, found
 
 
 def product(sizes: Iterable[Poly]) -> Poly:

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
-from porter.ir.walk import loaded
+from porter.ir.axes import symbols
+from porter.ir.walk import loaded, substitute
 from porter.schedule.base import Fold, Kernel
 from porter.schedule.domains import loop, skips, strided
 from porter.schedule.writing import KernelWriter, Lines, Loop
@@ -55,6 +56,14 @@ def term_of(w: KernelWriter, name: str, r: ir.Reduce) -> Lines:
     with w.slot() as term:
         w.emit(w.fold(r, name))
     return term
+
+
+def onto(axes: Sequence[ir.Axis], r: ir.Reduce) -> ir.Reduce:
+    """The fold over other indices, of a domain that is as large."""
+    moved = {
+        b.name: own - a.lo + b.lo for own, a, b in zip(symbols(axes), axes, r.axes, strict=True)
+    }
+    return ir.Reduce(r.op, tuple(axes), substitute(r.body, moved), r.dtype)
 
 
 def join(w: KernelWriter, r: ir.Reduce, shared: Mapping[str, str]) -> tuple[str, str]:

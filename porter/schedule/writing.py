@@ -42,6 +42,24 @@ class Loop:
         return self.hi if self.lo == "0" else f"{self.lo}, {self.hi}"
 
 
+@dataclass(frozen=True)
+class Turn:
+    """A loop of which a thread has the turn `first`, and each one that is `step` further."""
+
+    loop: Loop
+    first: str
+    step: str
+
+
+class Turns(list[Turn]):
+    """Such loops inside each other, the outermost first."""
+
+    @property
+    def before(self) -> Lines:
+        """The lines that compute the bounds of all of them."""
+        return Lines(line for turn in self for line in turn.loop.before)
+
+
 class KernelWriter(Protocol):
     """Writes expressions and statements of one kernel; its arguments are collected on the way."""
 

@@ -37,6 +37,7 @@ HELPERS = {
     "quotient", "maximum", "minimum", "fmax", "fmin", "sign", "rint", "float_mod",
     "float_floordiv", "int_floordiv", "int_power", "natural", "left_shift", "right_shift",
     "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
+    "thread_of_block", "block_of_grid",
     *(f"{kind}_{op}" for kind in ("block", "scan")
       for op in ("sum", "prod", "max", "min", "any", "all")),
     "_on_device", "_array", "_weak", "_flat", "_expanded", "_widened", "_integer", "_number",
@@ -44,6 +45,7 @@ HELPERS = {
     "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_kind", "_scalars", "_listed",
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_grid", "_is_large",
+    "_parts",
 }  # fmt: skip
 #: variables of host functions, and the argument of kernels that takes errors
 LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}

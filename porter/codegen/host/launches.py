@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from porter import ir
 from porter.codegen.host.base import HostBase
-from porter.codegen.host.loops import Loops
+from porter.codegen.host.loops import Loops, Parts
 from porter.codegen.kernel.kernels import KernelTexts
 from porter.codegen.kernel.state import Needs, Written
 from porter.dtypes.dtype import DType
 from porter.schedule.base import Fitted, Grid, Kernel
+from porter.schedule.domains import product
 from porter.schedule.nodes import Launch, Plan
 from porter.sizes.polynomial import Poly
 from porter.target.base import Target
@@ -23,7 +24,7 @@ class Launches(HostBase):
     def __init__(self, plan: Plan, texts: KernelTexts, needs: Needs, target: Target) -> None:
         super().__init__(plan, texts, needs, target)
         self.loops = Loops()
-        self.parts = ""  # the name of how many partial results the last launch leaves
+        self.parts = Parts("", "", "")  # of the last launch that leaves partial results
 
     def _launch(self, launch: Launch) -> None:
         """Launch a kernel, or the alternative that the sizes ask for."""
@@ -114,6 +115,8 @@ class Launches(HostBase):
     def _grid(self, written: Written) -> tuple[str, str]:
         """The blocks and threads of a launch; for a shape of several axes they get names first."""
         grid = written.grid
+        if written.partials or grid.again:
+            return self.parts.blocks, self.parts.threads
         if len(grid.shape) == 1:
             self._needs("_blocks")
             return f"_blocks({self.host.poly(grid.shape[0], 5)}, THREADS)", "THREADS"
@@ -122,8 +125,7 @@ class Launches(HostBase):
             shape = ", ".join(self.host.poly(n) for n in grid.shape)
             self.emit(f"blocks, threads = _grid({shape})")
             return "blocks", "threads"
-        given = self.parts if written.partials or grid.again else self._blocks(grid)
-        return given, self._threads(grid)
+        return self._blocks(grid), self._threads(grid)
 
     def _blocks(self, grid: Grid) -> str:
         """The number of blocks along each axis."""
@@ -159,28 +161,47 @@ class Launches(HostBase):
         Those of a launch in loops of the host are made once, before the loops that do not change
         how many there are.
         """
-        ((size, each),) = written.grid.blocks
-        count = f"min(max({self._count(size, each)}, 1), MOST_PARTIALS)"
+        grid = written.grid
         shown = ["np.int32" if d.name == "bool" else self._dtype_value(d) for d in written.partials]
         self.needs.numpy = self.needs.numpy or any(d.startswith("np.") for d in shown)
+        size = product([*grid.shape, *(n for n, _ in grid.blocks)])
         loop = self.loops.outside(size)
+        count = self._count_of_parts(grid)
         if loop is None:
-            self.parts = "blocks"
             names = [f"partial{k + 1}" for k in range(len(shown))] if shown[1:] else ["partial"]
-            self.emit(f"blocks = {count}")
+            self.parts = self._shared_by(grid, count, looped=False)
             self._allocate(names, shown)
             return names
         key = (count, *shown)
         if key not in loop.made:
             names = [self.naming.take("partial") for _ in shown]
             with self.loops.before(loop, self.out):
-                self.parts = self.naming.take("parts")
-                self.emit(f"{self.parts} = {count}")
+                self.parts = self._shared_by(grid, count, looped=True)
                 self._allocate(names, shown)
             loop.made[key] = self.parts, names
         self.parts, names = loop.made[key]
         return names
 
+    def _count_of_parts(self, grid: Grid) -> str:
+        """How many blocks share a domain; of several axes, with their grid and their threads."""
+        if grid.shape:
+            self._needs("_parts", "_blocks")
+            return f"_parts({', '.join(self.host.poly(n) for n in grid.shape)})"
+        ((size, each),) = grid.blocks
+        return f"min(max({self._count(size, each)}, 1), MOST_PARTIALS)"
+
+    def _shared_by(self, grid: Grid, count: str, *, looped: bool) -> Parts:
+        """Names for that; in a loop, other launches have blocks and threads of their own."""
+        if grid.shape:
+            words = ("part_blocks", "part_threads") if looped else ("blocks", "threads")
+            blocks, threads = map(self.naming.take, words) if looped else words
+            parts = Parts(self.naming.take("parts"), blocks, threads)
+            self.emit(f"{parts.count}, {blocks}, {threads} = {count}")
+            return parts
+        name = self.naming.take("parts") if looped else "blocks"
+        self.emit(f"{name} = {count}")
+        return Parts(name, name, "THREADS")
+
     def _allocate(self, names: Sequence[str], dtypes: Sequence[str]) -> None:
         for name, dtype in zip(names, dtypes, strict=True):
-            self.emit(f"{name} = {self.target.empty(self.parts, dtype)}")
+            self.emit(f"{name} = {self.target.empty(self.parts.count, dtype)}")

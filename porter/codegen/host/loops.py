@@ -13,6 +13,15 @@ from porter.schedule.nodes import HostLoop, HostWhile, items_of
 from porter.sizes.polynomial import Poly
 
 
+@dataclass(frozen=True)
+class Parts:
+    """How many blocks share a domain and leave partial results, their grid and their threads."""
+
+    count: str
+    blocks: str
+    threads: str
+
+
 @dataclass
 class Loop:
     """A loop: where its first line stands, how far that is indented, what its body changes."""
@@ -20,8 +29,8 @@ class Loop:
     line: int
     indent: int
     changes: frozenset[str]
-    #: how many partial results and their arrays, which stand before it, by how they are made
-    made: dict[tuple[str, ...], tuple[str, list[str]]] = field(default_factory=dict)
+    #: parts of domains and the arrays of their results, made before it, by how they are made
+    made: dict[tuple[str, ...], tuple[Parts, list[str]]] = field(default_factory=dict)
 
 
 @dataclass

@@ -21,8 +21,8 @@ from porter.schedule.base import (
     Schedule,
     fold_of,
 )
-from porter.schedule.domains import flat_loop, is_short, product
-from porter.schedule.steps import comment, element, join, part, scratch, term_of
+from porter.schedule.domains import grouped, is_short, over_grid, product
+from porter.schedule.steps import comment, element, join, onto, part, scratch, term_of
 from porter.schedule.writing import KernelWriter, Lines
 from porter.sizes.polynomial import Integer, Poly, sym
 
@@ -66,8 +66,11 @@ class Total(Schedule):
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """No more blocks than one block can fold the results of; also for an empty domain."""
-        size = product(a.extent for a in kernel.reductions[0][1].axes)
-        return Grid(((size, "THREADS"),), few=True), Grid()
+        axes = _widest(kernel)
+        if len(axes) < 2:
+            return Grid(((product(a.extent for a in axes), "THREADS"),), few=True), Grid()
+        shape = tuple(product(a.extent for a in group) for group in grouped(axes))
+        return Grid(shape=shape, few=True), Grid()
 
     def threads(self, kernel: Kernel) -> tuple[int, tuple[ir.Axis, ...]]:
         """A thread for each element that is folded."""
@@ -84,8 +87,11 @@ class Total(Schedule):
         w = writers.writer(replace(kernel, steps=tuple(parts)))
         shared = scratch(w, kernel)
         partial: dict[str, ir.Buffer] = {}
-        folds = [_over_grid(w, f, name, r, shared, partial)
-                 for f in kernel.folds for name, r in f.reductions]  # fmt: skip
+        several = len(_widest(kernel)) > 1
+        positions, passes = _over_grid(w, kernel, shared, partial)
+        block = w.fresh("block") if several else "cuda.blockIdx.x"
+        if several:
+            w.helper("thread_of_block", "block_of_grid")
         last = _over_partials(kernel, partial)
         final = writers.writer(last, tuple(partial.values()))
         final.names["partials"] = f"{next(iter(partial.values())).name}.shape[0]"
@@ -100,27 +106,57 @@ class Total(Schedule):
                 assert step.store is not None
                 value = final.expr(step.value)
                 final.emit(f"{element(final, step.store)} = {value}")
-        return {"k": w, "scratch": shared, "folds": folds, "last": final,
-                "last_scratch": joined, "joins": joins, "stores": stores}  # fmt: skip
+        return {"k": w, "scratch": shared, "positions": positions, "passes": passes,
+                "several": several, "block": block, "last": final, "last_scratch": joined,
+                "joins": joins, "stores": stores}  # fmt: skip
+
+
+def _widest(kernel: Kernel) -> tuple[ir.Axis, ...]:
+    """The domain that decides about the grid: the first of those with most axes."""
+    return max((r.axes for _, r in kernel.reductions), key=len)
 
 
 def _over_grid(
+    w: KernelWriter, kernel: Kernel, shared: Mapping[str, str], partial: dict[str, ir.Buffer]
+) -> tuple[Lines, list[dict[str, object]]]:
+    """The parts of the folds that a block makes, each an element of an array of partial results.
+
+    Folds over one domain share the pass over it.
+    """
+    groups: list[list[tuple[Fold, str, ir.Reduce]]] = []
+    for f in kernel.folds:
+        for name, r in f.reductions:
+            same = (g for g in groups if same_extents(g[0][2].axes, r.axes))
+            group = next(same, None)
+            if group is None:
+                groups.append([(f, name, r)])
+            else:
+                group.append((f, name, onto(group[0][2].axes, r)))
+    with w.inside():
+        domains = [group[0][2].axes for group in groups]
+        positions, turns = over_grid(w, domains, len(grouped(_widest(kernel))))
+    passes: list[dict[str, object]] = []
+    for group, own in zip(groups, turns, strict=True):
+        with w.inside():
+            folds = [_folded(w, *one, shared, partial) for one in group]
+            terms = [line for _, name, r in group for line in term_of(w, name, r)]
+        passes.append({"folds": folds, "before": own.before, "turns": own, "terms": Lines(terms)})
+    return positions, passes
+
+
+def _folded(
     w: KernelWriter, fold: Fold, name: str, r: ir.Reduce, shared: Mapping[str, str],
     partial: dict[str, ir.Buffer],
 ) -> dict[str, object]:  # fmt: skip
-    """The part of a fold that a block makes, an element of an array of partial results."""
+    """A fold: what it starts from, and how the block's threads join theirs."""
     quoted = comment(w, fold.origin)
-    with w.inside():
-        with w.slot() as before:
-            initial = w.initial(r)
-        elements = flat_loop(w, r.axes, "element")
-        term = term_of(w, name, r)
+    with w.slot() as before:
+        initial = w.initial(r)
     joined, own = join(w, r, shared)
     given = w.gives(f"{name}_partial", r.dtype)
     partial[name] = ir.Buffer(given, (COUNT,), r.dtype)
     return {"comment": Lines([*quoted, *before]), "name": name, "initial": initial,
-            "elements": elements, "term": term, "join": joined, "scratch": own,
-            "partial": given}  # fmt: skip
+            "join": joined, "scratch": own, "partial": given}  # fmt: skip
 
 
 def _over_partials(kernel: Kernel, partial: Mapping[str, ir.Buffer]) -> Kernel:

@@ -32,13 +32,17 @@ FOLD_BARRIERS, SCAN_BARRIERS = 10, 17
 
 @dataclass(frozen=True)
 class Fold:
-    """`name = ` an expression around reductions over the free indices of the kernel."""
+    """`name = ` an expression around reductions over the free indices of the kernel.
+
+    One that is `shared` has its terms in the loop of the fold before it.
+    """
 
     name: str
     reductions: tuple[tuple[str, ir.Reduce], ...]
     value: ir.Expr
     origin: ir.Origin
     store: ir.Write | None = None
+    shared: bool = False
 
     @property
     def operands(self) -> tuple[ir.Expr, ...]:

@@ -56,7 +56,8 @@ def _steps(steps: Sequence[BlockStep], rows: int, indent: int) -> Iterator[str]:
         match step:
             case Fold():
                 for name, r in step.reductions:
-                    yield f"{pad}fold {name} = {r}"
+                    # in the loop of the fold before it
+                    yield f"{pad}{'with ' if step.shared else ''}fold {name} = {r}"
                 yield f"{pad}{_stored(step)} = {step.value}"
             case BlockLoop(index, lo, hi, by, body, _):
                 yield f"{pad}for {index} in {lo} .. {hi}{f' by {by}' if by != 1 else ''}:"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
-from porter.ir.axes import symbols
+from porter.ir.axes import same_extents, symbols
 from porter.ir.walk import loaded, substitute
 from porter.schedule.base import Fold, Kernel
 from porter.schedule.domains import loop, skips, strided
@@ -15,16 +15,23 @@ from porter.schedule.writing import KernelWriter, Lines, Loop
 
 @dataclass(frozen=True)
 class Part:
-    """A thread's part of a fold: the last axis is shared out, each element adds a `term`."""
+    """A thread's part of a fold: what stands before it, and how the block joins all of them."""
 
     name: str
     initial: str
     before: Lines
-    outer: Sequence[Loop]
-    last: Loop
-    term: Lines
     join: str  # the device function that joins the parts of all threads of the block
     scratch: str
+
+
+@dataclass(frozen=True)
+class Pass:
+    """Folds over one domain, whose last axis is shared out; each element adds their `terms`."""
+
+    parts: Sequence[Part]
+    outer: Sequence[Loop]
+    last: Loop
+    terms: Lines
 
 
 def scratch(w: KernelWriter, kernel: Kernel) -> dict[str, str]:
@@ -37,18 +44,53 @@ def scratch(w: KernelWriter, kernel: Kernel) -> dict[str, str]:
     return found
 
 
-def part(w: KernelWriter, name: str, r: ir.Reduce, shared: Mapping[str, str]) -> Part:
-    """What one thread folds, and how the block joins that."""
+def over_domains(
+    folds: Sequence[tuple[ir.Origin, str, ir.Reduce]],
+) -> list[list[tuple[ir.Origin, str, ir.Reduce]]]:
+    """Folds by their domains; those over one of them have its indices."""
+    found: list[list[tuple[ir.Origin, str, ir.Reduce]]] = []
+    for origin, name, r in folds:
+        same = next((g for g in found if same_extents(g[0][2].axes, r.axes)), None)
+        if same is None:
+            found.append([(origin, name, r)])
+        else:
+            same.append((origin, name, onto(same[0][2].axes, r)))
+    return found
+
+
+def part(
+    w: KernelWriter, origin: ir.Origin, name: str, r: ir.Reduce, shared: Mapping[str, str]
+) -> Part:
+    """What stands before the loop of a fold and behind it, its source statement first."""
     with w.slot() as before:
+        w.comment(origin)
+        initial = w.initial(r)
+    return Part(name, initial, before, *join(w, r, shared))
+
+
+def passes(
+    w: KernelWriter, folds: Sequence[tuple[ir.Origin, str, ir.Reduce]], shared: Mapping[str, str]
+) -> list[Pass]:
+    """What one thread folds, in a loop for each domain, and how the block joins that."""
+    return [_pass(w, group, shared) for group in over_domains(folds)]
+
+
+def _pass(
+    w: KernelWriter, group: Sequence[tuple[ir.Origin, str, ir.Reduce]], shared: Mapping[str, str]
+) -> Pass:
+    axes = group[0][2].axes
+    with w.slot() as bounds:
         # the bounds of the first loop are there behind it, too
-        w.poly(r.axes[0].lo)
-        w.poly(r.axes[0].hi)
+        w.poly(axes[0].lo)
+        w.poly(axes[0].hi)
+    parts: list[Part] = []
     with w.inside():
-        with w.slot() as first:
-            initial = w.initial(r)
-        outer, last = [loop(w, a) for a in r.axes[:-1]], strided(w, r.axes[-1])
-        term = term_of(w, name, r)
-    return Part(name, initial, Lines([*before, *first]), outer, last, term, *join(w, r, shared))
+        for origin, name, r in group:
+            own = part(w, origin, name, r, shared)
+            parts.append(own if parts else replace(own, before=Lines([*own.before, *bounds])))
+        outer, last = [loop(w, a) for a in axes[:-1]], strided(w, axes[-1])
+        terms = Lines(line for _, name, r in group for line in term_of(w, name, r))
+    return Pass(parts, outer, last, terms)
 
 
 def term_of(w: KernelWriter, name: str, r: ir.Reduce) -> Lines:
@@ -81,11 +123,22 @@ def comment(w: KernelWriter, origin: ir.Origin) -> Lines:
 
 
 def fold(
-    w: KernelWriter, step: Fold, shared: Mapping[str, str], read_later: bool
-) -> dict[str, object]:
-    """A fold by the whole block; its first thread stores the result."""
+    w: KernelWriter, step: Fold, shared: Mapping[str, str], read_later: bool,
+    later: Sequence[Fold] = (),
+) -> dict[str, object]:  # fmt: skip
+    """A fold by the whole block, with the loop of `later` ones; its first thread stores the result.
+
+    `parts` has those of one whose loop is that of an earlier one.
+    """
+    first = [] if step.shared else [
+        (f.origin, name, r) for f in (step, *later) for name, r in f.reductions
+    ]  # fmt: skip
+    loops = passes(w, first, shared)
     quoted = comment(w, step.origin)
-    parts = [part(w, name, r, shared) for name, r in step.reductions]
+    parts = [
+        {"name": n, "join": helper, "scratch": own}
+        for n, r in step.reductions for helper, own in [join(w, r, shared)]
+    ]  # fmt: skip
     with w.slot() as before:
         value = w.expr(step.value)
         target = "" if step.store is None else element(w, step.store)
@@ -93,7 +146,7 @@ def fold(
     # every thread has read the old element before one overwrites it
     rereads = named and step.store is not None and step.store.buffer in loaded(step.value)
     return {
-        "comment": quoted, "parts": parts, "before": before, "value": value,
+        "comment": quoted, "passes": loops, "parts": parts, "before": before, "value": value,
         "name": step.name if named else "", "target": target, "rereads": rereads,
     }  # fmt: skip
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from porter.convert.function import convert_function
 from porter.convert.passes import plan
 from porter.schedule.printer import plan_text
 from porter.source.module import SourceModule
 from tests.programs.check import array_program
+from tests.support.shell import Shell
 
 SOURCE = """
 def f(a, out, n):
@@ -46,3 +49,70 @@ def f(x):
     kernel = convert_function(function, "float64[:, :]").text.parts[0]
     behind = kernel[kernel.index("x[i, 5]") :]
     assert behind.index("cuda.syncthreads()") < behind.index("x[i, k] = ")
+
+
+FOLDS = """import numpy as np
+
+
+def siblings(x: "float64[:, :]"):
+    return x.min(axis=1), x.max(axis=1), x[:, ::-1].mean(axis=1), (x * x).sum(axis=1) + x[:, 0]
+
+
+def in_turn(x: "float32[:, :]"):
+    m = x.max(axis=1)
+    s = np.exp(x - m[:, None]).sum(axis=1)
+    return m, s, x.min(axis=1), (x - m[:, None]).sum(axis=1)
+
+
+def stored(x: "float64[:, :]"):
+    m = x.max(axis=1)
+    x[:, 0] = m
+    return m, x.sum(axis=1), x.min(axis=1)
+
+
+def lengths(x: "float32[:, :]", k: "int64"):
+    return x[:, 1:].sum(axis=1) - x[:, :-1].max(axis=1), x[:, :k].sum(axis=1), x[:, 1:k].sum(axis=1)
+"""
+
+
+def kernel_of(name: str) -> str:
+    function = next(f for f in SourceModule(FOLDS, "f.py").functions if f.name == name)
+    (kernel, _) = convert_function(function).text.parts
+    return kernel
+
+
+@pytest.mark.parametrize("name", ["siblings", "in_turn", "stored", "lengths"])
+def test_folds_of_rows_are_those_of_numpy(shell: Shell, name: str) -> None:
+    shell.write("f.py", FOLDS)
+    assert shell.convert("f.py", "-f", name, "-o", "-") == 0, shell.err
+
+
+def test_folds_over_one_row_share_its_loop() -> None:
+    kernel = kernel_of("siblings")
+    assert kernel.count("while ") == 2
+    loop = kernel[kernel.index("while j") : kernel.index("j += ")]
+    assert [loop.count(f) for f in ("minimum(", "maximum(", "total += ", "total2 += ")] == [1] * 4
+    # what is stored of a fold comes behind the barriers of that fold
+    places = [f"{word}(" for word in ("block_min", "block_max", "block_sum")]
+    stores = [f"out{k}[i] = " for k in (1, 2, 3)]
+    order = [kernel.index(text) for pair in zip(places, stores, strict=True) for text in pair]
+    assert order == sorted(order)
+
+
+def test_a_fold_of_what_another_one_found_is_a_later_loop() -> None:
+    kernel = kernel_of("in_turn")
+    assert kernel.count("while ") == 3
+    later = kernel[kernel.index("block_max(") :]
+    assert all(text in later for text in ("math.exp(", "minimum(", "x[i, k] - row_m"))
+
+
+def test_a_fold_of_what_was_stored_before_it_waits() -> None:
+    kernel = kernel_of("stored")
+    assert kernel.count("while ") == 3
+    behind = kernel[kernel.index("x[i, 0] = ") :]
+    assert behind.index("cuda.syncthreads()") < behind.index("total += ")
+    assert behind.count("while ") == 1
+
+
+def test_domains_of_other_lengths_have_loops_of_their_own() -> None:
+    assert kernel_of("lengths").count("while ") == 4

@@ -22,7 +22,8 @@ from porter.schedule.base import (
     fold_of,
 )
 from porter.schedule.domains import grouped, is_short, over_grid, product
-from porter.schedule.steps import comment, element, join, onto, part, scratch, term_of
+from porter.schedule.steps import element, over_domains, part, scratch, term_of
+from porter.schedule.steps import passes as passes_of
 from porter.schedule.writing import KernelWriter, Lines
 from porter.sizes.polynomial import Integer, Poly, sym
 
@@ -96,8 +97,7 @@ class Total(Schedule):
         final = writers.writer(last, tuple(partial.values()))
         final.names["partials"] = f"{next(iter(partial.values())).name}.shape[0]"
         joined = scratch(final, last)
-        joins = [{"comment": comment(final, f.origin), "part": part(final, name, r, joined)}
-                 for f in last.folds for name, r in f.reductions]  # fmt: skip
+        last_passes = passes_of(final, _folds(last), joined)
         with final.slot() as stores:
             for step in last.parts:
                 if isinstance(step, ir.Stage):
@@ -107,13 +107,19 @@ class Total(Schedule):
                 value = final.expr(step.value)
                 final.emit(f"{element(final, step.store)} = {value}")
         return {"k": w, "scratch": shared, "positions": positions, "passes": passes,
-                "several": several, "block": block, "last": final, "last_scratch": joined,
-                "joins": joins, "stores": stores}  # fmt: skip
+                "several": several, "block": block,
+                "partials": [(name, b.name) for name, b in partial.items()],
+                "last": final, "last_scratch": joined, "last_passes": last_passes,
+                "stores": stores}  # fmt: skip
 
 
 def _widest(kernel: Kernel) -> tuple[ir.Axis, ...]:
     """The domain that decides about the grid: the first of those with most axes."""
     return max((r.axes for _, r in kernel.reductions), key=len)
+
+
+def _folds(kernel: Kernel) -> list[tuple[ir.Origin, str, ir.Reduce]]:
+    return [(f.origin, name, r) for f in kernel.folds for name, r in f.reductions]
 
 
 def _over_grid(
@@ -123,40 +129,19 @@ def _over_grid(
 
     Folds over one domain share the pass over it.
     """
-    groups: list[list[tuple[Fold, str, ir.Reduce]]] = []
-    for f in kernel.folds:
-        for name, r in f.reductions:
-            same = (g for g in groups if same_extents(g[0][2].axes, r.axes))
-            group = next(same, None)
-            if group is None:
-                groups.append([(f, name, r)])
-            else:
-                group.append((f, name, onto(group[0][2].axes, r)))
+    groups = over_domains(_folds(kernel))
+    passes: list[dict[str, object]] = []
     with w.inside():
         domains = [group[0][2].axes for group in groups]
         positions, turns = over_grid(w, domains, len(grouped(_widest(kernel))))
-    passes: list[dict[str, object]] = []
-    for group, own in zip(groups, turns, strict=True):
-        with w.inside():
-            folds = [_folded(w, *one, shared, partial) for one in group]
-            terms = [line for _, name, r in group for line in term_of(w, name, r)]
-        passes.append({"folds": folds, "before": own.before, "turns": own, "terms": Lines(terms)})
+        for group, own in zip(groups, turns, strict=True):
+            parts = [part(w, *one, shared) for one in group]
+            terms = Lines(line for _, name, r in group for line in term_of(w, name, r))
+            passes.append({"parts": parts, "before": own.before, "turns": own, "terms": terms})
+            for _, name, r in group:
+                given = w.gives(f"{name}_partial", r.dtype)
+                partial[name] = ir.Buffer(given, (COUNT,), r.dtype)
     return positions, passes
-
-
-def _folded(
-    w: KernelWriter, fold: Fold, name: str, r: ir.Reduce, shared: Mapping[str, str],
-    partial: dict[str, ir.Buffer],
-) -> dict[str, object]:  # fmt: skip
-    """A fold: what it starts from, and how the block's threads join theirs."""
-    quoted = comment(w, fold.origin)
-    with w.slot() as before:
-        initial = w.initial(r)
-    joined, own = join(w, r, shared)
-    given = w.gives(f"{name}_partial", r.dtype)
-    partial[name] = ir.Buffer(given, (COUNT,), r.dtype)
-    return {"comment": Lines([*quoted, *before]), "name": name, "initial": initial,
-            "join": joined, "scratch": own, "partial": given}  # fmt: skip
 
 
 def _over_partials(kernel: Kernel, partial: Mapping[str, ir.Buffer]) -> Kernel:

@@ -34,7 +34,8 @@ FOLD_BARRIERS, SCAN_BARRIERS = 10, 17
 class Fold:
     """`name = ` an expression around reductions over the free indices of the kernel.
 
-    One that is `shared` has its terms in the loop of the fold before it.
+    One that is `shared` has its terms in the loop of the fold before it.  An `argument` is the
+    first position of that extreme: both are found as one.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Fold:
     origin: ir.Origin
     store: ir.Write | None = None
     shared: bool = False
+    argument: str = ""
 
     @property
     def operands(self) -> tuple[ir.Expr, ...]:

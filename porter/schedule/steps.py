@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
-from porter.ir.axes import same_extents, symbols
-from porter.ir.walk import loaded, substitute
+from porter.ir.axes import same_extents
+from porter.ir.walk import loaded
 from porter.schedule.base import Fold, Kernel
 from porter.schedule.domains import loop, skips, strided
+from porter.schedule.sharing import onto
 from porter.schedule.writing import KernelWriter, Lines, Loop
 
 
@@ -44,53 +45,82 @@ def scratch(w: KernelWriter, kernel: Kernel) -> dict[str, str]:
     return found
 
 
-def over_domains(
-    folds: Sequence[tuple[ir.Origin, str, ir.Reduce]],
-) -> list[list[tuple[ir.Origin, str, ir.Reduce]]]:
+@dataclass(frozen=True)
+class Item:
+    """A fold with its source statement, and the name of the extreme that it is the position of."""
+
+    origin: ir.Origin
+    name: str
+    r: ir.Reduce
+    argument: str = ""
+
+
+def items(folds: Sequence[Fold]) -> list[Item]:
+    """What the folds reduce."""
+    return [Item(f.origin, name, r, f.argument) for f in folds for name, r in f.reductions]
+
+
+def over_domains(folds: Sequence[Item]) -> list[list[Item]]:
     """Folds by their domains; those over one of them have its indices."""
-    found: list[list[tuple[ir.Origin, str, ir.Reduce]]] = []
-    for origin, name, r in folds:
-        same = next((g for g in found if same_extents(g[0][2].axes, r.axes)), None)
+    found: list[list[Item]] = []
+    for item in folds:
+        same = next((g for g in found if same_extents(g[0].r.axes, item.r.axes)), None)
         if same is None:
-            found.append([(origin, name, r)])
+            found.append([item])
         else:
-            same.append((origin, name, onto(same[0][2].axes, r)))
+            same.append(replace(item, r=onto(same[0].r.axes, item.r)))
     return found
 
 
-def part(
-    w: KernelWriter, origin: ir.Origin, name: str, r: ir.Reduce, shared: Mapping[str, str]
-) -> Part:
+def part(w: KernelWriter, item: Item, shared: Mapping[str, str]) -> Part:
     """What stands before the loop of a fold and behind it, its source statement first."""
     with w.slot() as before:
-        w.comment(origin)
-        initial = w.initial(r)
-    return Part(name, initial, before, *join(w, r, shared))
+        w.comment(item.origin)
+        if item.argument:
+            assert isinstance(item.r.body, ir.Select)
+            return Part(item.name, w.expr(item.r.body.other), before, "", "")
+        initial = w.initial(item.r)
+    return Part(item.name, initial, before, *join(w, item.r, shared))
 
 
-def passes(
-    w: KernelWriter, folds: Sequence[tuple[ir.Origin, str, ir.Reduce]], shared: Mapping[str, str]
-) -> list[Pass]:
+def passes(w: KernelWriter, folds: Sequence[Item], shared: Mapping[str, str]) -> list[Pass]:
     """What one thread folds, in a loop for each domain, and how the block joins that."""
     return [_pass(w, group, shared) for group in over_domains(folds)]
 
 
-def _pass(
-    w: KernelWriter, group: Sequence[tuple[ir.Origin, str, ir.Reduce]], shared: Mapping[str, str]
-) -> Pass:
-    axes = group[0][2].axes
+def _pass(w: KernelWriter, group: Sequence[Item], shared: Mapping[str, str]) -> Pass:
+    axes = group[0].r.axes
     with w.slot() as bounds:
         # the bounds of the first loop are there behind it, too
         w.poly(axes[0].lo)
         w.poly(axes[0].hi)
-    parts: list[Part] = []
     with w.inside():
-        for origin, name, r in group:
-            own = part(w, origin, name, r, shared)
-            parts.append(own if parts else replace(own, before=Lines([*own.before, *bounds])))
+        parts = [part(w, item, shared) for item in group]
+        parts[0] = replace(parts[0], before=Lines([*parts[0].before, *bounds]))
         outer, last = [loop(w, a) for a in axes[:-1]], strided(w, axes[-1])
-        terms = Lines(line for _, name, r in group for line in term_of(w, name, r))
+        terms = Lines(line for item in group for line in _terms(w, group, item))
     return Pass(parts, outer, last, terms)
+
+
+def _terms(w: KernelWriter, group: Sequence[Item], item: Item) -> Lines:
+    """The lines that fold one more element; an extreme takes its position along."""
+    if item.argument:
+        return Lines()
+    position = next((p for p in group if p.argument == item.name), None)
+    if position is None:
+        return term_of(w, item.name, item.r)
+    assert isinstance(position.r.body, ir.Select)
+    w.helper(f"first_{item.r.op}")
+    with w.slot() as term:
+        value, at = w.expr(item.r.body), w.expr(position.r.body.then)
+        if not isinstance(item.r.body, ir.Load):
+            name = w.fresh("value")
+            w.emit(f"{name} = {value}")
+            value = name
+        test = f"first_{item.r.op}({value}, {at}, {item.name}, {position.name})"
+        for line in (f"if {test}:", f"    {item.name} = {value}", f"    {position.name} = {at}"):
+            w.emit(line)
+    return term
 
 
 def term_of(w: KernelWriter, name: str, r: ir.Reduce) -> Lines:
@@ -98,14 +128,6 @@ def term_of(w: KernelWriter, name: str, r: ir.Reduce) -> Lines:
     with w.slot() as term:
         w.emit(w.fold(r, name))
     return term
-
-
-def onto(axes: Sequence[ir.Axis], r: ir.Reduce) -> ir.Reduce:
-    """The fold over other indices, of a domain that is as large."""
-    moved = {
-        b.name: own - a.lo + b.lo for own, a, b in zip(symbols(axes), axes, r.axes, strict=True)
-    }
-    return ir.Reduce(r.op, tuple(axes), substitute(r.body, moved), r.dtype)
 
 
 def join(w: KernelWriter, r: ir.Reduce, shared: Mapping[str, str]) -> tuple[str, str]:
@@ -130,14 +152,10 @@ def fold(
 
     `parts` has those of one whose loop is that of an earlier one.
     """
-    first = [] if step.shared else [
-        (f.origin, name, r) for f in (step, *later) for name, r in f.reductions
-    ]  # fmt: skip
-    loops = passes(w, first, shared)
+    loops = passes(w, [] if step.shared else items([step, *later]), shared)
     quoted = comment(w, step.origin)
-    parts = [
-        {"name": n, "join": helper, "scratch": own}
-        for n, r in step.reductions for helper, own in [join(w, r, shared)]
+    parts = [] if step.argument else [
+        _joined(w, name, r, shared, later) for name, r in step.reductions
     ]  # fmt: skip
     with w.slot() as before:
         value = w.expr(step.value)
@@ -149,6 +167,21 @@ def fold(
         "comment": quoted, "passes": loops, "parts": parts, "before": before, "value": value,
         "name": step.name if named else "", "target": target, "rereads": rereads,
     }  # fmt: skip
+
+
+def _joined(
+    w: KernelWriter, name: str, r: ir.Reduce, shared: Mapping[str, str], later: Sequence[Fold]
+) -> dict[str, str]:
+    """What joins a fold; with an extreme its position, which is found in a later step."""
+    helper, own = join(w, r, shared)
+    for f in later:
+        if f.argument == name:
+            ((position, where),) = f.reductions
+            w.helper(f"block_arg{r.op}", f"first_{r.op}")
+            places = shared[w.shared_type(where.dtype)]
+            return {"name": f"{name}, {position}", "join": f"block_arg{r.op}",
+                    "scratch": f"{own}, {places}"}  # fmt: skip
+    return {"name": name, "join": helper, "scratch": own}
 
 
 def element(w: KernelWriter, s: ir.Write) -> str:

@@ -37,7 +37,7 @@ HELPERS = {
     "quotient", "maximum", "minimum", "fmax", "fmin", "sign", "rint", "float_mod",
     "float_floordiv", "int_floordiv", "int_power", "natural", "left_shift", "right_shift",
     "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
-    "thread_of_block", "block_of_grid",
+    "thread_of_block", "block_of_grid", "first_max", "first_min", "block_argmax", "block_argmin",
     *(f"{kind}_{op}" for kind in ("block", "scan")
       for op in ("sum", "prod", "max", "min", "any", "all")),
     "_on_device", "_array", "_weak", "_flat", "_expanded", "_widened", "_integer", "_number",

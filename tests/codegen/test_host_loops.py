@@ -52,4 +52,4 @@ def test_partial_results_are_allocated_before_the_loop(what: str) -> None:
     found = re.findall(r"^( +)partial\w* = cuda\.device_array\((\w+),", host, re.M)
     assert sorted(len(indent) // 4 for indent, _ in found) == sorted(depths), host
     for _, parts in found:
-        assert re.search(rf"^ +{parts} = min\(max\(_blocks\(", host, re.M), host
+        assert re.search(rf"^ +{parts}(, \w+)* = (min\(max\(_blocks|_parts)\(", host, re.M), host

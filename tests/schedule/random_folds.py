@@ -21,9 +21,9 @@ _VIEWS = {
     3: ["x", "x", "x[::-1]", "x[:, :, ::-1]", "x[1:, :-1]", "x[:, 1:, 1:]", "x[::2, :, ::2]"],
     4: ["x", "x[:, ::-1]", "x[:, 1:, :, :-1]"],
 }  # fmt: skip
-_MAPS = ["{0}", "{0}", "{0} * {0}", "np.abs({0})", "{0} - c", "np.where({0} > c, {0}, -{0})"]
+_MAPS = ["{0}", "{0}", "{0} * {0}", "np.abs({0})", "{0} - 1", "np.where({0} > 1, {0}, -{0})"]
 _FOLDS = ["{0}.sum({1})", "{0}.max({1})", "{0}.min({1})", "{0}.mean({1})", "{0}.argmax({1})",
-          "{0}.argmin({1})", "({0} > c).sum({1})", "({0} > c).any({1})", "({0} < c).all({1})",
+          "{0}.argmin({1})", "({0} > 1).sum({1})", "({0} > 1).any({1})", "({0} < 1).all({1})",
           "{0}.var({1})"]  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def function(number: int, seed: int) -> str:
     if r.random() < 0.3 and axis == "axis=-1":
         body.append("    x -= np.expand_dims(v0, -1)" if dtype != "int32" else "    x += 1")
     array = f"{dtype}[{', '.join(':' * rank)}]"
-    head = f'def f{number}(x: "{array}", c: "{dtype}"):'
+    head = f'def f{number}(x: "{array}"):'
     return "\n".join([head, *body, f"    return {', '.join(names)}\n"])
 
 

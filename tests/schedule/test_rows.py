@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections.abc import Callable
+
+import numpy as np
 import pytest
 
 from porter.convert.function import convert_function
@@ -9,6 +14,7 @@ from porter.convert.passes import plan
 from porter.schedule.printer import plan_text
 from porter.source.module import SourceModule
 from tests.programs.check import array_program
+from tests.support.paths import ROOT
 from tests.support.shell import Shell
 
 SOURCE = """
@@ -116,3 +122,74 @@ def test_a_fold_of_what_was_stored_before_it_waits() -> None:
 
 def test_domains_of_other_lengths_have_loops_of_their_own() -> None:
     assert kernel_of("lengths").count("while ") == 4
+
+
+ARGUMENTS = """import numpy as np
+
+
+def found(x: "float32[:, :]"):
+    return x.argmax(axis=1), x.max(axis=1), (x * x - 1).argmin(axis=-1)
+
+
+def reversed_rows(x: "int32[:, :]"):
+    k = np.argmin(np.abs(x[:, ::-1]), axis=1)
+    return k * 2, np.argmax(x[:, 1:], axis=1)
+
+
+def without_nan(x: "float64[:, :]"):
+    n = x.shape[1]
+    where = np.where(x == x.max(axis=1)[:, None], np.arange(n), n)
+    return where.min(axis=1)
+
+
+def same_dtype(x: "uint8[:, :]"):
+    return x.astype(np.int64).argmax(axis=1)
+"""
+
+
+def arguments_of(name: str) -> str:
+    function = next(f for f in SourceModule(ARGUMENTS, "f.py").functions if f.name == name)
+    (kernel, _) = convert_function(function).text.parts
+    return kernel
+
+
+@pytest.mark.parametrize("name", ["found", "reversed_rows", "without_nan", "same_dtype"])
+def test_positions_are_those_of_numpy(shell: Shell, name: str) -> None:
+    shell.write("f.py", ARGUMENTS)
+    assert shell.convert("f.py", "-f", name, "-o", "-") == 0, shell.err
+
+
+def test_an_extreme_is_found_with_its_position() -> None:
+    kernel = arguments_of("found")
+    assert kernel.count("while ") == 2
+    assert "if first_max(x[i, j], j, largest, place):" in kernel
+    assert "largest, place = block_argmax(largest, place, scratch, scratch2)" in kernel
+    assert "block_argmin(" in arguments_of("reversed_rows")
+
+
+def test_what_is_no_position_of_an_extreme_is_a_fold_of_its_own() -> None:
+    """NaN is nowhere equal, and int64 values and positions would share one array."""
+    for name in ("without_nan", "same_dtype"):
+        kernel = arguments_of(name)
+        assert kernel.count("while ") == 3 and "block_arg" not in kernel
+
+
+def test_a_position_is_the_first_of_all_threads() -> None:
+    """Of equal values, of NaN, and where every value is the one that the fold starts from."""
+    module: dict[str, Callable[..., bool]] = {}
+    text = (ROOT / "templates" / "helpers_device.py.j2").read_text()
+    body = text[text.index("def first_{{ op }}(") : text.index('{% if "block_arg" ~ op')]
+    for op, sign in (("max", ">"), ("min", "<")):
+        source = body.replace("{{ op }}", op).replace("{{ sign }}", sign)
+        exec(source.partition("{% endif")[0], module)
+    nan, inf = math.nan, math.inf
+    values = [nan, inf, 2.0, 0.0, -0.0, -inf]
+    for op, best in (("max", np.argmax), ("min", np.argmin)):
+        first = module[f"first_{op}"]
+        for row in itertools.product(values, repeat=3):
+            for order in itertools.permutations(range(3)):
+                value, place = (-inf if op == "max" else inf), 3
+                for k in order:
+                    if first(row[k], k, value, place):
+                        value, place = row[k], k
+                assert place == best(row), (op, row, order)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
 
 from porter import ir
 from porter.analyses.accesses import Access, accesses
@@ -33,6 +32,7 @@ from porter.schedule.base import (
     fold_of,
 )
 from porter.schedule.domains import flat_loop, product
+from porter.schedule.sharing import sharers, sharing
 from porter.schedule.steps import fold, scratch, stage
 
 WARP = 32
@@ -76,7 +76,9 @@ class Rows(Schedule):
 
     def finish(self, kernel: Kernel, around: Around) -> Kernel:
         """Row results that only this kernel reads stay in registers."""
-        return _sharing(_localised(kernel, around))
+        found = _localised(kernel, around)
+        steps = sharing(found.parts, _waits(found), around.context.fresh)
+        return replace(found, steps=steps)
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """A block for each row, with no more threads than the first fold can use."""
@@ -104,8 +106,7 @@ class Rows(Schedule):
             if isinstance(step, Fold):
                 read_later = _reads(kernel.parts[number + 1 :], step.name)
                 behind = kernel.parts[number + 1 :]
-                later = [f for f in takewhile(_is_shared, behind) if isinstance(f, Fold)]
-                slots = fold(w, step, shared, read_later, later)
+                slots = fold(w, step, shared, read_later, sharers(behind))
             else:
                 slots = stage(w, step, len(kernel.axes))
             steps.append({"waits": waits, **slots})
@@ -214,38 +215,6 @@ def _localised(kernel: Kernel, around: Around) -> Kernel:
         if isinstance(step, Fold):
             known[step.name] = names[step.name]
     return replace(kernel, steps=tuple(steps))
-
-
-def _sharing(kernel: Kernel) -> Kernel:
-    """Folds behind each other that need nothing of each other have one loop, in which an element
-    is read once."""
-    steps: list[Step] = []
-    together: list[Fold] = []
-    for step, waits in zip(kernel.parts, _waits(kernel), strict=True):
-        if not isinstance(step, Fold):
-            together = []
-        elif together and not waits and _siblings(together, step):
-            step = replace(step, shared=True)
-            together.append(step)
-        else:
-            together = [step]
-        steps.append(step)
-    return replace(kernel, steps=tuple(steps))
-
-
-def _siblings(folds: Sequence[Fold], step: Fold) -> bool:
-    """Whether what a step reduces has the domains of earlier ones, and nothing of their results."""
-    domains = [r.axes for f in folds for _, r in f.reductions]
-    own = [r for _, r in step.reductions]
-    if not all(any(same_extents(r.axes, axes) for axes in domains) for r in own):
-        return False
-    results = {f.name for f in folds} | {name for f in folds for name, _ in f.reductions}
-    stored = {f.store.buffer for f in folds if f.store is not None}
-    return not any(scalars_of(r) & results for r in own) and not loaded(*own) & stored
-
-
-def _is_shared(step: Step) -> bool:
-    return isinstance(step, Fold) and step.shared
 
 
 def _named(step: Step, stored: set[str]) -> Step:

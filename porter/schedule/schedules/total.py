@@ -22,7 +22,7 @@ from porter.schedule.base import (
     fold_of,
 )
 from porter.schedule.domains import grouped, is_short, over_grid, product
-from porter.schedule.steps import element, over_domains, part, scratch, term_of
+from porter.schedule.steps import element, items, over_domains, part, scratch, term_of
 from porter.schedule.steps import passes as passes_of
 from porter.schedule.writing import KernelWriter, Lines
 from porter.sizes.polynomial import Integer, Poly, sym
@@ -97,7 +97,7 @@ class Total(Schedule):
         final = writers.writer(last, tuple(partial.values()))
         final.names["partials"] = f"{next(iter(partial.values())).name}.shape[0]"
         joined = scratch(final, last)
-        last_passes = passes_of(final, _folds(last), joined)
+        last_passes = passes_of(final, items(last.folds), joined)
         with final.slot() as stores:
             for step in last.parts:
                 if isinstance(step, ir.Stage):
@@ -118,10 +118,6 @@ def _widest(kernel: Kernel) -> tuple[ir.Axis, ...]:
     return max((r.axes for _, r in kernel.reductions), key=len)
 
 
-def _folds(kernel: Kernel) -> list[tuple[ir.Origin, str, ir.Reduce]]:
-    return [(f.origin, name, r) for f in kernel.folds for name, r in f.reductions]
-
-
 def _over_grid(
     w: KernelWriter, kernel: Kernel, shared: Mapping[str, str], partial: dict[str, ir.Buffer]
 ) -> tuple[Lines, list[dict[str, object]]]:
@@ -129,18 +125,18 @@ def _over_grid(
 
     Folds over one domain share the pass over it.
     """
-    groups = over_domains(_folds(kernel))
+    groups = over_domains(items(kernel.folds))
     passes: list[dict[str, object]] = []
     with w.inside():
-        domains = [group[0][2].axes for group in groups]
+        domains = [group[0].r.axes for group in groups]
         positions, turns = over_grid(w, domains, len(grouped(_widest(kernel))))
         for group, own in zip(groups, turns, strict=True):
-            parts = [part(w, *one, shared) for one in group]
-            terms = Lines(line for _, name, r in group for line in term_of(w, name, r))
+            parts = [part(w, item, shared) for item in group]
+            terms = Lines(line for item in group for line in term_of(w, item.name, item.r))
             passes.append({"parts": parts, "before": own.before, "turns": own, "terms": terms})
-            for _, name, r in group:
-                given = w.gives(f"{name}_partial", r.dtype)
-                partial[name] = ir.Buffer(given, (COUNT,), r.dtype)
+            for item in group:
+                given = w.gives(f"{item.name}_partial", item.r.dtype)
+                partial[item.name] = ir.Buffer(given, (COUNT,), item.r.dtype)
     return positions, passes
 
 

@@ -41,7 +41,7 @@ app = typer.Typer(
 
 #: options, commands and values of the design that this version does not have
 LATER = ("--html", "--opt", "--pipeline", "--profile")
-LATER_TARGETS = ("cupy", "gufunc", "loops", "ufunc")
+LATER_TARGETS = ("cupy", "gufunc", "ufunc")
 
 
 def _version(wanted: bool) -> None:
@@ -156,7 +156,10 @@ def convert(
     functions: p.Functions = None,
     signature: p.Signature = None,
     target: Annotated[
-        str, typer.Option("--target", help="What to generate (only cuda so far).")
+        str,
+        typer.Option(
+            "--target", help="What to generate: kernels (cuda), or loops for the CPU (loops)."
+        ),
     ] = "cuda",
     output: p.Output = None,
     diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,

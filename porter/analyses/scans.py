@@ -71,7 +71,7 @@ def _scanned(s: ir.Stmt, context: Context) -> list[ir.Stmt] | None:
     if found is None or not isinstance(s, ir.Write):
         return None
     axis, r = found
-    if _in_thread(s, axis):
+    if context.alone or _in_thread(s, axis):
         return [_line(s, axis, r, context)]
     if s.combine is not None or has_data(s.index):
         return None

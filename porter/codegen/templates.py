@@ -24,14 +24,17 @@ def template_folder() -> Path:
 
 # every environment compiles its templates
 @lru_cache(maxsize=8)
-def environment(first: tuple[Path, ...] = ()) -> Environment:
+def environment(first: tuple[Path, ...] = (), own: str = "") -> Environment:
     """The environment for all templates; those in the folders `first` go before ours.
 
+    Of ours, those in the folder `own` go before the others.
     An undefined name in a template raises `jinja2.UndefinedError`, an unknown template
     `jinja2.TemplateNotFound`.
     """
     return Environment(
-        loader=FileSystemLoader([*first, template_folder()]),
+        loader=FileSystemLoader(
+            [*first, *([template_folder() / own] if own else []), template_folder()]
+        ),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -41,9 +44,9 @@ def environment(first: tuple[Path, ...] = ()) -> Environment:
 
 
 @lru_cache(maxsize=8)
-def kernel_environment(first: tuple[Path, ...] = ()) -> Environment:
+def kernel_environment(first: tuple[Path, ...] = (), own: str = "") -> Environment:
     """The environment for templates of kernels, in which a slot may be any number of lines."""
-    found = environment(first).overlay(finalize=_slot)
+    found = environment(first, own).overlay(finalize=_slot)
     found.globals["pad"] = lambda depth: "    " * depth
     return found
 

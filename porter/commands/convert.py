@@ -24,6 +24,7 @@ from porter.output.wrapping import wrapped
 from porter.source.files import SourceFile, load
 from porter.support.nearest import suggestion
 from porter.support.progress import Progress, wipe
+from porter.target.registry import TARGETS
 from porter.verify import report
 from porter.verify.compile import compilers
 from porter.verify.evidence import FunctionEvidence
@@ -85,6 +86,10 @@ def _is_generated(file: SourceFile) -> bool:
 
 
 def _check(options: ConvertOptions, files: Sequence[SourceFile]) -> None:
+    if not TARGETS[options.target].device:
+        for option, value in (("--library", options.library), ("--backend", options.backend)):
+            if value not in ("", "numba"):
+                raise UsageError(f"{option} {value} is for kernels, not for {options.target}")
     if options.templates is not None and not Path(options.templates).is_dir():
         raise UsageError(f"--templates {options.templates}: no such directory")
     is_file = options.output is not None and options.output.endswith(".py")
@@ -113,7 +118,8 @@ def _converted(
 ) -> tuple[ModuleOutcome, Output]:
     """What becomes of a file, and where its module goes; nothing is written or printed yet."""
     from_stdin = options.paths == ("-",) and options.output is None
-    output = choose_output(file.path, "-" if from_stdin else options.output, several)
+    output = choose_output(file.path, "-" if from_stdin else options.output, several,
+                           options.target)  # fmt: skip
     if output.path is not None and output.path.resolve() == Path(file.path).resolve():
         raise UsageError(f"-o {output.path} is the source itself: give another file")
     if options.emit is not None:

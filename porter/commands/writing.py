@@ -23,10 +23,10 @@ class Output:
     shown: str
 
 
-def choose_output(source: str, wanted: str | None, several: bool) -> Output:
-    """`<stem>_cuda.py` beside the source, in a directory, or exactly the file asked for."""
+def choose_output(source: str, wanted: str | None, several: bool, target: str = "cuda") -> Output:
+    """`<stem>_<target>.py` beside the source, in a directory, or exactly the file asked for."""
     stem = Path("stdin" if source == "-" else source).stem
-    name = f"{re.sub(r'[^0-9A-Za-z_]', '_', stem)}_cuda.py"
+    name = f"{re.sub(r'[^0-9A-Za-z_]', '_', stem)}_{target}.py"
     if wanted == "-" or (wanted is None and source == "-"):
         return Output(None, "-")
     if wanted is None:

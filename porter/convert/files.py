@@ -179,7 +179,8 @@ def _scope(module: SourceModule, options: ConvertOptions, config: Config) -> Glo
     """The names of the file, and what may become of library calls."""
     scope = Globals(module)
     scope.options.library, scope.options.refuse_host = options.library, options.refuse_host
-    scope.options.allow_serial = options.allow_serial or config.allow_serial
+    serial = TARGETS[options.target].serial
+    scope.options.allow_serial = options.allow_serial or config.allow_serial or serial
     scope.options.run_module = options.run_module
     if options.verify or options.run_module or options.emit is not None:
         scope.options.values = ModuleValues(options.run_module)
@@ -244,7 +245,7 @@ def _verify_together(
     target: Path | None, step: Step,
 ) -> tuple[list[FunctionOutcome], str | None]:  # fmt: skip
     """Verify a module of all functions, then leave out those that failed."""
-    place = target or Path(file.path).with_name("stdin_cuda.py")
+    place = target or Path(file.path).with_name(f"stdin_{options.target}.py")
 
     def module(parts: Sequence[Converted]) -> str:
         return _module(parts, file, options, place, {})
@@ -330,7 +331,7 @@ def _outcome(
 ) -> FunctionOutcome:
     kept = tuple(d.at(c.path, c.name) for d in (*c.program.kept, *c.plan.notes))
     kernels = tuple(map(given, c.kernels))
-    little = little_work(work_of(c.plan))
+    little = little_work(work_of(c.plan)) if c.target.device else ""
     base = FunctionOutcome(
         c.name, "converted", c.signature, tuple(map(given, c.assumed)), kernels, diagnostics=kept,
         notes=(little,) if little else (), forms=tuple(f.signature for f in _forms(c)),
@@ -410,7 +411,7 @@ def _module(
     )  # fmt: skip
     header = Header(
         __version__, source.replace(os.sep, "/"), text_hash(file.text), records,
-        run_module=options.run_module,
+        run_module=options.run_module, target=options.target,
     )  # fmt: skip
     return render(header, body.text)
 

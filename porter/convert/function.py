@@ -81,12 +81,13 @@ class Converted:
     beside: Converted | None = None
     raising: FunctionText | None = None  # the text without what is beside it
     host: HostForm | None = None  # what calls without arrays get
+    target: Target = CUDA
 
     @property
     def text(self) -> FunctionText:
         """The text of the function itself."""
         forms = [Variant(v.plan.name, v.plan) for v in self.variants]
-        own = dispatcher(self.plan, forms) if forms else self._filled()
+        own = dispatcher(self.plan, forms, self.target) if forms else self._filled()
         return own if self.host is None else with_host_form(own, self.host, self.plan.parameters)
 
     @property
@@ -252,7 +253,7 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
         assumable=assumable(function, types), groups=groups, conversions=accepted,
         beside=None if made.served.beside is None
         else _converted(function, Made(types, made.served.beside), how, True),
-        raising=_raising(planned, how),
+        raising=_raising(planned, how), target=how.target,
     )  # fmt: skip
 
 

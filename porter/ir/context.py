@@ -47,6 +47,7 @@ class Context:
     flags: set[str] = field(default_factory=set)  # 0-d arrays that `transforms/loops/flags.py` made
     here: Surroundings = field(default_factory=Surroundings)  # while loops are placed
     schedules: tuple[object, ...] = ()  # those of the target, in order; empty for all
+    alone: bool = False  # whether each line of a scan is one thread's
 
     @staticmethod
     def of(program: Program, schedules: Sequence[object] = ()) -> Context:

@@ -186,6 +186,8 @@ class Schedule(ABC):
     together: ClassVar[bool] = True
     #: whether a barrier comes between the steps, so that each is read and stored by itself
     stepwise: ClassVar[bool] = False
+    #: whether threads share the lines of a running fold
+    scans: ClassVar[bool] = False
     #: where its template is, if not among porter's own
     folder: ClassVar[Path | None] = None
 

@@ -21,7 +21,8 @@ ATTRIBUTE_PREFIX = "self_"
 #: imports of a generated module: the name, and what it is bound to
 IMPORTED = {
     "np": "numpy", "math": "math", "cmath": "cmath", "_math": "math", "operator": "operator",
-    "cuda": "numba.cuda", "config": "numba.config", "SimpleNamespace": "types.SimpleNamespace",
+    "cuda": "numba.cuda", "njit": "numba.njit", "prange": "numba.prange",
+    "config": "numba.config", "SimpleNamespace": "types.SimpleNamespace",
     "cp": "cupy", "builtins": "builtins", "sys": "sys", "shlex": "shlex",
     **{n: f"numba.{n}" for n in (
         "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -29,7 +30,7 @@ IMPORTED = {
 }  # fmt: skip
 CONSTANTS = {
     "THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE", "MAX_BLOCKS",
-    "MOST_PARTIALS", "SOURCE", "FIXED",
+    "MOST_PARTIALS", "SOURCE", "FIXED", "PARTS", "COLUMNS",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
@@ -45,11 +46,11 @@ HELPERS = {
     "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_kind", "_scalars", "_listed",
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_grid", "_is_large",
-    "_parts",
+    "_parts", "_contiguous", "_own",
 }  # fmt: skip
 #: variables of host functions, and the argument of kernels that takes errors
 LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}
-_NUMBERED = re.compile(r"(d|whole)_.+|partial\d*|host_(value|array)_\d+_|T\d*|I\d*|self_.*")
+_NUMBERED = re.compile(r"(c|d|whole)_.+|partial\d*|host_(value|array)_\d+_|T\d*|I\d*|self_.*")
 
 
 @cache

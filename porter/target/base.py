@@ -7,9 +7,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 from porter.schedule.base import Schedule
+
+
+class Call(NamedTuple):
+    """A piece of a host function, and the helpers of the module that it calls."""
+
+    text: str
+    helpers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -33,12 +40,31 @@ class Target(ABC):
     schedules: ClassVar[Sequence[Schedule]] = ()
     #: what may decorate a function of the module, as dotted names
     decorators: ClassVar[Set[str]] = frozenset()
+    #: the folder of porter's templates that is searched before them; empty for none
+    templates: ClassVar[str] = ""
+    #: whether arrays are moved to a device, on a stream that the host function is given
+    device: ClassVar[bool] = True
+    #: begins the names of arguments as the kernels get them
+    prefix: ClassVar[str] = "d_"
+    #: the decorator of functions that kernels call
+    helper: ClassVar[str] = "@cuda.jit(device=True)"
+    #: what messages call that which was made
+    kernels: ClassVar[str] = "kernels"
+    #: whether a loop that can only run in order is ordinary work
+    serial: ClassVar[bool] = False
+    #: the engines that verify its modules, as `porter verify` asks for them
+    engines: ClassVar[Sequence[str]] = ("simulator", "emulator", "ptx", "gpu")
+    #: what its templates may import of the package beside the types
+    packages: ClassVar[Set[str]] = frozenset()
+    #: the functions that updates of elements call, by the operation
+    updates: ClassVar[Mapping[str, str]] = {}
 
     def with_templates(self, folder: Path | None) -> Self:
         """The same target with the user's templates before all others."""
         if folder is None:
             return self
-        return replace(self, folders=(folder, *self.folders), overridden=True)
+        own = folder / self.templates if self.templates else folder
+        return replace(self, folders=(own, *self.folders), overridden=True)
 
     def with_backend(self, backend: str) -> Self:
         """The same target importing from another package, where it knows more than one."""
@@ -74,3 +100,40 @@ class Target(ABC):
     @abstractmethod
     def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
         """The statement that runs a kernel on a grid of blocks."""
+
+    def moved(self, array: str) -> Call:
+        """An argument as the kernels take it."""
+        return Call(f"_to_device({array}, stream)", ("_to_device", "_on_device"))
+
+    def made(self, array: str, read: Sequence[str]) -> Call:
+        """What the host made, from these arrays among others, as the kernels take it."""
+        return self.moved(array)
+
+    def fetched(self, array: str) -> Call:
+        """An array of the device on the host."""
+        return Call(f"_to_host({array}, stream)", ("_to_host",))
+
+    def host_copy(self, array: str) -> Call:
+        """An argument on the host, wherever it is."""
+        helpers = ("_host_copy", "_to_host", "_on_device")
+        return Call(f"_host_copy({array}, stream)", helpers)
+
+    def apart(self, array: str, written: str) -> Call:
+        """An array that a kernel reads, which may be the one that it writes."""
+        return Call(f"_apart({array}, {written}, stream)", ("_apart",))
+
+    def copied_back(self, array: str, host: str) -> Call:
+        """What was stored into an argument, on the host again."""
+        return Call(f"_copy_back({array}, {host}, stream)", ("_copy_back", "_on_device"))
+
+    def result(self, array: str, where: str, options: str = "", *, scalar: bool = False) -> Call:
+        """What the function returns of an array, or of a `scalar` in one of no dimensions.
+
+        `where` says whether it stays on the device.
+        """
+        return Call(f"_result({array}, {where}, stream{options})", ("_result",))
+
+    def as_given(self, value: str, where: str) -> Call:
+        """A result that the host has, where the arguments are."""
+        helpers = ("_as_given", "_to_device", "_on_device")
+        return Call(f"_as_given({value}, {where}, stream)", helpers)

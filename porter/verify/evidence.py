@@ -142,7 +142,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def _place(evidence: Evidence) -> str:
-    return " ".join((evidence.on, *filter(None, [evidence.detail.get("sanitizer")])))
+    return " ".join(
+        (evidence.detail.get("ran", evidence.on), *filter(None, [evidence.detail.get("sanitizer")]))
+    )
 
 
 def _where(evidence: Evidence) -> str:
@@ -152,4 +154,4 @@ def _where(evidence: Evidence) -> str:
 
 def in_words(kind: str) -> str:
     """A kind of evidence in a sentence."""
-    return kind.upper() if kind in ("gpu", "ptx") else kind
+    return kind.upper() if kind in ("cpu", "gpu", "ptx") else kind

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from porter.emulate.source.scope import TEXT
-from porter.verify.engines import cupy_stand_in, mlir_stand_in
+from porter.verify.engines import compiled, cupy_stand_in, mlir_stand_in
 from porter.verify.engines.device_arithmetic import NAMES, rewrite_kernels
 from porter.verify.oracle.original import targets, wanted
 
@@ -92,10 +92,11 @@ def load(
     if change is not None:
         change(tree)
     rewrite_kernels(tree)
+    compiled.rewrite(tree)
     suffix = "".join(f"_{name}{value}" for name, value in blocks.items())
     module = types.ModuleType(path.stem + suffix)
     module.__file__ = str(path)
-    module.__dict__.update(NAMES, **names)
+    module.__dict__.update(NAMES | compiled.NAMES, **names)
     # the emulator reads kernels as they were written
     module.__dict__[TEXT] = text
     sys.modules[module.__name__] = module

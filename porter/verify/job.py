@@ -170,7 +170,7 @@ class Job:
         stays, whole = False, lambda: reply.read_bytes().endswith(_END)
         try:
             # the emulator compiles in many cases: each has its own time
-            sign = b'"case"' if request.on == "emulator" else b'"start"'
+            sign = b'"case"' if request.on in ("cpu", "emulator") else b'"start"'
             life = watch.life(reply, request.on, list(request.functions), request.cases, sign)
             ended = child.wait(self.timeout, life, whole if request.stays else lambda: False)
             stays = request.stays and ended and child.process.poll() is None

@@ -13,10 +13,13 @@ def kernels_of(text: str, host: str) -> list[str]:
     """
     functions = _functions(text)
     within = reached(text, host)
+    plain = [functions[n] for n in within if n in functions and not functions[n].decorator_list]
+    called = {n.id for f in plain for n in ast.walk(f) if isinstance(n, ast.Name)}
     return [
         name
         for name, node in functions.items()
-        if (name in within or name.startswith(f"{host}_")) and _is_kernel(node)
+        if (name in within or name.startswith(f"{host}_"))
+        and (_is_kernel(node) or (name in called and any(map(is_compiler, node.decorator_list))))
     ]
 
 
@@ -51,3 +54,9 @@ def _is_kernel(function: ast.FunctionDef) -> bool:
         if ast.unparse(node).endswith("cuda.jit") and not device:
             return True
     return False
+
+
+def is_compiler(decorator: ast.expr) -> bool:
+    """Whether a decorator compiles a function for the CPU."""
+    node = decorator.func if isinstance(decorator, ast.Call) else decorator
+    return getattr(node, "attr", getattr(node, "id", "")) == "njit"

@@ -8,7 +8,8 @@ from typing import Any
 from porter.verify.evidence import FAILED, PASSED, Evidence, FunctionEvidence, Mismatch, counted
 
 #: where a function ran, as a sentence says it
-_PLACES = {"simulator": "on the simulator", "emulator": "on the emulator", "gpu": "on the GPU"}
+_PLACES = {"simulator": "on the simulator", "emulator": "on the emulator", "gpu": "on the GPU",
+           "cpu": "on this CPU", "ptx": "on PTX"}  # fmt: skip
 #: an error that alarms without its budget
 _MANY_ULPS = 100
 #: cases that are not the verifier's own, by their key in the detail
@@ -47,7 +48,7 @@ def brief(found: FunctionEvidence) -> str:
 def run_line(evidence: Evidence) -> str:
     """`verified on the simulator: 24 cases passed (2 raised the same exception)`."""
     detail = evidence.detail
-    place = _PLACES.get(evidence.on, f"on {evidence.on}")
+    place = _PLACES[detail.get("ran", evidence.on)]
     if detail.get("sanitizer"):
         place += f" under {detail['sanitizer']}"
     if evidence.status != PASSED:

@@ -18,6 +18,7 @@ from porter.source import newer
 from porter.source.files import read
 from porter.source.regular import MOST_DATA, read_regular_text
 from porter.support.nearest import suggestion
+from porter.target.registry import TARGETS
 from porter.trace.record import read_trace
 from porter.verify.beside import Beside
 from porter.verify.compile.backends import chosen
@@ -39,6 +40,8 @@ from porter.verify.request import Request
 from porter.verify.watching import Step, Watch
 
 KINDS = ("simulator", "emulator", "ptx", "gpu")
+#: what the evidence of compiled functions is called: their own source runs, compiled for the CPU
+CALLED = "emulator"
 #: what is verified when nothing is asked for; the emulator joins with larger cases of its own
 DEFAULT = ("simulator", "ptx")
 #: by default compiled kernels run in so many cases of a function, for so many instructions of
@@ -99,6 +102,7 @@ def verify_module(
     if header.run_module and not run_module:
         raise UsageError(f"{path} was converted with --run-module: verify it with --run-module")
     targets = _archs(archs)
+    engines = _engines(path, header)
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
         request = Request(
             _placed(Path(folder), path.name, text), str(path), names, cases, seed, timeout * SOFT,
@@ -106,9 +110,12 @@ def verify_module(
             run_module=run_module, inputs=_inputs(inputs), trace=_trace(trace),
         )  # fmt: skip
         job = Job(request, Path(folder), timeout, Watch(step))
-        wanted = chosen(backends, text) if "ptx" in on else ()
-        ran, compiled, failed = _run(job, header, text, on, [*map(compiler, wanted)], targets)
-        ran |= {tool: job.sanitized(tool) for tool in TOOLS if sanitize and "gpu" in on}
+        if "cpu" in engines:
+            ran, compiled, failed = _on_cpu(job, on)
+        else:
+            wanted = chosen(backends, text) if "ptx" in on else ()
+            ran, compiled, failed = _run(job, header, text, on, [*map(compiler, wanted)], targets)
+            ran |= {tool: job.sanitized(tool) for tool in TOOLS if sanitize and "gpu" in on}
     stale = text_hash(_source_text(path, header)) != header.source_hash
     return [_function(request, name, ran, compiled, stale, failed) for name in names]
 
@@ -164,6 +171,24 @@ def _run(
         return ran, *execute(job, [each.backend for each in compilers], compiled, wrong)
     finally:
         job.close()
+
+
+def _engines(path: Path, header: Header) -> Sequence[str]:
+    """The engines that can run the kind of module that a header tells."""
+    if header.target not in TARGETS:
+        raise UsageError(f"{path}: its header tells a target `{header.target}` that porter has not")
+    return TARGETS[header.target].engines
+
+
+def _on_cpu(
+    job: Job, on: tuple[str, ...]
+) -> tuple[dict[str, Done], dict[str, list[Evidence]], Done]:
+    """What a module of compiled functions does, as `_run` has it: they are called as they are."""
+    ran = {"cpu": job.simulate("cpu")} if on == DEFAULT or CALLED in on else {}
+    others = [kind for kind in on if kind != CALLED] if on != DEFAULT else []
+    reason = {"reason": "it runs on the CPU, where `--on emulator` verifies it"}
+    skipped = [Evidence(kind, SKIPPED, 0, reason) for kind in others]
+    return ran, {name: skipped for name in job.request.functions}, {}
 
 
 def _placed(folder: Path, name: str, text: str) -> str:
@@ -288,7 +313,7 @@ def _function(
             continue
         one = done[name]
         detail = one["detail"] | ({"source": "changed since the conversion"} if stale else {})
-        on = "gpu" if kind in TOOLS else kind
+        on = "gpu" if kind in TOOLS else CALLED if kind == "cpu" else kind
         found.append(Evidence(on, one["status"], one["cases"], detail))
         if one["mismatch"] and mismatch is None:
             mismatch = Mismatch.from_json(one["mismatch"])
@@ -313,6 +338,6 @@ def _command(request: Request, name: str, case: int, kind: str) -> str:
     for option, file in (("--inputs", request.inputs), ("--trace", request.trace)):
         text += f" {option} {shlex.quote(_shown(Path(file)))}" if file else ""
     on = f" --on {'gpu --sanitize' if kind in TOOLS else kind}"
-    text += "" if kind == "simulator" else on
+    text += "" if kind in ("simulator", "cpu") else on
     # wrong inputs come after a case of the whole run
     return text + (f" --case {case}" if case >= 0 else "")

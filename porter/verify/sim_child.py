@@ -25,6 +25,7 @@ from porter.verify.checks.tally import ExtraCases as Beyond
 from porter.verify.checks.unverified import Few, lacking, too_few
 from porter.verify.checks.verification import Verification
 from porter.verify.engines import cupy_stand_in, mlir_stand_in
+from porter.verify.engines.compiled import Cpu
 from porter.verify.engines.launches import LAUNCHES
 from porter.verify.engines.simulator import EMULATED, install
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
@@ -133,6 +134,7 @@ class Session:
             request.budget,
             own_blocks=request.on == "ptx",
             work=MOST_WORK * (ALONE if request.alone else 1),
+            device=getattr(self.target, "device", True),
         )
 
     def _beyond(self, host: str) -> Beyond | None:
@@ -365,7 +367,7 @@ def _gpu(request: Request) -> Any:
 
 
 TARGETS: dict[str, Callable[[Request], Any]] = {
-    "simulator": _Simulator, "emulator": _emulation, "ptx": _machine, "gpu": _gpu
+    "cpu": Cpu, "simulator": _Simulator, "emulator": _emulation, "ptx": _machine, "gpu": _gpu
 }  # fmt: skip
 
 

@@ -15,17 +15,17 @@ from porter.schedule.nodes import Plan
 from porter.schedule.overlap import Overlap, overlaps
 from porter.sizes.polynomial import Poly
 from porter.support.names import NameSupply
-from porter.target.base import Target
+from porter.target.base import Call, Target
 
 
 class Naming:
     """The names that a host function uses: for dtypes of arguments, and for their device arrays."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, prefix: str) -> None:
         self.plan = plan
         self.used = {q.name for p in plan.parameters for q in (p, *p.items)}
         self.types: dict[str, str] = {}
-        self.device = {p.name: f"d_{p.name}" for p in plan.parameters if p.ndim is not None}
+        self.device = {p.name: prefix + p.name for p in plan.parameters if p.ndim is not None}
         self.mentioned: set[str] = set()  # the arguments whose device array is used
         self.asks_device = False  # whether results depend on where the arguments are
 
@@ -83,7 +83,7 @@ class HostBase:
         self.texts = texts
         self.needs = needs
         self.target = target
-        self.naming = Naming(plan)
+        self.naming = Naming(plan, target.prefix)
         self.host = HostText(needs, self.naming.type_of, {})
         self.host.on_host = self.on_host
         self.out = Lines()
@@ -122,18 +122,21 @@ class HostBase:
         One argument may be given for two: what the kernels store into the other is read then.
         """
         if name in self.naming.device and name not in self.overlap.written:
-            self._needs("_host_copy", "_to_host", "_on_device")
             found = name
             for w in sorted(w for w in self.overlap.written if self.plan.aliases.alike(w, name)):
                 self._needs("_same_memory")
                 found = f"{self.buffer(w)} if _same_memory({w}, {name}) else {found}"
-            return f"_host_copy({found}, stream)"
-        self._needs("_to_host")
-        return f"_to_host({self.buffer(name)}, stream)"
+            return self.spelled(self.target.host_copy(found))
+        return self.spelled(self.target.fetched(self.buffer(name)))
 
     def buffer(self, name: str) -> str:
         """The host's name of an array on the device."""
         return self.naming.buffer(name)
+
+    def spelled(self, call: Call) -> str:
+        """A piece of text of the target's; the helpers that it calls join the module."""
+        self._needs(*call.helpers)
+        return call.text
 
     def _needs(self, *helpers: str) -> None:
         self.needs.helpers |= set(helpers)
@@ -174,5 +177,5 @@ class HostBase:
 
     def on_device(self) -> str:
         """Whether results stay on the device: where an argument is there already."""
-        self.naming.asks_device |= bool(self.arrays)
+        self.naming.asks_device |= bool(self.arrays) and self.target.device
         return "on_device" if self.arrays else "False"

@@ -32,13 +32,13 @@ class HostCalls(HostBase):
             for line in text.split("\n"):
                 self.emit(line)
             return
-        self._needs("_to_device", "_on_device")
+        read = [self.buffer(buffer) for _, buffer in s.arrays]
         if len(s.makes) == 1:
-            self.emit(f"{s.makes[0]} = _to_device({text}, stream)")
+            self.emit(f"{s.makes[0]} = {self.spelled(self.target.made(text, read))}")
             return
         self.emit(f"{', '.join(s.makes)} = {text}")
         for made in s.makes:
-            self.emit(f"{made} = _to_device({made}, stream)")
+            self.emit(f"{made} = {self.spelled(self.target.made(made, read))}")
 
     def _cupy_call(self, s: ir.Host) -> None:
         """CuPy's function of the same name, on the device's own data."""
@@ -59,8 +59,8 @@ class HostCalls(HostBase):
         if itself and parameter:
             return name
         if itself:
-            self._needs("_result", "_on_device")
-            found = f"_result({name}, {self.on_device()}, stream)"
+            self._needs("_on_device")
+            found = self.spelled(self.target.result(name, self.on_device()))
         else:
             found = self.on_host(name)
         if len(re.findall(rf"\b{placeholder}\b", text)) == 1:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from porter import ir
 from porter.codegen.host.calls import HostCalls
+from porter.codegen.host.head import head
 from porter.codegen.host.launches import Launches
 from porter.codegen.host.prologue import Prologue
 from porter.codegen.host.results import Results
@@ -44,8 +45,7 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
         )  # fmt: skip
         if any(p.attribute for p in self.plan.parameters):
             positional = ["self", *positional]
-        text = f"def {self.plan.name}({', '.join([*positional, '*', *keywords, 'stream=None'])}):"
-        lines = [text]
+        lines = [head(self.plan.name, positional, keywords, self.target)]
         if self.plan.docstring is not None:
             lines.append(f'    """{placeholder(self.plan.name)}"""')
         return lines
@@ -71,9 +71,9 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
             case Launch():
                 self._launch(item)
             case ir.Fetch(name, buffer, origin):
-                self._needs("_to_host")
                 self.comment(origin)
-                self.emit(f"{name} = int(_to_host({self.buffer(buffer)}, stream)[()])")
+                fetched = self.spelled(self.target.fetched(self.buffer(buffer)))
+                self.emit(f"{name} = int({fetched}[()])")
                 self._known(name)
             case ir.Bind(names, buffers, _):
                 left = ", ".join(self.buffer(n) for n in names)

@@ -78,8 +78,7 @@ class Launches(HostBase):
         for n in written.arrays:
             text = self.buffer(n)
             for w in apart.get(n, ()):
-                self._needs("_apart")
-                text = f"_apart({text}, {self.buffer(w)}, stream)"
+                text = self.spelled(self.target.apart(text, self.buffer(w)))
             args.append(text)
         inputs = [a for n, a in zip(written.arrays, args, strict=True)
                   if n not in written.stored or self.plan_parameter(n)]  # fmt: skip

@@ -50,6 +50,16 @@ class Prologue(Leading):
         self.pending = []
         for written, read in self.plan.no_alias:
             self._refuse_alias(written, read)
+        if self.target.device:
+            self._place_of_arguments()
+        self._transfers([p for p in self.arrays if self._is_used(p.name)])
+        if self.errors:
+            slots = max(self.errors) + 1
+            zeros = f"np.zeros({slots}, np.int32)"
+            self.emit(f"error = {self.target.copied(zeros)}")
+
+    def _place_of_arguments(self) -> None:
+        """Whether arguments are on the device, and the stream."""
         names = [p.name for p in self.arrays]
         if names:
             self._needs("_on_device")
@@ -61,11 +71,6 @@ class Prologue(Leading):
             if self.naming.asks_device:
                 self.emit(f"on_device = {inside}")
         self.emit("stream = 0 if stream is None else stream")
-        self._transfers([p for p in self.arrays if self._is_used(p.name)])
-        if self.errors:
-            slots = max(self.errors) + 1
-            zeros = f"np.zeros({slots}, np.int32)"
-            self.emit(f"error = {self.target.copied(zeros)}")
 
     def _python_numbers(self) -> None:
         """Whether the results are Python's numbers, as the arguments are."""
@@ -90,7 +95,8 @@ class Prologue(Leading):
         self.naming.used.add(name)
         self.emit(f"{name} = {', '.join(own)}{',' if len(own) == 1 else ''}")
         keywords = [f"{p.name}={p.name}" for p in parameters if p.keyword]
-        return ", ".join([f"*{name}", *keywords, "stream=stream"])
+        keywords += ["stream=stream"] if self.target.device else []
+        return ", ".join([f"*{name}", *keywords])
 
     def _elsewhere(self, given: str) -> None:
         """Calls in which an axis of size 1 broadcasts, as these kernels do not."""
@@ -146,7 +152,9 @@ class Prologue(Leading):
         elif p.ndim is None:
             self._scalar(p, name)
         else:
-            if p.conversion:
+            if p.conversion and not self.target.device:
+                self.emit(f"{name} = {p.conversion}")
+            elif p.conversion:
                 self._needs("_on_device")
                 self.emit(f"{name} = {name} if _on_device({name}) else {p.conversion}")
             ndim = None if self.elementwise or self._any_rank(name) else p.ndim
@@ -159,14 +167,16 @@ class Prologue(Leading):
         for c in p.classes:
             names = c.names[0] if len(c.names) == 1 else f"({', '.join(c.names)})"
             test = f"isinstance({p.name}, {names})"
-            if c.taken:
+            if c.taken and not self.target.device:
+                test = f"not {test}"
+            elif c.taken:
                 self._needs("_on_device")
                 test = f"not ({test} or _on_device({p.name}))"
             words = ["an array", *(f"a {n}" for n in c.names[1:])] if c.taken else ["an array"]
             self.emit(f"if {test}:")
             self.emit(
                 f'    raise TypeError(f"{p.name} must be {" or ".join(words)}, not '
-                f'{{type({p.name}).__name__}}: the kernels were made for it")'
+                f'{{type({p.name}).__name__}}: the {self.target.kernels} were made for it")'
             )
 
     def _scalar(self, p: ir.Parameter, shown: str) -> None:
@@ -298,18 +308,17 @@ class Prologue(Leading):
             done.append(p.name)
 
     def _transfer(self, name: str, before: Sequence[str]) -> None:
-        self._needs("_to_device", "_on_device")
-        word = "if"
+        own, word = self.naming.device[name], "if"
         for w in before:
             if self.plan.aliases.alike(w, name) and (w, name) not in self.plan.no_alias:
                 self._needs("_same_memory")
                 self.emit(f"{word} _same_memory({w}, {name}):")
-                self.emit(f"    d_{name} = d_{w}")
+                self.emit(f"    {own} = {self.naming.device[w]}")
                 word = "elif"
         if word == "elif":
             self.emit("else:")
         pad = "    " if word == "elif" else ""
-        self.emit(f"{pad}d_{name} = _to_device({name}, stream)")
+        self.emit(f"{pad}{own} = {self.spelled(self.target.moved(name))}")
 
 
 def _settles(d: ir.Check, c: ir.Check) -> bool:

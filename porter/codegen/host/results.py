@@ -20,8 +20,7 @@ class Results(Leading):
 
     def _epilogue(self) -> None:
         if self.errors:
-            self._needs("_to_host")
-            errors = "_to_host(error, stream)"
+            errors = self.spelled(self.target.fetched("error"))
             if len(self.errors) > 1:
                 self.emit(f"errors = {errors}")
                 errors = "errors"
@@ -30,8 +29,8 @@ class Results(Leading):
                 self.emit(f"    raise {RAISED[slot]}")
         for p in self.plan.parameters:
             if p.name in self.overlap.written:
-                self._needs("_copy_back", "_on_device")
-                self.emit(f"_copy_back(d_{p.name}, {self._whole(p.name)}, stream)")
+                own, whole = self.naming.device[p.name], self._whole(p.name)
+                self.emit(self.spelled(self.target.copied_back(own, whole)))
 
     def _return(self, item: ir.Return) -> None:
         self._epilogue()
@@ -58,20 +57,18 @@ class Results(Leading):
                 made = f"{p} if {value} is {self.buffer(p)} else {made}"
             return made
         if isinstance(value, ir.Object) and value.array and self.arrays:
-            self._needs("_as_given", "_to_device", "_on_device")
-            return f"_as_given({value.name}, {self.on_device()}, stream)"
+            return self.spelled(self.target.as_given(value.name, self.on_device()))
         if isinstance(value, ir.Load) and not value.index:
             return self._scalar_result(value, python)
         return self.host.text(value)
 
     def _array_result(self, name: str, python: bool) -> str:
-        self._needs("_result")
         shape = ", shape" if self.elementwise else self._leading_shape(name)
         shape += ", True" if self.elementwise and self._is_choice(name) else ""
         # a scalar is returned as the element of its buffer, this is an array of no dimensions
         shape += ", keep=True" if not (shape or self.plan.buffers[name].shape) else ""
         shape += ", plain=plain" if python else ""
-        return f"_result({name}, {self.on_device()}, stream{shape})"
+        return self.spelled(self.target.result(name, self.on_device(), shape))
 
     def _squeezed(self, name: str) -> str:
         """A result without the axes that are 1 long; an array, even if it has no axis then."""
@@ -87,9 +84,7 @@ class Results(Leading):
         return any(isinstance(s.body, ir.Select) for s in stored)
 
     def _scalar_result(self, value: ir.Load, python: bool) -> str:
-        self._needs("_result")
         if value.dtype.weak:
-            self._needs("_to_host")
-            return f"_to_host({value.buffer}, stream)[()].item()"
+            return f"{self.spelled(self.target.fetched(value.buffer))}[()].item()"
         plain = ", plain=plain" if python else ""
-        return f"_result({value.buffer}, {self.on_device()}, stream{plain})"
+        return self.spelled(self.target.result(value.buffer, self.on_device(), plain, scalar=True))

@@ -42,7 +42,9 @@ class KernelTexts:
         folders = self.target.folders
         if schedule.folder is not None:
             folders = (*folders, schedule.folder)
-        template = kernel_environment(folders).get_template(f"kernel_{schedule.name}.py.j2")
+        template = kernel_environment(folders, self.target.templates).get_template(
+            f"kernel_{schedule.name}.py.j2"
+        )
         grids = schedule.launches(kernel)
         launches = [w.launch(grid) for w, grid in zip(self._writers, grids, strict=True)]
         return expanded(template.render(slots)), tuple(launches)

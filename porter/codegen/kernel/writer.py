@@ -272,6 +272,7 @@ class Writer(ExpressionWriter):
         if s.combine in UPDATES:
             at = f"({index})" if len(s.index) > 1 else index
             target = self.private.get(s.buffer, s.buffer)
+            self.needs.helpers |= {self.target.updates.get(s.combine, "")} - {""}
             self.emit(self.target.atomic(s.combine, target, at, value))
         else:
             self.emit(f"{s.buffer}[{index}] = {value}")

@@ -78,7 +78,8 @@ class FunctionRecord:
 class Header:
     """What the header says; `source` is relative to the module's folder.
 
-    With `run_module`, constants have the values that the whole source leaves them.
+    With `run_module`, constants have the values that the whole source leaves them; `target` is
+    what kind of module it is.
     """
 
     version: str
@@ -87,6 +88,7 @@ class Header:
     functions: tuple[FunctionRecord, ...] = field(default=())
     output_hash: str = ""
     run_module: bool = False
+    target: str = "cuda"
 
     def function(self, name: str) -> FunctionRecord | None:
         """The record of one function, or None."""
@@ -106,6 +108,7 @@ def render(header: Header, body: str) -> str:
         " Edit it freely, then run `porter verify`.",
         f"{_PREFIX}source {_path_text(header.source)} sha256:{header.source_hash}",
     ]
+    lines += [f"{_PREFIX}target {header.target}"] if header.target != "cuda" else []
     lines += [f"{_PREFIX}constants {_RUN_MODULE}"] if header.run_module else []
     for record in header.functions:
         lines += [_PREFIX + one_line(given(line)) for line in _function_lines(record)]
@@ -159,7 +162,7 @@ def _function_lines(record: FunctionRecord) -> Iterator[str]:
 
 def parse(text: str) -> Header | None:
     """The header of a module's text, or None when it has none that porter wrote."""
-    version, source, source_hash, output = "", "", "", ""
+    version, source, source_hash, output, target = "", "", "", "", "cuda"
     run_module = False
     records: dict[str, FunctionRecord] = {}
     for line in _top_comments(text):
@@ -170,6 +173,8 @@ def parse(text: str) -> Header | None:
         word, _, rest = line.removeprefix(_PREFIX).partition(" ")
         if word == "source" and (found := _SOURCE.match(rest)):
             source, source_hash = _path_of(found["path"]), found["hash"]
+        elif word == "target":
+            target = rest
         elif word == "constants":
             run_module = rest == _RUN_MODULE
         elif word == "output" and (found := _OUTPUT.match(rest)):
@@ -178,7 +183,8 @@ def parse(text: str) -> Header | None:
             _add(records, word, rest)
     if not source:
         return None
-    return Header(version, source, source_hash, tuple(records.values()), output, run_module)
+    functions = tuple(records.values())
+    return Header(version, source, source_hash, functions, output, run_module, target)
 
 
 def _add(records: dict[str, FunctionRecord], word: str, rest: str) -> None:

@@ -39,6 +39,13 @@ _SCANS = tuple(
 )  # fmt: skip
 
 
+#: helpers that ask where an array is
+_ASKING = {
+    "_result", "_copy_back", "_command", "_to_device", "_same_memory", "_apart", "_array", "_flat",
+    "_leading",
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class FunctionText:
     """One converted function: its kernels and host function, dtypes still to be filled in."""
@@ -114,12 +121,14 @@ def linked_module(
     functions: Sequence[FunctionText], source: str, target: Target = CUDA
 ) -> ModuleText:
     """The body of a module. Raises ModuleError where it would not be what the plans say."""
-    jinja = environment(target.folders)
-    needs = _joined([f.needs for f in functions])
+    jinja = environment(target.folders, target.templates)
+    needs = _joined([f.needs for f in functions], target)
     device = jinja.get_template("helpers_device.py.j2").render(
-        needs=needs.helpers, block_folds=_FOLDS, block_scans=_SCANS
+        needs=needs.helpers, block_folds=_FOLDS, block_scans=_SCANS, helper=target.helper
     )
-    host = jinja.get_template("helpers_host.py.j2").render(needs=needs.helpers)
+    host = jinja.get_template("helpers_host.py.j2").render(
+        needs=needs.helpers, device=target.device, kernels=target.kernels
+    )
     parts = [p for f in functions for p in f.parts]
     parts = [p for p in (_trim(device), *parts, _trim(host)) if p]
     own = join(functions)
@@ -132,7 +141,7 @@ def linked_module(
         fixed = {normal(f.shown): tuple(map(given, f.fixed)) for f in functions
                  if f.fixed is not None}  # fmt: skip
         constants.append(("SOURCE", repr(source), "what is converted"))
-        note = "arguments whose values the kernels are made for"
+        note = f"arguments whose values the {target.kernels} are made for"
         constants.append(("FIXED", repr(fixed), note))
     imports = _imports(used, simulated, needs, target)
     module = jinja.get_template("module.py.j2").render(
@@ -162,6 +171,7 @@ def linked_module(
         {final.get(n, n) for n in _bound(imports)} | named.builtins,
         target.decorators,
         target.overridden,
+        target.device,
     )
     inspect(text, named.text, expected)
     return ModuleText(text, quoted, named.streams)
@@ -192,7 +202,7 @@ def join(functions: Sequence[FunctionText]) -> dict[str, str]:
     return own
 
 
-def _joined(all_needs: Sequence[Needs]) -> Needs:
+def _joined(all_needs: Sequence[Needs], target: Target) -> Needs:
     needs = Needs()
     for n in all_needs:
         needs.helpers |= n.helpers
@@ -201,9 +211,9 @@ def _joined(all_needs: Sequence[Needs]) -> Needs:
         needs.imports |= n.imports
     if needs.helpers & {"_array", "_number", "_integer", "_leading"}:
         needs.helpers.add("_command")
-    if needs.helpers & {"_result", "_copy_back", "_command"}:
-        needs.helpers.add("_on_device")
-    if needs.helpers & {"_to_device", "_same_memory", "_apart", "_array", "_flat", "_leading"}:
+    if not target.device:
+        needs.helpers.discard("_on_device")
+    elif needs.helpers & _ASKING:
         needs.helpers.add("_on_device")
     if "_apart" in needs.helpers:
         needs.helpers.add("_same_memory")
@@ -226,7 +236,7 @@ def _imports(used: set[str], simulated: str, needs: Needs, target: Target) -> li
     lines += sorted(others, key=_import_order)
     if "np" in used or "np." in simulated:
         lines.append("import numpy as np")
-    lines += target.imports(needs.numba_types, bool(simulated))
+    lines += target.imports(needs.numba_types | (target.packages & used), bool(simulated))
     return lines
 
 

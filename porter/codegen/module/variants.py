@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from porter.codegen.host.head import head
 from porter.codegen.kernel.state import Needs
 from porter.codegen.module.docstrings import placeholder
 from porter.codegen.module.module import FunctionText, used_constants
@@ -14,6 +15,8 @@ from porter.ir import Parameter
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
 from porter.support.reserved import given
+from porter.target.base import Target
+from porter.target.registry import CUDA
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ class _Case:
         return {"number": "a number", "integer": "an integer"}.get(self.what, "an array")
 
 
-def dispatcher(plan: Plan, variants: Sequence[Variant]) -> FunctionText:
+def dispatcher(plan: Plan, variants: Sequence[Variant], target: Target = CUDA) -> FunctionText:
     """The public function: the first variant that takes the arguments, else an error that names
     the command that makes one."""
     needs = Needs(imports=set())
@@ -97,14 +100,14 @@ def dispatcher(plan: Plan, variants: Sequence[Variant]) -> FunctionText:
     differing = [k for k, row in enumerate(cases) if any(c != row[0] for c in row)]
     if any(map(_tells_kinds, cases)):
         needs.helpers.add("_kind")
-    lines = _head(plan)
+    lines = _head(plan, target)
     # what takes integers comes first, what takes any number of dimensions last
     order = sorted(range(len(variants)), key=lambda j: _breadth(cases, differing, j))
     for j in order:
         v = variants[j]
         tests = [cases[k][j].test(parameters[k].name, cases[k]) for k in differing]
         tests = [t for t in tests if t]
-        call = f"return {v.name}({_arguments(parameters)})"
+        call = f"return {v.name}({_arguments(parameters, target)})"
         if not tests:
             lines.append(f"    {call}")
             break
@@ -113,7 +116,7 @@ def dispatcher(plan: Plan, variants: Sequence[Variant]) -> FunctionText:
         for k in differing:
             lines += _refusal(parameters[k].name, cases[k])
         names = [given(parameters[k].name) for k in differing]
-        lines += _together(plan, names) if len(names) > 1 else []
+        lines += _together(plan, names, target) if len(names) > 1 else []
     own = tuple(p.name for p in parameters)
     values = [all(c.what in ("value", "tuple") for c in row) for row in cases]
     fixed = tuple(p for p, is_fixed in zip(own, values, strict=True) if is_fixed)
@@ -138,10 +141,10 @@ def _breadth(cases: Sequence[Sequence[_Case]], differing: Sequence[int], j: int)
     return floats, found
 
 
-def _together(plan: Plan, names: Sequence[str]) -> list[str]:
+def _together(plan: Plan, names: Sequence[str], target: Target) -> list[str]:
     """The error where each argument is served, and no form serves all of them."""
     values = f"these values of {', '.join(names[:-1])} and {names[-1]} together"
-    text = f"{given(plan.name)} has no kernels for {values}: {{_command()}}"
+    text = f"{given(plan.name)} has no {target.kernels} for {values}: {{_command()}}"
     return [f'    raise TypeError(f"{text}")']
 
 
@@ -183,21 +186,21 @@ def _equals(name: str, value: str) -> str:
     return f"_rank({name}) == 0 and {name} == {value}"
 
 
-def _head(plan: Plan) -> list[str]:
+def _head(plan: Plan, target: Target) -> list[str]:
     positional, keywords = (
         [p.name if p.default is None else f"{p.name}={p.default}"
          for p in plan.parameters if p.keyword == keyword]
         for keyword in (False, True)
     )  # fmt: skip
-    lines = [f"def {plan.name}({', '.join([*positional, '*', *keywords, 'stream=None'])}):"]
+    lines = [head(plan.name, positional, keywords, target)]
     if plan.docstring is not None:
         lines.append(f'    """{placeholder(plan.name)}"""')
     return lines
 
 
-def _arguments(parameters: Sequence[Parameter]) -> str:
+def _arguments(parameters: Sequence[Parameter], target: Target) -> str:
     given_so = [f"{p.name}={p.name}" if p.keyword else p.name for p in parameters]
-    return ", ".join([*given_so, "stream=stream"])
+    return ", ".join([*given_so, *(["stream=stream"] if target.device else [])])
 
 
 def _refusal(name: str, row: Sequence[_Case]) -> list[str]:

@@ -39,6 +39,7 @@ class ScanLines(Schedule):
     name = "scan"
     word = "scan"
     summary = "a running fold by blocks"
+    scans = True
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """A store of a scan."""

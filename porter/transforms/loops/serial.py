@@ -46,7 +46,8 @@ def on_one_thread(
         value = ir.Local(names[n], types[n])
         tail.append(ir.Write(buffer.name, (), (), value, loop.origin))
         back.append(ir.Let(n, ir.Load(buffer.name, (), types[n]), loop.origin))
-    context.notes.append(_note(loop))
+    if not context.alone:
+        context.notes.append(_note(loop))
     return [*result, ir.Stage((), (*head, *inner, *tail), loop.origin), *back]
 
 

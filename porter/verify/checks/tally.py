@@ -26,7 +26,8 @@ class Settings:
     emulator and the GPU too.  Where launches do not check indices, no input is tried that makes
     the original raise an IndexError.  `extra_cases` makes cases beyond the table, for which there
     are `seconds`.  With `own_blocks` sizes cross the borders of the module's own blocks.  `work` is
-    what a case may take that is about its sizes, in threads of a simulator.
+    what a case may take that is about its sizes, in threads of a simulator.  Without a `device` its
+    arrays are handed over as the host's.
     """
 
     seed: int
@@ -39,6 +40,7 @@ class Settings:
     seconds: float | None = None
     own_blocks: bool = False
     work: int = MOST_WORK
+    device: bool = True
 
 
 @dataclass

@@ -144,6 +144,9 @@ class Verification:
     # -- one case ------------------------------------------------------------------------
 
     def _case(self, spec: CaseSpec) -> None:
+        if not self.settings.device and spec.form.startswith("device"):
+            layout = "strided" if spec.form == "device-view" else spec.layout
+            spec = replace(spec, form="host", layout=layout)
         parameters = self.drawing.parameters(spec)
         said, refusals, error = False, len(self.tally.refusals), ""
         patience = large.SLOW if spec.points > MOST_POINTS else SLOW

@@ -91,6 +91,8 @@ class Poison:
 
     def __init__(self) -> None:
         self.number = math.nan
+        #: whether functions are compiled while they run, to which `np.empty` must be NumPy's own
+        self.compiled = False
 
     def choose(self, case: int) -> None:
         """NaN in every second case, large numbers of either sign in the others."""

@@ -1,0 +1,82 @@
+"""Sums for a row of neighbours at once: matrix products, and sums along another axis than the last.
+
+A sum for each element would read memory with gaps.  Here the loop over the elements of a row is
+the innermost one, so that both operands are read in order, and the sums of some columns at a time
+stay in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from porter import ir
+from porter.analyses.reductions import can_share, known_bounds, reductions
+from porter.ir.walk import free_names, walk
+from porter.schedule.base import Grid, Kernel, KernelWriters, Schedule
+from porter.schedule.domains import loop
+from porter.schedule.loops.nested import CALL
+from porter.schedule.steps import comment, element
+
+
+class Columns(Schedule):
+    """The outer axes, blocks of columns, the axes of the sum, and the columns of a block."""
+
+    name = "columns"
+    word = "columns"
+    summary = "sums for some columns at a time"
+
+    def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
+        """One reduction that reads neighbours for neighbours, and does not run along them."""
+        if not isinstance(s, ir.Write) or not s.axes or not can_share(s):
+            return False
+        found = reductions(s.body)
+        return len(found) == 1 and _along_columns(s, found[0])
+
+    def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
+        """One call."""
+        return (CALL,)
+
+    def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
+        """The loops, what a sum starts from, its term, and the store of its value."""
+        w = writers.writer(kernel)
+        (fold,) = kernel.folds
+        ((name, r),) = fold.reductions
+        assert fold.store is not None
+        n = {word: w.fresh(word) for word in ("block", "first", "last", "sums")}
+        quoted = comment(w, fold.origin)
+        *outer, columns = [loop(w, a) for a in kernel.axes]
+        with w.slot() as before:
+            size = w.operand(kernel.axes[-1].extent)
+        at = f"{n['sums']}[{columns.index} - {n['first']}]"
+        with w.inside():
+            with w.slot() as start:
+                initial = w.initial(r)
+                w.emit(f"{at} = {initial}")
+            inner = [loop(w, a) for a in r.axes]
+            with w.slot() as term:
+                w.emit(w.fold(r, at))
+        with w.slot() as store:
+            if fold.value == ir.Local(name, r.dtype):
+                w.emit(f"{element(w, fold.store)} = {at}")
+            else:
+                w.emit(f"{name} = {at}")
+                w.block([replace(fold.store, axes=(), body=fold.value)])
+        return {"k": w, "n": n, "comment": quoted, "outer": outer, "columns": columns,
+                "before": before, "size": size, "start": start, "inner": inner, "term": term,
+                "store": store, "type": w.shared_type(r.dtype)}  # fmt: skip
+
+
+def _along_columns(s: ir.Write, r: ir.Reduce) -> bool:
+    """Whether neighbours along the last axis of a store read neighbours in memory."""
+    column, inner = s.axes[-1].name, {a.name for a in r.axes}
+    if isinstance(r, ir.Scan) or not known_bounds(r) or r.op in ("any", "all"):
+        return False
+    if any((a.lo.names() | a.hi.names()) & {column} for a in r.axes):
+        return False
+    if any(isinstance(e, ir.Reduce) for e in walk(r.body)):
+        return False
+    loads = [e for e in walk(r.body) if isinstance(e, ir.Load) and e.index]
+    ours = [e for e in loads if e.index[-1].coefficient(column) in (1, -1)]
+    gaps = [e for e in loads if free_names(e) & inner and column in free_names(e) and e not in ours]
+    return any(free_names(e) & inner for e in ours) and not gaps

@@ -1,0 +1,59 @@
+"""A row after the other, in parallel: its folds and maps are loops of one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from porter import ir
+from porter.ir.walk import statements
+from porter.schedule.base import Around, BlockStep, Fold, Kernel
+from porter.schedule.loops.nested import Nested
+from porter.schedule.schedules.rows import Rows
+
+
+class LoopRows(Rows):
+    """Finds what stays within a row; the statements of the row are those of an iteration."""
+
+    word = "rows"
+    summary = "loops over the rows"
+
+    def absorb(self, kernel: Kernel, s: ir.Stmt, around: Around) -> Kernel | None:
+        """The next statement, unless it would end the iteration before what follows."""
+        if isinstance(s, ir.Stage) and len(s.axes) == len(kernel.axes):
+            if any(isinstance(x, ir.Jump) for x in statements(s.body)):
+                return None
+        return super().absorb(kernel, s, around)
+
+    def finish(self, kernel: Kernel, around: Around) -> Kernel:
+        """The loops over rows, with the steps as statements."""
+        kernel = super().finish(kernel, around)
+        body = tuple(in_order(kernel.steps, len(kernel.axes)))
+        return replace(kernel, schedule=NESTED, body=body, steps=())
+
+
+NESTED = Nested()
+
+
+def in_order(steps: Sequence[BlockStep], outer: int) -> Iterator[ir.Stmt]:
+    """The steps as statements of one thread; stages have so many axes of the kernel's."""
+    for step in steps:
+        if isinstance(step, Fold):
+            yield from folded(step)
+            continue
+        assert isinstance(step, ir.Stage)
+        body = step.body
+        for a in reversed(step.axes[outer:]):
+            body = (ir.For(a.name, a.lo, a.hi, 1, body, step.origin),)
+        yield from body
+
+
+def folded(step: Fold) -> Iterator[ir.Stmt]:
+    """A fold as variables, and the store of its value."""
+    for name, r in step.reductions:
+        yield ir.Let(name, r, step.origin)
+    value = ir.Local(step.name, step.value.dtype)
+    if step.value != value:
+        yield ir.Let(step.name, step.value, step.origin)
+    if step.store is not None:
+        yield replace(step.store, axes=(), body=value)

@@ -1,0 +1,65 @@
+"""One value from a whole domain: parts of it are folded in parallel, then their results.
+
+There are as many parts on every machine, so the result does not depend on the number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from porter import ir
+from porter.schedule.base import Fold, Grid, Kernel, KernelWriters
+from porter.schedule.domains import loop
+from porter.schedule.loops.nested import CALL
+from porter.schedule.schedules.total import Total
+from porter.schedule.steps import comment, element, term_of
+from porter.schedule.writing import KernelWriter, Lines
+
+
+class LoopTotal(Total):
+    """The outermost axis is cut into parts."""
+
+    summary = "parts in parallel, then their results"
+
+    def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
+        """One call, also for an empty domain."""
+        return (CALL,)
+
+    def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
+        """The loops over a part, the loop over the parts, and what is stored."""
+        w = writers.writer(kernel)
+        n = {word: w.fresh(word) for word in ("part", "first", "last")}
+        first = kernel.reductions[0][1].axes[0]
+        outer = loop(w, first)
+        with w.slot() as extent:
+            size = w.operand(first.extent)
+        folds = [_part(w, f, name, r, n) for f in kernel.folds for name, r in f.reductions]
+        w.forget()
+        with w.slot() as stores:
+            for step in kernel.parts:
+                if isinstance(step, ir.Stage):
+                    w.block(step.body)
+                    continue
+                assert step.store is not None
+                value = w.expr(step.value)
+                w.emit(f"{element(w, step.store)} = {value}")
+        return {"k": w, "n": n, "outer": outer, "extent": Lines([*outer.before, *extent]),
+                "size": size, "folds": folds, "stores": stores}  # fmt: skip
+
+
+def _part(
+    w: KernelWriter, fold: Fold, name: str, r: ir.Reduce, n: Mapping[str, str]
+) -> dict[str, object]:
+    """A fold over a part of the outermost axis, and over the results of the parts."""
+    quoted = comment(w, fold.origin)
+    partial = w.fresh(f"{name}_parts")
+    with w.inside():
+        with w.slot() as before:
+            start = w.initial(r)
+        index = w.index(r.axes[0].name)
+        inner = [loop(w, a) for a in r.axes[1:]]
+        term = term_of(w, name, r)
+    joined = w.fold(r, name, f"{partial}[{n['part']}]")
+    return {"comment": Lines([*quoted, *before]), "name": name, "start": start, "index": index,
+            "inner": inner, "term": term, "joined": joined, "partial": partial,
+            "type": w.shared_type(r.dtype)}  # fmt: skip

@@ -78,7 +78,10 @@ def flat(steps: Sequence[BlockStep]) -> Iterator[Fold | ir.Stage]:
 
 @dataclass(frozen=True)
 class Kernel:
-    """What one launch does over `axes`: the statements of a thread, or the steps of a block."""
+    """What one launch does over `axes`: the statements of a thread, or the steps of a block.
+
+    It is `repeated` in a loop of the host.
+    """
 
     name: str
     schedule: Schedule
@@ -86,6 +89,7 @@ class Kernel:
     body: tuple[ir.Stmt, ...] = ()
     steps: tuple[BlockStep, ...] = ()
     origin: ir.Origin = field(default_factory=ir.Origin)
+    repeated: bool = False
 
     @property
     def parts(self) -> tuple[Fold | ir.Stage, ...]:

@@ -29,6 +29,7 @@ class Grouping:
         self.bound = {n for s in binds for n in (*s.names, *s.buffers)}
         # unbound behind a loop without iterations, as in Python
         self.bound |= {x.buffer.name for _, x in escaping(body) if isinstance(x, ir.Alloc)}
+        self.depth = 0  # loops of the host around the statement at hand
         self.items = self.block(body)
 
     def block(self, body: Sequence[ir.Stmt]) -> tuple[object, ...]:
@@ -64,12 +65,19 @@ class Grouping:
     def _host(self, s: ir.Stmt) -> object:
         match s:
             case ir.For():
-                return HostLoop(s.index, s.lo, s.hi, s.step, self.block(s.body), s.origin)
+                return HostLoop(s.index, s.lo, s.hi, s.step, self._again(s.body), s.origin)
             case ir.While(cond, body, origin):
-                return HostWhile(cond, self.block(body), origin)
+                return HostWhile(cond, self._again(body), origin)
             case ir.If(cond, body, orelse, origin):
                 return HostIf(cond, self.block(body), self.block(orelse), origin)
         return s
+
+    def _again(self, body: Sequence[ir.Stmt]) -> tuple[object, ...]:
+        """The statements of a loop."""
+        self.depth += 1
+        items = self.block(body)
+        self.depth -= 1
+        return items
 
     def name(self, word: str) -> str:
         """A name for a kernel that nothing else has."""
@@ -87,7 +95,8 @@ class Grouping:
             )
         schedule = chosen(s, self.context)
         name = self.name(schedule.word)
-        return Kernel(name, schedule, _memory_order(s), s.body, origin=s.origin)
+        repeated = self.depth > 0
+        return Kernel(name, schedule, _memory_order(s), s.body, (), s.origin, repeated)
 
     def _group(self, s: ir.Write, work: list[ir.Stmt]) -> list[object]:
         """The launch of a store, with the statements behind it that may join it."""
@@ -103,7 +112,7 @@ class Grouping:
             kernel = longer
             before += work[:k]
             del work[: k + 1]
-        kernel = replace(kernel, name=self.name(schedule.word))
+        kernel = replace(kernel, name=self.name(schedule.word), repeated=self.depth > 0)
         kernel = schedule.finish(kernel, self.around)
         others = map(self._named, schedule.alternatives(kernel))
         return [*before, Launch(kernel, tuple(others))]

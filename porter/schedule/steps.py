@@ -186,7 +186,7 @@ def _joined(
 
 def element(w: KernelWriter, s: ir.Write) -> str:
     """What a store without axes stores into."""
-    return f"{s.buffer}[{', '.join(w.poly(p) for p in s.index) or '()'}]"
+    return f"{s.buffer}[{', '.join(w.poly(p) for p in s.index) or w.scalar}]"
 
 
 def stage(w: KernelWriter, step: ir.Stage, rows: int) -> dict[str, object]:

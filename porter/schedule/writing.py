@@ -67,6 +67,10 @@ class KernelWriter(Protocol):
     def names(self) -> dict[str, str]:
         """An index or a size of the plan -> what the kernel calls it."""
 
+    @property
+    def scalar(self) -> str:
+        """The subscript of an array of no dimensions."""
+
     def index(self, name: str) -> str:
         """The kernel's name of an index."""
 

@@ -30,7 +30,7 @@ IMPORTED = {
 }  # fmt: skip
 CONSTANTS = {
     "THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE", "MAX_BLOCKS",
-    "MOST_PARTIALS", "SOURCE", "FIXED", "PARTS", "COLUMNS",
+    "MOST_PARTIALS", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {

@@ -48,10 +48,14 @@ class Target(ABC):
     prefix: ClassVar[str] = "d_"
     #: the decorator of functions that kernels call
     helper: ClassVar[str] = "@cuda.jit(device=True)"
+    #: the subscript of an array of no dimensions in a kernel
+    scalar: ClassVar[str] = "()"
     #: what messages call that which was made
     kernels: ClassVar[str] = "kernels"
     #: whether a loop that can only run in order is ordinary work
     serial: ClassVar[bool] = False
+    #: whether a loop of the host around nothing but launches is a compiled function of its own
+    compiles_loops: ClassVar[bool] = False
     #: the engines that verify its modules, as `porter verify` asks for them
     engines: ClassVar[Sequence[str]] = ("simulator", "emulator", "ptx", "gpu")
     #: what its templates may import of the package beside the types
@@ -108,6 +112,10 @@ class Target(ABC):
     def made(self, array: str, read: Sequence[str]) -> Call:
         """What the host made, from these arrays among others, as the kernels take it."""
         return self.moved(array)
+
+    def no_dimensions(self, array: str) -> str:
+        """An array of no dimensions as a kernel takes it."""
+        return array
 
     def fetched(self, array: str) -> Call:
         """An array of the device on the host."""

@@ -26,11 +26,14 @@ class Loops(Target):
     kernels = "loops"
     device = False
     prefix = "c_"
+    scalar = "0"
     helper = '@njit(cache=True, error_model="numpy")'
     serial = True
+    compiles_loops = True
     engines = ("cpu",)
     sizes: ClassVar[Mapping[str, tuple[str, str]]] = {
-        "PARTS": ("64", "parts of a total; their number decides how it is rounded"),
+        "PARTS": ("64", "parts of a loop that threads share; how totals are rounded depends on it"),
+        "GRAIN": ("20000", "elements for which threads are started in a loop of the host"),
         "COLUMNS": ("512", "columns whose sums are kept at a time"),
     }
     #: threads never work together
@@ -71,6 +74,10 @@ class Loops(Target):
     def made(self, array: str, read: Sequence[str]) -> Call:
         """A result of the host, apart from the arrays that it was made of."""
         return Call(f"_own({', '.join([array, *dict.fromkeys(read)])})", ("_own",))
+
+    def no_dimensions(self, array: str) -> str:
+        """With one dimension: Numba's threads get numbers in place of arrays without any."""
+        return f"{array}.reshape(1)"
 
     def fetched(self, array: str) -> Call:
         """The array itself."""

@@ -8,6 +8,7 @@ from porter import ir
 from porter.codegen.host.calls import HostCalls
 from porter.codegen.host.head import head
 from porter.codegen.host.launches import Launches
+from porter.codegen.host.outline import Known
 from porter.codegen.host.prologue import Prologue
 from porter.codegen.host.results import Results
 from porter.codegen.module.docstrings import placeholder
@@ -36,6 +37,14 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
         if not any(isinstance(i, ir.Return) for i in self.plan.items):
             body += self._epilogue_lines()
         return "\n".join([*head, *self.out.lines, *body])
+
+    def known(self, kernels: Sequence[str]) -> Known:
+        """The names of the function that has been written, by what they are."""
+        arrays = {*map(self.buffer, self.plan.buffers), "error"}
+        each = [q for p in self.plan.parameters for q in (p, *p.items)]
+        integers = {q.name for q in each if q.ndim is None and q.dtype.kind in "iu" and not q.items}
+        types = frozenset(self.naming.types.values())
+        return Known(frozenset(kernels), frozenset(arrays), frozenset(integers), types)
 
     def _head(self) -> list[str]:
         positional, keywords = (

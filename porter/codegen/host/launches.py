@@ -79,6 +79,8 @@ class Launches(HostBase):
             text = self.buffer(n)
             for w in apart.get(n, ()):
                 text = self.spelled(self.target.apart(text, self.buffer(w)))
+            if n in self.plan.buffers and not self.plan.buffers[n].shape:
+                text = self.target.no_dimensions(text)
             args.append(text)
         inputs = [a for n, a in zip(written.arrays, args, strict=True)
                   if n not in written.stored or self.plan_parameter(n)]  # fmt: skip

@@ -126,7 +126,7 @@ class ExpressionWriter(SizeWriter):
     def _load(self, e: ir.Load) -> str:
         self.array(e.buffer)
         parts = [self._subscript(e, d, p) for d, p in enumerate(e.index)]
-        return f"{e.buffer}[{', '.join(parts) or '()'}]"
+        return f"{e.buffer}[{', '.join(parts) or self.target.scalar}]"
 
     def _subscript(self, e: ir.Load, d: int, p: Poly) -> str:
         """A subscript from data goes through a check; others were checked before the launch."""

@@ -41,6 +41,11 @@ class Writer(ExpressionWriter):
         return self.head.args
 
     @property
+    def scalar(self) -> str:
+        """The subscript of an array of no dimensions."""
+        return self.target.scalar
+
+    @property
     def types(self) -> Lines:
         """`T = x.dtype.type`, one line for each dtype variable in use."""
         found = ((name, self._carrier(DType("float64", var=root)))
@@ -268,7 +273,7 @@ class Writer(ExpressionWriter):
             self.emit("    error[0] = 1")
             self.emit("else:")
             self.out.indent += 1
-        index = ", ".join(self.poly(p) for p in s.index) or "()"
+        index = ", ".join(self.poly(p) for p in s.index) or self.target.scalar
         if s.combine in UPDATES:
             at = f"({index})" if len(s.index) > 1 else index
             target = self.private.get(s.buffer, s.buffer)

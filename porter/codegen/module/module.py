@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from porter.codegen.host.function import HostFunction
+from porter.codegen.host.outline import outlined
 from porter.codegen.host.text import HOST_MATH
 from porter.codegen.kernel.kernels import KernelTexts
 from porter.codegen.kernel.state import Needs
@@ -78,6 +79,10 @@ def function_text(plan: Plan, target: Target = CUDA) -> FunctionText:
     body = host.write()
     parts = [_trim(text) for text, _ in host.kernels]
     kernels = tuple(n for _, names in host.kernels for n in names)
+    if target.compiles_loops:
+        taken = outlined(body, plan.name, host.known(kernels))
+        body, kernels = taken.text, (*kernels, *taken.names)
+        parts += taken.functions
     used = used_constants(plan.constants, free_names("\n\n".join([*parts, _trim(body)])))
     own = tuple(p.name for p in plan.parameters if not p.attribute)
     return FunctionText(

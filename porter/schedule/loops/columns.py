@@ -15,7 +15,7 @@ from porter.analyses.reductions import can_share, known_bounds, reductions
 from porter.ir.walk import free_names, walk
 from porter.schedule.base import Grid, Kernel, KernelWriters, Schedule
 from porter.schedule.domains import loop
-from porter.schedule.loops.nested import CALL
+from porter.schedule.loops.nested import CALL, work_of
 from porter.schedule.steps import comment, element
 
 
@@ -43,11 +43,14 @@ class Columns(Schedule):
         (fold,) = kernel.folds
         ((name, r),) = fold.reductions
         assert fold.store is not None
-        n = {word: w.fresh(word) for word in ("block", "first", "last", "sums")}
+        words = ("block", "first", "last", "sums", "part", "begin", "end")
+        n = {word: w.fresh(word) for word in words}
         quoted = comment(w, fold.origin)
         *outer, columns = [loop(w, a) for a in kernel.axes]
         with w.slot() as before:
             size = w.operand(kernel.axes[-1].extent)
+            rows = w.operand(kernel.axes[0].extent) if outer else ""
+            work = work_of(w, kernel.axes, (), r) if kernel.repeated else ""
         at = f"{n['sums']}[{columns.index} - {n['first']}]"
         with w.inside():
             with w.slot() as start:
@@ -64,7 +67,8 @@ class Columns(Schedule):
                 w.block([replace(fold.store, axes=(), body=fold.value)])
         return {"k": w, "n": n, "comment": quoted, "outer": outer, "columns": columns,
                 "before": before, "size": size, "start": start, "inner": inner, "term": term,
-                "store": store, "type": w.shared_type(r.dtype)}  # fmt: skip
+                "store": store, "type": w.shared_type(r.dtype), "work": work,
+                "rows": rows}  # fmt: skip
 
 
 def _along_columns(s: ir.Write, r: ir.Reduce) -> bool:

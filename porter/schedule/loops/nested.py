@@ -1,14 +1,21 @@
-"""A loop for each axis, in the order of memory; the outermost runs in parallel."""
+"""A loop for each axis, in the order of memory; the outermost runs in parallel.
+
+Threads take microseconds to start.  What a loop of the host repeats is therefore a function over a
+part of the outermost axis, which is called once for all of it where there is little to do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from porter import ir
+from porter.analyses.reductions import reductions
+from porter.ir.effects import expressions, indices
 from porter.ir.walk import statements
 from porter.schedule.base import Grid, Kernel, KernelWriters
 from porter.schedule.domains import loop
 from porter.schedule.schedules.elementwise import Elementwise
+from porter.schedule.writing import KernelWriter
 from porter.sizes.polynomial import Dim, Poly, sym
 
 #: a call is the launch: there are no blocks to choose
@@ -28,11 +35,17 @@ class Nested(Elementwise):
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The loops, the first one parallel where no update meets another one, and the body."""
         w = writers.writer(kernel)
+        n = {word: w.fresh(word) for word in ("part", "first", "last")} if kernel.repeated else {}
         axes = [loop(w, a) for a in kernel.axes]
         with w.slot() as body:
             w.block(kernel.body)
-        shared = bool(axes) and not owns_updates(kernel.axes[0], kernel.body)
-        return {"k": w, "axes": axes, "body": body, "range": "range" if shared else "prange"}
+        parallel = bool(axes) and owns_updates(kernel.axes[0], kernel.body)
+        split = kernel.repeated and parallel
+        with w.slot() as before:
+            size = w.operand(kernel.axes[0].extent) if split else ""
+            work = work_of(w, kernel.axes, kernel.body) if split else ""
+        return {"k": w, "axes": axes, "body": body, "parallel": parallel, "n": n, "split": split,
+                "before": before, "size": size, "work": work}  # fmt: skip
 
 
 def owns_updates(axis: ir.Axis, body: Sequence[ir.Stmt]) -> bool:
@@ -45,3 +58,23 @@ def _along(p: Poly, name: str) -> bool:
     """Whether a subscript is the index of an axis, or that and a fixed distance."""
     distance = p - sym(name, True)
     return all(isinstance(a, Dim) for a in distance.atoms())
+
+
+def work_of(
+    w: KernelWriter, axes: Iterable[ir.Axis], body: Sequence[ir.Stmt], *more: ir.Reduce
+) -> str:
+    """How often the innermost statement runs, as far as sizes tell."""
+    axes = list(axes)
+    inner = [r for s in statements(tuple(body)) for e in expressions(s) for r in reductions(e)]
+    loops = [ir.Axis(s.index, s.hi, s.lo) for s in statements(tuple(body)) if isinstance(s, ir.For)]
+    changing = {a.name for a in axes}.union(*(indices(s) for s in statements(tuple(body))))
+    changing |= {a.name for r in more for a in r.axes}
+    candidates = [r.axes for r in (*inner, *more)] + [(a,) for a in loops]
+    fixed = [c for c in candidates if all(_is_fixed(a.extent, changing) for a in c)]
+    deepest: Sequence[ir.Axis] = max(fixed, key=len) if fixed else ()
+    return " * ".join(w.operand(a.extent) for a in (*axes, *deepest))
+
+
+def _is_fixed(size: Poly, changing: set[str]) -> bool:
+    """Whether a size is the same in all iterations, and made of sizes alone."""
+    return not size.names() & changing and all(isinstance(a, Dim) for a in size.atoms())

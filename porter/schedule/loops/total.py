@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from porter import ir
 from porter.schedule.base import Fold, Grid, Kernel, KernelWriters
 from porter.schedule.domains import loop
-from porter.schedule.loops.nested import CALL
+from porter.schedule.loops.nested import CALL, work_of
 from porter.schedule.schedules.total import Total
 from porter.schedule.steps import comment, element, term_of
 from porter.schedule.writing import KernelWriter, Lines
@@ -33,6 +33,7 @@ class LoopTotal(Total):
         outer = loop(w, first)
         with w.slot() as extent:
             size = w.operand(first.extent)
+            work = work_of(w, (), (), kernel.reductions[0][1]) if kernel.repeated else ""
         folds = [_part(w, f, name, r, n) for f in kernel.folds for name, r in f.reductions]
         w.forget()
         with w.slot() as stores:
@@ -43,8 +44,11 @@ class LoopTotal(Total):
                 assert step.store is not None
                 value = w.expr(step.value)
                 w.emit(f"{element(w, step.store)} = {value}")
-        return {"k": w, "n": n, "outer": outer, "extent": Lines([*outer.before, *extent]),
-                "size": size, "folds": folds, "stores": stores}  # fmt: skip
+        names = ", ".join(str(f["name"]) for f in folds)
+        places = ", ".join(f"{f['partial']}[{n['part']}]" for f in folds)
+        return {"k": w, "n": n, "names": names, "places": places, "outer": outer,
+                "extent": Lines([*outer.before, *extent]), "size": size, "folds": folds,
+                "stores": stores, "work": work}  # fmt: skip
 
 
 def _part(
@@ -60,6 +64,6 @@ def _part(
         inner = [loop(w, a) for a in r.axes[1:]]
         term = term_of(w, name, r)
     joined = w.fold(r, name, f"{partial}[{n['part']}]")
-    return {"comment": Lines([*quoted, *before]), "name": name, "start": start, "index": index,
-            "inner": inner, "term": term, "joined": joined, "partial": partial,
+    return {"comment": Lines([*quoted, *before]), "before": before, "name": name, "start": start,
+            "index": index, "inner": inner, "term": term, "joined": joined, "partial": partial,
             "type": w.shared_type(r.dtype)}  # fmt: skip

@@ -90,8 +90,10 @@ def _passed(
     bound |= {n.id for n in outside if isinstance(n.ctx, ast.Store)}
     stored = {n.id for n in own if isinstance(n.ctx, ast.Store)}
     given = list(dict.fromkeys(n.id for n in own if n.id in bound))
-    # in another loop, what stands before it comes after it, too
-    after = [n for n in outside if loop.col_offset > 4 or n.lineno > loop.lineno]
+    # in another loop, what stands before it comes after it, too, and so does the loop itself
+    again = loop.col_offset > 4  # deeper than the function
+    after = [n for n in outside if again or n.lineno > loop.lineno]
+    after += [n for n in own if again and n.id in bound]
     back = sorted(stored & {n.id for n in after if isinstance(n.ctx, ast.Load)})
     surely = _surely_bound(function, loop)
     read = {n.id for n in own if isinstance(n.ctx, ast.Load) and n.id in bound}

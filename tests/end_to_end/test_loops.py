@@ -1,0 +1,204 @@
+"""Modules of `--target loops`: what they compute, and that Numba compiles what was written."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from porter.config import Config
+from porter.convert.files import convert_file
+from porter.options import ConvertOptions
+from porter.source.files import SourceFile
+
+NUMBER = itertools.count()
+
+SOURCE = '''
+import numpy as np
+
+def scaled(x, w):
+    """Elementwise, of any rank."""
+    return np.sqrt(x) * w + 1.0
+
+def in_place(x, t):
+    x[x > t] = t
+
+def rows(x):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+def columns(x):
+    return (x - x.mean(axis=0)) / x.std(axis=0)
+
+def product(a, b):
+    return np.maximum(a @ b, 0.0)
+
+def totals(x):
+    return x.sum(), x.max(), np.abs(x).sum() / x.size
+
+def running(x):
+    return np.cumsum(x)
+
+def histogram(k, n):
+    h = np.zeros(n)
+    for i in range(k.shape[0]):
+        h[k[i]] += 1.0
+    return h
+
+def recurrence(x):
+    out = np.empty_like(x)
+    state = 0.0
+    for i in range(x.shape[0]):
+        state = 0.1 * state * state + x[i]
+        out[i] = state
+    return out
+
+def relaxed(u, n):
+    u = u.copy()
+    new = u.copy()
+    for _ in range(n):
+        new[1:-1] = 0.5 * (u[:-2] + u[2:])
+        u, new = new, u
+    return u
+
+def power(a, x, n):
+    for _ in range(n):
+        y = a @ x
+        x = y / np.abs(y).sum()
+    return x
+'''
+SIGNATURES = {
+    "scaled": "float64[:], float64[:]", "in_place": "float64[:], float64",
+    "rows": "float64[:, :]", "columns": "float64[:, :]",
+    "product": "float64[:, :], float64[:, :]", "totals": "float64[:, :]",
+    "running": "float64[:]", "histogram": "int64[:], int64", "recurrence": "float64[:]",
+    "relaxed": "float64[:], int64", "power": "float64[:, :], float64[:], int64",
+}  # fmt: skip
+
+
+def arguments(name: str, size: int) -> tuple[Any, ...]:
+    """The arguments of a call."""
+    r = np.random.default_rng(size)
+    x, m = r.uniform(0.1, 1, size), r.uniform(0.1, 1, (size, size + 3))
+    square = r.uniform(0.1, 1, (size, size))
+    return {
+        "scaled": (x, x[::-1]), "in_place": (x, 0.5), "rows": (m,), "columns": (m,),
+        "product": (m, m.T.copy()), "totals": (m,), "running": (x,),
+        "histogram": (r.integers(0, 7, size), 7), "recurrence": (x,), "relaxed": (x, 5),
+        "power": (square, x, 3),
+    }[name]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def original() -> dict[str, Any]:
+    """The functions as NumPy runs them."""
+    names: dict[str, Any] = {}
+    exec(SOURCE, names)
+    return names
+
+
+def text_of(name: str) -> str:
+    """The module of one function, not verified."""
+    options = ConvertOptions(
+        ("f.py",), functions=(name,), signature=SIGNATURES[name], target="loops", verify=False
+    )
+    place = Path("f_loops.py")
+    made = convert_file(SourceFile("f.py", SOURCE), options, Config(), place, lambda _: None)
+    assert made.text is not None, made.diagnostics
+    return made.text
+
+
+def loaded(text: str, name: str, folder: Path) -> Callable[..., Any]:
+    """The function of a module, imported from a file: Numba keeps what it compiles beside it."""
+    path = folder / f"loops_{next(NUMBER)}.py"
+    path.write_text(text, "utf-8")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found: Callable[..., Any] = getattr(module, name)
+    return found
+
+
+@pytest.mark.parametrize("name", list(SIGNATURES))
+def test_results_and_arguments_are_those_of_numpy(
+    name: str, original: dict[str, Any], tmp_path: Path
+) -> None:
+    converted = loaded(text_of(name), name, tmp_path)
+    for size in (3, 40):
+        mine, theirs = (
+            tuple(a.copy() if isinstance(a, np.ndarray) else a for a in arguments(name, size))
+            for _ in range(2)
+        )
+        result, wanted = converted(*mine), original[name](*theirs)
+        pairs = (
+            zip(result, wanted, strict=True) if isinstance(wanted, tuple) else [(result, wanted)]
+        )
+        for one, other in pairs:
+            assert type(one) is type(other)
+            if other is not None:
+                np.testing.assert_allclose(one, other, rtol=1e-12)
+                assert one.dtype == other.dtype
+        for one, other in zip(mine, theirs, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_the_module_names_nothing_of_a_gpu() -> None:
+    for name in ("rows", "totals", "relaxed"):
+        text = text_of(name)
+        assert "cuda" not in text.split('"""', 1)[1]
+        assert "stream" not in text
+        assert "# porter: target loops" in text
+        assert "fastmath" not in text
+
+
+def test_updates_that_may_meet_are_not_made_in_parallel() -> None:
+    text = text_of("histogram")
+    loop = text[text.index("def histogram_loops") :].split("def histogram(", 1)[0]
+    assert "for i in range(k.shape[0])" in text
+    assert "+= 1.0" in loop
+    assert "prange(k.shape[0])" not in text
+
+
+def test_a_time_loop_is_a_compiled_function() -> None:
+    text = text_of("relaxed")
+    assert "@njit(cache=True)\ndef relaxed_steps(" in text
+    # little work does not start threads
+    assert "< GRAIN" in text
+
+
+def test_sequential_loops_need_no_permission() -> None:
+    assert "allow-serial" not in text_of("recurrence")
+
+
+def test_an_argument_that_a_loop_does_not_change_is_itself(tmp_path: Path) -> None:
+    converted = loaded(text_of("power"), "power", tmp_path)
+    a, x = np.eye(4), np.ones(4)
+    assert converted(a, x, 0) is x
+    assert not np.may_share_memory(converted(a, x, 2), x)
+
+
+def test_views_lists_and_read_only_arrays_are_taken(tmp_path: Path) -> None:
+    converted = loaded(text_of("scaled"), "scaled", tmp_path)
+    x = np.linspace(0, 1, 24).reshape(4, 6)
+    fixed = x.copy()
+    fixed.flags.writeable = False
+    wanted = np.sqrt(x) * x + 1.0
+    for view in (x, np.asfortranarray(x), np.ascontiguousarray(x[:, ::-1])[:, ::-1], fixed):
+        np.testing.assert_allclose(converted(view, view), wanted, rtol=1e-15)
+    np.testing.assert_allclose(converted([1.0, 4.0], np.ones(2)), [2.0, 3.0])
+    with pytest.raises(ValueError, match="broadcast"):
+        converted(np.ones(3), np.ones(4))
+
+
+def test_strided_arguments_are_changed_in_place(tmp_path: Path) -> None:
+    converted = loaded(text_of("in_place"), "in_place", tmp_path)
+    base = np.arange(10.0)
+    converted(base[::2], 3.0)
+    np.testing.assert_array_equal(base, [0, 1, 2, 3, 3, 5, 3, 7, 3, 9])

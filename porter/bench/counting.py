@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from porter.bench.on_cpu import measured
 from porter.bench.on_gpu import has_driver, timed
 from porter.bench.records import FunctionCounts, function_counts
 from porter.bench.request import CountRequest
@@ -23,6 +24,7 @@ from porter.bench.sizes import said_sizes
 from porter.codegen.module.header import is_edited
 from porter.diagnostics import UsageError
 from porter.source.files import read
+from porter.target.registry import TARGETS
 from porter.trace.lookup import main_signature, traced_in
 from porter.verify.compile.backends import chosen
 from porter.verify.compile.compilers import Compiler, compiler, read_lines
@@ -87,12 +89,14 @@ def counting(
 
     With `operations`, those of the original are counted too, which runs for that; it is timed with
     each of `against`: numpy and numba on this CPU, the libraries on a GPU.  Where there is a GPU's
-    driver, the module is timed too.
+    driver, the module is timed too.  Of a module of compiled loops nothing is counted: it is timed
+    on this CPU, in turn with what it is compared with.
     """
     place, text, header, names, source = checked_module(path, functions)
     if header.run_module and not run_module:
         raise UsageError(f"{place} was converted with --run-module: count it with --run-module")
-    backend = chosen((), text)[0]
+    on_cpu = header.target in TARGETS and not TARGETS[header.target].device
+    backend = "" if on_cpu else chosen((), text)[0]
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
         module = Path(folder) / "module" / place.name
         module.parent.mkdir()
@@ -103,6 +107,8 @@ def counting(
             "mlir" if backend.endswith("mlir") else "numba", f"{folder}/reply.jsonl", seconds,
             _PATIENCE * (1 + len(names)), run_module, operations, tuple(against),
         )  # fmt: skip
+        if on_cpu:
+            return Counting(*measured(request, Path(folder)))
         begun = compiler(backend)
         try:
             found = _all(request, Path(folder), begun)
@@ -211,7 +217,7 @@ class _Run:
     def _counting(self, lines: list[dict[str, Any]], why: str) -> Counting:
         done = {line.pop("counted"): line for line in lines if "counted" in line}
         operated = {line.pop("operated"): line for line in lines if "operated" in line}
-        measured = {line["measured"]: line["times"] for line in lines if "measured" in line}
+        times = {line["measured"]: line["times"] for line in lines if "measured" in line}
         fatal = next((line["fatal"] for line in lines if "fatal" in line), "")
         names: set[str] = set()
         found = []
@@ -234,5 +240,5 @@ class _Run:
                 counts = function_counts({"name": name, **line})
                 if self.request.operations:
                     counts = counts.operated(operated.get(name, {}))
-                found.append(replace(counts, measured=measured.get(name)))
+                found.append(replace(counts, measured=times.get(name)))
         return Counting(found, frozenset(names))

@@ -136,6 +136,11 @@ class FunctionCounts:
     measured: Mapping[str, Mapping[str, Any]] | None = None
 
     @property
+    def only_measured(self) -> bool:
+        """Whether it is a function of compiled loops, which was timed."""
+        return not self.reason and "loops" in (self.measured or {})
+
+    @property
     def bytes(self) -> float:
         """What all launches touch of arrays."""
         return sum(k.bytes for k in self.kernels)

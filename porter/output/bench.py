@@ -68,6 +68,11 @@ def lines(path: str, rows: Sequence[Row], color: bool) -> Iterator[str]:
         counts = row.counts
         size = ", ".join(f"{name}={n:,}" for name, n in counts.size.items())
         yield f"  {counts.name}({counts.types})" + (f"  {size}" if size else "")
+        if counts.only_measured:
+            for line in (*_measured(counts), *(f"note: {note}" for note in counts.notes)):
+                yield from _indented(line)
+            yield from _indented(_compared(counts.measured or {}))
+            continue
         if row.modelled is None:
             yield from _indented(f"{paint('not counted', 'error', color)}: {counts.reason}")
             continue
@@ -159,6 +164,15 @@ def _measured(counts: FunctionCounts) -> Iterator[str]:
             f"{times['runs']} calls ({spread}), first call {shown_ms(times['first_ms'])}"
             + _more_measured(times)
         )
+
+
+def _compared(times: Mapping[str, Mapping[str, Any]]) -> str:
+    """How the module's own time compares with the others."""
+    own = times["loops"]["ms"]
+    others = [f"{t['ms'] / own:.3g} times {name}" for name, t in times.items()
+              if name != "loops" and "ms" in t]  # fmt: skip
+    compiled = f"compiled in {shown_ms(times['loops']['compile_ms'])}"
+    return ", ".join([f"measured: {others[0]}", *others[1:], compiled] if others else [compiled])
 
 
 def _more_measured(times: Mapping[str, Any]) -> str:

@@ -68,6 +68,10 @@ class KernelWriter(Protocol):
         """An index or a size of the plan -> what the kernel calls it."""
 
     @property
+    def args(self) -> str:
+        """The parameters so far."""
+
+    @property
     def scalar(self) -> str:
         """The subscript of an array of no dimensions."""
 

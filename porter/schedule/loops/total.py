@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from porter import ir
+from porter.ir.walk import loaded
 from porter.schedule.base import Fold, Grid, Kernel, KernelWriters
 from porter.schedule.domains import loop
 from porter.schedule.loops.nested import CALL, work_of
@@ -44,9 +45,13 @@ class LoopTotal(Total):
                 assert step.store is not None
                 value = w.expr(step.value)
                 w.emit(f"{element(w, step.store)} = {value}")
+        # what only the store of the result touches, the parts are not given
+        read = loaded(*(r for _, r in kernel.reductions))
+        stored = {f.store.buffer for f in kernel.folds if f.store is not None} - read
+        given = ", ".join(a for a in w.args.split(", ") if a not in stored)
         names = ", ".join(str(f["name"]) for f in folds)
         places = ", ".join(f"{f['partial']}[{n['part']}]" for f in folds)
-        return {"k": w, "n": n, "names": names, "places": places, "outer": outer,
+        return {"k": w, "n": n, "names": names, "given": given, "places": places, "outer": outer,
                 "extent": Lines([*outer.before, *extent]), "size": size, "folds": folds,
                 "stores": stores, "work": work}  # fmt: skip
 

@@ -22,7 +22,7 @@ from porter.target.registry import TARGETS
 from porter.trace.record import read_trace
 from porter.verify.beside import Beside
 from porter.verify.compile.backends import chosen
-from porter.verify.compile.compilers import Compiler, compiler
+from porter.verify.compile.compilers import compiler
 from porter.verify.compile.executed import execute
 from porter.verify.compile.occupancy import ARCHITECTURES, USUAL
 from porter.verify.engines.sanitize import TOOLS
@@ -101,8 +101,7 @@ def verify_module(
     names = _names(path, header, functions)
     if header.run_module and not run_module:
         raise UsageError(f"{path} was converted with --run-module: verify it with --run-module")
-    targets = _archs(archs)
-    engines = _engines(path, header)
+    targets, engines = _archs(archs), _engines(path, header)
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
         request = Request(
             _placed(Path(folder), path.name, text), str(path), names, cases, seed, timeout * SOFT,
@@ -113,8 +112,7 @@ def verify_module(
         if "cpu" in engines:
             ran, compiled, failed = _on_cpu(job, on)
         else:
-            wanted = chosen(backends, text) if "ptx" in on else ()
-            ran, compiled, failed = _run(job, header, text, on, [*map(compiler, wanted)], targets)
+            ran, compiled, failed = _run(job, header, text, on, backends, targets)
             ran |= {tool: job.sanitized(tool) for tool in TOOLS if sanitize and "gpu" in on}
     stale = text_hash(_source_text(path, header)) != header.source_hash
     return [_function(request, name, ran, compiled, stale, failed) for name in names]
@@ -139,10 +137,11 @@ def _run(
     header: Header,
     text: str,
     on: tuple[str, ...],
-    compilers: Sequence[Compiler],
+    backends: tuple[str, ...],
     archs: Sequence[str],
 ) -> tuple[dict[str, Done], dict[str, list[Evidence]], Done]:
     """What the engines and the compilers found of each function, and compiled kernels that fail."""
+    compilers = [*map(compiler, chosen(backends, text) if "ptx" in on else ())]
     job.keeps = "ptx" in on
     job.alone = on == ("ptx",)
     if on == DEFAULT and not is_edited(text) and job.request.case is None:

@@ -1,0 +1,9 @@
+"""The page of targets is what its command writes."""
+
+from __future__ import annotations
+
+from tests.tools.make_targets import PAGE, page
+
+
+def test_the_page_is_current() -> None:
+    assert PAGE.read_text("utf-8") == page(), "python -m tests.tools.make_targets"

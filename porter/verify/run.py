@@ -101,7 +101,7 @@ def verify_module(
     names = _names(path, header, functions)
     if header.run_module and not run_module:
         raise UsageError(f"{path} was converted with --run-module: verify it with --run-module")
-    targets, engines = _archs(archs), _engines(path, header)
+    targets = _archs(archs)
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
         request = Request(
             _placed(Path(folder), path.name, text), str(path), names, cases, seed, timeout * SOFT,
@@ -109,11 +109,8 @@ def verify_module(
             run_module=run_module, inputs=_inputs(inputs), trace=_trace(trace),
         )  # fmt: skip
         job = Job(request, Path(folder), timeout, Watch(step))
-        if "cpu" in engines:
-            ran, compiled, failed = _on_cpu(job, on)
-        else:
-            ran, compiled, failed = _run(job, header, text, on, backends, targets)
-            ran |= {tool: job.sanitized(tool) for tool in TOOLS if sanitize and "gpu" in on}
+        ran, compiled, failed = _run(job, header, text, on, backends, targets)
+        ran |= {tool: job.sanitized(tool) for tool in TOOLS if sanitize and "gpu" in ran}
     stale = text_hash(_source_text(path, header)) != header.source_hash
     return [_function(request, name, ran, compiled, stale, failed) for name in names]
 
@@ -141,6 +138,8 @@ def _run(
     archs: Sequence[str],
 ) -> tuple[dict[str, Done], dict[str, list[Evidence]], Done]:
     """What the engines and the compilers found of each function, and compiled kernels that fail."""
+    if "cpu" in TARGETS[header.target].engines:
+        return _on_cpu(job, on)
     compilers = [*map(compiler, chosen(backends, text) if "ptx" in on else ())]
     job.keeps = "ptx" in on
     job.alone = on == ("ptx",)
@@ -170,13 +169,6 @@ def _run(
         return ran, *execute(job, [each.backend for each in compilers], compiled, wrong)
     finally:
         job.close()
-
-
-def _engines(path: Path, header: Header) -> Sequence[str]:
-    """The engines that can run the kind of module that a header tells."""
-    if header.target not in TARGETS:
-        raise UsageError(f"{path}: its header tells a target `{header.target}` that porter has not")
-    return TARGETS[header.target].engines
 
 
 def _on_cpu(
@@ -227,6 +219,8 @@ def _header(path: Path, text: str) -> Header:
     header = parse(text)
     if header is None:
         raise UsageError(f"{path}: no header written by `porter convert`, so nothing to compare")
+    if header.target not in TARGETS:
+        raise UsageError(f"{path}: its header tells a target `{header.target}` that porter has not")
     _check_syntax(path, text)
     return header
 

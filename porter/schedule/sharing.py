@@ -11,7 +11,7 @@ from porter.dtypes.dtype import BOOL, INT64
 from porter.ir.axes import same_extents, symbols
 from porter.ir.walk import loaded, rewrite, scalars_of, substitute
 from porter.schedule.base import Fold
-from porter.sizes.polynomial import Poly
+from porter.sizes.polynomial import Poly, maximum
 
 Step = Fold | ir.Stage
 
@@ -54,13 +54,13 @@ def _joined(folds: Sequence[Fold], step: Fold, fresh: Callable[[str], str]) -> F
     stored = {f.store.buffer for f in folds if f.store is not None}
     if loaded(*(r for _, r in step.reductions)) & stored:
         return None
-    argument = _extreme_of(folds, step)
+    argument = extreme_of(folds, step)
     if argument:
-        return replace(_position(step, fresh), shared=True, argument=argument)
+        return replace(with_place(step, fresh), shared=True, argument=argument)
     return replace(step, shared=True) if _siblings(folds, step) else None
 
 
-def _position(step: Fold, fresh: Callable[[str], str]) -> Fold:
+def with_place(step: Fold, fresh: Callable[[str], str]) -> Fold:
     """The step with a name for what its fold finds, unless the source has one."""
     ((old, r),) = step.reductions
     if old == step.name:
@@ -83,7 +83,7 @@ def _siblings(folds: Sequence[Fold], step: Fold) -> bool:
     return not any(scalars_of(r) & results for r in own)
 
 
-def _extreme_of(folds: Sequence[Fold], step: Fold) -> str:
+def extreme_of(folds: Sequence[Fold], step: Fold) -> str:
     """The extreme whose first position a step finds, or ''; none has two."""
     taken = {f.argument for f in folds}
     if len(step.reductions) != 1:
@@ -114,6 +114,6 @@ def _first_of(best: ir.Reduce, axes: tuple[ir.Axis, ...], name: str) -> ir.Reduc
     position, size = Poly(), Poly.of(1)
     for index, a in zip(symbols(axes), axes, strict=True):
         position = position * a.extent + index - a.lo
-        size = size * a.extent
+        size = size * (a.extent if a.extent.is_nonneg() else maximum(a.extent, 0))
     found = ir.Select(hit, ir.Value(position, INT64), ir.Value(size, INT64), INT64)
     return ir.Reduce("min", axes, found, INT64)

@@ -16,12 +16,19 @@ from porter.schedule.writing import KernelWriter, Lines, Loop
 
 @dataclass(frozen=True)
 class Part:
-    """A thread's part of a fold: what stands before it, and how the block joins all of them."""
+    """A thread's part of a fold: what it starts from, and what stands before that."""
 
     name: str
     initial: str
     before: Lines
-    join: str  # the device function that joins the parts of all threads of the block
+
+
+@dataclass(frozen=True)
+class Join:
+    """The device function that joins the parts of all threads of the block, and its arrays."""
+
+    name: str
+    join: str
     scratch: str
 
 
@@ -30,6 +37,7 @@ class Pass:
     """Folds over one domain, whose last axis is shared out; each element adds their `terms`."""
 
     parts: Sequence[Part]
+    joins: Sequence[Join]
     outer: Sequence[Loop]
     last: Loop
     terms: Lines
@@ -72,15 +80,35 @@ def over_domains(folds: Sequence[Item]) -> list[list[Item]]:
     return found
 
 
-def part(w: KernelWriter, item: Item, shared: Mapping[str, str]) -> Part:
-    """What stands before the loop of a fold and behind it, its source statement first."""
+def part(w: KernelWriter, item: Item) -> Part:
+    """What a fold starts from, its source statement first."""
     with w.slot() as before:
         w.comment(item.origin)
         if item.argument:
             assert isinstance(item.r.body, ir.Select)
-            return Part(item.name, w.expr(item.r.body.other), before, "", "")
-        initial = w.initial(item.r)
-    return Part(item.name, initial, before, *join(w, item.r, shared))
+            return Part(item.name, w.expr(item.r.body.other), before)
+        return Part(item.name, w.initial(item.r), before)
+
+
+def joins(
+    w: KernelWriter, folds: Sequence[Item], together: Sequence[Item], shared: Mapping[str, str]
+) -> list[Join]:
+    """What joins some of the folds that are `together`: an extreme and its position as one."""
+    found: list[Join] = []
+    for item in folds:
+        if item.argument:
+            continue
+        helper, own = join(w, item.r, shared)
+        for p in together:
+            if p.argument == item.name:
+                w.helper(f"block_arg{item.r.op}", f"first_{item.r.op}")
+                places = shared[w.shared_type(p.r.dtype)]
+                both = f"{item.name}, {p.name}"
+                found.append(Join(both, f"block_arg{item.r.op}", f"{own}, {places}"))
+                break
+        else:
+            found.append(Join(item.name, helper, own))
+    return found
 
 
 def passes(w: KernelWriter, folds: Sequence[Item], shared: Mapping[str, str]) -> list[Pass]:
@@ -95,15 +123,20 @@ def _pass(w: KernelWriter, group: Sequence[Item], shared: Mapping[str, str]) -> 
         w.poly(axes[0].lo)
         w.poly(axes[0].hi)
     with w.inside():
-        parts = [part(w, item, shared) for item in group]
+        parts = [part(w, item) for item in group]
         parts[0] = replace(parts[0], before=Lines([*parts[0].before, *bounds]))
         outer, last = [loop(w, a) for a in axes[:-1]], strided(w, axes[-1])
-        terms = Lines(line for item in group for line in _terms(w, group, item))
-    return Pass(parts, outer, last, terms)
+        terms = terms_of(w, group)
+    return Pass(parts, joins(w, group, group, shared), outer, last, terms)
 
 
-def _terms(w: KernelWriter, group: Sequence[Item], item: Item) -> Lines:
-    """The lines that fold one more element; an extreme takes its position along."""
+def terms_of(w: KernelWriter, group: Sequence[Item]) -> Lines:
+    """The lines that fold one more element into variables."""
+    return Lines(line for item in group for line in _term(w, group, item))
+
+
+def _term(w: KernelWriter, group: Sequence[Item], item: Item) -> Lines:
+    """Those of one of them; an extreme takes its position along."""
     if item.argument:
         return Lines()
     position = next((p for p in group if p.argument == item.name), None)
@@ -154,9 +187,7 @@ def fold(
     """
     loops = passes(w, [] if step.shared else items([step, *later]), shared)
     quoted = comment(w, step.origin)
-    parts = [] if step.argument else [
-        _joined(w, name, r, shared, later) for name, r in step.reductions
-    ]  # fmt: skip
+    parts = joins(w, items([step]), items([step, *later]), shared)
     with w.slot() as before:
         value = w.expr(step.value)
         target = "" if step.store is None else element(w, step.store)
@@ -167,21 +198,6 @@ def fold(
         "comment": quoted, "passes": loops, "parts": parts, "before": before, "value": value,
         "name": step.name if named else "", "target": target, "rereads": rereads,
     }  # fmt: skip
-
-
-def _joined(
-    w: KernelWriter, name: str, r: ir.Reduce, shared: Mapping[str, str], later: Sequence[Fold]
-) -> dict[str, str]:
-    """What joins a fold; with an extreme its position, which is found in a later step."""
-    helper, own = join(w, r, shared)
-    for f in later:
-        if f.argument == name:
-            ((position, where),) = f.reductions
-            w.helper(f"block_arg{r.op}", f"first_{r.op}")
-            places = shared[w.shared_type(where.dtype)]
-            return {"name": f"{name}, {position}", "join": f"block_arg{r.op}",
-                    "scratch": f"{own}, {places}"}  # fmt: skip
-    return {"name": name, "join": helper, "scratch": own}
 
 
 def element(w: KernelWriter, s: ir.Write) -> str:

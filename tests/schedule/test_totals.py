@@ -30,6 +30,25 @@ def planes(x: "float32[:, :, :, :]", n: "int64"):
 
 def ranks(x: "float64[:]", y: "float64[:, :]", z: "float64[:, :, :]"):
     return x.sum() + y.sum() + z.sum()
+
+
+def places(x: "float32[:, :]"):
+    k = (x * x - 1).argmin()
+    return x.argmax(), x[::-1, 1:].max(), k
+
+
+def places_of_integers(x: "int32[:]"):
+    return np.abs(x).argmax(), x[1:].argmin() * 2
+
+
+def place_in_a_loop(x: "float64[:]", n: "int64"):
+    out = np.zeros(n)
+    for t in range(n):
+        j = np.argmax(np.abs(x))
+        out[t] = j
+        x *= -0.5
+        x += 1 / (1 + j)
+    return out
 """
 
 Parts = Callable[..., tuple[int, tuple[int, ...], tuple[int, ...]]]
@@ -43,7 +62,9 @@ def texts(name: str) -> list[str]:
     return [*"".join(kernels).split("@cuda.jit\n")[1:], host]
 
 
-@pytest.mark.parametrize("name", ["shifted", "planes", "ranks"])
+@pytest.mark.parametrize(
+    "name", ["shifted", "planes", "ranks", "places", "places_of_integers", "place_in_a_loop"]
+)
 def test_totals_are_those_of_numpy(shell: Shell, name: str) -> None:
     shell.write("f.py", SOURCE)
     assert shell.convert("f.py", "-f", name, "-o", "-") == 0, shell.err
@@ -68,6 +89,14 @@ def test_domains_of_fewer_axes_have_the_whole_grid() -> None:
     assert "= (plane * rows + row) * columns + column\n" in kernel
     assert "+= planes * rows * columns\n" in kernel
     assert "= plane * rows + row\n" in kernel and "%" not in kernel
+
+
+def test_an_extreme_is_found_with_its_position_in_two_launches() -> None:
+    kernels = texts("places_of_integers")[:-1]
+    assert len(kernels) == 4
+    assert [k.count("while ") for k in kernels] == [1] * 4
+    assert "place = x.shape[0]\n" in kernels[0] and "place = place_partial[0]\n" in kernels[1]
+    assert sum(k.count("block_argmax(") + k.count("block_argmin(") for k in kernels) == 4
 
 
 @pytest.fixture

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import accesses
 from porter.analyses.reductions import can_share, known_bounds, reductions
 from porter.analyses.scalar_stages import is_of_scalars
+from porter.dtypes.dtype import BOOL
 from porter.ir.axes import same_extents
+from porter.ir.walk import loaded, rewrite
 from porter.schedule.base import (
     FOLD_BARRIERS,
     Around,
@@ -22,7 +24,8 @@ from porter.schedule.base import (
     fold_of,
 )
 from porter.schedule.domains import grouped, is_short, over_grid, product
-from porter.schedule.steps import element, items, over_domains, part, scratch, term_of
+from porter.schedule.sharing import extreme_of, with_place
+from porter.schedule.steps import element, items, joins, over_domains, part, scratch, terms_of
 from porter.schedule.steps import passes as passes_of
 from porter.schedule.writing import KernelWriter, Lines
 from porter.sizes.polynomial import Integer, Poly, sym
@@ -53,17 +56,19 @@ class Total(Schedule):
             return None
         stored = {a.buffer for a in accesses(kernel.statements) if a.write}
         results = around.aliases.with_others({*(f.name for f in kernel.folds), *stored})
-        if {a.buffer for a in accesses((s,))} & results:
-            return None
         mine = [r for _, r in kernel.folds[0].reductions]
         if not all(same_extents(r.axes, mine[0].axes) for r in [*mine, *reductions(s.body)]):
             return None
-        return replace(kernel, steps=(*kernel.steps, fold_of(s, around.context)))
+        found: Fold | None = fold_of(s, around.context)
+        if {a.buffer for a in accesses((s,))} & results:
+            found = _argument(kernel, s, results, around)
+        return None if found is None else replace(kernel, steps=(*kernel.steps, found))
 
     def in_one_block(self, kernel: Kernel, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
         """Short folds."""
         short = all(is_short(r.axes, loops) for _, r in kernel.reductions)
-        return kernel.steps if short else None
+        steps = (replace(s, argument="") if isinstance(s, Fold) else s for s in kernel.steps)
+        return tuple(steps) if short else None
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """No more blocks than one block can fold the results of; also for an empty domain."""
@@ -113,6 +118,23 @@ class Total(Schedule):
                 "stores": stores}  # fmt: skip
 
 
+def _argument(kernel: Kernel, s: ir.Write, results: Collection[str], around: Around) -> Fold | None:
+    """The first position of an extreme that the kernel finds, as a fold together with it."""
+    names = {f.name: f.reductions[0][0] for f in kernel.folds
+             if f.value == ir.Local(f.reductions[0][0], f.reductions[0][1].dtype)}  # fmt: skip
+
+    def change(e: ir.Expr) -> ir.Expr | None:
+        known = isinstance(e, ir.Load) and e.buffer in names and not e.index
+        return ir.Local(names[e.buffer], e.dtype) if known and isinstance(e, ir.Load) else None
+
+    body = rewrite(s.body, change)
+    found = fold_of(replace(s, body=body), around.context)
+    argument = extreme_of(kernel.folds, found)
+    if not argument or loaded(body) & {*results}:
+        return None
+    return replace(with_place(found, around.context.fresh), argument=argument)
+
+
 def _widest(kernel: Kernel) -> tuple[ir.Axis, ...]:
     """The domain that decides about the grid: the first of those with most axes."""
     return max((r.axes for _, r in kernel.reductions), key=len)
@@ -131,9 +153,11 @@ def _over_grid(
         domains = [group[0].r.axes for group in groups]
         positions, turns = over_grid(w, domains, len(grouped(_widest(kernel))))
         for group, own in zip(groups, turns, strict=True):
-            parts = [part(w, item, shared) for item in group]
-            terms = Lines(line for item in group for line in term_of(w, item.name, item.r))
-            passes.append({"parts": parts, "before": own.before, "turns": own, "terms": terms})
+            parts = [part(w, item) for item in group]
+            passes.append({
+                "parts": parts, "joins": joins(w, group, group, shared), "before": own.before,
+                "turns": own, "terms": terms_of(w, group),
+            })  # fmt: skip
             for item in group:
                 given = w.gives(f"{item.name}_partial", item.r.dtype)
                 partial[item.name] = ir.Buffer(given, (COUNT,), item.r.dtype)
@@ -144,14 +168,19 @@ def _over_partials(kernel: Kernel, partial: Mapping[str, ir.Buffer]) -> Kernel:
     """The second launch: a block that folds the partial results and stores the values."""
     axis = ir.Axis("k_", COUNT)
 
-    def over(name: str, r: ir.Reduce) -> ir.Reduce:
-        load = ir.Load(partial[name].name, (sym(axis.name, True),), r.dtype)
-        return ir.Reduce(r.op, (axis,), load, r.dtype)
+    def load(name: str, r: ir.Reduce, at: Poly) -> ir.Load:
+        return ir.Load(partial[name].name, (at,), r.dtype)
+
+    def over(fold: Fold, name: str, r: ir.Reduce) -> ir.Reduce:
+        found: ir.Expr = load(name, r, sym(axis.name, True))
+        if fold.argument:
+            found = ir.Select(ir.Const(True, BOOL), found, load(name, r, Poly()), r.dtype)
+        return ir.Reduce(r.op, (axis,), found, r.dtype)
 
     def last(step: BlockStep) -> BlockStep:
         if not isinstance(step, Fold):
             return step
-        reductions = tuple((n, over(n, r)) for n, r in step.reductions)
+        reductions = tuple((n, over(step, n, r)) for n, r in step.reductions)
         return replace(step, name=f"{step.name}_value", reductions=reductions)
 
     name = f"{kernel.name}_finish"

@@ -16,6 +16,9 @@ from porter.cost.work import Work
 from porter.sizes.polynomial import Poly
 
 _US, _GB, _TERA = 1e-6, 1e9, 1e12
+#: PTX instructions of a thread for each operation, element that it accesses, and barrier: what fits
+#: the counts of the PTX machine best (docs/cost.md has the errors)
+PER_OPERATION, PER_ACCESS, PER_BARRIER = 1.7, 14.0, 17.0
 
 
 @dataclass(frozen=True)
@@ -85,5 +88,20 @@ def kernel_seconds(k: KernelWork, sizes: Mapping[str, int], m: Machine) -> float
     memory = total(k.traffic, sizes) / (m.device_gb_s * _GB)
     arithmetic = total(k.ops32, sizes) / (m.fp32_tflops * _TERA)
     arithmetic += total(k.ops64, sizes) / (m.fp64_tflops * _TERA)
-    each = max(memory, arithmetic) / share
+    issue = _instructions(k, sizes) / (m.tera_instructions * _TERA)
+    each = max(memory, arithmetic, issue) / share
     return max(each, m.launch_us * _US) + (k.launches - 1) * m.launch_us * _US
+
+
+def instructions(work: Work, sizes: Mapping[str, int]) -> float:
+    """PTX instructions of all threads in one call, told from the plan. Raises SizeUnknown."""
+    return sum(
+        total((Amount(1, times),), sizes) * _instructions(k, sizes) for times, k in work.kernels
+    )
+
+
+def _instructions(k: KernelWork, sizes: Mapping[str, int]) -> float:
+    accesses = sum(a.number(sizes) / a.each for a in k.traffic)
+    barriers = k.barriers * total((k.threads,), sizes)
+    operations = total((*k.ops32, *k.ops64), sizes)
+    return PER_OPERATION * operations + PER_ACCESS * accesses + PER_BARRIER * barriers

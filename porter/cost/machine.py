@@ -11,8 +11,9 @@ class Machine:
     """Rates and latencies; `[tool.porter.cost]` sets them with dashes for underscores.
 
     The defaults are rounded figures of a GPU of the data centre on PCI Express 4.0 with 16
-    lanes (NVIDIA's data sheet of the A100: 1555 GB/s, 19.5 and 9.7 TFLOP/s; the bus moves
-    31.5 GB/s by specification, copies from pageable memory get about a third), and of one
+    lanes (NVIDIA's data sheet of the A100: 1555 GB/s, 19.5 and 9.7 TFLOP/s; 108
+    multiprocessors of 64 lanes at 1.41 GHz; the bus moves 31.5 GB/s by specification, copies
+    from pageable memory get about a third), and of one
     core of a CPU.  A launch by Numba costs about 10 us.
     """
 
@@ -25,6 +26,8 @@ class Machine:
     #: TFLOP/s of the device in single and in double precision
     fp32_tflops: float = 15.0
     fp64_tflops: float = 7.0
+    #: 10^12 PTX instructions of threads that the device executes in a second
+    tera_instructions: float = 10.0
     #: us that each launch takes at least
     launch_us: float = 10.0
     #: threads that it takes to reach these rates; fewer get their share

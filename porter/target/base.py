@@ -58,6 +58,8 @@ class Target(ABC):
     compiles_loops: ClassVar[bool] = False
     #: the engines that verify its modules, as `porter verify` asks for them
     engines: ClassVar[Sequence[str]] = ("simulator", "emulator", "ptx", "gpu")
+    #: functions that its compiler has, but not in Python's `math`
+    math: ClassVar[Mapping[str, str]] = {}
     #: what its templates may import of the package beside the types
     packages: ClassVar[Set[str]] = frozenset()
     #: the functions that updates of elements call, by the operation

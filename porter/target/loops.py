@@ -40,6 +40,7 @@ class Loops(Target):
     schedules: ClassVar[Sequence[Schedule]] = (LoopTotal(), Columns(), LoopRows(), Nested())
     decorators = frozenset({"numba.njit"})
     packages = frozenset({"njit", "prange"})
+    math: ClassVar[Mapping[str, str]] = {"fmod": "np.fmod"}
     updates: ClassVar[Mapping[str, str]] = {"max": "maximum", "min": "minimum"}
 
     def imports(self, types: Collection[str], on_simulator: bool) -> list[str]:

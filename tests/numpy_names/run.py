@@ -1,11 +1,13 @@
 """Runs the rows of `cases/` converted, and compares them with NumPy.
 
     python -m tests.numpy_names.run [PATTERN ...] [--machine] [--dtypes "f4 f8"] [--every K] [--ptx]
+    [--target loops]
 
 On Numba's simulator, over every size, layout and special value; with --machine on the
 reference interpreter instead, after the last pass.  --every K takes every K-th case of
 those whose label contains a PATTERN.  --ptx compiles the float32 kernels too and counts
-instructions in double precision.  Prints what differs; exit code 1 if anything does.
+instructions in double precision.  Modules of another target run as they are.  Prints what differs;
+exit code 1 if anything does.
 """
 
 from __future__ import annotations
@@ -34,10 +36,11 @@ from porter.ir.interp import run
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
+from porter.target.registry import TARGETS
 from tests.corpus.check import compare
 from tests.numpy_names.case import DTYPES, Trial, table, trials
 
-SECONDS = 60
+SECONDS = 60 if "loops" not in sys.argv else 240
 #: a size-1 axis may be refused where NumPy would broadcast it, with a plain error
 STRICT = re.compile(r"raises ValueError")
 
@@ -59,13 +62,18 @@ def on_machine(trial: Trial) -> Any:
     return lambda *args: run(program, args, body, context.buffers)
 
 
-def text_of(trial: Trial) -> tuple[str, set[str]]:
+def text_of(trial: Trial, target: str = "cuda") -> tuple[str, set[str]]:
     """The generated module, and the dtypes that it serves."""
     from porter.codegen.module.module import module_text
 
     module = SourceModule(trial.source, "f.py")
-    made = convert_function(module.functions[0], ", ".join(trial.types), Globals(module))
-    text = re.sub(r"^THREADS = \d+", "THREADS = 32", module_text(made.texts, "f.py"), flags=re.M)
+    kind, scope = TARGETS[target], Globals(module)
+    scope.options.allow_serial = kind.serial
+    made = convert_function(module.functions[0], ", ".join(trial.types), scope, kind)
+    text = module_text(made.texts, "f.py", kind)
+    text = re.sub(r"^THREADS = \d+", "THREADS = 32", text, flags=re.M)
+    # what is compiled is kept beside a file, and there is none
+    text = text.replace("cache=True, ", "").replace("@njit(cache=True)", "@njit")
     own = [str(t) for t in made.types]
     served = {trial.dtype}
     for short in DTYPES:
@@ -111,7 +119,9 @@ def limit() -> Iterator[None]:
         signal.alarm(0)
 
 
-def outcome(trial: Trial, machine: bool, made: dict[Any, str], launches: Path | None) -> str:
+def outcome(
+    trial: Trial, machine: bool, made: dict[Any, str], launches: Path | None, target: str = "cuda"
+) -> str:
     """`ok`, or what became of the trial otherwise."""
     try:
         with limit():
@@ -119,7 +129,7 @@ def outcome(trial: Trial, machine: bool, made: dict[Any, str], launches: Path | 
                 return differs(trial, on_machine(trial), quick=True) or "ok"
             key = (trial.name, trial.case, trial.dtype)
             if key not in made:
-                text, served = text_of(trial)
+                text, served = text_of(trial, target)
                 made |= {(trial.name, trial.case, d): text for d in served}
             module = loaded(made[key], f"made_{len(sys.modules)}")
             if launches is not None:
@@ -185,11 +195,12 @@ def main() -> int:
     parser.add_argument("--dtypes", default="")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--ptx", action="store_true")
+    parser.add_argument("--target", default="cuda", choices=list(TARGETS))
     parser.add_argument("--compile", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.compile:
         return int(compile_ptx(options.compile) > 0)
-    if not options.machine:
+    if not options.machine and options.target == "cuda":
         if not os.environ.get("NUMBA_ENABLE_CUDASIM"):
             os.execve(sys.executable, [sys.executable, *sys.argv],
                       os.environ | {"NUMBA_ENABLE_CUDASIM": "1"})  # fmt: skip
@@ -205,7 +216,7 @@ def main() -> int:
     for number, trial in enumerate(chosen):
         if number % 500 == 0:
             print(f"{number} of {len(chosen)}", file=sys.stderr, flush=True)
-        found = outcome(trial, options.machine, made, folder)
+        found = outcome(trial, options.machine, made, folder, options.target)
         counts["ok" if found == "ok" else found.split()[0] if found[0] != "[" else "WRONG"] += 1
         if found != "ok":
             print(f"{trial.label}: {found}", flush=True)

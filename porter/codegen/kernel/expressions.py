@@ -218,7 +218,8 @@ class ExpressionWriter(SizeWriter):
             self.needs.math.add(name)
         elif e.op in ("isnan", "isinf", "isfinite"):
             return self._complex_test(e, name)
-        text = f"{module}.{name}({', '.join(map(self.expr, e.args))})"
+        called = self.target.math.get(name, f"{module}.{name}") if module == "math" else ""
+        text = f"{called or f'{module}.{name}'}({', '.join(map(self.expr, e.args))})"
         if module == "cmath" and e.dtype.name == "complex64":
             return f"np.complex64({text})", ATOM
         return (f"{self.type_of(e.dtype)}({text})" if e.op in WHOLE else text), ATOM

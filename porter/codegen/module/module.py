@@ -129,7 +129,11 @@ def linked_module(
     jinja = environment(target.folders, target.templates)
     needs = _joined([f.needs for f in functions], target)
     device = jinja.get_template("helpers_device.py.j2").render(
-        needs=needs.helpers, block_folds=_FOLDS, block_scans=_SCANS, helper=target.helper
+        needs=needs.helpers,
+        block_folds=_FOLDS,
+        block_scans=_SCANS,
+        helper=target.helper,
+        fmod=target.math.get("fmod", "math.fmod"),
     )
     host = jinja.get_template("helpers_host.py.j2").render(
         needs=needs.helpers, device=target.device, kernels=target.kernels

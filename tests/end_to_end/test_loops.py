@@ -58,6 +58,15 @@ def recurrence(x):
         out[i] = state
     return out
 
+def seidel(a, n):
+    for t in range(n):
+        for i in range(1, a.shape[0] - 1):
+            for j in range(1, a.shape[1] - 1):
+                a[i, j] = (a[i - 1, j] + a[i, j - 1] + a[i, j + 1] + a[i + 1, j]) / 4.0
+
+def remainder(x, w):
+    return np.remainder(x, w)
+
 def relaxed(u, n):
     u = u.copy()
     new = u.copy()
@@ -77,6 +86,7 @@ SIGNATURES = {
     "rows": "float64[:, :]", "columns": "float64[:, :]",
     "product": "float64[:, :], float64[:, :]", "totals": "float64[:, :]",
     "running": "float64[:]", "histogram": "int64[:], int64", "recurrence": "float64[:]",
+    "seidel": "float64[:, :], int64", "remainder": "float64[:], float64[:]",
     "relaxed": "float64[:], int64", "power": "float64[:, :], float64[:], int64",
 }  # fmt: skip
 
@@ -89,7 +99,8 @@ def arguments(name: str, size: int) -> tuple[Any, ...]:
     return {
         "scaled": (x, x[::-1]), "in_place": (x, 0.5), "rows": (m,), "columns": (m,),
         "product": (m, m.T.copy()), "totals": (m,), "running": (x,),
-        "histogram": (r.integers(0, 7, size), 7), "recurrence": (x,), "relaxed": (x, 5),
+        "histogram": (r.integers(0, 7, size), 7), "recurrence": (x,), "seidel": (square, 3),
+        "remainder": (x, 0.1 - x), "relaxed": (x, 5),
         "power": (square, x, 3),
     }[name]  # fmt: skip
 
@@ -175,6 +186,8 @@ def test_a_time_loop_is_a_compiled_function() -> None:
 
 def test_sequential_loops_need_no_permission() -> None:
     assert "allow-serial" not in text_of("recurrence")
+    # nor do diagonals take their place
+    assert "for j in range(1, a.shape[1] - 1):" in text_of("seidel")
 
 
 def test_an_argument_that_a_loop_does_not_change_is_itself(tmp_path: Path) -> None:

@@ -151,7 +151,7 @@ def _in_order(loop: ir.For, after: set[str], context: Context, reason: Refusal) 
     at_once = array_statement(loop, after, context)
     if at_once is not None:
         return [at_once]
-    waves = wavefront(loop, after, context) if _slanted(loop, context) else None
+    waves = _waves(loop, after, context) if _slanted(loop, context) else None
     if waves is not None:
         return waves
     try:
@@ -162,16 +162,21 @@ def _in_order(loop: ir.For, after: set[str], context: Context, reason: Refusal) 
         last = inner
     else:
         last = reason
-    waves = wavefront(loop, after, context)
+    waves = _waves(loop, after, context)
     if waves is None:
         whole = fused_body(loop, context)
-        waves = None if whole is None else wavefront(whole, after, context)
+        waves = None if whole is None else _waves(whole, after, context)
     if waves is not None:
         return waves
     parts = cut(loop, after, context)
     if len(parts) > 1:
         return [x for part in parts for x in _place(part, after, context)]
     raise last
+
+
+def _waves(loop: ir.For, after: set[str], context: Context) -> list[ir.Stmt] | None:
+    """The loop over diagonals; not where one thread that runs in order is as fast."""
+    return None if context.alone else wavefront(loop, after, context)
 
 
 def _slanted(loop: ir.For, context: Context) -> bool:

@@ -21,7 +21,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:379be4cae9d67a2867d3c5479cad91787eb7796bc9169a54d277adb364580fde
+# porter: output sha256:82a32f288b4641139bf2834f4053a01923a11f85cac739a05160350d38f95497
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -207,8 +207,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
@@ -363,7 +364,7 @@ def _number(value, name, *arrays, floats=False):
     if floats and isinstance(value, (int, np.integer, np.bool_)):
         if any(dtype.kind in "biu" for dtype in dtypes):
             found = f"{name} and an array are integers, and NumPy computes integers"
-            raise TypeError(f"{found}: pass float({name})")
+            raise TypeError(f"{found}: pass float({name}), or {_command()}")
     if dtypes and isinstance(value, np.generic):
         wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
         # beside a number of Python this one decides

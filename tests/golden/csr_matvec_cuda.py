@@ -19,7 +19,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:44a48b1ec5d0a2af69d76df99c0e0656fce0183f856dbdf1c796d1d8503c5cbe
+# porter: output sha256:7d40f46ae1dfcd9ec871c98f6f91e5963a0157e4dc515901ddeb5ee3f485cecf
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
@@ -122,8 +122,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

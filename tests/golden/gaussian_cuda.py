@@ -9,7 +9,7 @@
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
 # porter: verified gaussian_pdf: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:2425342eb2d17df1ef6b4a22a0d2aa148b05dbb04d5c557b057ef7661b48bd7c
+# porter: output sha256:7260341b2ccbd72971aada9deff6135f9012772f4b002993c69be498ff4c6724
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
@@ -77,8 +77,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
@@ -205,7 +206,7 @@ def _number(value, name, *arrays, floats=False):
     if floats and isinstance(value, (int, np.integer, np.bool_)):
         if any(dtype.kind in "biu" for dtype in dtypes):
             found = f"{name} and an array are integers, and NumPy computes integers"
-            raise TypeError(f"{found}: pass float({name})")
+            raise TypeError(f"{found}: pass float({name}), or {_command()}")
     if dtypes and isinstance(value, np.generic):
         wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
         # beside a number of Python this one decides

@@ -8,7 +8,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:5657ac8079404060add2db617efd6a3678ffd1fc51b5987c8aeb807183643129
+# porter: output sha256:1d538d806cde6224d3acefb865aa6d19452d55685f14c4e274575fdbc1ad9bae
 
 """CUDA kernels for the NumPy functions of heat.py."""
 
@@ -106,8 +106,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

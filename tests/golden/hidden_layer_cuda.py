@@ -10,7 +10,7 @@
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:1d224b4614404ba1ce277635b06bb57f5300bee5e56edc6be90379cf2ee216f6
+# porter: output sha256:8d895276051925b497c82ab01d5c23d318b3650512796d4a2f714a2f7d5b39a8
 
 """CUDA kernels for the NumPy functions of hidden_layer.py."""
 
@@ -80,8 +80,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

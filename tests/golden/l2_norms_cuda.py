@@ -7,7 +7,7 @@
 # porter: assumed l2_norms: vectors is a 2-D array of float64
 # porter: converts l2_norms: vectors: int32 and int64 whose largest value n keeps n**2 within the dtype and 2147483648 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: verified l2_norms: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:fc2adce775bd5289939d1fe87f6fbfc627afa2cffcdc941502cbf29d73605e6b
+# porter: output sha256:b2706bbd85f7a62547254532f2eb1b00bf90b97e935f9ffacf7e88c208899e4d
 
 """CUDA kernels for the NumPy functions of l2_norms.py."""
 
@@ -50,14 +50,18 @@ def block_sum(value, scratch):
 def l2_norms_rows(vectors, out):
     T = vectors.dtype.type
     scratch = cuda.shared.array(THREADS, vectors.dtype)
-    for i in range(cuda.blockIdx.x, vectors.shape[0], cuda.gridDim.x):
+    i = cuda.blockIdx.x
+    while i < vectors.shape[0]:
         # return np.sqrt(np.sum(vectors**2, axis=1))
         total = T(0.0)
-        for j in range(cuda.threadIdx.x, vectors.shape[1], cuda.blockDim.x):
+        j = cuda.threadIdx.x
+        while j < vectors.shape[1]:
             total += vectors[i, j] ** 2
+            j += cuda.blockDim.x
         total = block_sum(total, scratch)
         if cuda.threadIdx.x == 0:
             out[i] = math.sqrt(total)
+        i += cuda.gridDim.x
 
 
 def l2_norms(vectors, *, stream=None):
@@ -92,8 +96,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

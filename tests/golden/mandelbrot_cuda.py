@@ -9,7 +9,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:00f82488e98cf3ae13b921c38652d71af393a42f937055de3398c6abc9c1961a
+# porter: output sha256:6e3eb14dca4dc6182a5febdc171de20decd7c0a5ee7ebd19ba389588d5a6a6d4
 
 """CUDA kernels for the NumPy functions of mandelbrot.py."""
 
@@ -101,8 +101,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

@@ -10,7 +10,7 @@
 # porter: converts matmul: A: integers and bools become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:4bdfc9315de156f6ba09f00785a951fe815cd6ccbe69734d789cb81b5f76ad15
+# porter: output sha256:1182b24d5e4b576900cf347d19fa8b8f15484a0ddf6074f83a222b1a369546ef
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -146,8 +146,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

@@ -10,7 +10,7 @@
 # porter: converts pairwise_distances: x, y: int32 and int64 whose largest value n keeps 4 * n**2 within the dtype and 8589934592 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:c0ffde84e5d6a45091ed96d47c5219f4e8316d369ed048b0e7802f18f52c832b
+# porter: output sha256:37f5f7180ca2b4f17ecc5ef6f5b95e24039b8d46978f844529d8759214230204
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -149,8 +149,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

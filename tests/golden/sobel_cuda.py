@@ -6,7 +6,7 @@
 # porter: shapes sobel: image[n, m]
 # porter: assumed sobel: image is a 2-D array of float64
 # porter: verified sobel: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:ab4cf6a19c800539b3a9d3800cae40f698501d31e95389b0d04f6023227e0f91
+# porter: output sha256:1c2ae9ea12a3b129c273109c42591c93b73f5e2a77fa4f437fee453e0b293760
 
 """CUDA kernels for the NumPy functions of sobel.py."""
 
@@ -100,8 +100,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

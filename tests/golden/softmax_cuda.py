@@ -7,7 +7,7 @@
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: converts softmax: x: int32 and int64 whose largest value n keeps 2 * n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified softmax: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:82febde87096dbbb19795c5eeee4925abdaa879dc4b598bb0fec781fec04ab93
+# porter: output sha256:4d8a5672c4e00d807d1c0871e4cd7a84a67bd3ced655f1b2a80f512b820d4ce6
 
 """CUDA kernels for the NumPy functions of softmax.py."""
 
@@ -73,20 +73,28 @@ def block_max(value, scratch):
 def softmax_rows(x, out):
     T = x.dtype.type
     scratch = cuda.shared.array(THREADS, x.dtype)
-    for i in range(cuda.blockIdx.x, x.shape[0], cuda.gridDim.x):
+    i = cuda.blockIdx.x
+    while i < x.shape[0]:
         # the largest exponent becomes zero, so that exp cannot overflow
         # shifted = x - x.max(axis=1, keepdims=True)
         largest = T(-math.inf)
-        for j in range(cuda.threadIdx.x, x.shape[1], cuda.blockDim.x):
+        j = cuda.threadIdx.x
+        while j < x.shape[1]:
             largest = maximum(largest, x[i, j])
+            j += cuda.blockDim.x
         largest = block_max(largest, scratch)
         # return e / e.sum(axis=1, keepdims=True)
         total = T(0.0)
-        for k in range(cuda.threadIdx.x, x.shape[1], cuda.blockDim.x):
+        k = cuda.threadIdx.x
+        while k < x.shape[1]:
             total += math.exp(x[i, k] - largest)
+            k += cuda.blockDim.x
         total = block_sum(total, scratch)
-        for p in range(cuda.threadIdx.x, x.shape[1], cuda.blockDim.x):
+        p = cuda.threadIdx.x
+        while p < x.shape[1]:
             out[i, p] = math.exp(x[i, p] - largest) / total
+            p += cuda.blockDim.x
+        i += cuda.gridDim.x
 
 
 def softmax(x, *, stream=None):
@@ -123,8 +131,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

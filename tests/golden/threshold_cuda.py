@@ -14,7 +14,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:239a3a0b1823f67e99fdbb55d3696a83cdf7db36dac3da236950934ff059a26c
+# porter: output sha256:167ac7cd89edf6ffba208b2c282d27b74b29165b062553f9d4b4726135fce7ae
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -110,8 +110,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

@@ -7,7 +7,7 @@
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:05eaf3fac0ebb5c24ace58160421fcf5ec0ee37ee756129bba49dff43af38f79
+# porter: output sha256:9d8bb1a3108477e3d41bf678f985f3f78ba9554f0de9f0aa054e62bd038425d9
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -103,8 +103,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

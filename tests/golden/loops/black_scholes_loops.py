@@ -22,7 +22,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases
-# porter: output sha256:31d5599b971e1f2536de3ad9b6ed0005f5052a464c2034bd6c0fd1276b8ae002
+# porter: output sha256:255248271c721dbf8e95a8f4930fc9c3c6719ed0546f6ae3894f12970c8506de
 
 """Compiled loops for the NumPy functions of black_scholes.py."""
 
@@ -187,8 +187,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
@@ -329,7 +330,7 @@ def _number(value, name, *arrays, floats=False):
     if floats and isinstance(value, (int, np.integer, np.bool_)):
         if any(dtype.kind in "biu" for dtype in dtypes):
             found = f"{name} and an array are integers, and NumPy computes integers"
-            raise TypeError(f"{found}: pass float({name})")
+            raise TypeError(f"{found}: pass float({name}), or {_command()}")
     if dtypes and isinstance(value, np.generic):
         wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
         # beside a number of Python this one decides

@@ -20,7 +20,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: cpu 24 cases
-# porter: output sha256:13d2121512e6b3e9186408588f11a6bb07ef28bcf63f1586ebe190f2beb3967b
+# porter: output sha256:610e9d88d857d2068bddfcbe293327b31c87fc34157d10d85c774a8cf5c1489d
 
 """Compiled loops for the NumPy functions of csr_matvec.py."""
 
@@ -109,8 +109,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

@@ -10,7 +10,7 @@
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
 # porter: verified gaussian_pdf: cpu 24 cases
-# porter: output sha256:cc7f2f0cef819d0ebdef7418d9a814f8e05bad9e34c19a6a92a409e4f2853188
+# porter: output sha256:7565df87eac2bf867bd275b074236dabf82c58b2399cc316f3c5a2d80f17c062
 
 """Compiled loops for the NumPy functions of gaussian.py."""
 
@@ -61,8 +61,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'
@@ -175,7 +176,7 @@ def _number(value, name, *arrays, floats=False):
     if floats and isinstance(value, (int, np.integer, np.bool_)):
         if any(dtype.kind in "biu" for dtype in dtypes):
             found = f"{name} and an array are integers, and NumPy computes integers"
-            raise TypeError(f"{found}: pass float({name})")
+            raise TypeError(f"{found}: pass float({name}), or {_command()}")
     if dtypes and isinstance(value, np.generic):
         wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
         # beside a number of Python this one decides

@@ -9,7 +9,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: cpu 24 cases
-# porter: output sha256:c96b50a14859563da2380eea2640e4d9ace9104f2cbe39a1e166f45f90c74837
+# porter: output sha256:9b537a312baccc927a59a448d114cbad64cb03f401afb635bb92813a6879591b
 
 """Compiled loops for the NumPy functions of heat.py."""
 
@@ -98,8 +98,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

@@ -11,7 +11,7 @@
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: cpu 24 cases
-# porter: output sha256:c2490b6ff884a44302ff3e80fe3edffbde8bb1bdf6028dd2f58e8890e6834726
+# porter: output sha256:43ada18a4e4611887c152c8d4be967a458646e8ca9cb8a321a4538037b261d14
 
 """Compiled loops for the NumPy functions of hidden_layer.py."""
 
@@ -69,8 +69,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

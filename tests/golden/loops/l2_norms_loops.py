@@ -8,7 +8,7 @@
 # porter: assumed l2_norms: vectors is a 2-D array of float64
 # porter: converts l2_norms: vectors: int32 and int64 whose largest value n keeps n**2 within the dtype and 2147483648 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: verified l2_norms: cpu 24 cases
-# porter: output sha256:20a813d739aafd828e2079ab01d7ef87d7cfac7cb603d1c82143c63f89fbab6e
+# porter: output sha256:fad26f4aca85a64ba026b49a4847f176589397d8d4c7992959a7feaeafdcc2cc
 
 """Compiled loops for the NumPy functions of l2_norms.py."""
 
@@ -57,8 +57,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

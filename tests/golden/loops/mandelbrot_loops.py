@@ -10,7 +10,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: cpu 24 cases
-# porter: output sha256:ef36f86ee7a2dc1d0503201ff6caa78260a88a2fd8d6a123d391ca8468c9c56d
+# porter: output sha256:4c1dfb16a861a777b6fefb139042d15aa0aca7c704cf3412f5301def0165b64c
 
 """Compiled loops for the NumPy functions of mandelbrot.py."""
 
@@ -77,8 +77,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

@@ -11,7 +11,7 @@
 # porter: converts matmul: A: integers and bools become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: cpu 24 cases
-# porter: output sha256:9c17f1ff9ea42f95c85554fe0908ca110d994a31f0efb4751f211e340491d25f
+# porter: output sha256:ad13da272c987f1933431d39a48402f5ef0a19c76542d11565b6f2b24f20c10a
 
 """Compiled loops for the NumPy functions of matmul.py."""
 
@@ -72,8 +72,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

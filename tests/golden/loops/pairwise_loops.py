@@ -11,7 +11,7 @@
 # porter: converts pairwise_distances: x, y: int32 and int64 whose largest value n keeps 4 * n**2 within the dtype and 8589934592 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: cpu 24 cases
-# porter: output sha256:89a19bf3e30c520d310d5264279061173b62c4281269ceddc86ed19ce6fb884b
+# porter: output sha256:8b0f3917dddd69a2aad127f7d388b2136083922b003c2f9d194c7862a5e86cac
 
 """Compiled loops for the NumPy functions of pairwise.py."""
 
@@ -63,8 +63,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

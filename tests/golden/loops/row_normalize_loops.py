@@ -14,7 +14,7 @@
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: cpu 24 cases
-# porter: output sha256:79123b93bdbd247e4f8257951e41987c048ecf46f2c0808dc14e83a327e39ee4
+# porter: output sha256:b51a9d121042e242235214fb12762f237bc952e077e2d1c15452aa1c5d593439
 
 """Compiled loops for the NumPy functions of row_normalize.py."""
 
@@ -83,8 +83,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

@@ -7,7 +7,7 @@
 # porter: shapes sobel: image[n, m]
 # porter: assumed sobel: image is a 2-D array of float64
 # porter: verified sobel: cpu 24 cases
-# porter: output sha256:07eac254d2e20a3a4edefe032cf3ae019c78153bd3bc5579d51b058c62f0c9c2
+# porter: output sha256:a11f34413d91dd90d250d860c4f8eb3811612efce0d1dee2d976d44b5ac3d10c
 
 """Compiled loops for the NumPy functions of sobel.py."""
 
@@ -71,8 +71,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

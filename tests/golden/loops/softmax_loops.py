@@ -8,7 +8,7 @@
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: converts softmax: x: int32 and int64 whose largest value n keeps 2 * n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified softmax: cpu 24 cases
-# porter: output sha256:8c140c4d7b262bee92bdbb64d1a438d7959d7a39adb6263236524e1dc5264d26
+# porter: output sha256:4aae46e065a650414d16e2139c71828c20834490419b340a29200059153b6419
 
 """Compiled loops for the NumPy functions of softmax.py."""
 
@@ -70,8 +70,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

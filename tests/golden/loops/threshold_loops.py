@@ -15,7 +15,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: cpu 24 cases
-# porter: output sha256:b5f046aa533525cc03ed62a0da2f90bf4d4b6e4f503479454404b92eab96b0f1
+# porter: output sha256:dc89445f7ebf662dd021e0888f9d9997fafa7aba8b5fd488a9be1ceb88b9b44f
 
 """Compiled loops for the NumPy functions of threshold.py."""
 
@@ -97,8 +97,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

@@ -8,7 +8,7 @@
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: verified zscores: cpu 24 cases
-# porter: output sha256:fe4f71829b8c0158843efcbe2ef6ffff1644b8798bc4bc6ccd61ee331624c381
+# porter: output sha256:9fe38a1b0a1e1aca655a7250775e45b24f4e2f0a850748a08be4cb69b09aeb13
 
 """Compiled loops for the NumPy functions of zscores.py."""
 
@@ -101,8 +101,9 @@ def _command():
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
         if found is None:
+            kind = type(values[n]).__name__
             return (
-                f"no signature has a type for {n}, which is {type(values[n]).__name__}"
+                f"call the original: no signature has a type for {n}, which is {kind}"
             )
     types = ", ".join(types.values())
     types = shlex.quote(types) if set(types) & set('"$`!\\\\') else f'"{types}"'

@@ -43,20 +43,18 @@ class Module:
         self.own = Loaded(generated.load(self.path, text, {}), own)
         self.small = self._with({n: min(SMALL_BLOCKS[n], size) for n, size in own.items()})
         self.many = self._with({n: min(MANY_BLOCKS[n], size) for n, size in own.items()})
-        choices = {n: size for n, size in self.small.blocks.items() if n in CHOICES}
-        self.choosing = self._with(choices)
-        limits = {n: size for n, size in self.small.blocks.items() if n in GRID_LIMITS}
-        self._limits, self._own = limits | choices, own
-        self.limited = self._cut(self._limits if self.edited else {})
+        self.choosing = self._cut(CHOICES)
+        self.limited = self._cut((*GRID_LIMITS, *CHOICES) if self.edited else ())
 
     def compiled(self) -> Loaded:
         """The own blocks in small grids, for kernels that are compiled with these blocks."""
         read = constants_of_kernels(self.text)
-        return self._cut({n: size for n, size in self._limits.items() if n not in read})
+        return self._cut([name for name in (*GRID_LIMITS, *CHOICES) if name not in read])
 
-    def _cut(self, limits: dict[str, int]) -> Loaded:
-        cut = self._with(limits)
-        return Loaded(cut.module, self._own | cut.blocks)
+    def _cut(self, names: Sequence[str]) -> Loaded:
+        """The own blocks, and small grids by some of the limits."""
+        cut = self._with({n: size for n, size in self.small.blocks.items() if n in names})
+        return Loaded(cut.module, self.own.blocks | cut.blocks)
 
     def _with(self, blocks: dict[str, int]) -> Loaded:
         if not blocks:

@@ -60,8 +60,6 @@ class Job:
         self.found: dict[str, Any] = {}
         self.counter = Counter(request)
         self.spent, self.attempts = 0.0, 1
-        #: whether sampled blocks lack what other blocks compute
-        self.lacking = False
 
     @property
     def names(self) -> list[str]:
@@ -89,9 +87,9 @@ class Job:
                     self.found = {"failed": _why(error)}
                     return []
             except Failed as failed:
-                if not self.lacking:
+                if not self.counter.whole:
                     # once more, with what all blocks compute
-                    self.lacking = True
+                    self.counter.whole = True
                     continue
                 self.found = {"failed": str(failed)}
                 return []
@@ -117,7 +115,7 @@ class Job:
         return True
 
     def _counted(self) -> dict[str, Any]:
-        if self.lacking:
+        if self.counter.whole:
             self._bounded()
             call = self._executed(_SURE)
         else:

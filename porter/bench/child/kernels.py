@@ -80,6 +80,8 @@ class Counter:
     def __init__(self, request: CountRequest) -> None:
         self.folder, self.arch = Path(request.texts), request.arch
         self.layout: Layout = "mlir" if request.layout == "mlir" else "numba"
+        #: whether sampled blocks lack what other blocks compute: these run first
+        self.whole = False
         self._texts: list[Text] = []
         self._asked: set[str] = set()
         self._codes: dict[str, Code] = {}

@@ -185,6 +185,10 @@ REVIEWED: list[tuple[str, str, str, str]] = [
         "the largest cancels: it has only to be near",
     ),
     (
+        ".*", "T\\(\\) dropped", r"^grid_2d.*, \(np.uint32\(row\)\)",
+        "an index is joined with 64-bit integers only: the result has 64 bits",
+    ),
+    (
         ".*", "T\\(\\) dropped", r"T\([024].0\).* => .*[=>/] \([024].0\):?$|, \(weights\[i\]\)\)$",
         "the number is the same in both types, and what is stored has the array's",
     ),

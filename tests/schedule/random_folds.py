@@ -34,16 +34,17 @@ def function(number: int, seed: int) -> str:
     dtype = r.choice(["float32", "float64", "float64", "int32"])
     axes = [""] if rank == 1 else ["", "", "axis=-1", "axis=-1", "axis=0", "axis=1"]
     axis, same = r.choice(axes), r.random() < 0.7
-    body, names = [], []
+    body, names, views = [], [], []
     for k in range(r.randint(2, 4)):
         view = r.choice(_VIEWS[rank])
+        views.append(view)
         operand = "(" + r.choice(_MAPS).format(view) + ")"
         along = axis if same else r.choice(axes)
-        if names and r.random() < 0.2 and along == axis and "sum" in body[0]:
+        if names and r.random() < 0.2 and along == axis and "sum" in body[0] and views[0] == "x":
             operand = f"(x - np.expand_dims(v0, {axis[5:]}))" if axis else "(x - v0)"
         body.append(f"    v{k} = {r.choice(_FOLDS).format(operand, along)}")
         names.append(f"v{k}")
-    if r.random() < 0.3 and axis == "axis=-1":
+    if r.random() < 0.3 and axis == "axis=-1" and views[0] == "x":
         body.append("    x -= np.expand_dims(v0, -1)" if dtype != "int32" else "    x += 1")
     array = f"{dtype}[{', '.join(':' * rank)}]"
     head = f'def f{number}(x: "{array}"):'

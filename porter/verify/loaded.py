@@ -21,18 +21,19 @@ from porter.verify.oracle.original import Original, function_of, load, sorted_pa
 
 
 class Loaded(NamedTuple):
-    """The generated module with one choice of block sizes."""
+    """The generated module with one choice of block sizes; `large` takes its kernels for large
+    arrays, if there are such, for all arrays."""
 
     module: ModuleType
     blocks: dict[str, int]
+    large: ModuleType | None = None
 
 
 class Module:
     """The generated module: with its own blocks, small ones, and small ones in large grids.
 
     A kernel edited by hand may rely on its own blocks, but not on grids without a limit:
-    `limited` has the one, and not the other.  `choosing` has its own, too, but chooses the kernels
-    for large arrays for small ones.
+    `limited` has the one, and not the other.
     """
 
     def __init__(self, path: Path, text: str, header: Header) -> None:
@@ -40,26 +41,33 @@ class Module:
         self.edited = is_edited(text)
         self.left_out = generated.definitions(text, self.path)[1]
         own = generated.block_sizes(text, SMALL_BLOCKS)
-        self.own = Loaded(generated.load(self.path, text, {}), own)
+        self.choices = {n: CHOICES[n] for n in generated.block_sizes(text, CHOICES)}
+        self.own = self._loaded({}, own)
         self.small = self._with({n: min(SMALL_BLOCKS[n], size) for n, size in own.items()})
         self.many = self._with({n: min(MANY_BLOCKS[n], size) for n, size in own.items()})
-        self.choosing = self._cut(CHOICES)
-        self.limited = self._cut((*GRID_LIMITS, *CHOICES) if self.edited else ())
+        self.limited = self._cut(GRID_LIMITS if self.edited else ())
 
     def compiled(self) -> Loaded:
         """The own blocks in small grids, for kernels that are compiled with these blocks."""
         read = constants_of_kernels(self.text)
-        return self._cut([name for name in (*GRID_LIMITS, *CHOICES) if name not in read])
+        return self._cut([name for name in GRID_LIMITS if name not in read])
 
     def _cut(self, names: Sequence[str]) -> Loaded:
         """The own blocks, and small grids by some of the limits."""
         cut = self._with({n: size for n, size in self.small.blocks.items() if n in names})
-        return Loaded(cut.module, self.own.blocks | cut.blocks)
+        return Loaded(cut.module, self.own.blocks | cut.blocks, cut.large)
 
     def _with(self, blocks: dict[str, int]) -> Loaded:
         if not blocks:
-            return Loaded(self.own.module, {})
-        return Loaded(generated.load(self.path, self.text, blocks), blocks)
+            return Loaded(self.own.module, {}, self.own.large)
+        return self._loaded(blocks, blocks)
+
+    def _loaded(self, changed: dict[str, int], blocks: dict[str, int]) -> Loaded:
+        plain = generated.load(self.path, self.text, changed)
+        if not self.choices:
+            return Loaded(plain, blocks)
+        large = generated.load(self.path, self.text, changed | self.choices)
+        return Loaded(plain, blocks, large)
 
     def record(self, name: str) -> FunctionRecord:
         """What the header says of a function."""

@@ -77,7 +77,8 @@ class Session:
         self.module = Module(path, text, header)
         self.missing: dict[str, str] = {}
         changed = (self.module.small, self.module.many, self.module.limited)
-        self.target.watched = [vars(each.module) for each in changed]
+        modules = [m for each in changed for m in (each.module, each.large) if m is not None]
+        self.target.watched = [vars(m) for m in modules]
 
     def verify(self, name: str) -> dict[str, Any]:
         """The `done` line of one function."""
@@ -171,6 +172,8 @@ class Session:
         blocks = module.small.blocks
         if spec is not None and (spec.own or spec.many):
             blocks = (module.own if spec.own else module.many).blocks
+        if spec is not None and spec.large:
+            blocks = blocks | module.choices
         watched = generated.load(module.path, module.text, blocks, change, own.names)
         original = source.load(watch=theirs)
         # the emulator compiles kernels: values are kept on the simulator
@@ -200,13 +203,21 @@ class Session:
         def version(loaded: Loaded) -> Version:
             if not callable(getattr(loaded.module, host, None)):
                 raise LookupError(f"the module defines no function `{host}`")
-            return Version(source.plain(record, getattr(loaded.module, host)), loaded.blocks)
+            plain = source.plain(record, getattr(loaded.module, host))
+            if loaded.large is None:
+                return Version(plain, loaded.blocks)
+            large = source.plain(record, getattr(loaded.large, host))
+            chosen = Version(large, loaded.blocks | module.choices)
+            return Version(plain, loaded.blocks, chosen)
 
         own, many = version(module.own), version(module.many) if small else None
         if self.request.on == "ptx":
             # blocks are compiled in: small sizes for the kernels with the module's own
-            choosing, many = version(module.choosing), version(module.compiled())
-            compiled = Version(choosing.function, module.small.blocks)
+            many = version(module.compiled())
+            blocks, large = module.small.blocks, own.large
+            if large is not None:
+                large = replace(large, blocks=blocks | module.choices)
+            compiled = Version(own.function, blocks, large)
         else:
             compiled = version(module.small if small else module.limited)
         return Subject(
@@ -270,7 +281,8 @@ class Session:
             detail |= {"unverified": few.said, "cure": few.cure}
         if values and tally.copies == values:
             detail["output_equals_input"] = True
-        stem = self.module.path.stem
+        loaded = self.module.own
+        own = {m.__name__ for m in (loaded.module, loaded.large) if m is not None}
         return {
             "done": name,
             "status": status,
@@ -278,7 +290,7 @@ class Session:
             "detail": detail,
             "mismatch": mismatch.to_json() if mismatch else None,
             "launches": list(LAUNCHES.seen.values()),
-            "blocks": {n: size for (m, n), size in LAUNCHES.blocks.items() if m == stem},
+            "blocks": {n: size for (m, n), size in LAUNCHES.blocks.items() if m in own},
         }
 
     def _nothing(self, name: str, counts: dict[str, int], reasons: list[str]) -> str:

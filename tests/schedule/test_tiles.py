@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from porter.ptx.machine.counts import Counts
+from porter.verify.run import verify_module
 from tests.support.machine import compiler, module
 from tests.support.paths import ROOT
 from tests.support.shell import Shell
@@ -113,6 +114,29 @@ def test_sizes_at_the_borders_of_tiles(engine: str, count: int) -> None:
         env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("kernel", ["f_tiled", "f_tiled_large"])
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("range(0, x.shape[1], TILE)", "range(0, x.shape[0], TILE)"),
+        ("i < x.shape[0] and j < y.shape[1]", "i <= x.shape[0] and j < y.shape[1]"),
+        ("cuda.syncthreads()", "pass"),
+    ],
+)
+def test_verification_sees_a_mistake_in_either_kernel(
+    shell: Shell, kernel: str, right: str, wrong: str
+) -> None:
+    """Every second case takes the kernel for large results, whatever the sizes are."""
+    shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y\n")
+    assert shell.convert("f.py", "--signature", "float64[:, :], float64[:, :]") == 0
+    path = shell.folder / "f_cuda.py"
+    before, name, behind = path.read_text().partition(f"def {kernel}(")
+    assert right in behind
+    path.write_text(before + name + behind.replace(right, wrong, 1))
+    (found,) = verify_module(path, on=("simulator",))
+    assert found.mismatch is not None
 
 
 def values(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> Any:

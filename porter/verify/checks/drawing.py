@@ -77,10 +77,11 @@ class Drawing:
         return next((k for k, p in enumerate(self.variants) if p is parameters), 0)
 
     def version(self, spec: CaseSpec) -> Version:
-        """The generated function with the blocks that a case wants."""
+        """The generated function with the blocks and the kernels that a case wants."""
+        found = self.subject.own if spec.own else self.subject.small
         if spec.many and self.subject.many is not None:
-            return self.subject.many
-        return self.subject.own if spec.own else self.subject.small
+            found = self.subject.many
+        return found.large if found.large and spec.large else found
 
     def order(self, number: int) -> None:
         """Let the threads and the poison of this case be the same in every run."""

@@ -25,10 +25,12 @@ class MismatchFound(Exception):
 
 @dataclass(frozen=True)
 class Version:
-    """The generated function with one choice of block sizes."""
+    """The generated function with one choice of block sizes; `large` takes the kernels for large
+    arrays for all, where there are such."""
 
     function: Callable[..., Any]
     blocks: dict[str, int]
+    large: Version | None = None
 
 
 @dataclass(frozen=True)

@@ -12,18 +12,19 @@ from dataclasses import dataclass, replace
 #: what stands in for these constants of a module in most cases: the simulator is fast then,
 #: and a grid with few blocks makes grid-stride loops go round
 SMALL_BLOCKS = {
-    "THREADS": 8, "TILE": 4, "BLOCK_X": 4, "EACH": 2, "LARGE": 6,
+    "THREADS": 8, "TILE": 4, "BLOCK_X": 4, "EACH": 2,
     "MOST_PARTIALS": 3, "MAX_BLOCKS": 3,
 }  # fmt: skip
 #: what stands in for them in cases with more blocks than a block has threads
 MANY_BLOCKS = {
-    "THREADS": 4, "TILE": 2, "BLOCK_X": 2, "EACH": 2, "LARGE": 6,
+    "THREADS": 4, "TILE": 2, "BLOCK_X": 2, "EACH": 2,
     "MOST_PARTIALS": 16, "MAX_BLOCKS": 40,
 }  # fmt: skip
 #: those of them that limit a grid: a kernel whose grid is cut loops over the rest
 GRID_LIMITS = ("MOST_PARTIALS", "MAX_BLOCKS")
-#: those that only host functions read, to choose between kernels: any size suits compiled ones
-CHOICES = ("LARGE",)
+#: constants that only host functions read, to choose between kernels, and what makes them take
+#: those for large arrays
+CHOICES = {"LARGE": 1}
 #: cases beyond the table are numbered from here: past its repetitions and the large cases
 FIRST = 2_000_000
 #: no case makes more grid points than this (the product of all distinct dimensions)
@@ -76,6 +77,11 @@ class CaseSpec:
     count: int = 0
     event: str = ""
     number: int = 0
+
+    @property
+    def large(self) -> bool:
+        """Whether host functions take their kernels for large arrays: in every second case."""
+        return self.number % 2 == 0
 
 
 def _row(sizes: str, block: str = "THREADS", **rest: object) -> CaseSpec:

@@ -440,7 +440,9 @@ def emit_stage(
         signature = options.first_signature
         if signature is None:
             signature = setting(function, config.signatures)
-        action = partial(_stage, function, signature, scope, options.emit or "plan")
+        action = partial(
+            _stage, function, signature, scope, options.emit or "plan", target_of(options)
+        )
         found = _alone(function, opened, action, options.seconds)
         if isinstance(found, str):
             parts.append(found)
@@ -453,11 +455,13 @@ def emit_stage(
     )  # fmt: skip
 
 
-def _stage(function: FunctionSource, signature: str | None, scope: Globals, stage: str) -> str:
-    _, program, planned = front_end(function, signature, scope)
+def _stage(
+    function: FunctionSource, signature: str | None, scope: Globals, stage: str, target: Target
+) -> str:
+    _, program, planned = front_end(function, signature, scope, target.schedules)
     if stage == "array":
         return given(program_text(program))
     if stage == "loops":
-        body, _ = lower(program)
+        body, _ = lower(program, target.schedules)
         return given("\n".join([f"loops {program.name}", *lines(body, 1)])) + "\n"
     return given(plan_text(planned))

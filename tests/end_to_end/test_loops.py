@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from porter.config import Config
-from porter.convert.files import convert_file
+from porter.convert.files import convert_file, emit_stage
 from porter.options import ConvertOptions
 from porter.source.files import SourceFile
 
@@ -188,6 +188,13 @@ def test_sequential_loops_need_no_permission() -> None:
     assert "allow-serial" not in text_of("recurrence")
     # nor do diagonals take their place
     assert "for j in range(1, a.shape[1] - 1):" in text_of("seidel")
+
+
+def test_the_plan_is_that_of_the_target() -> None:
+    options = ConvertOptions(("f.py",), functions=("rows",), target="loops", emit="plan")
+    text, _ = emit_stage(SourceFile("f.py", SOURCE), options, Config())
+    assert "loops over the elements" in text
+    assert "block" not in text
 
 
 def test_an_argument_that_a_loop_does_not_change_is_itself(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from porter.schedule.base import Grid, Kernel, KernelWriters
 from porter.schedule.domains import loop
 from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.writing import KernelWriter
-from porter.sizes.polynomial import Dim, Poly, sym
+from porter.sizes.polynomial import Dim, Poly, Symbol, sym
 
 #: a call is the launch: there are no blocks to choose
 CALL = Grid(threads=("1",))
@@ -76,5 +76,5 @@ def work_of(
 
 
 def _is_fixed(size: Poly, changing: set[str]) -> bool:
-    """Whether a size is the same in all iterations, and made of sizes alone."""
-    return not size.names() & changing and all(isinstance(a, Dim) for a in size.atoms())
+    """Whether a size is the same in all iterations: of sizes and of indices of the host."""
+    return not size.names() & changing and all(isinstance(a, Symbol) for a in size.atoms())

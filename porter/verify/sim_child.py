@@ -134,6 +134,8 @@ class Session:
             self._beyond(record.name.rsplit(".", 1)[-1]),
             request.budget,
             own_blocks=request.on == "ptx",
+            # what is not launched while the simulator observes is not compiled
+            every_variant=request.observe or request.alone,
             work=MOST_WORK * (ALONE if request.alone else 1),
             device=getattr(self.target, "device", True),
         )

@@ -23,6 +23,7 @@ from porter.verify.inputs.cases import (
     SMALL_BLOCKS,
     TABLE,
     choose_sizes,
+    further,
     retries,
     specs,
     with_own_blocks,
@@ -469,6 +470,13 @@ def test_cases_of_compiled_kernels_cross_their_own_blocks() -> None:
     # grids are cut in some, and not in others
     assert len({s.many for s, _ in chosen}) == 2
     assert table[2] == specs(24)[2]  # no block is in its sizes
+
+
+def test_every_signature_has_a_case_where_the_table_has_none() -> None:
+    table = specs(8)
+    assert {s.variant for s in table} == {0, 1}
+    assert [s.variant for s in further(table, 5)] == [2, 3, 4] and further(table, 2) == []
+    assert not {s.number for s in further(table, 5)} & {s.number for s in table}
 
 
 def test_the_constants_that_kernels_read_are_told() -> None:

@@ -27,7 +27,8 @@ class Settings:
     the original raise an IndexError.  `extra_cases` makes cases beyond the table, for which there
     are `seconds`.  With `own_blocks` sizes cross the borders of the module's own blocks.  `work` is
     what a case may take that is about its sizes, in threads of a simulator.  Without a `device` its
-    arrays are handed over as the host's.
+    arrays are handed over as the host's.  With `every_variant` a signature that no case of the
+    table has gets one.
     """
 
     seed: int
@@ -41,6 +42,7 @@ class Settings:
     own_blocks: bool = False
     work: int = MOST_WORK
     device: bool = True
+    every_variant: bool = False
 
 
 @dataclass

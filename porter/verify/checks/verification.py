@@ -23,6 +23,7 @@ from porter.verify.inputs.arguments import Inputs, Parameter
 from porter.verify.inputs.cases import (
     MOST_POINTS,
     CaseSpec,
+    further,
     large_specs,
     smaller,
     specs,
@@ -69,6 +70,8 @@ class Verification:
         self.drawing.prepare()
         counts = self.tally.counts
         table = specs(count, self.drawing.forms)
+        if self.settings.every_variant and count:
+            table += further(table, len(self.drawing.variants))
         if self.settings.own_blocks:
             table = [with_own_blocks(spec) for spec in table]
         for spec in itertools.chain(table, self._large(only) if count else ()):

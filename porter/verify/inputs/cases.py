@@ -27,6 +27,8 @@ GRID_LIMITS = ("MOST_PARTIALS", "MAX_BLOCKS")
 CHOICES = {"LARGE": 1}
 #: cases beyond the table are numbered from here: past its repetitions and the large cases
 FIRST = 2_000_000
+#: cases of signatures that the table leaves out are numbered from here
+VARIANTS = 3_000_000
 #: no case makes more grid points than this (the product of all distinct dimensions)
 MOST_POINTS = 8000
 #: the same of a case in which two axes cross the borders of tiles of a usual size
@@ -166,6 +168,14 @@ def specs(count: int, forms: Sequence[int] = (1,)) -> list[CaseSpec]:
             rows.append(replace(row, number=len(rows), variant=first + row.variant % size))
             first += size
     return rows
+
+
+def further(table: Sequence[CaseSpec], variants: int) -> list[CaseSpec]:
+    """A case for each signature that none of a table has."""
+    seen = {spec.variant % variants for spec in table}
+    row = _row("3B+7 5 2", ints="sorted")
+    left = [k for k in range(variants) if k not in seen]
+    return [replace(row, variant=k, number=VARIANTS + k) for k in left]
 
 
 def with_own_blocks(spec: CaseSpec) -> CaseSpec:

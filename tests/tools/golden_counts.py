@@ -29,7 +29,7 @@ ARCH = "sm_90"
 SECONDS = 60.0
 #: a count may grow by this much without a new file
 MARGIN = 1.02
-#: some of them cannot be counted on sampled blocks, and are listed with the reason
+#: one that cannot be counted is listed with the reason
 PROGRAMS, SEED = 36, 23
 
 Counts = dict[str, Any]

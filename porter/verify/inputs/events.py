@@ -38,8 +38,9 @@ def _put_integer(flat: np.ndarray[Any, Any], at: int, kind: str, *, index: bool)
         # out of range in one place, beyond what any axis has
         wrong = {"largest": 1 << 20, "smallest": -(1 << 20) if flat.dtype.kind == "i" else 1 << 20}
         if kind in wrong and np.iinfo(flat.dtype).max >= 1 << 20:
-            # nothing else is: 0 is in range of whatever is not empty
-            flat[...] = 0
+            if kind == "largest":
+                # nothing else is: 0 is in range of whatever is not empty
+                flat[...] = 0
             flat[at] = wrong[kind]
         return
     flat[...] = np.where(flat == 0, 1, flat)

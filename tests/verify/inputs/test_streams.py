@@ -127,5 +127,8 @@ def test_an_event_is_alone_at_its_place(place: str, kind: str, dtype: str) -> No
 def test_an_index_that_is_out_of_range_is_alone_too() -> None:
     for place, at in (("first", 0), ("last", -1)):
         values = np.full(5, 3, np.int64)
+        events.put(values, f"{place} largest", index=True)
+        assert values[at] > 1000 and (np.delete(values, at) == 0).all()
+        values = np.full(5, 3, np.int64)
         events.put(values, f"{place} smallest", index=True)
-        assert values[at] < -1000 and (np.delete(values, at) == 0).all()
+        assert values[at] < -1000 and (np.delete(values, at) == 3).all()

@@ -22,6 +22,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -30,8 +31,10 @@ from benchmarks.npbench import ROOT, child, programs
 
 CHILD = Path(__file__).with_name("performance_child.py")
 SIZES = Path(__file__).with_name("sizes.toml")
-#: where the table begins in the page
-MARK = "<!-- modelled -->"
+#: where the tables begin and end in the page
+MARK, END = "<!-- modelled -->", "<!-- end of modelled -->"
+#: milliseconds that only loops over elements would take
+ABSURD = 60_000.0
 _SHAPE = re.compile(r"(\w+)\[([^\]]*)\]")
 _DIM = re.compile(r"([A-Za-z_]\w*)\s*(?:([+-])\s*(\d+))?$")
 
@@ -65,14 +68,17 @@ class Row:
 
     @property
     def faster(self) -> float | None:
-        """How many times faster than operation by operation."""
-        return None if self.cupy is None else self.cupy / self.porter
+        """How many times faster than operation by operation; None for loops over elements.
+
+        There each element would be launches of its own, which nobody would run.
+        """
+        return None if self.cupy is None or self.cupy > ABSURD else self.cupy / self.porter
 
     def line(self) -> str:
         """The row of the table."""
         if self.why:
             return f"| {self.name} | {self.sizes} | | | | | | | {self.why} |"
-        cupy = "" if self.cupy is None else f"{self.cupy:.3g}"
+        cupy = "" if self.faster is None else f"{self.cupy:.3g}"
         faster = "" if self.faster is None else f"{self.faster:.2f}"
         times = f"{self.porter:.3g} | {cupy} | {self.least:.3g} | {faster}"
         moved = self.bytes / max(self.least_bytes, 1.0)
@@ -144,6 +150,7 @@ def measured(task: Task, options: argparse.Namespace, folder: Path) -> Row:
         sizes = sizes_of(module, task.function, answer["shapes"], answer["numbers"])
     command = [sys.executable, "-m", "porter", "bench", str(module), "-f", task.function]
     command += ["--size", sizes, "--output-format", "json"]
+    command += ["--seconds", str(options.seconds / 12)]
     code, out, said = child(command, options.seconds)
     try:
         return row(task.name, sizes, json.loads(out)["modules"][0]["functions"][0])
@@ -178,10 +185,11 @@ def summary(rows: Sequence[Row]) -> str:
     """What the rows come to."""
     faster = [r.faster for r in rows if r.faster]
     near = [r.porter / r.least for r in rows if not r.why and r.bound == "memory" and r.least]
-    slower = sum(x < 1 for x in faster)
+    slower, middle = sum(x < 1 for x in faster), median(faster) if faster else math.nan
     return (
         f"{len(faster)} of {len(rows)} programs compared: {mean(faster):.2f} times the speed of "
-        f"operation by operation in the geometric mean, slower on {slower}; "
+        f"operation by operation in the geometric mean, {middle:.2f} in the median, "
+        f"slower on {slower}; "
         f"{len(near)} bound by memory take {mean(near):.2f} times the least possible time."
     )
 
@@ -190,7 +198,8 @@ def page(tables: dict[str, list[Row]]) -> str:
     """The tables as a part of a page."""
     lines = [
         f"Modelled for an H200 on {datetime.datetime.now(datetime.UTC).date()}, in milliseconds.",
-        "*Moved* is the bytes that launches touch over the least bytes.",
+        "*Moved* is the bytes that launches touch over the least bytes. Where the original loops",
+        "over elements, operation by operation is left out: each element would be a launch.",
         "",
     ]
     for title, rows in tables.items():
@@ -211,7 +220,7 @@ def main() -> int:
     made.add_argument("--only", action="append", default=[], metavar="NAME", help="part of a name")
     made.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     made.add_argument("--seconds", type=float, default=240.0, help="time limit of each step")
-    made.add_argument("--write", type=Path, metavar="PAGE", help=f"replace what follows {MARK}")
+    made.add_argument("--write", type=Path, metavar="PAGE", help="replace the tables in it")
     options = made.parse_args()
     groups = {"Examples and programs of the test corpus": list(listed())}
     if options.npbench:
@@ -228,8 +237,9 @@ def main() -> int:
                 tables[title].append(found)
             print(title, summary(tables[title]), sep=": ", flush=True)
     if options.write:
-        before = options.write.read_text().partition(MARK)[0]
-        options.write.write_text(f"{before}{MARK}\n\n{page(tables)}")
+        before, _, rest = options.write.read_text().partition(MARK)
+        behind = rest.partition(END)[2]
+        options.write.write_text(f"{before}{MARK}\n\n{page(tables)}\n{END}{behind}")
     return 0
 
 

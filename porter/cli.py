@@ -334,6 +334,10 @@ def bench(
         p.BenchFormat, typer.Option("--output-format", help="How to print the counts.")
     ] = p.BenchFormat.table,
     run_module: p.RunModule = False,
+    seconds: Annotated[
+        float,
+        typer.Option("--seconds", min=1.0, help="Time to count a function; else smaller sizes."),
+    ] = 4.0,
 ) -> None:
     """Count what a module's kernels execute and model their time on a GPU."""
     from porter.commands.bench import run
@@ -347,6 +351,7 @@ def bench(
         against=_codes(against),
         output_format=output_format.value,
         run_module=run_module,
+        seconds=seconds,
     )
     raise typer.Exit(run(options))
 

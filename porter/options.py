@@ -155,6 +155,7 @@ class BenchOptions:
 
     Without `arch`, kernels are compiled for `gpu`; without `gpu`, the first one of `arch` is
     modelled.  `against` are what is timed beside the module; `output_format` is table, json or svg.
+    What takes more than so many `seconds` of a processor is counted for smaller sizes.
     """
 
     paths: tuple[str, ...]
@@ -165,6 +166,7 @@ class BenchOptions:
     against: tuple[str, ...] = ()
     output_format: str = "table"
     run_module: bool = False
+    seconds: float = 4.0
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def counting(
             str(module), str(place), names, _sizes(source, names, sizes or {}),
             _traced(source, names), arch, f"{folder}/texts",
             "mlir" if backend.endswith("mlir") else "numba", f"{folder}/reply.jsonl", seconds,
-            _PATIENCE * (1 + len(names)), run_module, operations, tuple(against),
+            (_PATIENCE + seconds) * (1 + len(names)), run_module, operations, tuple(against),
         )  # fmt: skip
         if on_cpu:
             return Counting(*measured(request, Path(folder)))

@@ -85,6 +85,7 @@ def _counted(path: str, options: BenchOptions, sizes: dict[str, int], target: _T
         with Progress(f"counting {path}"):
             return counting(
                 Path(path), functions=options.functions, sizes=sizes, arch=target.arch,
+                seconds=options.seconds,
                 run_module=options.run_module, operations=True, against=options.against,
             )  # fmt: skip
     except UsageError as error:

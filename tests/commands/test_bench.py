@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from porter.bench.counting import SECONDS, Counting
 from porter.cli import main
 from porter.verify.compile.backends import version
 from tests.support.paths import ROOT
@@ -74,3 +75,20 @@ def test_a_file_without_a_header_is_a_usage_error(
 ) -> None:
     assert run("bench", str(ROOT / "examples" / "heat.py")) == 2
     assert "no header" in capsys.readouterr().err
+
+
+def test_more_time_counts_larger_sizes(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[float] = []
+
+    def counting(*_: object, seconds: float, **__: object) -> Counting:
+        given.append(seconds)
+        return Counting([], frozenset())
+
+    monkeypatch.setattr("porter.commands.bench.counting", counting)
+    module = str(GOLDEN / "softmax_cuda.py")
+    run("bench", module)
+    run("bench", module, "--seconds", "30")
+    assert given == [SECONDS, 30.0]
+    assert run("bench", module, "--seconds", "0.5") == 2

@@ -170,6 +170,8 @@ def refusal(out: str, said: str) -> str:
 def row(name: str, sizes: str, found: dict[str, Any]) -> Row:
     """The figures of a function that was counted."""
     modelled = found["modelled"]
+    if modelled is None:
+        return Row(name, sizes, why=f"not counted: {found.get('reason', '')}")
     shown = ", ".join(f"{k}={v:,}" for k, v in found["size"].items()) or sizes
     times = (modelled[key] for key in ("ms", "cupy_ms", "least_ms"))
     moved = found["bytes"], found["least_bytes"]

@@ -25,7 +25,7 @@ class Loops(Target):
     templates = "loops"
     kernels = "loops"
     device = False
-    prefix = "c_"
+    prefix = "own_"
     scalar = "0"
     helper = '@njit(cache=True, error_model="numpy")'
     serial = True

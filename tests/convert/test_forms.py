@@ -133,7 +133,7 @@ def test_every_form_computes_what_the_function_does(shell: Shell) -> None:
         "ValueError: x has 3 dimensions instead of 1 or 2: "
         f'{make} normalize {types} "float64[:, :, :]"`',
         f'ValueError: x has 0 dimensions instead of 1 or 2: {make} normalize {types} "float64"`',
-        "TypeError: spec has no kernels for these arguments together: "
+        "TypeError: spec has no kernels for these values of y, n_fft and mode together: "
         f"{make} spec {types} \"float64[:], int64, Literal[str]('b')\"`",
         "TypeError: mode must be 'a' or 'b': "
         f"{make} spec {types} \"float64[:], Literal[NoneType](None), Literal[str]('c')\"`",

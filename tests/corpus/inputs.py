@@ -404,8 +404,8 @@ CASES: dict[str, Case] = (
             "float64[:, :], float64[:, :], float64, float64, int64", "n+1,m n+1,m =0.1 =0.2 =3"
         ),
         # helpers_and_constants.py
-        "helpers_and_constants:rate_by_name": Case("float64[:], omitted", "n -"),
-        "helpers_and_constants:transform_by_name": Case("float64[:], omitted", "n -"),
+        "helpers_and_constants:rate_by_name": Case("float64[:], omitted", "n ='high'"),
+        "helpers_and_constants:transform_by_name": Case("float64[:], omitted", "n ='root'"),
         "helpers_and_constants:limits_by_name": Case("float64[:]", "n"),
         "helpers_and_constants:square": Case("float64[:]", "n"),
         "helpers_and_constants:norm2": Case("float64[:], float64[:]", "n n"),

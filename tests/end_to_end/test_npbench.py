@@ -74,10 +74,10 @@ def test_rows_and_page(tree: Path, tmp_path: Path) -> None:
     done = run(tree, "--write", str(tmp_path / "page.md"))
     assert done.returncode == 0, done.stdout + done.stderr
     words = {line.split()[0]: line.split() for line in done.stdout.splitlines()}
-    assert words["scaled"][1:4] == ["converted", "1", "2"]
+    assert words["scaled"][1:4] == ["converted", "1", "1"]
     assert words["sorted"][1] != "wrong"
     page = (tmp_path / "page.md").read_text()
-    assert "| scaled | converted | 1 | 2 |" in page
+    assert "| scaled | converted | 1 | 1 |" in page
     assert "--npbench" in page
 
 

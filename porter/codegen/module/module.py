@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from jinja2 import Environment
+
 from porter.codegen.host.function import HostFunction
 from porter.codegen.host.outline import outlined
 from porter.codegen.host.text import HOST_MATH
@@ -128,18 +130,7 @@ def linked_module(
     """The body of a module. Raises ModuleError where it would not be what the plans say."""
     jinja = environment(target.folders, target.templates)
     needs = _joined([f.needs for f in functions], target)
-    device = jinja.get_template("helpers_device.py.j2").render(
-        needs=needs.helpers,
-        block_folds=_FOLDS,
-        block_scans=_SCANS,
-        helper=target.helper,
-        fmod=target.math.get("fmod", "math.fmod"),
-    )
-    host = jinja.get_template("helpers_host.py.j2").render(
-        needs=needs.helpers, device=target.device, kernels=target.kernels
-    )
-    parts = [p for f in functions for p in f.parts]
-    parts = [p for p in (_trim(device), *parts, _trim(host)) if p]
+    parts = _parts(functions, needs, jinja, target)
     own = join(functions)
     tree = ast.parse("\n\n".join(parts))
     used = free_names("\n\n".join([*parts, *own.values()]))
@@ -184,6 +175,24 @@ def linked_module(
     )
     inspect(text, named.text, expected)
     return ModuleText(text, quoted, named.streams)
+
+
+def _parts(
+    functions: Sequence[FunctionText], needs: Needs, jinja: Environment, target: Target
+) -> list[str]:
+    """The functions of a module between the helpers that they call."""
+    device = jinja.get_template("helpers_device.py.j2").render(
+        needs=needs.helpers,
+        block_folds=_FOLDS,
+        block_scans=_SCANS,
+        helper=target.helper,
+        fmod=target.math.get("fmod", "math.fmod"),
+    )
+    host = jinja.get_template("helpers_host.py.j2").render(
+        needs=needs.helpers, device=target.device, kernels=target.kernels
+    )
+    own = [p for f in functions for p in f.parts]
+    return [p for p in (_trim(device), *own, _trim(host)) if p]
 
 
 def _defined(text: str) -> list[str]:

@@ -137,11 +137,7 @@ def infinity_norm(x):
 RATES = {"low": 0.25, "high": 2.0, 3: 7.0, (1, 2): 1.5}
 
 
-def _root(t):
-    return np.sqrt(np.abs(t))
-
-
-TRANSFORMS = {"root": _root, "sine": np.sin, "square": lambda t: t * t}
+TRANSFORMS = {"root": np.cbrt, "sine": np.sin, "square": lambda t: t * t}
 LIMITS = {"x": {"lower": -1.0, "upper": 1.0}}
 
 

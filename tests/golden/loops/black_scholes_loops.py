@@ -22,7 +22,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases
-# porter: output sha256:255248271c721dbf8e95a8f4930fc9c3c6719ed0546f6ae3894f12970c8506de
+# porter: output sha256:69e8270747ea3211ec7dc2f31b9f04cb0b8e10e2a9f7c5ffb9c7ae12a88e88fb
 
 """Compiled loops for the NumPy functions of black_scholes.py."""
 
@@ -70,9 +70,9 @@ def normal_cdf(d):
     d = _array(d, "d", None, "float32 float64", "exact(1, 1, 1)")
     shape = d.shape
     d = _flat(d, shape)
-    c_d = _contiguous(d)
+    own_d = _contiguous(d)
     out = np.empty(d.shape, d.dtype)
-    normal_cdf_loops(c_d, out)
+    normal_cdf_loops(own_d, out)
     return _result(out, shape, True)
 
 
@@ -158,15 +158,15 @@ def black_scholes(price, strike, years, rate=0.02, volatility=0.30):
     strike = _flat(strike, shape)
     years = _flat(years, shape)
     T = price.dtype.type
-    c_price = _contiguous(price)
-    c_strike = _contiguous(strike)
-    c_years = _contiguous(years)
+    own_price = _contiguous(price)
+    own_strike = _contiguous(strike)
+    own_years = _contiguous(years)
     call = np.empty(price.shape, price.dtype)
     put = np.empty(price.shape, price.dtype)
     black_scholes_loops(
-        c_price,
-        c_strike,
-        c_years,
+        own_price,
+        own_strike,
+        own_years,
         T(volatility),
         T(rate + 0.5 * volatility**2),
         T(-rate),

@@ -20,7 +20,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: cpu 24 cases
-# porter: output sha256:610e9d88d857d2068bddfcbe293327b31c87fc34157d10d85c774a8cf5c1489d
+# porter: output sha256:d703a8a97ac3963cd4794241af10a33a2600b0f1fc08ae20b0cafbd7f894e607
 
 """Compiled loops for the NumPy functions of csr_matvec.py."""
 
@@ -86,13 +86,13 @@ def csr_matvec(data, indices, indptr, x):
         raise ValueError(
             f"operands could not be broadcast together: indices.shape[0] is {indices.shape[0]} and data.shape[0] is {data.shape[0]}"
         )
-    c_data = _contiguous(data)
-    c_indices = _contiguous(indices)
-    c_indptr = _contiguous(indptr)
-    c_x = _contiguous(x)
+    own_data = _contiguous(data)
+    own_indices = _contiguous(indices)
+    own_indptr = _contiguous(indptr)
+    own_x = _contiguous(x)
     error = np.zeros(1, np.int32)
     y = np.empty(max(indptr.shape[0] - 1, 0), data.dtype)
-    csr_matvec_loops(c_data, c_indices, c_indptr, c_x, y, error)
+    csr_matvec_loops(own_data, own_indices, own_indptr, own_x, y, error)
     if error[0]:
         raise IndexError("an index read from data is out of bounds")
     return y

@@ -10,7 +10,7 @@
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
 # porter: verified gaussian_pdf: cpu 24 cases
-# porter: output sha256:7565df87eac2bf867bd275b074236dabf82c58b2399cc316f3c5a2d80f17c062
+# porter: output sha256:61d8092e407601da4d3c28098fa8b522314436eb31076eaed8de2dd4f6a3cf36
 
 """Compiled loops for the NumPy functions of gaussian.py."""
 
@@ -44,9 +44,9 @@ def gaussian_pdf(x, mean=0.0, sigma=1.0):
     shape = x.shape
     x = _flat(x, shape)
     T = x.dtype.type
-    c_x = _contiguous(x)
+    own_x = _contiguous(x)
     out = np.empty(x.shape, x.dtype)
-    gaussian_pdf_loops(c_x, T(mean), T(sigma), T(sigma * SQRT_2PI), out)
+    gaussian_pdf_loops(own_x, T(mean), T(sigma), T(sigma * SQRT_2PI), out)
     return _result(out, shape)
 
 

@@ -9,7 +9,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: cpu 24 cases
-# porter: output sha256:9b537a312baccc927a59a448d114cbad64cb03f401afb635bb92813a6879591b
+# porter: output sha256:bfe5355a1c589596d331135f43f81db5a7f160269bfc66192c32b1f4d5b2fa02
 
 """Compiled loops for the NumPy functions of heat.py."""
 
@@ -79,10 +79,10 @@ def heat(u, alpha, steps):
     u = _array(u, "u", 2, "float32 float64")
     steps = _integer(steps, "steps")
     T = u.dtype.type
-    c_u = _contiguous(u)
+    own_u = _contiguous(u)
     u2 = np.empty(u.shape, u.dtype)
     new = np.empty(u.shape, u.dtype)
-    heat_loops(c_u, u2, new)
+    heat_loops(own_u, u2, new)
     u2 = heat_steps(steps, u2, new, T, alpha)
     return u2
 

@@ -11,7 +11,7 @@
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: cpu 24 cases
-# porter: output sha256:43ada18a4e4611887c152c8d4be967a458646e8ca9cb8a321a4538037b261d14
+# porter: output sha256:28838455e2d441193990b49f5ad122c3a0243f7d338eb9a35610241c3660be7b
 
 """Compiled loops for the NumPy functions of hidden_layer.py."""
 
@@ -51,10 +51,10 @@ def hidden_layer(greyscales, weights):
     shape = np.broadcast_shapes(greyscales.shape, weights.shape)
     greyscales = _flat(greyscales, shape)
     weights = _flat(weights, shape)
-    c_greyscales = _contiguous(greyscales)
-    c_weights = _contiguous(weights)
+    own_greyscales = _contiguous(greyscales)
+    own_weights = _contiguous(weights)
     out = np.empty(greyscales.shape, greyscales.dtype)
-    hidden_layer_loops(c_greyscales, c_weights, out)
+    hidden_layer_loops(own_greyscales, own_weights, out)
     return _result(out, shape)
 
 

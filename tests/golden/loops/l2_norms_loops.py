@@ -8,7 +8,7 @@
 # porter: assumed l2_norms: vectors is a 2-D array of float64
 # porter: converts l2_norms: vectors: int32 and int64 whose largest value n keeps n**2 within the dtype and 2147483648 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: verified l2_norms: cpu 24 cases
-# porter: output sha256:fad26f4aca85a64ba026b49a4847f176589397d8d4c7992959a7feaeafdcc2cc
+# porter: output sha256:aa2eee88a2c1d30b65e59e90c8fca74190f0875fca051572b5628cfd1268207a
 
 """Compiled loops for the NumPy functions of l2_norms.py."""
 
@@ -40,9 +40,9 @@ def l2_norms(vectors):
     vectors = _array(
         vectors, "vectors", 2, "float32 float64", "exact(1, 2147483648, 2)"
     )
-    c_vectors = _contiguous(vectors)
+    own_vectors = _contiguous(vectors)
     out = np.empty(vectors.shape[0], vectors.dtype)
-    l2_norms_rows(c_vectors, out)
+    l2_norms_rows(own_vectors, out)
     return out
 
 

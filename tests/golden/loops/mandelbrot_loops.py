@@ -10,7 +10,7 @@
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: cpu 24 cases
-# porter: output sha256:4c1dfb16a861a777b6fefb139042d15aa0aca7c704cf3412f5301def0165b64c
+# porter: output sha256:6547f0de14cb28a5ec6b2062fe8bc9ac2ebce2e48e51b6b85f8f080fc7a59c96
 
 """Compiled loops for the NumPy functions of mandelbrot.py."""
 
@@ -59,10 +59,10 @@ def mandelbrot(re, im, max_iterations):
     im = _array(im, "im", 1, "float32 float64")
     max_iterations = _integer(max_iterations, "max_iterations")
     re, im = _one_dtype("re im", re, im)
-    c_re = _contiguous(re)
-    c_im = _contiguous(im)
+    own_re = _contiguous(re)
+    own_im = _contiguous(im)
     escape = np.empty((im.shape[0], re.shape[0]), np.int64)
-    mandelbrot_loops(c_re, c_im, max_iterations, escape)
+    mandelbrot_loops(own_re, own_im, max_iterations, escape)
     return escape
 
 

@@ -11,7 +11,7 @@
 # porter: converts matmul: A: integers and bools become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: cpu 24 cases
-# porter: output sha256:ad13da272c987f1933431d39a48402f5ef0a19c76542d11565b6f2b24f20c10a
+# porter: output sha256:b0bd1a76bac717e72a0ec2dc14ceaf9dd73b396324e0c7f8b22d6e74b87b83d5
 
 """Compiled loops for the NumPy functions of matmul.py."""
 
@@ -54,10 +54,10 @@ def matmul(A, B):
         raise ValueError(
             f"@: B.shape[0] is {B.shape[0]} and A.shape[1] is {A.shape[1]}"
         )
-    c_A = _contiguous(A)
-    c_B = _contiguous(B)
+    own_A = _contiguous(A)
+    own_B = _contiguous(B)
     out = np.empty((A.shape[0], B.shape[1]), A.dtype)
-    matmul_columns(c_A, c_B, out)
+    matmul_columns(own_A, own_B, out)
     return _result(out, lead + out.shape[1:])
 
 

@@ -11,7 +11,7 @@
 # porter: converts pairwise_distances: x, y: int32 and int64 whose largest value n keeps 4 * n**2 within the dtype and 8589934592 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: cpu 24 cases
-# porter: output sha256:8b0f3917dddd69a2aad127f7d388b2136083922b003c2f9d194c7862a5e86cac
+# porter: output sha256:0db4c279bae68ac6ba1368142bffa410fc91e1629ee3195ff14f2f52f2e039cf
 
 """Compiled loops for the NumPy functions of pairwise.py."""
 
@@ -45,10 +45,10 @@ def pairwise_distances(x, y):
     y = _array(y, "y", 2, "float32 float64", "together")
     x, y = _one_dtype("x y", x, y, rule="exact(4, 8589934592, 2) mixed")
     x, y = _expanded((x, y), (1, 1))
-    c_x = _contiguous(x)
-    c_y = _contiguous(y)
+    own_x = _contiguous(x)
+    own_y = _contiguous(y)
     out = np.empty((x.shape[0], y.shape[0]), x.dtype)
-    pairwise_distances_rows(c_x, c_y, out)
+    pairwise_distances_rows(own_x, own_y, out)
     return out
 
 

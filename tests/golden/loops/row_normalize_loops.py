@@ -14,7 +14,7 @@
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: cpu 24 cases
-# porter: output sha256:b51a9d121042e242235214fb12762f237bc952e077e2d1c15452aa1c5d593439
+# porter: output sha256:ea2e228dea1d3b20282f25eb7f42bfc5f77820915564bc5911beca850c49dfb2
 
 """Compiled loops for the NumPy functions of row_normalize.py."""
 
@@ -46,9 +46,9 @@ def normalize_rows(x):
 def normalize(x):
     """Divide each row of `x` by its mean, in place."""
     x = _array(x, "x", 2, "float32 float64", written=True)
-    c_x = _contiguous(x)
-    normalize_rows(c_x)
-    _copy_back(c_x, x)
+    own_x = _contiguous(x)
+    normalize_rows(own_x)
+    _copy_back(own_x, x)
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
@@ -66,9 +66,9 @@ def normalized_rows(x, out):
 def normalized(x):
     """Return `x` with each row divided by its mean."""
     x = _array(x, "x", 2, "float32 float64", "integers")
-    c_x = _contiguous(x)
+    own_x = _contiguous(x)
     out = np.empty(x.shape, x.dtype)
-    normalized_rows(c_x, out)
+    normalized_rows(own_x, out)
     return out
 
 

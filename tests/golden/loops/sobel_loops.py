@@ -7,7 +7,7 @@
 # porter: shapes sobel: image[n, m]
 # porter: assumed sobel: image is a 2-D array of float64
 # porter: verified sobel: cpu 24 cases
-# porter: output sha256:a11f34413d91dd90d250d860c4f8eb3811612efce0d1dee2d976d44b5ac3d10c
+# porter: output sha256:142ea7a4d2affd985a2d6b6f0bd51c8f9d31a396f0365c330cb7de6caf0a4f27
 
 """Compiled loops for the NumPy functions of sobel.py."""
 
@@ -54,9 +54,9 @@ def sobel_loops(image, magnitude):
 def sobel(image):
     """Return the gradient magnitude of `image`; its one-pixel border is zero."""
     image = _array(image, "image", 2, "float32 float64")
-    c_image = _contiguous(image)
+    own_image = _contiguous(image)
     magnitude = np.empty(image.shape, image.dtype)
-    sobel_loops(c_image, magnitude)
+    sobel_loops(own_image, magnitude)
     return magnitude
 
 

@@ -8,7 +8,7 @@
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: converts softmax: x: int32 and int64 whose largest value n keeps 2 * n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified softmax: cpu 24 cases
-# porter: output sha256:4aae46e065a650414d16e2139c71828c20834490419b340a29200059153b6419
+# porter: output sha256:71b53b2e87e0d7088558adcc8138f06d7225686453af33f09843e43c99491106
 
 """Compiled loops for the NumPy functions of softmax.py."""
 
@@ -53,9 +53,9 @@ def softmax(x):
         raise ValueError(
             "zero-size array to reduction operation max which has no identity"
         )
-    c_x = _contiguous(x)
+    own_x = _contiguous(x)
     out = np.empty(x.shape, x.dtype)
-    softmax_rows(c_x, out)
+    softmax_rows(own_x, out)
     return out
 
 

@@ -15,7 +15,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: cpu 24 cases
-# porter: output sha256:dc89445f7ebf662dd021e0888f9d9997fafa7aba8b5fd488a9be1ceb88b9b44f
+# porter: output sha256:b579402d03db1f07c00a8f1e599e15c67a5e4531e223a3f515c80431bf54d197
 
 """Compiled loops for the NumPy functions of threshold.py."""
 
@@ -57,9 +57,9 @@ def threshold(x, t):
     whole_x = x
     x = _flat(x, shape)
     T = x.dtype.type
-    c_x = _contiguous(x)
-    threshold_loops(c_x, T(t))
-    _copy_back(c_x, whole_x)
+    own_x = _contiguous(x)
+    threshold_loops(own_x, T(t))
+    _copy_back(own_x, whole_x)
 
 
 @njit(parallel=True, cache=True, error_model="numpy")
@@ -81,9 +81,9 @@ def clip_outliers(x, limit):
     whole_x = x
     x = _flat(x, shape)
     T = x.dtype.type
-    c_x = _contiguous(x)
-    clip_outliers_loops(c_x, T(limit))
-    _copy_back(c_x, whole_x)
+    own_x = _contiguous(x)
+    clip_outliers_loops(own_x, T(limit))
+    _copy_back(own_x, whole_x)
 
 
 def _command():

@@ -8,7 +8,7 @@
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: verified zscores: cpu 24 cases
-# porter: output sha256:9fe38a1b0a1e1aca655a7250775e45b24f4e2f0a850748a08be4cb69b09aeb13
+# porter: output sha256:b85d1651fc5d16946028a3ad8b7b6603b34b5d7b7339d7e32d074b1ad2959cff
 
 """Compiled loops for the NumPy functions of zscores.py."""
 
@@ -78,15 +78,15 @@ def zscores_loops2(table, mean, deviation, out):
 def zscores(table):
     """Return `table` with every column shifted to mean 0 and scaled to deviation 1."""
     table = _array(table, "table", 2, "float32 float64", "integers")
-    c_table = _contiguous(table)
+    own_table = _contiguous(table)
     total = np.empty(table.shape[1], table.dtype)
-    zscores_columns(c_table, total)
+    zscores_columns(own_table, total)
     mean = np.empty(table.shape[1], table.dtype)
     zscores_loops(total, table.shape[0], mean)
     deviation = np.empty(table.shape[1], table.dtype)
-    zscores_columns2(c_table, total, deviation)
+    zscores_columns2(own_table, total, deviation)
     out = np.empty(table.shape, table.dtype)
-    zscores_loops2(c_table, mean, deviation, out)
+    zscores_loops2(own_table, mean, deviation, out)
     return out
 
 

@@ -18,7 +18,7 @@ from porter.sizes.polynomial import Poly
 _US, _GB, _TERA = 1e-6, 1e9, 1e12
 #: PTX instructions of a thread for each operation, element that it accesses, and barrier: what fits
 #: the counts of the PTX machine best (docs/cost.md has the errors)
-PER_OPERATION, PER_ACCESS, PER_BARRIER = 1.7, 14.0, 17.0
+PER_OPERATION, PER_ACCESS, PER_BARRIER = 1.3, 12.0, 8.0
 
 
 @dataclass(frozen=True)

@@ -238,10 +238,10 @@ def main() -> int:
                 print(found.line(), flush=True)
                 tables[title].append(found)
             print(title, summary(tables[title]), sep=": ", flush=True)
-    if options.write:
-        before, _, rest = options.write.read_text().partition(MARK)
-        behind = rest.partition(END)[2]
-        options.write.write_text(f"{before}{MARK}\n\n{page(tables)}\n{END}{behind}")
+            if options.write:
+                before, _, rest = options.write.read_text().partition(MARK)
+                behind = rest.partition(END)[2]
+                options.write.write_text(f"{before}{MARK}\n\n{page(tables)}\n{END}{behind}")
     return 0
 
 

@@ -42,7 +42,7 @@ def test_o_names_a_directory(shell: Shell, exists: bool) -> None:
     shell.write("src/other.py", GOOD)
     if exists:
         (shell.folder / "out").mkdir()
-    assert shell.convert("src", "-o", "out") == 0
+    assert shell.convert("src", "-o", "out") == 0, shell.out + shell.err
     assert [f for f in shell.files() if f.startswith("out")] == [
         "out/good_cuda.py",
         "out/other_cuda.py",

@@ -338,6 +338,7 @@ class Return:
     origin: Origin
     listed: bool = False  # a list instead of a tuple
     squeezed: frozenset[int] = frozenset()  # positions: axes that turn out 1 long are dropped
+    given: frozenset[int] = frozenset()  # positions: the very object that the caller gave
 
 
 class HostKind(Enum):

@@ -85,7 +85,9 @@ class Plan:
     # (written, read) arguments that must not be one array
     no_alias: tuple[tuple[str, str], ...] = ()
     leading: LeadingAxes | None = None  # arguments that take any number of leading axes
-    python: tuple[bool, ...] = ()  # results that are Python's numbers where all arguments are
+    # the arguments for which each result is Python's number if all of them are
+    python: tuple[tuple[str, ...], ...] = ()
+    unlike: tuple[tuple[str, ...], ...] = ()  # those with which Python has another result
     # which lists give Python's numbers: of floats and integers ("all"), of "floats", "none" is sure
     items_of_lists: str = ""
     broadcast: str = ""  # the function that serves calls in which an axis broadcasts

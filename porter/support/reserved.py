@@ -50,7 +50,9 @@ HELPERS = {
 }  # fmt: skip
 #: variables of host functions, and the argument of kernels that takes errors
 LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}
-_NUMBERED = re.compile(r"(d|own|whole)_.+|partial\d*|host_(value|array)_\d+_|T\d*|I\d*|self_.*")
+_NUMBERED = re.compile(
+    r"(d|own|whole|given)_.+|partial\d*|host_(value|array)_\d+_|T\d*|I\d*|self_.*"
+)
 
 
 @cache

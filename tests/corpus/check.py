@@ -194,6 +194,11 @@ def _differs(what: str, expected: Any, got: Any, precision: Precision) -> str:
         return "" if expected == got else f"{what}: {got!r} instead of {expected!r}"
     if isinstance(expected, list) != isinstance(got, list):
         return f"{what}: {type(got).__name__} instead of {type(expected).__name__}"
+    if isinstance(expected, list) and len(expected) == len(got):
+        pairs = enumerate(zip(expected, got, strict=True))
+        return next(
+            (d for i, (e, g) in pairs if (d := _differs(f"{what} {i}", e, g, precision))), ""
+        )
     if expected is None or got is None:
         return "" if expected is got else f"{what}: {got!r} instead of {expected!r}"
     if isinstance(expected, np.ndarray) != isinstance(got, np.ndarray):

@@ -5,6 +5,7 @@ Needs NUMBA_ENABLE_CUDASIM=1 before Numba is imported.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -18,6 +19,7 @@ from porter.diagnostics import Refusal
 from porter.emulate.source.scope import TEXT
 from porter.resolve.globals import Globals
 from porter.source.module import SourceModule
+from porter.verify.engines.device_arithmetic import NAMES, rewrite_kernels
 from tests.programs.check import Outcome
 from tests.programs.excused import verdict
 from tests.programs.strategy import Program
@@ -43,8 +45,10 @@ def converted(
     text = module_text(made.texts, "")
     for name, size in blocks.items():
         text = re.sub(rf"^{name} = \d+", f"{name} = {size}", text, flags=re.M)
-    scope: dict[str, Any] = {"__name__": "generated", TEXT: text}
-    exec(compile(text, "<generated>", "exec"), scope)
+    scope: dict[str, Any] = {"__name__": "generated", TEXT: text, **NAMES}
+    tree = ast.parse(text)
+    rewrite_kernels(tree)  # divisions by 0 do not end a thread
+    exec(compile(ast.fix_missing_locations(tree), "<generated>", "exec"), scope)
     found: Callable[..., Any] = scope["f"]
     return found
 

@@ -90,6 +90,7 @@ class HostBase:
         self.kernels: list[tuple[str, list[str]]] = []  # text, and the names of its launches
         self.errors: set[int] = set()
         self.pending = list(plan.checks)
+        self.plain: dict[tuple[str, ...], str] = {}  # whether these arguments are Python's numbers
 
     @cached_property
     def arrays(self) -> list[ir.Parameter]:

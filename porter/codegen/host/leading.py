@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from porter import ir
 from porter.analyses.leading_axes import LeadingAxes
@@ -33,13 +33,29 @@ class Leading(HostBase):
         self.pending = [c for c in self.pending if not settled(c, leading)]
 
     def _returned(self) -> Set[str]:
-        """The arguments that are returned."""
+        """The arrays of arguments that are returned as the kernels have them."""
         values = [v for i in items_of(self.plan.items) if isinstance(i, ir.Return)
-                  for v in i.values]  # fmt: skip
+                  for k, v in enumerate(i.values) if not self._given_by(i, k)]  # fmt: skip
         return {v for v in values if isinstance(v, str) and self.plan_parameter(v)}
 
+    def _given_by(self, item: ir.Return, k: int) -> str:
+        """The argument that a result is, whatever the kernels take of it; '' if it is none.
+
+        What is stored into is an array that nothing was made of.
+        """
+        name = _argument(item.values[k]) if k in item.given else ""
+        p = next((p for p in self.plan.parameters if p.name == name), None)
+        left = p is None or p.fixed or p.attribute or p.conversion
+        return "" if left or name in self.overlap.written else name
+
+    def _given_back(self) -> Sequence[str]:
+        """The arguments that are returned as they were given."""
+        returns = [i for i in items_of(self.plan.items) if isinstance(i, ir.Return)]
+        names = {self._given_by(i, k) for i in returns for k in i.given}
+        return [p.name for p in self.plan.parameters if p.name in names]
+
     def _whole(self, name: str) -> str:
-        """An argument as it was given."""
+        """An argument with all of its axes."""
         kept = self.elementwise or self._any_rank(name)
         return f"whole_{name}" if kept else name
 
@@ -55,6 +71,18 @@ class Leading(HostBase):
             behind = ""
         keep = ", True" if name in leading.kept else ""
         return f", {before}lead{behind}{keep}"
+
+
+def _argument(value: str | ir.Expr | None) -> str:
+    """The name of an argument that is returned."""
+    match value:
+        case str():
+            return value
+        case ir.Scalar(name=name):
+            return name
+        case ir.Value(poly=poly):
+            return next(iter(poly.names()), "")
+    return ""
 
 
 def settled(c: ir.Check, leading: LeadingAxes) -> bool:

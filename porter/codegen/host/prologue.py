@@ -14,6 +14,9 @@ from porter.ir.ops import SHOWN
 from porter.ir.walk import walk
 from porter.schedule.nodes import Launch, items_of
 
+#: what NumPy's own integers promote to another dtype
+_NARROW = {"int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "float32", "complex64"}
+
 
 class Prologue(Leading):
     """Writes what stands before the first statement."""
@@ -22,6 +25,8 @@ class Prologue(Leading):
         for p in self.plan.parameters:
             if p.attribute:
                 self.emit(f"{p.name} = self.{p.attribute}")
+        for n in self._given_back():
+            self.emit(f"given_{n} = {n}")
         for p in self.plan.parameters:
             self._classes(p)
         self._python_numbers()
@@ -81,9 +86,15 @@ class Prologue(Leading):
             rule = self.plan.items_of_lists
             made = f'_plain_items("{" ".join(loose)}", "{rule}", {given})'
             self.emit(made if rule == "none" else f"plain = {made}")
-        elif self.plan.python:
+        for names in self.plan.unlike:
             self._needs("_plain")
-            self.emit(f"plain = _plain({given})")
+            kind = f"{names[0]} is Python's {{type({names[0]}).__name__}}, which"
+            cure = f"pass np.asarray({names[0]})"
+            self.emit(f"if _plain({', '.join(names)}):")
+            self.emit(f'    raise TypeError(f"{kind} computes otherwise than an array: {cure}")')
+        for names, plain in self.plain.items() if not self.plan.items_of_lists else ():
+            self._needs("_plain")
+            self.emit(f"{plain} = _plain({', '.join(names)})")
 
     def _given(self) -> str:
         """The arguments as they are given, for a function that serves them instead."""
@@ -236,9 +247,13 @@ class Prologue(Leading):
         for item in items_of(self.plan.items):
             for e in item.kernel.expressions() if isinstance(item, Launch) else ():
                 for x in walk(e):
-                    if isinstance(x, ir.Cast) and isinstance(x.arg, ir.Value) and x.dtype.var:
-                        if name in x.arg.poly.names():
-                            return f", {x.dtype.var}.dtype"
+                    if not (isinstance(x, ir.Cast) and isinstance(x.arg, ir.Value)):
+                        continue
+                    if name in x.arg.poly.names() and x.dtype.var:
+                        return f", {x.dtype.var}.dtype"
+                    if name in x.arg.poly.names() and x.dtype.name in _NARROW:
+                        self.needs.numpy = True
+                        return f", np.{x.dtype.name}"
         return ""
 
     def _flatten(self, given: str) -> None:
@@ -247,14 +262,13 @@ class Prologue(Leading):
         self._needs("_flat")
         whole = self._common_shape(names, given)
         self.pending = [c for c in self.pending if c.kind != "broadcast"]
-        returned = self._returned()
         for n in names:
             if n in self.overlap.written and n != whole:
                 self.emit(f"if {n}.shape != shape:")
                 self.emit(
                     f'    raise ValueError(f"cannot broadcast to the shape {{{n}.shape}} of {n}")'
                 )
-            if n in self.overlap.written or n in returned:
+            if n in self.overlap.written or n in self._returned():
                 self.emit(f"whole_{n} = {n}")
         for n in names:
             self.emit(f"{n} = _flat({n}, shape)")

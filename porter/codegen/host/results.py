@@ -34,11 +34,7 @@ class Results(Leading):
 
     def _return(self, item: ir.Return) -> None:
         self._epilogue()
-        python = self.plan.python or (False,) * len(item.values)
-        values = [
-            self._squeezed(v) if k in item.squeezed and isinstance(v, str) else self._result(v, p)
-            for k, (v, p) in enumerate(zip(item.values, python, strict=True))
-        ]
+        values = [self._value(item, k) for k in range(len(item.values))]
         if item.single:
             self.emit(f"return {values[0]}" if values[0] != "None" else "return None")
         elif item.listed:
@@ -46,28 +42,43 @@ class Results(Leading):
         else:
             self.emit(f"return {', '.join(values)}" + ("," if len(values) == 1 else ""))
 
-    def _result(self, value: str | ir.Expr | None, python: bool = False) -> str:
+    def _value(self, item: ir.Return, k: int) -> str:
+        value, argument = item.values[k], self._given_by(item, k)
+        if argument:
+            return f"given_{argument}"
+        if k in item.squeezed and isinstance(value, str):
+            return self._squeezed(value)
+        return self._result(value, self._plain(k))
+
+    def _plain(self, k: int) -> str:
+        """What says whether a result is Python's number; '' where none is."""
+        names = self.plan.python[k] if self.plan.python else ()
+        if names and names not in self.plain:
+            self.plain[names] = "plain" if self.plan.items_of_lists else self.naming.take("plain")
+        return self.plain.get(names, "")
+
+    def _result(self, value: str | ir.Expr | None, plain: str = "") -> str:
         if value is None:
             return "None"
         if isinstance(value, str):
             if value in self.naming.device:
                 return self._whole(value)
-            made = self._array_result(value, python)
+            made = self._array_result(value, plain)
             for p in sorted(self.plan.aliases.arguments(value)):
                 made = f"{p} if {value} is {self.buffer(p)} else {made}"
             return made
         if isinstance(value, ir.Object) and value.array and self.arrays:
             return self.spelled(self.target.as_given(value.name, self.on_device()))
         if isinstance(value, ir.Load) and not value.index:
-            return self._scalar_result(value, python)
+            return self._scalar_result(value, plain)
         return self.host.text(value)
 
-    def _array_result(self, name: str, python: bool) -> str:
+    def _array_result(self, name: str, plain: str) -> str:
         shape = ", shape" if self.elementwise else self._leading_shape(name)
         shape += ", True" if self.elementwise and self._is_choice(name) else ""
         # a scalar is returned as the element of its buffer, this is an array of no dimensions
         shape += ", keep=True" if not (shape or self.plan.buffers[name].shape) else ""
-        shape += ", plain=plain" if python else ""
+        shape += f", plain={plain}" if plain else ""
         return self.spelled(self.target.result(name, self.on_device(), shape))
 
     def _squeezed(self, name: str) -> str:
@@ -83,8 +94,8 @@ class Results(Leading):
                   if isinstance(s, ir.Write) and s.buffer == name]  # fmt: skip
         return any(isinstance(s.body, ir.Select) for s in stored)
 
-    def _scalar_result(self, value: ir.Load, python: bool) -> str:
+    def _scalar_result(self, value: ir.Load, plain: str) -> str:
         if value.dtype.weak:
             return f"{self.spelled(self.target.fetched(value.buffer))}[()].item()"
-        plain = ", plain=plain" if python else ""
-        return self.spelled(self.target.result(value.buffer, self.on_device(), plain, scalar=True))
+        option = f", plain={plain}" if plain else ""
+        return self.spelled(self.target.result(value.buffer, self.on_device(), option, scalar=True))

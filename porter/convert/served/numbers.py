@@ -7,16 +7,17 @@ the number before it meets an array.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import libcst as cst
 
 from porter import ir
 from porter.convert.served.promotion import Question
 from porter.diagnostics import Refusal
-from porter.dtypes.dtype import WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
+from porter.dtypes.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.types import ParameterType, tuple_of
 from porter.ir.rebuild import map_blocks, map_exprs, map_statement
 from porter.ir.walk import blocks, statements, walk
@@ -28,7 +29,7 @@ from porter.schedule.nodes import Plan, items_of
 from porter.source.module import FunctionSource
 
 _NUMBER = ir.Scalar("number", WEAK_FLOAT)
-_WEAK = {"i": WEAK_INT, "u": WEAK_INT, "f": WEAK_FLOAT, "c": WEAK_COMPLEX}
+_WEAK = {"b": WEAK_BOOL, "i": WEAK_INT, "u": WEAK_INT, "f": WEAK_FLOAT, "c": WEAK_COMPLEX}
 
 
 def with_floats(
@@ -48,24 +49,85 @@ def with_floats(
             )
 
 
-def python_results(
+def with_numbers(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, planned: Plan
-) -> tuple[bool, ...]:
-    """Which results are Python's numbers where all arguments are; empty if none is.
+) -> Plan:
+    """The plan with what it returns for numbers of Python in place of the arrays.
 
-    `x * 2` is one, `np.sin(x)` is NumPy's.  The program for numbers in place of the arrays tells.
+    `x * 2` is Python's number then, `np.sin(x)` is NumPy's, and `~True` is -2, where an array of
+    bools gives bools.  The program for numbers tells.
     """
-    arrays = [t for t in types if t.ndim is not None]
-    if not is_elementwise(planned) or any(t.dtype.kind not in _WEAK for t in arrays):
-        return ()
-    numbers = [t if t.ndim is None else ParameterType(_WEAK[t.dtype.kind], None) for t in types]
+    taken = set(_taken_as_numbers(planned))
+    parameters = planned.parameters
+    chosen = [t for p, t in zip(parameters, types, strict=True) if p.name in taken]
+    if not chosen or any(t.dtype.kind not in _WEAK for t in chosen):
+        return planned
+    numbers = [
+        ParameterType(_WEAK[t.dtype.kind], None) if p.name in taken else t
+        for p, t in zip(parameters, types, strict=True)
+    ]
     with suppress(Refusal, RecursionError):
         program = build(function, numbers, scope, grow=False)
+        own = next((i for i in items_of(planned.items) if isinstance(i, ir.Return)), None)
         returns = [s for s in statements(program.body) if isinstance(s, ir.Return)]
-        if len(returns) == 1:
-            found = tuple(_is_pythons_own(v) for v in returns[0].values)
-            return found if any(found) else ()
-    return ()
+        if own is not None and len(returns) == 1:
+            found = _sources(program, taken if is_elementwise(planned) else set())
+            results = [found(v) if _is_pythons_own(v) else () for v in returns[0].values]
+            alike = [_kind(program, v) == _kind(planned, w)
+                     for v, w in zip(returns[0].values, own.values, strict=True)]  # fmt: skip
+            python = tuple(n if a else () for n, a in zip(results, alike, strict=True))
+            unlike = {n for n, a in zip(results, alike, strict=True) if n and not a}
+            python = python if any(python) else ()
+            return replace(planned, python=python, unlike=tuple(sorted(unlike)))
+    if any(t.dtype.kind == "b" for t in chosen):
+        # `~True` is -2, where arrays of bools give bools
+        return replace(planned, unlike=(tuple(p.name for p in parameters if p.name in taken),))
+    return planned
+
+
+def _kind(program: ir.Program | Plan, value: str | ir.Expr | None) -> str:
+    """Of bools, of integers, of floats: what a result is of."""
+    if value is None:
+        return ""
+    kind = (program.buffers[value] if isinstance(value, str) else value).dtype.kind
+    return "i" if kind == "u" else kind  # Python has one kind of integers
+
+
+def _taken_as_numbers(planned: Plan) -> Iterator[str]:
+    """The arrays in whose place a number may be given."""
+    leading = planned.leading
+    for p in planned.parameters:
+        if p.ndim is None or p.conversion:
+            continue
+        core = None if leading is None or p.name not in leading.arrays else p.ndim - 1
+        if is_elementwise(planned) or p.ndim == 0 or (core == 0 and leading and not leading.least):
+            yield p.name
+
+
+def _sources(program: ir.Program, always: Set[str]) -> Callable[[Any], tuple[str, ...]]:
+    """The arguments that a result is made of, those that `always` count included."""
+    lets = [s for s in statements(program.body) if isinstance(s, ir.Let)]
+    values = {s.name: s.value for s in program.body if isinstance(s, ir.Let)}
+    values = {n: e for n, e in values.items() if sum(s.name == n for s in lets) == 1}
+    loose = [q.name for p in program.parameters for q in p.scalars if not p.fixed]
+
+    def of(e: ir.Expr) -> Iterator[str]:
+        for x in walk(e):
+            match x:
+                case ir.Scalar(name=name):
+                    yield name
+                case ir.Value(poly=poly):
+                    yield from poly.names()
+                case ir.Local(name=name) if name in values:
+                    yield from of(values[name])
+                case ir.Local() | ir.Load() | ir.Reduce():
+                    yield from loose
+
+    def found(e: ir.Expr) -> tuple[str, ...]:
+        names = {*always, *of(e)}
+        return tuple(n for n in loose if n in names)
+
+    return found
 
 
 def with_lists(
@@ -95,9 +157,10 @@ def with_lists(
             if len({len(r.values) for r in (*own_returns, *returns)}) > 1:
                 return planned  # of a tuple it makes another number of results
             rule = _rule(program, returns)
+            loose = tuple(p.name for p in planned.parameters if not (p.fixed or p.items))
             if rule == "all" and not all(map(_is_unpacked(planned), lengths)):
                 rule = "floats"  # there may be further items
-            own = () if rule == "none" else python[0]
+            own = () if rule == "none" else tuple(loose if k else () for k in python[0])
             return replace(planned, python=own, items_of_lists=rule)
     return planned
 

@@ -18,25 +18,19 @@ from porter import ir
 from porter.analyses.testable import untestable
 from porter.convert.passes import plan
 from porter.convert.served.leading import led, with_leading_axes
-from porter.convert.served.numbers import python_results, with_lists
+from porter.convert.served.numbers import with_lists, with_numbers
 from porter.diagnostics import Refusal
 from porter.inference.types import ParameterType
 from porter.ir.effects import defs_in
-from porter.ir.walk import walk
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
 from porter.schedule.base import Schedule
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Launch, Plan, items_of
-from porter.schedule.overlap import overlaps
-from porter.schedule.schedules.elementwise import Elementwise
 from porter.sizes.polynomial import Dim
 from porter.source.module import FunctionSource
 from porter.support.names import NameSupply
 from porter.support.reserved import given
-
-#: with more kernels, they are not written again for an axis that is hardly ever 1 long
-MOST_SHORT = 6
 
 
 @dataclass(frozen=True)
@@ -54,8 +48,9 @@ class Served:
         own = self.plan
         name = broadcast_name(program) if self.beside else ""
         return replace(
-            planned, python=own.python, items_of_lists=own.items_of_lists, broadcast=name
-        )
+            planned, python=own.python, unlike=own.unlike,
+            items_of_lists=own.items_of_lists, broadcast=name,
+        )  # fmt: skip
 
     @property
     def names(self) -> frozenset[str]:
@@ -77,14 +72,17 @@ def served(
 
     Where it must stand `alone`, no other kernels serve what its own do not.
     """
-    planned = replace(planned, python=python_results(function, types, scope, planned))
+    if is_elementwise(planned):
+        planned = with_numbers(function, types, scope, planned)
     planned = with_lists(function, types, scope, planned)
     attempt = _Attempt(function, types, scope, program, planned, schedules)
     own = attempt.strided()
+    if not (is_elementwise(planned) or own.plan.items_of_lists):
+        own = replace(own, plan=with_numbers(function, types, scope, own.plan))
     # arrays of an elementwise function broadcast on the host, unless they must have one shape
     strict = is_elementwise(planned) and planned.strict
     raises = strict and any(c.ones for c in planned.checks)
-    if alone or not (raises if is_elementwise(planned) else any(_reasons(own.plan))):
+    if alone or not (raises if is_elementwise(planned) else own.plan.unserved):
         return own
     name = broadcast_name(program)
     beside = attempt.beside(name)
@@ -132,8 +130,9 @@ class _Attempt:
                 other = replace(other, name=name, docstring=None)
             mine = self.planned
             planned = replace(
-                plan(other, self.schedules), python=mine.python, items_of_lists=mine.items_of_lists
-            )
+                plan(other, self.schedules), python=mine.python, unlike=mine.unlike,
+                items_of_lists=mine.items_of_lists,
+            )  # fmt: skip
             known = [q.name for p in planned.parameters for q in (p, *p.items)]
             if untestable(planned.checks, known, items_of(planned.items)):
                 return None
@@ -162,25 +161,6 @@ def _unserved(program: ir.Program, planned: Plan) -> Iterator[Dim]:
             continue
         if leading is None or not leading.concerns(dim):  # strides would cost the other ranks
             yield dim
-
-
-def _reasons(planned: Plan) -> Iterator[ir.Check]:
-    """The checks for which other kernels are made.
-
-    Of two axes that meet, the host widens the one that does not stand alone.  That the other one
-    is 1 long is rare: for that alone, short kernels only are written a second time.
-    """
-    launches = [i for i in items_of(planned.items) if isinstance(i, Launch)]
-    is_short = len(launches) <= MOST_SHORT and all(
-        isinstance(i.kernel.schedule, Elementwise)
-        and not any(isinstance(x, ir.Reduce) for e in i.kernel.expressions() for x in walk(e))
-        for i in launches
-    )
-    written = overlaps(planned).written
-    for c in planned.unserved:
-        target = c.right.dim is not None and c.right.dim.array in written
-        if not planned.is_one_way(c) or (is_short and not target):
-            yield c
 
 
 def _kinds(planned: Plan) -> list[str]:

@@ -89,7 +89,7 @@ def named(
     if not spec.ufunc and out is NONE:
         out = bound.get("out", NONE)
     result = spec.convert(Call(ev, name, bound, node))
-    return result if out is NONE else _into(ev, out, result)
+    return ev.b.host.made(result) if out is NONE else _into(ev, out, result)
 
 
 _MADE_BEFORE = (

@@ -150,9 +150,9 @@ class ExpressionEvaluator(Evaluator):
             case cst.Attribute(value=owner, attr=attr):
                 return self._attribute(self(owner), attr.value)
             case cst.UnaryOperation():
-                return self._unary(node)
+                return self.b.host.made(self._unary(node))
             case cst.BinaryOperation():
-                return self._binary(node)
+                return self.b.host.made(self._binary(node))
             case cst.BooleanOperation(left=left, operator=operator, right=right):
                 return self._boolean(left, type(operator).__name__.lower(), right)
             case cst.Comparison():
@@ -301,6 +301,10 @@ class ExpressionEvaluator(Evaluator):
                 return calculus.elementwise(self.b, "neg", value)
             case cst.Plus():
                 return value
+        if not isinstance(value, Array) and value.dtype == WEAK_BOOL:
+            text = self.b.place.module.brief(node.expression)
+            raise self.b.refuse("PRT902", "`~` of Python's bool: `~True` is -2, which is true",
+                                f"write `not {text}`")  # fmt: skip
         return calculus.elementwise(self.b, "invert", value)
 
     def _binary(self, node: cst.BinaryOperation) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from porter import ir
 from porter.diagnostics import Diagnostic, Severity
@@ -25,6 +25,17 @@ class HostState(Part):
     fallbacks: list[Diagnostic] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)  # values of constants that were computed
     classes: dict[str, list[ir.Classes]] = field(default_factory=dict)  # of arguments
+
+    def is_given(self, value: Value) -> bool:
+        """Whether a value is an argument, and not an array or a number that was made of it."""
+        name = next((n for n, v in self.arguments.items() if v is value), None)
+        return name is not None and ir.Classes((), False) not in self.classes.get(name, ())
+
+    def made(self, value: Value) -> Value:
+        """What a function or an operator made, told apart from the argument that it is equal to."""
+        if isinstance(value, (ir.Scalar, ir.Value)) and self.is_given(value):
+            return replace(value)
+        return value
 
     def note_classes(self, value: Value, classes: ir.Classes) -> None:
         """What an argument must be of, or no longer need be: `np.asarray` takes all classes."""

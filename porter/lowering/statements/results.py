@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import libcst as cst
 
@@ -41,10 +42,12 @@ def returned(
     """The end of the function with these results, which the expressions `nodes` make."""
     names = ["out"] if len(values) == 1 else [f"out{k}" for k in range(1, len(values) + 1)]
     results = [_result(body, v, name) for v, name in zip(values, names, strict=True)]
+    given = frozenset(k for k, v in enumerate(values) if body.b.host.is_given(v))
+    end = ir.Return(tuple(results), single, body.b.place.origin, listed, given=given)
     if len(nodes) == len(results) and not listed:
-        return_unless_run(body, nodes, results, single)
+        return_unless_run(body, nodes, end)
     squeezed = frozenset(k for k, n in enumerate(nodes) if n in body.b.place.squeezed)
-    body.b.out.emit(ir.Return(tuple(results), single, body.b.place.origin, listed, squeezed))
+    body.b.out.emit(replace(end, squeezed=squeezed))
     body.returned = body.b.out.depth == 0
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import libcst as cst
@@ -92,16 +93,14 @@ def _inner(body: Body, node: cst.For, name: str) -> list[Poly]:
     return found
 
 
-def return_unless_run(
-    body: Body, nodes: Sequence[cst.BaseExpression], results: Sequence[Result], single: bool
-) -> None:
+def return_unless_run(body: Body, nodes: Sequence[cst.BaseExpression], end: ir.Return) -> None:
     """Before a `return`: the results where the loops that made them do not run."""
     b = body.b
     if b.out.depth or body.helper:
         return
     bare: dict[int, ir.Expr] = {}
     counts: tuple[Poly, ...] = ()
-    for k, (node, result) in enumerate(zip(nodes, results, strict=True)):
+    for k, (node, result) in enumerate(zip(nodes, end.values, strict=True)):
         found = _bare(body, node) if is_expr(result) and not result.dtype.weak else None
         # one test for all of them: what another loop makes keeps the kernel's type
         if found is not None and (not counts or counts == found[1]):
@@ -111,9 +110,10 @@ def return_unless_run(
     ]
     if not bare or any(isinstance(c, ir.Const) for c in conditions):
         return
-    kept = tuple(bare.get(k, r) for k, r in enumerate(results))
+    kept = tuple(bare.get(k, r) for k, r in enumerate(end.values))
+    early = replace(end, values=kept, given=end.given - bare.keys())
     for test in conditions:
-        b.out.emit(ir.If(test, (ir.Return(kept, single, b.place.origin),), (), b.place.origin))
+        b.out.emit(ir.If(test, (early,), (), b.place.origin))
 
 
 def handed_on(body: Body, node: cst.Assign) -> tuple[str, ir.Expr, tuple[Poly, ...]] | None:

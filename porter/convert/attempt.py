@@ -138,14 +138,19 @@ def _settled(types: Sequence[ParameterType], program: ir.Program) -> tuple[Param
 _FINAL = {"PRT901", "PRT904", "PRT906", "PRT909"}
 
 
-def _on_device(item: object) -> bool:
-    """Whether an item of a plan computes on the device: a launch, or a call of CuPy."""
-    return isinstance(item, Launch) or (isinstance(item, ir.Host) and item.on_device)
+def _computes(program: ir.Program, item: object) -> bool:
+    """Whether an item of a plan is what the target computes: a launch, or a library's product.
+
+    What is `kept` on the host is there because it cannot be converted.
+    """
+    if isinstance(item, ir.Host):
+        return item.on_device or (bool(item.makes) and not program.kept)
+    return isinstance(item, Launch)
 
 
 def _planned(function: FunctionSource, program: ir.Program, schedules: Sequence[Schedule]) -> Plan:
     result = plan(program, schedules)
-    if not any(map(_on_device, items_of(result.items))):
+    if not any(_computes(program, i) for i in items_of(result.items)):
         if program.kept:
             why = program.kept[0]
             raise refusal("PRT901", f"{why.message}, which leaves no kernel to run", why.span,

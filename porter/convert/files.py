@@ -179,8 +179,9 @@ def _scope(module: SourceModule, options: ConvertOptions, config: Config) -> Glo
     """The names of the file, and what may become of library calls."""
     scope = Globals(module)
     scope.options.library, scope.options.refuse_host = options.library, options.refuse_host
-    serial = TARGETS[options.target].serial
-    scope.options.allow_serial = options.allow_serial or config.allow_serial or serial
+    target = TARGETS[options.target]
+    scope.options.host_products = target.host_products
+    scope.options.allow_serial = options.allow_serial or config.allow_serial or target.serial
     scope.options.run_module = options.run_module
     if options.verify or options.run_module or options.emit is not None:
         scope.options.values = ModuleValues(options.run_module)

@@ -67,21 +67,37 @@ def library_call(
     return _statement(b, text, arrays, results, scalars, on_device)
 
 
-def product(ev: Evaluator, text: str, arrays: Sequence[Array], made: Operand) -> Operand:
-    """The product `text`, by CuPy where the user prefers it; elsewhere `made`, for a kernel.
+def product(
+    ev: Evaluator, text: str, arrays: Sequence[Array], made: Operand, blas: bool = True
+) -> Operand:
+    """The product `text`, by CuPy where the user prefers it, by NumPy where it is one of `blas` and
+    the target has nothing better; elsewhere `made`, for a kernel.
 
     `text` is as for `library_call`.  Kernels keep integers, which CuPy's libraries do not multiply,
     sums to one number, which share a pass with others, and products of rows that the index of a
     loop chooses.
     """
-    b = ev.b
-    if ev.scope.options.library != "cupy" or b.scope.speculative or not isinstance(made, Array):
+    b, on_device = ev.b, ev.scope.options.library == "cupy"
+    if b.scope.speculative or not isinstance(made, Array):
+        return made
+    if not (on_device or (blas and ev.scope.options.host_products and _is_blas(b, arrays, made))):
         return made
     chosen = any(a.mask is not None or _chosen_by_a_loop(b, a) for a in arrays)
     if made.dtype.kind not in "fc" or chosen:
         return made
     result = Result("product", made.shape, made.dtype)
-    return _statement(b, text, arrays, [result], on_device=True)[0]
+    return _statement(b, text, arrays, [result], on_device=on_device)[0]
+
+
+def _is_blas(b: Builder, arrays: Sequence[Array], made: Array) -> bool:
+    """Whether NumPy hands a product to BLAS, and a loop of ours is no match for it.
+
+    A matrix times a vector is read once in either way: inside a loop of the host it stays there,
+    which is compiled then.
+    """
+    if made.dtype.name == "float16" or b.restarts.own_products:
+        return False
+    return all(a.ndim > 1 for a in arrays) or (not b.out.depth and any(a.ndim > 1 for a in arrays))
 
 
 def _probe(array: Array) -> list[Poly]:

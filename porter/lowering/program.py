@@ -77,7 +77,9 @@ def _build(
         except Grown as found:
             builder.restarts.grown[found.name] = found
         else:
-            if not builder.dtypes.retype:
+            if _is_one_product(builder) and not scope.options.library:
+                builder.restarts.own_products = True
+            elif not builder.dtypes.retype:
                 program = _finish(builder, function, parameters)
                 return replace(program, allow_serial=scope.options.allow_serial)
         builder = builder.again()
@@ -87,6 +89,14 @@ def _build(
         function.span,
         "give the variable its final type before the loop",
     )
+
+
+def _is_one_product(b: Builder) -> bool:
+    """Whether nothing is left but NumPy's product: the loops are what is asked for then."""
+    match b.out.statements:
+        case [ir.Host(makes=(_,)), ir.Return()]:
+            return not b.restarts.own_products and not b.host.fallbacks
+    return False
 
 
 def _check_definition(function: FunctionSource) -> None:

@@ -54,6 +54,8 @@ class Target(ABC):
     kernels: ClassVar[str] = "kernels"
     #: whether a loop that can only run in order is ordinary work
     serial: ClassVar[bool] = False
+    #: whether nothing of the target's own multiplies matrices as fast as NumPy's BLAS
+    host_products: ClassVar[bool] = False
     #: whether a loop of the host around nothing but launches is a compiled function of its own
     compiles_loops: ClassVar[bool] = False
     #: the engines that verify its modules, as `porter verify` asks for them

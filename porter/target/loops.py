@@ -29,6 +29,7 @@ class Loops(Target):
     scalar = "0"
     helper = '@njit(cache=True, error_model="numpy")'
     serial = True
+    host_products = True
     compiles_loops = True
     engines = ("cpu",)
     sizes: ClassVar[Mapping[str, tuple[str, str]]] = {

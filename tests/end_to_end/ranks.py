@@ -1,10 +1,11 @@
 """Calls with other ranks and axes of size 1 than a function was converted for, beside NumPy.
 
-    python -m tests.end_to_end.ranks PATTERN ... [--all]
+    python -m tests.end_to_end.ranks PATTERN ... [--all] [--kinds] [--part K/N]
 
 PATTERN is a part of a corpus case's name.  Prints a JSON line for each function that takes any
-rank (with --all, for every one): its calls, and those that are wrong or refused.  Needs
-NUMBA_ENABLE_CUDASIM=1 before Numba is imported.
+rank (with --all, for every one): its calls, and those that are wrong or refused.  With --kinds,
+integers, bools, lists, numbers and arrays of mixed widths follow.  Needs NUMBA_ENABLE_CUDASIM=1
+before Numba is imported.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from porter.resolve.globals import Globals
 from porter.schedule.elementwise import is_elementwise
 from porter.source.module import SourceModule
 from tests.corpus.check import compare
+from tests.programs.calls import arrays_as, numbers_as
 from tests.programs.simulator import SMALL
 
 Arguments = tuple[Any, ...]
@@ -48,6 +50,32 @@ def ranks(arguments: Arguments, arrays: Sequence[int]) -> Iterator[tuple[str, Ar
         for i in arrays:
             for axis in range(np.ndim(base[i])):
                 yield f"argument {i} axis {axis} 1", _with(base, {i: base[i].take([0], axis)})
+
+
+def kinds(arguments: Arguments) -> Iterator[tuple[str, Arguments]]:
+    """The arguments with each in turn of another kind, then with all arrays of it.
+
+    Arrays of integers stay arrays of integers: they may be indices.
+    """
+    floats = [i for i, a in enumerate(arguments) if np.ndim(a) and np.asarray(a).dtype.kind in "fc"]
+    for i, a in enumerate(arguments):
+        if i in floats:
+            others = arrays_as(np.asarray(a))
+        elif isinstance(a, (int, float)) and not isinstance(a, bool):
+            others = numbers_as(a)
+        else:
+            continue
+        yield from ((f"argument {i} as {what}", _with(arguments, {i: v})) for what, v in others)
+    for what in ("int64", "int8", "number", "integer", "list", "float32"):
+        made = {i: dict(arrays_as(np.asarray(arguments[i]))).get(what) for i in floats}
+        yield (
+            f"arrays as {what}",
+            _with(arguments, {i: v for i, v in made.items() if v is not None}),
+        )
+    if len(floats) > 1:
+        for k in (0, 1):
+            narrow = {i: np.asarray(arguments[i]).astype(np.float32) for i in floats[k::2]}
+            yield f"float32 and float64, from {k}", _with(arguments, narrow)
 
 
 def _with(arguments: Arguments, changed: dict[int, Any]) -> Arguments:
@@ -89,7 +117,11 @@ def any_rank(made: Converted) -> list[str]:
 
 
 def judged(
-    made: Converted, original: Callable[..., Any], arguments: Arguments, every: bool = False
+    made: Converted,
+    original: Callable[..., Any],
+    arguments: Arguments,
+    every: bool = False,
+    of_kinds: bool = False,
 ) -> dict[str, Any]:
     """The calls of one function, by what became of them."""
     names = [p.name for p in made.plan.parameters]
@@ -98,13 +130,22 @@ def judged(
         served = [i for i, p in enumerate(made.plan.parameters) if p.ndim]
     result: dict[str, Any] = {"function": made.name, "calls": 0, "wrong": [], "refused": []}
     function = loaded(made)
-    for what, given in ranks(arguments, [i for i in served if i < len(arguments)]):
+    calls = [*ranks(arguments, [i for i in served if i < len(arguments)])]
+    for what, given in (*calls, *(kinds(arguments) if of_kinds else ())):
         result["calls"] += 1
         found = compare(original, function, given)
+        if found and any(isinstance(a, list) for a in given):
+            # lists become arrays, also where Python's operators do something else with them
+            found = compare(_of_arrays(original), function, given)
         if found:
             strict = found.startswith(("raises ValueError", "raises TypeError"))
             result["refused" if strict else "wrong"].append(f"{what}: {found}")
     return result
+
+
+def _of_arrays(original: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with arrays in place of lists."""
+    return lambda *given: original(*(np.asarray(a) if isinstance(a, list) else a for a in given))
 
 
 def main() -> None:
@@ -115,9 +156,11 @@ def main() -> None:
 
     install()
     warnings.simplefilter("ignore")
-    patterns = [a for a in sys.argv[1:] if not a.startswith("-")]
-    for key, case in CASES.items():
-        if not any(p in key for p in patterns) or case.serial:
+    patterns = [a for a in sys.argv[1:] if not a.startswith("-") and "/" not in a]
+    part, of = (int(n) for n in (sys.argv[-1] if "--part" in sys.argv else "0/1").split("/"))
+    for number, (key, case) in enumerate(CASES.items()):
+        chosen = not patterns or any(p in key for p in patterns)
+        if not chosen or case.serial or case.refused or number % of != part:
             continue
         name = key.partition(":")[2]
         try:
@@ -126,7 +169,9 @@ def main() -> None:
             continue
         if any_rank(made) or "--all" in sys.argv:
             arguments = case.make(np.random.default_rng(0), 5)
-            found = judged(made, original(key), arguments, "--all" in sys.argv)
+            found = judged(
+                made, original(key), arguments, "--all" in sys.argv, "--kinds" in sys.argv
+            )
             print(json.dumps({"key": key, **found}), flush=True)
 
 

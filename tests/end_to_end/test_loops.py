@@ -38,6 +38,9 @@ def columns(x):
 def product(a, b):
     return np.maximum(a @ b, 0.0)
 
+def single(a, b):
+    return a @ b
+
 def totals(x):
     return x.sum(), x.max(), np.abs(x).sum() / x.size
 
@@ -75,6 +78,9 @@ def relaxed(u, n):
         u, new = new, u
     return u
 
+def products(a, b, c, x):
+    return np.maximum(a @ b + 1.0, 0.0) @ c, a @ (b.T @ x[:, None])[:, 0]
+
 def power(a, x, n):
     for _ in range(n):
         y = a @ x
@@ -84,9 +90,11 @@ def power(a, x, n):
 SIGNATURES = {
     "scaled": "float64[:], float64[:]", "in_place": "float64[:], float64",
     "rows": "float64[:, :]", "columns": "float64[:, :]",
-    "product": "float64[:, :], float64[:, :]", "totals": "float64[:, :]",
+    "product": "float64[:, :], float64[:, :]",
+    "single": "float64[:, :], float64[:, :]", "totals": "float64[:, :]",
     "running": "float64[:]", "histogram": "int64[:], int64", "recurrence": "float64[:]",
     "seidel": "float64[:, :], int64", "remainder": "float64[:], float64[:]",
+    "products": "float64[:, :], float64[:, :], float64[:, :], float64[:]",
     "relaxed": "float64[:], int64", "power": "float64[:, :], float64[:], int64",
 }  # fmt: skip
 
@@ -98,9 +106,10 @@ def arguments(name: str, size: int) -> tuple[Any, ...]:
     square = r.uniform(0.1, 1, (size, size))
     return {
         "scaled": (x, x[::-1]), "in_place": (x, 0.5), "rows": (m,), "columns": (m,),
-        "product": (m, m.T.copy()), "totals": (m,), "running": (x,),
+        "product": (m, m.T.copy()), "single": (m, m.T), "totals": (m,), "running": (x,),
         "histogram": (r.integers(0, 7, size), 7), "recurrence": (x,), "seidel": (square, 3),
         "remainder": (x, 0.1 - x), "relaxed": (x, 5),
+        "products": (m.T.copy(), square[:, ::-1], m, x[::-1]),
         "power": (square, x, 3),
     }[name]  # fmt: skip
 
@@ -167,6 +176,13 @@ def test_the_module_names_nothing_of_a_gpu() -> None:
         assert "stream" not in text
         assert "# porter: target loops" in text
         assert "fastmath" not in text
+
+
+def test_numpy_multiplies_matrices_where_loops_are_left_beside_it() -> None:
+    text = text_of("products")
+    assert text.count("np.matmul(") == 4
+    # a single product is what was asked to become loops; in a loop the matrix is read once anyway
+    assert all("np.matmul(" not in text_of(name) for name in ("single", "power"))
 
 
 def test_updates_that_may_meet_are_not_made_in_parallel() -> None:

@@ -63,21 +63,21 @@ def other_calls(parameters: Sequence[Parameter], call: Call) -> Iterator[tuple[s
     """The call with each argument in turn, then with all of them, of another kind."""
     arrays = [k for k, p in enumerate(parameters) if p.dims is not None and not p.indexes]
     for k, p in enumerate(parameters):
-        kinds = _arrays(call[k]) if k in arrays else _numbers(call[k])
+        kinds = arrays_as(call[k]) if k in arrays else numbers_as(call[k])
         for what, value in kinds if not p.indexes else ():
             yield f"{p.name} as {what}", (*call[:k], value, *call[k + 1 :])
     for what in ("int64", "int8", "number", "integer", "list"):
         changed = list(call)
         for k in arrays:
-            changed[k] = dict(_arrays(call[k])).get(what, call[k])
+            changed[k] = dict(arrays_as(call[k])).get(what, call[k])
         yield f"arrays as {what}", tuple(changed)
         for k, p in enumerate(parameters):
             if p.dims is None:
-                changed[k] = dict(_numbers(call[k])).get("integer", call[k])
+                changed[k] = dict(numbers_as(call[k])).get("integer", call[k])
         yield f"arrays as {what}, numbers as integers", tuple(changed)
 
 
-def _arrays(value: np.ndarray[Any, Any]) -> Iterator[tuple[str, Any]]:
+def arrays_as(value: np.ndarray[Any, Any]) -> Iterator[tuple[str, Any]]:
     """What may stand for an array."""
     finite = np.nan_to_num(value.real.astype(np.float64), posinf=3.0, neginf=-2.0)
     whole = np.asarray(finite * 4 % _SMALL)
@@ -95,7 +95,7 @@ def _arrays(value: np.ndarray[Any, Any]) -> Iterator[tuple[str, Any]]:
             yield f"axis {axis} of length 1", value.take([0], axis)
 
 
-def _numbers(value: Any) -> Iterator[tuple[str, Any]]:
+def numbers_as(value: Any) -> Iterator[tuple[str, Any]]:
     """What may stand for a number."""
     whole = int(abs(value)) + 1
     yield "integer", whole

@@ -102,7 +102,8 @@ def _einsum(call: Call) -> Value:
     made = contract(call.b, parts, right, "`einsum`")
     if len(parts) != 2 or set(right) == set(left) - {","}:
         return made
-    return product(call.ev, f"np.einsum({text!r}, {{0}}, {{1}})", [a for a, _ in parts], made)
+    shown = f"np.einsum({text!r}, {{0}}, {{1}})"
+    return product(call.ev, shown, [a for a, _ in parts], made, blas=False)
 
 
 def _rearranged(b: Builder, array: Array, letters: str, output: str) -> Value:

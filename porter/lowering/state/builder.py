@@ -56,6 +56,7 @@ class Builder:
         new.dtypes.local_candidates = self.dtypes.local_candidates
         new.dtypes.pinned = self.dtypes.pinned
         new.restarts.fixed, new.restarts.grown = self.restarts.fixed, self.restarts.grown
+        new.restarts.own_products = self.restarts.own_products
         return new
 
     def refuse(self, code: str, message: str, help: str = "") -> Refusal:

@@ -43,6 +43,7 @@ class Restarts(Part):
     may_grow: bool = True
     fixed: set[str] = field(default_factory=set)
     grown: dict[str, Grown] = field(default_factory=dict)
+    own_products: bool = False  # nothing but the product of a library would be left
     fixable: set[str] = field(default_factory=set)
     literal_starts: set[str] = field(default_factory=set)  # literals before the loop that has them
     deciding: dict[str, str] = field(

@@ -64,6 +64,16 @@ def items_of(items: Sequence[object]) -> Iterator[object]:
 
 
 @dataclass(frozen=True)
+class ForNumbers:
+    """What a function returns for numbers and for 0-d arrays in place of its arrays."""
+
+    # the arguments for which each result is Python's number if all of them are
+    python: tuple[tuple[str, ...], ...] = ()
+    unlike: tuple[tuple[str, ...], ...] = ()  # those with which Python has another result
+    kept: frozenset[int] = frozenset()  # results that are 0-d arrays then, and not scalars
+
+
+@dataclass(frozen=True)
 class Plan:
     """Everything that code generation needs for one function."""
 
@@ -85,9 +95,7 @@ class Plan:
     # (written, read) arguments that must not be one array
     no_alias: tuple[tuple[str, str], ...] = ()
     leading: LeadingAxes | None = None  # arguments that take any number of leading axes
-    # the arguments for which each result is Python's number if all of them are
-    python: tuple[tuple[str, ...], ...] = ()
-    unlike: tuple[tuple[str, ...], ...] = ()  # those with which Python has another result
+    numbers: ForNumbers = ForNumbers()
     # which lists give Python's numbers: of floats and integers ("all"), of "floats", "none" is sure
     items_of_lists: str = ""
     broadcast: str = ""  # the function that serves calls in which an axis broadcasts

@@ -117,7 +117,7 @@ def compare(
         return "" if isinstance(error, allowed) else f"raises {_name(error)}"
     if error is not None:
         return f"raises {_name(error)}"
-    dtypes = [a.dtype for a in ours if isinstance(a, np.ndarray)]
+    dtypes = [a.dtype for a in ours if isinstance(a, (np.ndarray, np.generic))]
     precision = Precision(tolerance, max([0.0, *map(_eps, dtypes)]))
     found = _differs("result", expected, got, precision)
     found = found or _identity(expected, ours, got, theirs)

@@ -3,7 +3,8 @@
     python -m tests.end_to_end.ranks PATTERN ... [--all] [--kinds] [--part K/N]
 
 PATTERN is a part of a corpus case's name.  Prints a JSON line for each function that takes any
-rank (with --all, for every one): its calls, and those that are wrong or refused.  With --kinds,
+rank (with --all, for every one): its calls, those that are wrong or refused, and how many it takes
+more than the original.  With --kinds,
 integers, bools, lists, numbers and arrays of mixed widths follow.  Needs NUMBA_ENABLE_CUDASIM=1
 before Numba is imported.
 """
@@ -128,7 +129,13 @@ def judged(
     served = [names.index(n) for n in any_rank(made)]
     if every:
         served = [i for i, p in enumerate(made.plan.parameters) if p.ndim]
-    result: dict[str, Any] = {"function": made.name, "calls": 0, "wrong": [], "refused": []}
+    result: dict[str, Any] = {
+        "function": made.name,
+        "calls": 0,
+        "more": 0,
+        "wrong": [],
+        "refused": [],
+    }
     function = loaded(made)
     calls = [*ranks(arguments, [i for i in served if i < len(arguments)])]
     for what, given in (*calls, *(kinds(arguments) if of_kinds else ())):
@@ -137,7 +144,11 @@ def judged(
         if found and any(isinstance(a, list) for a in given):
             # lists become arrays, also where Python's operators do something else with them
             found = compare(_of_arrays(original), function, given)
-        if found:
+        if found.startswith("no exception") and not all(
+            np.ndim(a) or not np.ndim(b) for a, b in zip(given, arguments, strict=True)
+        ):
+            result["more"] += 1  # a number has no methods and no axes, an array of it has
+        elif found:
             strict = found.startswith(("raises ValueError", "raises TypeError"))
             result["refused" if strict else "wrong"].append(f"{what}: {found}")
     return result

@@ -86,7 +86,7 @@ class Prologue(Leading):
             rule = self.plan.items_of_lists
             made = f'_plain_items("{" ".join(loose)}", "{rule}", {given})'
             self.emit(made if rule == "none" else f"plain = {made}")
-        for names in self.plan.unlike:
+        for names in self.plan.numbers.unlike:
             self._needs("_plain")
             kind = f"{names[0]} is Python's {{type({names[0]}).__name__}}, which"
             cure = f"pass np.asarray({names[0]})"

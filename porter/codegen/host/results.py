@@ -5,8 +5,6 @@ from __future__ import annotations
 from porter import ir
 from porter.codegen.host.leading import Leading
 from porter.codegen.kernel.errors import RAISED
-from porter.ir.walk import statements
-from porter.schedule.nodes import Launch, items_of
 
 
 class Results(Leading):
@@ -48,22 +46,22 @@ class Results(Leading):
             return f"given_{argument}"
         if k in item.squeezed and isinstance(value, str):
             return self._squeezed(value)
-        return self._result(value, self._plain(k))
+        return self._result(value, self._plain(k), k in self.plan.numbers.kept)
 
     def _plain(self, k: int) -> str:
         """What says whether a result is Python's number; '' where none is."""
-        names = self.plan.python[k] if self.plan.python else ()
+        names = self.plan.numbers.python[k] if self.plan.numbers.python else ()
         if names and names not in self.plain:
             self.plain[names] = "plain" if self.plan.items_of_lists else self.naming.take("plain")
         return self.plain.get(names, "")
 
-    def _result(self, value: str | ir.Expr | None, plain: str = "") -> str:
+    def _result(self, value: str | ir.Expr | None, plain: str, kept: bool) -> str:
         if value is None:
             return "None"
         if isinstance(value, str):
             if value in self.naming.device:
                 return self._whole(value)
-            made = self._array_result(value, plain)
+            made = self._array_result(value, plain, kept)
             for p in sorted(self.plan.aliases.arguments(value)):
                 made = f"{p} if {value} is {self.buffer(p)} else {made}"
             return made
@@ -73,9 +71,9 @@ class Results(Leading):
             return self._scalar_result(value, plain)
         return self.host.text(value)
 
-    def _array_result(self, name: str, plain: str) -> str:
+    def _array_result(self, name: str, plain: str, kept: bool) -> str:
         shape = ", shape" if self.elementwise else self._leading_shape(name)
-        shape += ", True" if self.elementwise and self._is_choice(name) else ""
+        shape += ", True" if self.elementwise and kept else ""
         # a scalar is returned as the element of its buffer, this is an array of no dimensions
         shape += ", keep=True" if not (shape or self.plan.buffers[name].shape) else ""
         shape += f", plain={plain}" if plain else ""
@@ -86,13 +84,6 @@ class Results(Leading):
         self._needs("_result")
         shape = f"tuple(n for n in {name}.shape if n != 1)"
         return f"_result({name}, {self.on_device()}, stream, {shape}, True)"
-
-    def _is_choice(self, name: str) -> bool:
-        """Whether an array comes from `np.where`, which keeps 0-d arrays where ufuncs do not."""
-        launches = [i for i in items_of(self.plan.items) if isinstance(i, Launch)]
-        stored = [s for i in launches for s in statements(i.kernel.body)
-                  if isinstance(s, ir.Write) and s.buffer == name]  # fmt: skip
-        return any(isinstance(s.body, ir.Select) for s in stored)
 
     def _scalar_result(self, value: ir.Load, plain: str) -> str:
         if value.dtype.weak:

@@ -29,7 +29,7 @@ def other_kinds(
     A number may be an integer or a float at run time, which decides the dtype of the results: with
     one, integers are not tried.
     """
-    if question.plan.python or any(map(_is_float, question.types)):
+    if question.plan.numbers.python or any(map(_is_float, question.types)):
         return {}
     types = dict(zip(question.names, question.types, strict=True))
     loose = [g for g in groups if types[g[0]].dtype.kind == "f" and not set(g) <= set(found.names)]

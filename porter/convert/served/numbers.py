@@ -19,13 +19,14 @@ from porter.convert.served.promotion import Question
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.types import ParameterType, tuple_of
+from porter.ir.effects import expressions
 from porter.ir.rebuild import map_blocks, map_exprs, map_statement
 from porter.ir.walk import blocks, statements, walk
 from porter.lowering.program import build
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
 from porter.schedule.elementwise import is_elementwise
-from porter.schedule.nodes import Plan, items_of
+from porter.schedule.nodes import ForNumbers, Plan, items_of
 from porter.source.module import FunctionSource
 
 _NUMBER = ir.Scalar("number", WEAK_FLOAT)
@@ -57,11 +58,33 @@ def with_numbers(
     `x * 2` is Python's number then, `np.sin(x)` is NumPy's, and `~True` is -2, where an array of
     bools gives bools.  The program for numbers tells.
     """
+    planned = replace(planned, numbers=_numbers(function, types, scope, planned))
+    if not is_elementwise(planned):
+        return planned
+    kept = _kept(function, types, scope)
+    return replace(planned, numbers=replace(planned.numbers, kept=kept))
+
+
+def _kept(
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals
+) -> frozenset[int]:
+    """The results that stay arrays where all arrays are 0-d: of `np.where`, not of `np.sin`."""
+    points = [t if t.ndim is None else replace(t, ndim=0) for t in types]
+    with suppress(Refusal, RecursionError):
+        program = build(function, points, scope, grow=False)
+        returns = [s for s in statements(program.body) if isinstance(s, ir.Return)]
+        return frozenset(k for r in returns for k, v in enumerate(r.values) if isinstance(v, str))
+    return frozenset()
+
+
+def _numbers(
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, planned: Plan
+) -> ForNumbers:
     taken = set(_taken_as_numbers(planned))
     parameters = planned.parameters
     chosen = [t for p, t in zip(parameters, types, strict=True) if p.name in taken]
     if not chosen or any(t.dtype.kind not in _WEAK for t in chosen):
-        return planned
+        return ForNumbers()
     numbers = [
         ParameterType(_WEAK[t.dtype.kind], None) if p.name in taken else t
         for p, t in zip(parameters, types, strict=True)
@@ -70,27 +93,32 @@ def with_numbers(
         program = build(function, numbers, scope, grow=False)
         own = next((i for i in items_of(planned.items) if isinstance(i, ir.Return)), None)
         returns = [s for s in statements(program.body) if isinstance(s, ir.Return)]
-        if own is not None and len(returns) == 1:
+        if own is not None and returns:
             found = _sources(program, taken if is_elementwise(planned) else set())
-            results = [found(v) if _is_pythons_own(v) else () for v in returns[0].values]
-            alike = [_kind(program, v) == _kind(planned, w)
-                     for v, w in zip(returns[0].values, own.values, strict=True)]  # fmt: skip
-            python = tuple(n if a else () for n, a in zip(results, alike, strict=True))
-            unlike = {n for n, a in zip(results, alike, strict=True) if n and not a}
-            python = python if any(python) else ()
-            return replace(planned, python=python, unlike=tuple(sorted(unlike)))
+            each = [tuple(found(v) if _is_pythons_own(v) else () for v in r.values)
+                    for r in returns]  # fmt: skip
+            names = tuple(p.name for p in parameters if p.name in taken)
+            pairs = [zip(r.values, own.values, strict=False) for r in returns]
+            alike = len(set(each)) == 1 and all(
+                _dtype(program, v) == _dtype(planned, w) for pair in pairs for v, w in pair
+            )
+            python = each[0] if alike and any(each[0]) else ()
+            taking = all(t.dtype.name == _WEAK[t.dtype.kind].name or
+                         t.dtype.kind in "fc" for t in chosen)  # fmt: skip
+            return ForNumbers(python, () if alike or not taking else (names,))
     if any(t.dtype.kind == "b" for t in chosen):
         # `~True` is -2, where arrays of bools give bools
-        return replace(planned, unlike=(tuple(p.name for p in parameters if p.name in taken),))
-    return planned
+        return ForNumbers(unlike=(tuple(p.name for p in parameters if p.name in taken),))
+    return ForNumbers()
 
 
-def _kind(program: ir.Program | Plan, value: str | ir.Expr | None) -> str:
-    """Of bools, of integers, of floats: what a result is of."""
+def _dtype(program: ir.Program | Plan, value: str | ir.Expr | None) -> str:
+    """The dtype of a result, for arguments that are as wide as Python's numbers."""
     if value is None:
         return ""
-    kind = (program.buffers[value] if isinstance(value, str) else value).dtype.kind
-    return "i" if kind == "u" else kind  # Python has one kind of integers
+    dtype = (program.buffers[value] if isinstance(value, str) else value).dtype
+    wide = _WEAK.get(dtype.kind, dtype)
+    return (wide if dtype.weak or dtype.var is not None else dtype).name
 
 
 def _taken_as_numbers(planned: Plan) -> Iterator[str]:
@@ -140,7 +168,11 @@ def with_lists(
     """
     lengths = lengths_of(planned)
     arrays = [t for t in types if t.ndim is not None]
-    if planned.python or not arrays or any(t.ndim != 1 or t.dtype.kind != "f" for t in arrays):
+    if (
+        planned.numbers.python
+        or not arrays
+        or any(t.ndim != 1 or t.dtype.kind != "f" for t in arrays)
+    ):
         return planned
     if any(p.name not in lengths for p in planned.parameters if p.ndim is not None):
         return planned
@@ -161,7 +193,8 @@ def with_lists(
             if rule == "all" and not all(map(_is_unpacked(planned), lengths)):
                 rule = "floats"  # there may be further items
             own = () if rule == "none" else tuple(loose if k else () for k in python[0])
-            return replace(planned, python=own, items_of_lists=rule)
+            numbers = replace(planned.numbers, python=own)
+            return replace(planned, numbers=numbers, items_of_lists=rule)
     return planned
 
 
@@ -219,11 +252,13 @@ def _is_pythons_own(value: str | ir.Expr | None) -> bool:
 def reals(question: Question) -> tuple[str, ...]:
     """Numbers that must be floats: with an integer NumPy would have other results.
 
-    Beside arrays of floats an integer is as good as a float; beside integers it decides.
+    Beside arrays of floats an integer is as good as a float; beside integers it decides, and
+    beside bools (`(x > k) * payout`).
     """
     types, found = list(question.types), list[str]()
     if not any(t.ndim is not None and t.dtype.kind in "biu" for t in types):
-        return ()
+        if not _has_integers(question.program):
+            return ()
     for k, (t, p) in enumerate(zip(types, question.program.parameters, strict=True)):
         if t.ndim is not None or t.omitted or t.literal or p.fixed:
             continue
@@ -233,6 +268,15 @@ def reals(question: Question) -> tuple[str, ...]:
             if program is None or not serves_integers(question.program, program):
                 found += floats
     return tuple(found)
+
+
+def _has_integers(program: ir.Program) -> bool:
+    """Whether elements that are bools or integers become floats somewhere."""
+    return any(
+        isinstance(x, ir.Cast) and x.dtype.kind in "fc"
+        and x.arg.dtype.kind in "biu" and not x.arg.dtype.weak
+        for s in statements(program.body) for e in expressions(s) for x in walk(e)
+    )  # fmt: skip
 
 
 def _of_integers(t: ParameterType) -> ParameterType:

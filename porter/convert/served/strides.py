@@ -48,9 +48,8 @@ class Served:
         own = self.plan
         name = broadcast_name(program) if self.beside else ""
         return replace(
-            planned, python=own.python, unlike=own.unlike,
-            items_of_lists=own.items_of_lists, broadcast=name,
-        )  # fmt: skip
+            planned, numbers=own.numbers, items_of_lists=own.items_of_lists, broadcast=name
+        )
 
     @property
     def names(self) -> frozenset[str]:
@@ -130,9 +129,10 @@ class _Attempt:
                 other = replace(other, name=name, docstring=None)
             mine = self.planned
             planned = replace(
-                plan(other, self.schedules), python=mine.python, unlike=mine.unlike,
+                plan(other, self.schedules),
+                numbers=mine.numbers,
                 items_of_lists=mine.items_of_lists,
-            )  # fmt: skip
+            )
             known = [q.name for p in planned.parameters for q in (p, *p.items)]
             if untestable(planned.checks, known, items_of(planned.items)):
                 return None

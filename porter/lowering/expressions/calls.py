@@ -11,11 +11,12 @@ from porter.ir.scalars import integer
 from porter.lowering.arrays.calculus import as_array, astype
 from porter.lowering.arrays.compaction import unselected
 from porter.lowering.arrays.stores import store
-from porter.lowering.evaluation import Evaluator
+from porter.lowering.evaluation import Evaluator, is_expr
 from porter.lowering.expressions.comprehension import argument
 from porter.lowering.expressions.inline import inline
 from porter.lowering.expressions.tables import table_method
 from porter.lowering.functions.registry import Call, function
+from porter.lowering.functions.ufuncs import strong
 from porter.numpy_functions import MISSING, Dotted, FunctionSpec, converted, known, method_of
 from porter.resolve.values import (
     NONE,
@@ -89,7 +90,19 @@ def named(
     if not spec.ufunc and out is NONE:
         out = bound.get("out", NONE)
     result = spec.convert(Call(ev, name, bound, node))
+    if name.library == "numpy" and is_expr(result) and name not in _OF_PYTHON:
+        result = strong(result)
     return ev.b.host.made(result) if out is NONE else _into(ev, out, result)
+
+
+#: functions of NumPy that give numbers of Python
+_OF_PYTHON = {
+    f"numpy.{name}"
+    for name in (
+        "allclose", "array_equal", "array_equiv", "imag", "iscomplexobj", "isrealobj", "isscalar",
+        "ndim", "real", "shares_memory", "may_share_memory", "size",
+    )
+}  # fmt: skip
 
 
 _MADE_BEFORE = (

@@ -353,9 +353,12 @@ class _Again:
         self, function: FunctionSource, types: Sequence[ParameterType]
     ) -> ir.Program | None:
         """The array program for these types; None where they are refused."""
+        how, made = self.how, self.served
         try:
-            how = self.how
-            return build(function, types, how.scope, how.partial, loose=self.served.names)
+            grow = not made.loose  # as `strides` builds what has them
+            other = build(function, types, how.scope, how.partial, grow=grow, loose=made.names)
+            # what serves broadcast axes is a private function
+            return replace(other, name=made.program.name, docstring=made.program.docstring)
         except (Refusal, RecursionError):
             return None
         except Exception:

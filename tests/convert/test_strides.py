@@ -113,6 +113,13 @@ def test_kernels_beside_serve_what_is_stored_into() -> None:
         assert differs(made.beside, STORES, shapes, 2) == "", shapes
 
 
+def test_kernels_beside_take_the_same_dtypes() -> None:
+    made = converted(STORES, "float64[:], float64[:], int64")
+    assert made.beside is not None and made.also == made.beside.also
+    assert made.also == ("float32[:], float32[:], int64",)
+    assert all('"float32 float64"' in text.parts[-1] for text in made.texts)
+
+
 def test_the_usual_kernels_have_no_strides() -> None:
     made = converted(STORES, "float64[:], float64[:], int64")
     assert "step" not in "".join(made.text.parts[:-1])

@@ -27,10 +27,13 @@ def _other(argument: Argument, in_order: bool) -> Argument:
     if not isinstance(value, np.ndarray) or argument.like:
         return argument
     if value.dtype.kind in "fc":
-        return replace(argument, value=(value * value.dtype.type(0.75)).astype(value.dtype))
-    if value.dtype.kind == "b":
-        return replace(argument, value=~value)
-    return argument if in_order else replace(argument, value=np.flip(value).copy())
+        other: Any = (value * value.dtype.type(0.75)).astype(value.dtype)
+    elif value.dtype.kind == "b":
+        other = ~value
+    else:
+        other = value if in_order else np.flip(value).copy()
+    # NumPy makes a scalar of a 0-d array
+    return replace(argument, value=np.asarray(other))
 
 
 def second(

@@ -65,7 +65,9 @@ class Roughen(ast.NodeTransformer):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if not spec_of(name).rounds or any(k.arg == "out" for k in node.keywords):
             return node
-        return _call("_porter_moved", node, node)
+        if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
+            return _call("_porter_moved", node, node)
+        return _call("_porter_called", node, node.func, *node.args)
 
 
 def _name(op: ast.operator) -> ast.expr:
@@ -107,6 +109,22 @@ def _in_place(name: str, left: Any, right: Any) -> Any:
 
 def _item(name: str, array: Any, index: Any, value: Any) -> None:
     array[index] = _in_place(name, array[index], value)
+
+
+def _called(function: Callable[..., Any], *args: Any) -> Any:
+    """What a function gives, moved.
+
+    Python's `math` computes with float64 of NumPy's float32 too; kernels do it in float32.
+    """
+    result = function(*args)
+    if getattr(function, "__module__", "") == "math" and isinstance(result, float):
+        given = [a.dtype for a in args if isinstance(a, (np.generic, np.ndarray))]
+        floats = [d for d in given if d.kind == "f"]
+        with np.errstate(all="ignore"):
+            narrow = np.result_type(*floats).type(result) if floats else result
+        # what is beyond the narrow type is no rounding
+        result = narrow if math.isfinite(narrow) or not math.isfinite(result) else result
+    return _moved(result)
 
 
 def _inexact(name: str, left: Any, right: Any, result: Any) -> Any:
@@ -163,5 +181,6 @@ NAMES: dict[str, Any] = {
     "_porter_in_place": _in_place,
     "_porter_item": _item,
     "_porter_moved": _moved,
+    "_porter_called": _called,
     "_porter_index": _Index(),
 }

@@ -9,7 +9,7 @@ from typing import Any
 from porter import ir
 from porter.dtypes.dtype import INT64, WEAK_INT
 from porter.ir.scalars import integer, poly_of
-from porter.ir.walk import substitute, substitute_poly
+from porter.ir.walk import substitute, substitute_poly, walk
 from porter.lowering.arrays.calculus import ONE, aligned, broadcast_shape, reindex
 from porter.lowering.arrays.compaction import same_selection, whole
 from porter.lowering.arrays.picking import is_mask, masked, match_mask, positions
@@ -179,9 +179,16 @@ def _fits(b: Builder, least: Poly, size: Poly, axis: int) -> bool:
         return False
     if b.scope.data_branches and b.scope.ranges and not size.symbol:
         return False  # the loop may never come to it, as with the end of a slice that is empty
+    if any(_names(c) & b.scope.indices for c in b.scope.conditions):
+        return False  # nor may the loops where nothing tells for which indices they do
     message = f"index is out of bounds for axis {axis}"
     b.sizes.check(ir.Check("index", least, size, message, "IndexError"))
     return True
+
+
+def _names(cond: ir.Expr) -> set[str]:
+    """The sizes and indices in a condition."""
+    return {n for e in walk(cond) if isinstance(e, ir.Value) for n in e.poly.names()}
 
 
 def _expand(b: Builder, array: Array, items: Sequence[Any]) -> list[Any]:

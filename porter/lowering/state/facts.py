@@ -14,16 +14,16 @@ from porter.sizes.polynomial import Apply, Atom, Data, Poly, Symbol, apply
 
 
 def extents(sizes: KnownSizes) -> tuple[Poly, ...]:
-    """How often each loop around runs at most: the statement runs if all are positive.
+    """How often each loop around runs at most, and what is left of it where two indices differ:
+    the statement runs if all are positive.
 
     A loop that data bounds may not run either; the host cannot tell, and tests what it needs.
     """
     counted = [
         r for r in sizes.scope.ranges if not any(isinstance(a, Data) for a in r.extent.atoms())
     ]
-    return tuple(
-        _extreme(sizes, sizes.resolve(r.extent), low=False, by_facts=False) for r in counted
-    )
+    counts = [*(r.extent for r in counted), *sizes.scope.apart]
+    return tuple(_extreme(sizes, sizes.resolve(n), low=False, by_facts=False) for n in counts)
 
 
 def facts(sizes: KnownSizes) -> Iterator[Poly]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from porter import ir
 from porter.lowering.state.part import Part
+from porter.sizes.polynomial import Poly
 
 
 @dataclass
@@ -15,6 +16,7 @@ class LoopScope(Part):
     """What is around the current statement."""
 
     ranges: list[ir.Axis] = field(default_factory=list)  # of the indices of `for` loops
+    apart: list[Poly] = field(default_factory=list)  # positive where `i != j` of two of them
     loops: int = 0
     in_while: bool = False
     conditional: bool = False
@@ -27,6 +29,15 @@ class LoopScope(Part):
     def indices(self) -> set[str]:
         """The indices of the loops around."""
         return {axis.name for axis in self.ranges}
+
+    @contextmanager
+    def part(self) -> Iterator[None]:
+        """A block or an iteration: with it ends what conditions say of the loops around."""
+        ranges, apart = list(self.ranges), list(self.apart)
+        try:
+            yield
+        finally:
+            self.ranges[:], self.apart[:] = ranges, apart
 
     @contextmanager
     def maybe(self) -> Iterator[None]:

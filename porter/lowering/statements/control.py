@@ -15,6 +15,7 @@ from porter.ir.walk import statements
 from porter.lowering.arrays.compaction import whole
 from porter.lowering.evaluation import Body, is_expr
 from porter.lowering.state.restarts import Unspecialised
+from porter.lowering.statements.narrowing import narrow, narrow_rest
 from porter.lowering.statements.statics import after_branches, ends
 from porter.resolve.values import Array, Function, Said, Unsettled
 from porter.sizes.polynomial import Poly
@@ -206,6 +207,8 @@ def _both_branches(
     b.out.emit(ir.If(cond, first, second, origin))
     if on_host(cond) and any(isinstance(s, ir.Return) for s in first[-1:]):
         b.scope.conditions.append(operate("not", cond))
+    if body.flow.frames and any(isinstance(s, ir.Jump) for s in first[-1:]):
+        narrow_rest(b.scope, cond)
 
 
 def _dead(body: Body, names: Sequence[str]) -> set[str]:
@@ -250,22 +253,19 @@ def _block(
     negated: bool,
 ) -> tuple[ir.Stmt, ...]:  # fmt: skip
     b = body.b
-    outer, ranges = b.scope.conditional, list(b.scope.ranges)
-    kept = len(b.scope.conditions)
-    if on_host(cond):
-        b.scope.conditions.append(operate("not", cond) if negated else cond)
-    b.scope.ranges[:] = [narrowed(a, cond, negated) for a in ranges]
-    b.scope.conditional = True
+    outer, kept = b.scope.conditional, len(b.scope.conditions)
     data = not on_host(cond)
-    b.scope.data_branches += data
-    with b.out.block() as collected:
+    with b.scope.part(), b.out.block() as collected:
+        narrow(b.scope, cond, negated=negated)
+        b.scope.conditional = True
+        b.scope.data_branches += data
         body.run(statements)
         if not (collected and isinstance(collected[-1], (ir.Jump, ir.Return))):
             rebind(body, arrays)
     b.scope.data_branches -= data
     for name, variable in arrays.items():
         body.env[name] = Array.of(b.out.buffers[variable])
-    b.scope.conditional, b.scope.ranges[:] = outer, ranges
+    b.scope.conditional = outer
     del b.scope.conditions[kept:]
     return tuple(collected)
 
@@ -374,50 +374,3 @@ def _same_length(body: Body, cond: ir.Expr, x: Poly, y: Poly, what: str) -> None
     b.scope.conditions.append(cond)
     b.sizes.check(ir.Check("equal", b.sizes.resolve(x), b.sizes.resolve(y), what))
     b.scope.conditions.pop()
-
-
-def narrowed(axis: ir.Axis, cond: ir.Expr, negated: bool) -> ir.Axis:
-    """The loop's interval where the condition holds: `if i > 0` cuts off 0."""
-    match cond:
-        case ir.Op(op="and", args=(a, c)) if not negated:
-            return narrowed(narrowed(axis, a, False), c, False)
-        case ir.Op(op="or", args=(a, c)) if negated:
-            return narrowed(narrowed(axis, a, True), c, True)
-        case ir.Op(op="not", args=(a,)):
-            return narrowed(axis, a, not negated)
-        case ir.Op(op=op, args=(ir.Value(poly=left), ir.Value(poly=right))):
-            return _cut(axis, _NEGATED[op] if negated and op in _NEGATED else op, left - right)
-    return axis
-
-
-_NEGATED = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
-
-
-def _cut(axis: ir.Axis, op: str, gap: Poly) -> ir.Axis:
-    """Use `gap op 0`, where gap is `index - rest` or `rest - index`."""
-    factor = gap.coefficient(axis.name)
-    if factor not in (1, -1):
-        return axis
-    rest = (gap - factor * _symbol_in(gap, axis.name)) * -factor
-    if factor == -1:
-        op = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}.get(op, op)
-    if op == "ne":
-        if rest == axis.lo:
-            return ir.Axis(axis.name, axis.hi, axis.lo + 1)
-        return ir.Axis(axis.name, axis.hi - 1, axis.lo) if rest == axis.hi - 1 else axis
-    lo, hi = {"lt": (None, rest), "le": (None, rest + 1), "gt": (rest + 1, None),
-              "ge": (rest, None), "eq": (rest, rest + 1)}[op]  # fmt: skip
-    new_lo = lo if lo is not None and _tighter(lo, axis.lo) else axis.lo
-    new_hi = hi if hi is not None and _tighter(axis.hi, hi) else axis.hi
-    return ir.Axis(axis.name, new_hi, new_lo)
-
-
-def _tighter(larger: Poly, smaller: Poly) -> bool:
-    return (larger - smaller).is_nonneg()
-
-
-def _symbol_in(poly: Poly, name: str) -> Poly:
-    for atom in poly.atoms():
-        if getattr(atom, "name", None) == name:
-            return Poly.atom(atom)
-    return Poly()

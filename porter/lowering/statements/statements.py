@@ -64,7 +64,8 @@ class FunctionBody(Body):
         """Evaluate the body of a loop: after its end it may begin once more."""
         self.flow.rest.append(statements)
         try:
-            self.run(statements)
+            with self.b.scope.part():
+                self.run(statements)
         finally:
             self.flow.rest.pop()
 

@@ -84,10 +84,10 @@ def test_short_inputs_that_are_refused_are_counted_and_told(generated: Path) -> 
 
 
 def test_an_integer_that_counts_what_is_inside_of_a_border(generated: Path) -> None:
-    """It is right in some cases: fewer than half of them are no verification."""
+    """Random sizes rarely fit together: which of them depend on each other is found by trying."""
     detail = simulated(generated)["relaxed"]
-    assert detail["status"] == "skipped"
-    assert detail["detail"]["values"] >= 3  # type: ignore[index]
+    assert detail["status"] == "passed"
+    assert detail["detail"]["values"] >= 12  # type: ignore[index]
 
 
 def test_what_numpy_searches_is_sorted(generated: Path) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from porter.dtypes.signatures import ArgType, parse_types
 from porter.verify.checks.subject import MismatchFound, Subject, Version
+from porter.verify.checks.trials import Taken, conditions, made_definite
 from porter.verify.engines.launches import POISON
 from porter.verify.engines.scheduler import ORDER
 from porter.verify.evidence import Mismatch
@@ -18,6 +19,9 @@ from porter.verify.inputs.arguments import Inputs, Parameter, build
 from porter.verify.inputs.cases import CaseSpec, retries, searched
 from porter.verify.inputs.shapes import complete, parse_shapes, symbols
 from porter.verify.oracle import calls
+
+#: in the place of an attempt's number, for inputs that fit together as some that were found
+FITTING = 300
 
 
 class Drawing:
@@ -119,6 +123,30 @@ class Drawing:
                 return None  # what was read in the checks is no condition on such arguments
         inputs = build(parameters, spec, self.version(spec).blocks, rng, bounds)
         return narrowing.narrowed(inputs, parameters, domain, spec.domain, rng)
+
+    def fitting(self, spec: CaseSpec, taken: Taken, *, exact: bool = False) -> Inputs | None:
+        """Inputs of a case that fit together as those do that the original was found to take.
+
+        With `exact` they have their sizes.
+        """
+        name = zlib.crc32(self.subject.record.name.encode())
+        parameters, domain = self.parameters(spec), self.subject.domain
+        self.order(spec.number)
+
+        def drawn(bounds: dict[str, tuple[int, int]]) -> Inputs:
+            rng = np.random.default_rng([self.seed, name, spec.number, FITTING])
+            return build(parameters, spec, self.version(spec).blocks, rng, bounds)
+
+        sizes = dict(taken.sizes) if exact else taken.fitted(drawn({}).sizes)
+        dims = symbols(entry for p in parameters for entry in p.dims)
+        inputs = drawn({n: (sizes[n], sizes[n]) for n in dims})
+        inputs = made_definite(inputs) if taken.definite else inputs
+        rng = np.random.default_rng([self.seed, name, spec.number, FITTING])
+        whole = domain.joined(conditions(sizes, parameters))
+        try:
+            return narrowing.narrowed(inputs, parameters, whole, spec.domain, rng)
+        except (ValueError, LookupError, TypeError, ArithmeticError):
+            return None
 
     def effort(self, spec: CaseSpec) -> tuple[float, float] | None:
         """The bytes and seconds that the original takes in a case; None if it raises."""

@@ -15,13 +15,17 @@ from porter.verify.checks import repeated
 from porter.verify.checks.drawing import Drawing
 from porter.verify.checks.subject import MismatchFound, Version
 from porter.verify.checks.tally import MOST_WORK, Settings, Tally
+from porter.verify.checks.trials import Taken, search, variables
 from porter.verify.engines.launches import LAUNCHES, TooCostly
 from porter.verify.evidence import Mismatch
 from porter.verify.inputs import large, narrowing, variations
 from porter.verify.inputs.arguments import Inputs
-from porter.verify.inputs.cases import TILED_POINTS, CaseSpec
+from porter.verify.inputs.cases import TILED_POINTS, CaseSpec, tame
 from porter.verify.oracle import calls, compare, rounding
 from porter.verify.oracle.judging import has_changed
+
+#: seconds that the original gets for inputs that it may take
+SHORT_PATIENCE = 0.2
 
 
 class Judge:
@@ -49,6 +53,19 @@ class Judge:
         if plain.error or compare.compare(plain, outcome, names) or has_changed(plain, inputs):
             return None
         return outcome if compare.exactly(plain, outcome, names) else None
+
+    def search(self, spec: CaseSpec) -> list[Taken]:
+        """What the original takes, found by trying."""
+        few = replace(tame(spec)[1], sizes=("5",), own=False, many=False)
+
+        def raises(taken: Taken) -> BaseException | None:
+            inputs = self.drawing.fitting(few, taken, exact=True)
+            if inputs is None:
+                return ValueError("not in the domain")
+            return calls.original(self.subject.original, inputs, patience=SHORT_PATIENCE).error
+
+        rng = np.random.default_rng(self.settings.seed)
+        return search(variables(self.drawing.parameters(spec)), raises, rng)
 
     def converted(self, spec: CaseSpec, inputs: Inputs) -> compare.Outcome:
         """What the generated function does."""

@@ -15,6 +15,7 @@ from porter.verify.checks.drawing import Drawing
 from porter.verify.checks.judge import Judge
 from porter.verify.checks.subject import MismatchFound, Subject, Version
 from porter.verify.checks.tally import Settings, Tally
+from porter.verify.checks.trials import Taken
 from porter.verify.engines.launches import LAUNCHES, LaunchError, TooCostly
 from porter.verify.engines.scheduler import from_kernel
 from porter.verify.evidence import Mismatch
@@ -27,6 +28,7 @@ from porter.verify.inputs.cases import (
     large_specs,
     smaller,
     specs,
+    tame,
     with_own_blocks,
 )
 from porter.verify.inputs.large import Growth, affordable
@@ -60,6 +62,8 @@ class Verification:
         #: a large input that passed, and one whose indices are in order
         self.sample: tuple[Inputs, list[Parameter]] | None = None
         self.in_order: tuple[Inputs, list[Parameter]] | None = None
+        #: for each signature what the original was found to take, if it raised otherwise
+        self.taken: dict[int, list[Taken]] = {}
         self.found: MismatchFound | None = None
         self.smallest: Inputs | None = None
 
@@ -189,6 +193,23 @@ class Verification:
             elif not hinted:
                 domain = self.subject.domain.text
                 self.tally.note(f"no input of these sizes is in the domain ({domain})")
+        yield from self._found(spec)
+
+    def _found(self, spec: CaseSpec) -> Iterator[tuple[Inputs, compare.Outcome]]:
+        """What the original does with inputs such as it was found to take."""
+        variant = spec.variant % len(self.drawing.variants)
+        if variant not in self.taken:
+            # what raises for all draws of one signature is not tried with others
+            hopeless = any(not found for found in self.taken.values())
+            self.taken[variant] = [] if hopeless else self.judge.search(spec)
+        found = self.taken[variant]
+        for taken in found[spec.number % len(found) :] if found else ():
+            for version in tame(spec):
+                inputs = self.drawing.fitting(version, taken)
+                expected = None if inputs is None else self.judge.original(inputs, version)
+                if inputs is not None and expected is not None:
+                    self._announce(spec, inputs)
+                    yield inputs, expected
 
     def _announce(self, spec: CaseSpec, inputs: Inputs) -> None:
         signature = self.drawing.signature(spec.variant)

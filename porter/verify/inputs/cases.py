@@ -221,6 +221,13 @@ def searched(spec: CaseSpec) -> list[CaseSpec]:
     ]
 
 
+def tame(spec: CaseSpec) -> list[CaseSpec]:
+    """A case as it is, then with what hardly any function refuses but for its sizes."""
+    plain = replace(spec, layout="C", form="host", domain="positive", ints="ones", negative=False)
+    few = replace(plain, sizes=("B",), own=False, many=False, most=6)
+    return [spec, plain, few]
+
+
 def extent(word: str, block: int) -> int:
     """The number that a size word stands for."""
     if "B" not in word:

@@ -57,6 +57,24 @@ def _required(function: Function) -> Iterator[ast.expr]:
         elif isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Raise):
             yield from _failing(statement.test)
 
+    for node in ast.walk(function):
+        yield from _chosen(node)
+
+
+def _chosen(node: ast.AST) -> Iterator[ast.expr]:
+    """The positions that `np.choose(k, [a, b])` and `k.choose([a, b])` take."""
+    match node:
+        case ast.Call(func=func, args=[ast.Name() as name, ast.List() | ast.Tuple() as choices],
+                      keywords=[]) if _last(func) == "choose":  # fmt: skip
+            pass
+        case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr="choose"),
+                      args=[ast.List() | ast.Tuple() as choices], keywords=[]):  # fmt: skip
+            pass
+        case _:
+            return
+    least, most = ast.Constant(0), ast.Constant(len(choices.elts))
+    yield ast.Compare(least, [ast.LtE(), ast.Lt()], [name, most])
+
 
 def _holding(test: ast.expr) -> Iterator[ast.expr]:
     """What is the case where a test is true."""

@@ -1,0 +1,123 @@
+"""Inputs that an original takes, found by trying: for one that raises in all versions of a case.
+
+Sizes and counts are drawn at random until it returns.  Then each is made larger, alone or with
+those that are equal to it, which tells what depends on what: the cases keep to that, and have the
+sizes that they are about otherwise.  Matrices are made positive definite where linear algebra asks
+for it.  Nothing of it is a promise about the domain.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from porter.verify.inputs.arguments import Inputs, Parameter
+from porter.verify.inputs.domains import Bound, Domain, Number, Value
+from porter.verify.inputs.shapes import symbols
+
+#: what sizes and counts are drawn from, and how many draws there are at most
+DRAWN = (1, 2, 3, 4)
+MOST_DRAWS = 400
+#: seconds for all draws of a function
+SECONDS = 1.0
+#: so many ways of fitting sizes together are kept, and used in turn
+MOST_KEPT = 2
+#: how much larger a size is made, to see whether it may be
+LARGER = (3, 8)
+Sizes = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What an original takes: sizes and counts that work, groups of them that are one number and
+    may be larger, and whether matrices are positive definite."""
+
+    sizes: tuple[tuple[str, int], ...]
+    groups: tuple[tuple[str, ...], ...] = ()
+    definite: bool = False
+
+    def fitted(self, sizes: Mapping[str, int]) -> Sizes:
+        """All sizes and counts for a case with these sizes of its own."""
+        fitted = dict(self.sizes)
+        for group in self.groups:
+            own = [sizes[name] for name in group if name in sizes]
+            fitted |= {name: max(own[0], fitted[name]) for name in group if own}
+        return fitted
+
+
+def variables(parameters: list[Parameter]) -> list[str]:
+    """The dimensions, and the integers that are no dimensions."""
+    counts = [p.name for p in parameters if p.type.kind == "scalar" and p.type.letter in "iu"]
+    return list(dict.fromkeys([*symbols(e for p in parameters for e in p.dims), *counts]))
+
+
+def conditions(sizes: Mapping[str, int], parameters: list[Parameter]) -> Domain:
+    """The values of the integers among them."""
+    counts = (p.name for p in parameters if p.type.kind == "scalar" and p.name in sizes)
+    return Domain(tuple(Bound(Value(n), "==", Number(sizes[n])) for n in counts))
+
+
+def search(
+    names: list[str], raises: Callable[[Taken], BaseException | None], rng: np.random.Generator
+) -> list[Taken]:
+    """The ways of fitting sizes together that were found; `raises` calls the original."""
+    kept: list[Taken] = []
+    until = time.monotonic() + SECONDS
+    definite = False
+    for sizes in _drawn(names, rng):
+        if len(kept) == MOST_KEPT or time.monotonic() > until:
+            break
+        found = Taken(tuple(sizes.items()), definite=definite)
+        error = raises(found)
+        if isinstance(error, np.linalg.LinAlgError) and not definite:
+            definite, found = True, replace(found, definite=True)
+            error = raises(found)
+        if error is None:
+            whole = _grouped(found, raises)
+            if whole.groups not in [k.groups for k in kept]:
+                kept.append(whole)
+    return kept
+
+
+def _drawn(names: list[str], rng: np.random.Generator) -> Iterator[Sizes]:
+    for size in (5, 4):
+        yield dict.fromkeys(names, size)
+    for _ in range(MOST_DRAWS):
+        yield {name: int(n) for name, n in zip(names, rng.choice(DRAWN, len(names)), strict=True)}
+
+
+def _grouped(found: Taken, raises: Callable[[Taken], BaseException | None]) -> Taken:
+    """With the groups of sizes that may be larger."""
+    sizes = dict(found.sizes)
+
+    def free(group: list[str]) -> bool:
+        larger = (sizes | {n: sizes[n] + more for n in group} for more in LARGER)
+        return all(raises(replace(found, sizes=tuple(s.items()))) is None for s in larger)
+
+    left = list(sizes)
+    alone = [name for name in left if free([name])]
+    groups: list[tuple[str, ...]] = [(name,) for name in alone]
+    left = [name for name in left if name not in alone]
+    while left:
+        same = [name for name in left if sizes[name] == sizes[left[0]]]
+        if len(same) > 1 and free(same):
+            groups.append(tuple(same))
+        left = [name for name in left if name not in same]
+    return replace(found, groups=tuple(groups))
+
+
+def made_definite(inputs: Inputs) -> Inputs:
+    """Square matrices multiplied by their own transposes, and well away from singular ones."""
+    arguments = []
+    for argument in inputs.arguments:
+        value = argument.value
+        square = isinstance(value, np.ndarray) and value.ndim > 1 and len(set(value.shape[-2:])) < 2
+        if square and value.dtype.kind in "fc":
+            product = value @ np.conj(np.swapaxes(value, -1, -2))
+            product = product + value.shape[-1] * np.eye(value.shape[-1])
+            argument = replace(argument, value=product.astype(value.dtype))
+        arguments.append(argument)
+    return replace(inputs, arguments=tuple(arguments))

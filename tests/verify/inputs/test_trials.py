@@ -1,0 +1,84 @@
+"""Inputs that an original takes, found by trying."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from porter.config import Config
+from porter.convert.files import convert_file
+from porter.options import ConvertOptions
+from porter.source.files import read
+from porter.verify.checks.trials import Taken, made_definite, search
+from porter.verify.inputs.arguments import Argument, Inputs
+from porter.verify.inputs.hints import hints
+from porter.verify.run import verify_module
+
+
+def found(names: str, takes: str) -> list[Taken]:
+    """What a search finds for an original that raises unless an expression is true."""
+
+    def raises(taken: Taken) -> BaseException | None:
+        return None if eval(takes, {}, dict(taken.sizes)) else ValueError()
+
+    return search(names.split(), raises, np.random.default_rng(0))
+
+
+def test_what_depends_on_nothing_may_be_larger() -> None:
+    (taken,) = found("n m k", "k == 3")
+    assert dict(taken.sizes)["k"] == 3 and taken.groups == (("n",), ("m",))
+    assert taken.fitted({"n": 40, "m": 1, "k": 7})["n"] == 40
+    assert taken.fitted({"n": 40, "m": 1, "k": 7})["k"] == 3
+
+
+def test_what_is_one_number_is_made_larger_together() -> None:
+    taken = found("a b c m", "a == b == c")[0]
+    assert set(taken.groups) == {("m",), ("a", "b", "c")}
+    fitted = taken.fitted({"a": 17, "b": 5, "m": 3})
+    assert fitted["a"] == fitted["b"] == fitted["c"] == 17
+
+
+def test_an_original_that_takes_nothing() -> None:
+    assert found("n m", "False") == []
+
+
+def test_matrices_are_made_positive_definite() -> None:
+    x = np.random.default_rng(0).normal(size=(2, 4, 4)).astype(np.float32)
+    row = np.ones((2, 3))
+    inputs = made_definite(Inputs((Argument("x", x), Argument("row", row))))
+    made, same = (a.value for a in inputs.arguments)
+    assert made.dtype == x.dtype and same is row
+    np.linalg.cholesky(made)
+
+
+@pytest.mark.parametrize("call", ["np.choose(k, [a, b, c])", "k.choose((a, b, c))"])
+def test_choices_tell_which_positions_there_are(call: str) -> None:
+    tree = ast.parse(f"def f(k, a, b, c):\n    return {call}").body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    assert len(hints(tree).conditions) == 2
+
+
+SQUARE = "def f(a):\n    a[:] = np.linalg.cholesky(a) + np.triu(a, k=1)\n"
+CHOICES = "def f(k, a, b):\n    return np.choose(k, [a, b])\n"
+FUNCTIONS = {
+    "a matrix for Cholesky": (SQUARE, "float64[:, :]"),
+    "choices": (CHOICES, "int64[:], float64[:], float64[:]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_enough_cases_give_results(tmp_path: Path, name: str) -> None:
+    text, signature = FUNCTIONS[name]
+    source = tmp_path / "f.py"
+    source.write_text("import numpy as np\n\n" + text)
+    options = ConvertOptions((str(source),), signature=signature, verify=False)
+    made = convert_file(
+        read(str(source)), options, Config(), tmp_path / "f_cuda.py", lambda _: None
+    )
+    assert made.text is not None, made
+    (evidence,) = verify_module(tmp_path / "f_cuda.py", text=made.text, on=("simulator",))
+    assert evidence.verified, evidence.why
+    assert evidence.evidence[0].detail["values"] >= 12

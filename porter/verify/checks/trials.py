@@ -1,9 +1,9 @@
 """Inputs that an original takes, found by trying: for one that raises in all versions of a case.
 
 Sizes and counts are drawn at random until it returns.  Then each is made larger, alone or with
-those that are equal to it, which tells what depends on what: the cases keep to that, and have the
-sizes that they are about otherwise.  Matrices are made positive definite where linear algebra asks
-for it.  Nothing of it is a promise about the domain.
+others, which tells what depends on what: the cases keep to that, and have the sizes that they are
+about otherwise.  Matrices are made positive definite where linear algebra asks for it.  Nothing of
+it is a promise about the domain.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from porter.verify.inputs.arguments import Inputs, Parameter
 from porter.verify.inputs.domains import Bound, Domain, Number, Value
 from porter.verify.inputs.shapes import symbols
 
-#: what sizes and counts are drawn from, and how many draws there are at most
-DRAWN = (1, 2, 3, 4)
-MOST_DRAWS = 400
+#: what sizes and counts are drawn from, at most so often; later with 1, which NumPy broadcasts
+DRAWN = (2, 3, 4, 5, 6)
+MOST_DRAWS = 300
 #: seconds for all draws of a function
 SECONDS = 1.0
 #: so many ways of fitting sizes together are kept, and used in turn
@@ -32,8 +32,8 @@ Sizes = dict[str, int]
 
 @dataclass(frozen=True)
 class Taken:
-    """What an original takes: sizes and counts that work, groups of them that are one number and
-    may be larger, and whether matrices are positive definite."""
+    """What an original takes: sizes and counts that work, groups of them that may all be larger by
+    the same number, and whether matrices are positive definite."""
 
     sizes: tuple[tuple[str, int], ...]
     groups: tuple[tuple[str, ...], ...] = ()
@@ -43,21 +43,27 @@ class Taken:
         """All sizes and counts for a case with these sizes of its own."""
         fitted = dict(self.sizes)
         for group in self.groups:
-            own = [sizes[name] for name in group if name in sizes]
-            fitted |= {name: max(own[0], fitted[name]) for name in group if own}
+            more = next((sizes[name] - fitted[name] for name in group if name in sizes), 0)
+            fitted |= {name: fitted[name] + max(more, 0) for name in group}
         return fitted
 
 
 def variables(parameters: list[Parameter]) -> list[str]:
     """The dimensions, and the integers that are no dimensions."""
     counts = [p.name for p in parameters if p.type.kind == "scalar" and p.type.letter in "iu"]
-    return list(dict.fromkeys([*symbols(e for p in parameters for e in p.dims), *counts]))
+    return [*symbols(e for p in parameters for e in p.dims), *map(_value_of, counts)]
+
+
+def _value_of(name: str) -> str:
+    """An integer, beside a dimension that may have its name."""
+    return f"value of {name}"
 
 
 def conditions(sizes: Mapping[str, int], parameters: list[Parameter]) -> Domain:
     """The values of the integers among them."""
-    counts = (p.name for p in parameters if p.type.kind == "scalar" and p.name in sizes)
-    return Domain(tuple(Bound(Value(n), "==", Number(sizes[n])) for n in counts))
+    counts = {p.name: sizes.get(_value_of(p.name)) for p in parameters}
+    known = ((name, n) for name, n in counts.items() if n is not None)
+    return Domain(tuple(Bound(Value(name), "==", Number(n)) for name, n in known))
 
 
 def search(
@@ -68,7 +74,8 @@ def search(
     until = time.monotonic() + SECONDS
     definite = False
     for sizes in _drawn(names, rng):
-        if len(kept) == MOST_KEPT or time.monotonic() > until:
+        narrow = 1 in sizes.values() and kept
+        if len(kept) == MOST_KEPT or narrow or time.monotonic() > until:
             break
         found = Taken(tuple(sizes.items()), definite=definite)
         error = raises(found)
@@ -85,8 +92,12 @@ def search(
 def _drawn(names: list[str], rng: np.random.Generator) -> Iterator[Sizes]:
     for size in (5, 4):
         yield dict.fromkeys(names, size)
-    for _ in range(MOST_DRAWS):
-        yield {name: int(n) for name, n in zip(names, rng.choice(DRAWN, len(names)), strict=True)}
+    for numbers in (DRAWN, (1, *DRAWN)):
+        for k in range(MOST_DRAWS):
+            # of few numbers more are equal
+            few = rng.choice(numbers, 2 + k % 2, replace=False)
+            drawn = rng.choice(few, len(names))
+            yield {name: int(n) for name, n in zip(names, drawn, strict=True)}
 
 
 def _grouped(found: Taken, raises: Callable[[Taken], BaseException | None]) -> Taken:
@@ -98,14 +109,14 @@ def _grouped(found: Taken, raises: Callable[[Taken], BaseException | None]) -> T
         return all(raises(replace(found, sizes=tuple(s.items()))) is None for s in larger)
 
     left = list(sizes)
-    alone = [name for name in left if free([name])]
-    groups: list[tuple[str, ...]] = [(name,) for name in alone]
-    left = [name for name in left if name not in alone]
-    while left:
-        same = [name for name in left if sizes[name] == sizes[left[0]]]
-        if len(same) > 1 and free(same):
-            groups.append(tuple(same))
-        left = [name for name in left if name not in same]
+    groups: list[tuple[str, ...]] = []
+    alone = [[name] for name in left]
+    equal = [[n for n in left if sizes[n] == size] for size in dict.fromkeys(sizes.values())]
+    for group in (*alone, *equal, left):
+        rest = [name for name in group if name in left]
+        if rest and (len(rest) > 1 or group in alone) and free(rest):
+            groups.append(tuple(rest))
+            left = [name for name in left if name not in rest]
     return replace(found, groups=tuple(groups))
 
 

@@ -41,6 +41,13 @@ def test_what_is_one_number_is_made_larger_together() -> None:
     assert fitted["a"] == fitted["b"] == fitted["c"] == 17
 
 
+def test_what_differs_by_a_number_is_made_larger_together() -> None:
+    taken = found("a b n", "a == b == n + 2")[0]
+    assert taken.groups == (("a", "b", "n"),)
+    fitted = taken.fitted({"a": 17, "b": 5})
+    assert (fitted["a"], fitted["b"], fitted["n"]) == (17, 17, 15)
+
+
 def test_an_original_that_takes_nothing() -> None:
     assert found("n m", "False") == []
 

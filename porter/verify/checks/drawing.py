@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -135,7 +136,8 @@ class Drawing:
 
         def drawn(bounds: dict[str, tuple[int, int]]) -> Inputs:
             rng = np.random.default_rng([self.seed, name, spec.number, FITTING])
-            return build(parameters, spec, self.version(spec).blocks, rng, bounds)
+            inputs = build(parameters, spec, self.version(spec).blocks, rng, bounds)
+            return replace(inputs, found=True)
 
         sizes = dict(taken.sizes) if exact else taken.fitted(drawn({}).sizes)
         dims = symbols(entry for p in parameters for entry in p.dims)

@@ -22,7 +22,7 @@ from porter.verify.inputs import large, narrowing, variations
 from porter.verify.inputs.arguments import Inputs
 from porter.verify.inputs.cases import TILED_POINTS, CaseSpec, tame
 from porter.verify.oracle import calls, compare, rounding
-from porter.verify.oracle.judging import has_changed
+from porter.verify.oracle.judging import has_changed, refuses_sizes
 
 #: seconds that the original gets for inputs that it may take
 SHORT_PATIENCE = 0.2
@@ -55,14 +55,18 @@ class Judge:
         return outcome if compare.exactly(plain, outcome, names) else None
 
     def search(self, spec: CaseSpec) -> list[Taken]:
-        """What the original takes, found by trying."""
+        """What both functions take, found by trying."""
         few = replace(tame(spec)[1], sizes=("5",), own=False, many=False)
 
         def raises(taken: Taken) -> BaseException | None:
             inputs = self.drawing.fitting(few, taken, exact=True)
             if inputs is None:
                 return ValueError("not in the domain")
-            return calls.original(self.subject.original, inputs, patience=SHORT_PATIENCE).error
+            original = calls.original(self.subject.original, inputs, patience=SHORT_PATIENCE)
+            if original.error is not None:
+                return original.error
+            refused = self.converted(few, inputs)
+            return refused.error if refuses_sizes(inputs, refused) else None
 
         rng = np.random.default_rng(self.settings.seed)
         return search(variables(self.drawing.parameters(spec)), raises, rng)

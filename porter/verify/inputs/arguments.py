@@ -66,11 +66,15 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True)
 class Inputs:
-    """All arguments of one call, in order; `form` says how arrays are handed over."""
+    """All arguments of one call, in order; `form` says how arrays are handed over.
+
+    What was `found` by trying need not be what the function is meant for.
+    """
 
     arguments: tuple[Argument, ...]
     form: str = "host"
     sizes: dict[str, int] = field(default_factory=dict)
+    found: bool = False
 
     def make(self, convert: Callable[[Argument], Any] | None = None) -> list[Any]:
         """Fresh objects for one call; `convert` makes something else than host arrays."""

@@ -36,7 +36,8 @@ def asks_for_copy(inputs: Inputs, error: BaseException | None) -> bool:
 
 
 def refuses_sizes(inputs: Inputs, actual: compare.Outcome) -> bool:
-    """An error about arrays so short that NumPy broadcasts, or has nothing to do.
+    """An error about arrays so short that NumPy broadcasts, or has nothing to do, or about sizes
+    that were found by trying: an argument that the original does not look at may have any.
 
     A mask without elements selects from whatever array, as NumPy has it.
     """
@@ -45,7 +46,7 @@ def refuses_sizes(inputs: Inputs, actual: compare.Outcome) -> bool:
     return (
         same
         and (isinstance(actual.error, ValueError) or empty)
-        and (inputs.smallest <= SHORT or inputs.counts_few(SHORT))
+        and (inputs.smallest <= SHORT or inputs.counts_few(SHORT) or inputs.found)
         and not (actual.arguments and has_changed(actual, inputs))
     )
 

@@ -108,6 +108,9 @@ class SizeWriter:
 
     def poly(self, poly: Poly, outer: int = 0) -> str:
         """A size or subscript."""
+        atoms = list(poly.atoms())
+        if len(atoms) == 1 and poly == Poly.atom(*atoms):
+            return poly_text(poly, self._alone, outer)
         return poly_text(poly, self._atom, outer)
 
     def operand(self, poly: Poly) -> str:
@@ -115,8 +118,18 @@ class SizeWriter:
         return self.poly(poly, ATOM)
 
     def _atom(self, a: Atom) -> tuple[str, int]:
+        if isinstance(a, Data) and a.expr.dtype.kind == "u":
+            # a difference of numbers without a sign is never negative
+            return f"np.int64({self.expr(a.expr)})", ATOM
+        return self._alone(a)
+
+    def _alone(self, a: Atom) -> tuple[str, int]:
+        """An atom that nothing is added to."""
         if isinstance(a, Symbol):
             return self._symbol(a), ATOM
+        if isinstance(a, Data) and a.expr.dtype.name == "uint64":
+            # beside int64 it would become float64
+            return f"np.int64({self.expr(a.expr)})", ATOM
         if isinstance(a, Data):
             return self.expr(a.expr, SUM), SUM
         return self._applied(a)

@@ -338,6 +338,9 @@ def bench(
         float,
         typer.Option("--seconds", min=1.0, help="Time to count a function; else smaller sizes."),
     ] = 4.0,
+    record: Annotated[
+        bool, typer.Option("--record", help="Keep the counts for `porter analyze`.")
+    ] = False,
 ) -> None:
     """Count what a module's kernels execute and model their time on a GPU."""
     from porter.commands.bench import run
@@ -352,6 +355,7 @@ def bench(
         output_format=output_format.value,
         run_module=run_module,
         seconds=seconds,
+        record=record,
     )
     raise typer.Exit(run(options))
 

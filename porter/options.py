@@ -156,6 +156,7 @@ class BenchOptions:
     Without `arch`, kernels are compiled for `gpu`; without `gpu`, the first one of `arch` is
     modelled.  `against` are what is timed beside the module; `output_format` is table, json or svg.
     What takes more than so many `seconds` of a processor is counted for smaller sizes.
+    With `record` the counts are kept for `analyze`.
     """
 
     paths: tuple[str, ...]
@@ -167,6 +168,7 @@ class BenchOptions:
     output_format: str = "table"
     run_module: bool = False
     seconds: float = 4.0
+    record: bool = False
 
 
 @dataclass(frozen=True)

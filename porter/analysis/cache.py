@@ -24,6 +24,7 @@ from porter.guarded import OWN
 from porter.source.callers import callers_stamp
 from porter.source.files import SourceFile
 from porter.source.others import digest
+from porter.trace.counts import stamp
 from porter.trace.lookup import traced_in
 
 #: entries that were not written for so long are deleted, at most once a day
@@ -94,7 +95,7 @@ class Cache:
 
     def _key(self, source: SourceFile) -> str:
         place = os.path.abspath(source.path)
-        traced = repr(traced_in(source.path)) + callers_stamp(source.path)
+        traced = repr(traced_in(source.path)) + stamp(source.path) + callers_stamp(source.path)
         return _hash(fingerprint(), self.settings, place, source.path, traced, source.text,
                      repr(source.broken), repr(source.cells))  # fmt: skip
 

@@ -11,6 +11,7 @@ from porter.bench.counting import Counting, counting, unknown_size
 from porter.bench.gpus import GPUS, Gpu
 from porter.bench.model import Modelled, modelled
 from porter.bench.on_gpu import LIBRARIES, has_driver
+from porter.bench.recording import recorded
 from porter.bench.records import FunctionCounts
 from porter.bench.sizes import parse_sizes
 from porter.commands.verify import modules_in
@@ -21,6 +22,8 @@ from porter.output.color import wants_color
 from porter.output.records import to_json
 from porter.output.roofline_svg import roofline
 from porter.support.progress import Progress
+from porter.trace.counts import keep
+from porter.trace.place import counts_file
 from porter.verify.compile import compilers
 from porter.verify.compile.occupancy import ARCHITECTURES
 
@@ -55,6 +58,10 @@ def run(options: BenchOptions) -> int:
             raise UsageError(f"--size: {unknown_size(name, names)}")
     rows = [(module, [_row(f, target) for f in each.functions]) for module, each in found]
     _print(rows, options)
+    if options.record:
+        pairs = ((Path(module), each.functions) for module, each in found)
+        kept = [c for module, each in pairs for c in recorded(module, each, target.arch)]
+        keep(counts_file(Path.cwd()), kept)
     missing = [r for _, each in rows for r in each
                if r.modelled is None and not r.counts.only_measured]  # fmt: skip
     return FAILED if missing else FINE

@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from porter.cost.amounts import UNKNOWN, formula
-from porter.cost.estimate import Estimate, estimate
+from porter.cost.estimate import Estimate, Factors, estimate, factors
 from porter.cost.kernels import KernelWork
 from porter.cost.machine import Machine
 from porter.cost.result import Cost, Run
@@ -15,15 +15,25 @@ from porter.cost.work import Work, work_of
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
 from porter.sizes.polynomial import Dim, Poly
+from porter.trace.counts import Counted
 
 if TYPE_CHECKING:
     # most files have no trace
     from porter.trace.record import Size, TracedFunction
 
 
-def cost_of(plan: Plan, traced: TracedFunction | None, machine: Machine) -> Cost:
-    """The cost of a plan, with numbers for the sizes of a recorded run."""
+def cost_of(
+    plan: Plan, traced: TracedFunction | None, machine: Machine, counted: Counted | None = None
+) -> Cost:
+    """The cost of a plan, with numbers for the sizes of a recorded run.
+
+    What was counted of the compiled kernels corrects the plan's amounts.
+    """
     work = work_of(plan)
+    by, said = Factors(), ""
+    if counted is not None and (sizes := sizes_of(plan, counted.arguments)) is not None:
+        by = factors(work, sizes, counted)
+        said = counted.shown if by != Factors() else ""
     counts = {
         "to_device": formula(work.to_device),
         "to_host": formula(work.to_host),
@@ -36,16 +46,17 @@ def cost_of(plan: Plan, traced: TracedFunction | None, machine: Machine) -> Cost
         f"moves {_leading(moved)} bytes, {_leading(counts['operations'])} operations, "
         f"{_leading(counts['launches'])} launch{'' if counts['launches'].constant == 1 else 'es'}"
     )
-    run = None if traced is None or work.library else _run(plan, work, traced, machine)
-    small = too_small(work, machine) if run is None else ""
-    return Cost({name: str(p) for name, p in counts.items()}, brief, run, small)
+    run = None if traced is None or work.library else _run(plan, work, traced, machine, by)
+    small = too_small(work, machine, by) if run is None else ""
+    formulas = {name: str(p) for name, p in counts.items()}
+    return Cost(formulas, brief, run, small, said, by.bytes, by.instructions)
 
 
 #: the longest axis that the smallest worthwhile size is looked for on, as a power of two
 _LONGEST = 30
 
 
-def too_small(work: Work, machine: Machine) -> str:
+def too_small(work: Work, machine: Machine, by: Factors | None = None) -> str:
     """Which calls are too small for a GPU, by the model; data are on the device already.
 
     Every axis is taken to be equally long: the length from which one core of the host is slower.
@@ -54,7 +65,7 @@ def too_small(work: Work, machine: Machine) -> str:
     little = little_work(work)
     if little or work.library or UNKNOWN in names:
         return little
-    length = next((2**p for p in range(_LONGEST) if _pays(work, names, 2**p, machine)), None)
+    length = next((2**p for p in range(_LONGEST) if _pays(work, names, 2**p, machine, by)), None)
     if length is None:
         return "a CPU core is always faster (modelled)"
     if length == 1:
@@ -91,8 +102,10 @@ def _on_one_thread(k: KernelWork) -> bool:
     return formula((k.threads,)).constant == 1 and bool(formula(k.ops32 + k.ops64).names())
 
 
-def _pays(work: Work, names: Iterable[str], length: int, machine: Machine) -> bool:
-    numbers = estimate(work, dict.fromkeys(names, length), machine)
+def _pays(
+    work: Work, names: Iterable[str], length: int, machine: Machine, by: Factors | None
+) -> bool:
+    numbers = estimate(work, dict.fromkeys(names, length), machine, by or Factors())
     return numbers is not None and numbers.host_seconds >= numbers.kernel_seconds
 
 
@@ -104,7 +117,9 @@ def _leading(p: Poly) -> str:
     return str(Poly(tuple((m, c) for m, c in p.terms if len(m) == degree)))
 
 
-def _run(plan: Plan, work: Work, traced: TracedFunction, machine: Machine) -> Run | None:
+def _run(
+    plan: Plan, work: Work, traced: TracedFunction, machine: Machine, by: Factors
+) -> Run | None:
     """The recorded calls whose sizes are known; None if there are none."""
     found: list[tuple[int, float, Estimate]] = []
     heaviest = (0.0, "")
@@ -112,7 +127,7 @@ def _run(plan: Plan, work: Work, traced: TracedFunction, machine: Machine) -> Ru
         for entry in signature.shapes:
             named = dict(zip(traced.parameters, entry.sizes, strict=False))
             sizes = sizes_of(plan, named)
-            numbers = None if sizes is None else estimate(work, sizes, machine)
+            numbers = None if sizes is None else estimate(work, sizes, machine, by)
             if numbers is not None:
                 found.append((entry.calls, entry.seconds, numbers))
                 heaviest = max(heaviest, (entry.seconds, _shown(entry.sizes)))

@@ -65,13 +65,18 @@ class Timed:
 class Cost:
     """Formulas over the sizes of the arguments, by what they count; `run` if there is one.
 
-    `small` says which calls are too small for a GPU.
+    `small` says which calls are too small for a GPU; `counted` for which architecture and sizes
+    compiled kernels were counted, and how many times as much of `bytes` and `instructions` they do
+    as the plan has.
     """
 
     formulas: Mapping[str, str] = field(default_factory=dict)
     brief: str = ""
     run: Run | None = None
     small: str = ""
+    counted: str = ""
+    bytes: float = 1.0
+    instructions: float = 1.0
 
 
 def shown_seconds(seconds: float) -> str:

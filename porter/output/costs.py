@@ -35,7 +35,10 @@ def _cost(cost: Cost) -> dict[str, object]:
     numbers = None
     if run is not None:
         numbers = asdict(run) | {"gain": run.gain, "advice": run.advice}
-    return {**cost.formulas, "run": numbers}
+    counted = None
+    if cost.counted:
+        counted = {"for": cost.counted, "bytes": cost.bytes, "instructions": cost.instructions}
+    return {**cost.formulas, "run": numbers, "counted": counted}
 
 
 def ranking(analyses: Sequence[Analysis]) -> str:
@@ -79,7 +82,8 @@ def _advice(v: Verdict) -> str:
         return f"{v.verdict}: the deciding sizes are unknown"
     if v.verdict == "partly":
         return f"partly: {_counts(run)}; what stays on the host is not counted"
-    return f"{_said(run)}: {shown_seconds(run.gpu_seconds)} on a GPU, {_counts(run)}"
+    text = f"{_said(run)}: {shown_seconds(run.gpu_seconds)} on a GPU, {_counts(run)}"
+    return f"{text}, kernels as counted for {v.cost.counted}" if v.cost and v.cost.counted else text
 
 
 def _said(run: Run) -> str:

@@ -29,6 +29,7 @@ from porter.rules.model import FUNCTIONS, Function, Kind, PyFile
 from porter.rules.precision.too_light import TooLight
 from porter.rules.transfers.scopes import device_arrays
 from porter.source.files import SourceFile
+from porter.trace.counts import counted_for
 from porter.trace.lookup import trace_for, traced_in, traced_types
 
 if TYPE_CHECKING:
@@ -277,9 +278,12 @@ def _ask(
     cost = None
     if answer.plan is not None:
         # start-up: only functions that convert have a cost
+        from porter.codegen.module.header import text_hash
         from porter.cost.advice import cost_of
 
-        cost = cost_of(answer.plan, traced, machine(config.cost))
+        source = text_hash(one.module.whole)
+        counted = counted_for(file.path, function.name, source, answer.signature or "")
+        cost = cost_of(answer.plan, traced, machine(config.cost), counted)
     verdict = replace(
         _verdict(file, function, answer.verdict, _host_stage(function, found), said),
         signature=answer.signature,

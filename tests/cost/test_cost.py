@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from porter.codegen.module.header import text_hash
 from porter.config import load_config
 from porter.convert.function import front_end
 from porter.cost.advice import cost_of, sizes_of
@@ -28,8 +29,9 @@ from porter.schedule.nodes import Plan
 from porter.sizes.polynomial import Poly, sym
 from porter.source.files import SourceFile
 from porter.source.module import SourceModule
+from porter.trace.counts import Counted, keep
 from porter.trace.lookup import forget
-from porter.trace.place import trace_file
+from porter.trace.place import counts_file, trace_file
 from porter.trace.record import Sizes, Trace, TracedFunction, TracedSignature, write_trace
 from tests.corpus.inputs import CASES
 from tests.corpus.sources import source_of
@@ -242,6 +244,20 @@ def test_json_has_effort_cost_and_trace(project: Path) -> None:
     assert heavy["cost"]["run"]["advice"] == "worth porting"
     assert heavy["cost"]["run"]["transferred"] == 10 * 16 * 10_000_000
     assert light["cost"]["run"]["gain"] < heavy["cost"]["run"]["gain"]
+
+
+def test_counted_kernels_correct_the_plan(project: Path) -> None:
+    before = porter(project, "analyze", "work.py")
+    counts = Counted("work.py", "heavy", text_hash(SOURCE), "float64[:]", "sm_90", {"x": (1000,)},
+                     1, 16_000.0, 2_000_000.0)  # fmt: skip
+    keep(counts_file(project), [counts])
+    # the kept answer is of the time before
+    assert "10 launches (10000000), kernels as counted for sm_90, 1000\n" in porter(
+        project, "analyze", "work.py"
+    )
+    assert "counted" not in before
+    (project / "work.py").write_text(SOURCE + "\n")
+    assert "counted" not in porter(project, "analyze", "work.py")
 
 
 def test_too_light_is_said_with_numbers(project: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from porter import ir
-from porter.ir.walk import children
+from porter.ir.walk import children, free_names, walk
 from porter.sizes.polynomial import Data, Poly
 
 
@@ -34,3 +34,18 @@ def known_bounds(r: ir.Reduce) -> bool:
         return False
     inner = {a.name for a in r.axes}
     return not any(p.names() & inner for p in bounds)
+
+
+def along_columns(s: ir.Write, r: ir.Reduce) -> bool:
+    """Whether neighbours along the last axis of a store read neighbours in memory."""
+    column, inner = s.axes[-1].name, {a.name for a in r.axes}
+    if isinstance(r, ir.Scan) or not known_bounds(r):
+        return False
+    if any((a.lo.names() | a.hi.names()) & {column} for a in r.axes):
+        return False
+    if any(isinstance(e, ir.Reduce) for e in walk(r.body)):
+        return False
+    loads = [e for e in walk(r.body) if isinstance(e, ir.Load) and e.index]
+    ours = [e for e in loads if e.index[-1].coefficient(column) in (1, -1)]
+    gaps = [e for e in loads if free_names(e) & inner and column in free_names(e) and e not in ours]
+    return any(free_names(e) & inner for e in ours) and not gaps

@@ -139,8 +139,10 @@ class Grid:
     With a `shape`, a thread for each of its elements, or a `few` blocks that share them.  Otherwise
     `blocks` are elements along x, y and z with how many of them a block takes, the first of several
     for all elements, the others up to MAX_BLOCKS: no entry is one block.  `few` means no more
-    blocks than partial results are worth, `again` as many as the launch before it.  Nothing is
-    launched unless all `guards` are positive.
+    blocks than partial results are worth, `again` as many as the launch before it.  With `columns`,
+    how many there are, how many rows they have, and how many parts of them at most if the rows do
+    not say that, all blocks share columns and parts of them; `again` one part.  Nothing is launched
+    unless all `guards` are positive.
     """
 
     blocks: tuple[tuple[Poly, str], ...] = ()
@@ -149,6 +151,7 @@ class Grid:
     few: bool = False
     again: bool = False
     shape: tuple[Poly, ...] = ()
+    columns: tuple[Poly, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,8 @@ class Schedule(ABC):
     together: ClassVar[bool] = True
     #: whether a barrier comes between the steps, so that each is read and stored by itself
     stepwise: ClassVar[bool] = False
+    #: who runs a step over the axes of the kernel alone
+    once: ClassVar[str] = "thread 0"
     #: whether threads share the lines of a running fold
     scans: ClassVar[bool] = False
     #: where its template is, if not among porter's own

@@ -47,11 +47,11 @@ def flat_loop(
     with w.slot() as before:
         hi = w.poly(product(a.extent for a in axes))
     with w.slot() as subscripts:
-        _unflatten(w, index, axes)
+        unflatten(w, index, axes)
     return Loop(index, "0", hi, before, subscripts, skips(body))
 
 
-def _unflatten(w: KernelWriter, flat: str, axes: Sequence[ir.Axis]) -> None:
+def unflatten(w: KernelWriter, flat: str, axes: Sequence[ir.Axis]) -> None:
     """Subscripts of a flattened domain: the last axis varies fastest."""
     rest = flat
     for d in range(len(axes) - 1, -1, -1):

@@ -47,10 +47,10 @@ def _kernel(kernel: Kernel, indent: int) -> Iterator[str]:
     over = f" over {domain(kernel.axes)}" if kernel.axes else ""
     yield f"{pad}launch {kernel.name}: {kernel.schedule.describe(kernel)}{over}"
     yield from lines(kernel.body, indent + 1)
-    yield from _steps(kernel.steps, len(kernel.axes), indent + 1)
+    yield from _steps(kernel.steps, kernel, indent + 1)
 
 
-def _steps(steps: Sequence[BlockStep], rows: int, indent: int) -> Iterator[str]:
+def _steps(steps: Sequence[BlockStep], kernel: Kernel, indent: int) -> Iterator[str]:
     pad = "    " * indent
     for step in steps:
         match step:
@@ -61,9 +61,9 @@ def _steps(steps: Sequence[BlockStep], rows: int, indent: int) -> Iterator[str]:
                 yield f"{pad}{_stored(step)} = {step.value}"
             case BlockLoop(index, lo, hi, by, body, _):
                 yield f"{pad}for {index} in {lo} .. {hi}{f' by {by}' if by != 1 else ''}:"
-                yield from _steps(body, rows, indent + 1)
+                yield from _steps(body, kernel, indent + 1)
             case ir.Stage():
-                yield from _stage(step, rows, indent)
+                yield from _stage(step, kernel, indent)
 
 
 def _stored(fold: Fold) -> str:
@@ -73,8 +73,9 @@ def _stored(fold: Fold) -> str:
     return f"{fold.store.buffer}[{index}]" if index else fold.store.buffer
 
 
-def _stage(step: ir.Stage, rows: int, indent: int) -> Iterator[str]:
+def _stage(step: ir.Stage, kernel: Kernel, indent: int) -> Iterator[str]:
     body: tuple[ir.Stmt, ...] = step.body
     pad = "    " * indent
-    yield f"{pad}for the block's threads: {domain(step.axes[rows:]) or 'thread 0'}"
+    shared = domain(step.axes[len(kernel.axes) :]) or kernel.schedule.once
+    yield f"{pad}for the block's threads: {shared}"
     yield from lines(body, indent + 1)

@@ -9,6 +9,7 @@ from porter import ir
 from porter.ir.context import Context
 from porter.schedule.base import Schedule
 from porter.schedule.schedules.block import OneBlock
+from porter.schedule.schedules.columns import Columns
 from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.schedules.private import Private
 from porter.schedule.schedules.rows import Rows
@@ -23,6 +24,7 @@ SCHEDULES: list[Schedule] = [
     Total(),
     Tile(),
     LARGE_TILE,
+    Columns(),
     Rows(),
     Private(),
     Elementwise(),

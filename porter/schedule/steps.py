@@ -91,20 +91,24 @@ def part(w: KernelWriter, item: Item) -> Part:
 
 
 def joins(
-    w: KernelWriter, folds: Sequence[Item], together: Sequence[Item], shared: Mapping[str, str]
-) -> list[Join]:
-    """What joins some of the folds that are `together`: an extreme and its position as one."""
+    w: KernelWriter, folds: Sequence[Item], together: Sequence[Item], shared: Mapping[str, str],
+    word: str = "block",
+) -> list[Join]:  # fmt: skip
+    """What joins some of the folds that are `together`: an extreme and its position as one.
+
+    With the `word` column the threads of a block that have the same column join theirs.
+    """
     found: list[Join] = []
     for item in folds:
         if item.argument:
             continue
-        helper, own = join(w, item.r, shared)
+        helper, own = join(w, item.r, shared, word)
         for p in together:
             if p.argument == item.name:
-                w.helper(f"block_arg{item.r.op}", f"first_{item.r.op}")
+                w.helper(f"{word}_arg{item.r.op}", f"first_{item.r.op}")
                 places = shared[w.shared_type(p.r.dtype)]
                 both = f"{item.name}, {p.name}"
-                found.append(Join(both, f"block_arg{item.r.op}", f"{own}, {places}"))
+                found.append(Join(both, f"{word}_arg{item.r.op}", f"{own}, {places}"))
                 break
         else:
             found.append(Join(item.name, helper, own))
@@ -163,9 +167,11 @@ def term_of(w: KernelWriter, name: str, r: ir.Reduce) -> Lines:
     return term
 
 
-def join(w: KernelWriter, r: ir.Reduce, shared: Mapping[str, str]) -> tuple[str, str]:
+def join(
+    w: KernelWriter, r: ir.Reduce, shared: Mapping[str, str], word: str = "block"
+) -> tuple[str, str]:
     """The device function that joins what the threads of a block have folded, and its scratch."""
-    helper = f"block_{r.op}"
+    helper = f"{word}_{r.op}"
     w.helper(helper, *([f"{r.op}imum"] if r.op in ("max", "min") else []))
     return helper, shared[w.shared_type(r.dtype)]
 

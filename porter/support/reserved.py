@@ -30,7 +30,7 @@ IMPORTED = {
 }  # fmt: skip
 CONSTANTS = {
     "THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE", "MAX_BLOCKS",
-    "MOST_PARTIALS", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
+    "MOST_PARTIALS", "LONG", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
@@ -39,14 +39,15 @@ HELPERS = {
     "float_floordiv", "int_floordiv", "int_power", "natural", "left_shift", "right_shift",
     "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
     "thread_of_block", "block_of_grid", "first_max", "first_min", "block_argmax", "block_argmin",
-    *(f"{kind}_{op}" for kind in ("block", "scan")
+    "column_argmax", "column_argmin",
+    *(f"{kind}_{op}" for kind in ("block", "column", "scan")
       for op in ("sum", "prod", "max", "min", "any", "all")),
     "_on_device", "_array", "_weak", "_flat", "_expanded", "_widened", "_integer", "_number",
     "_to_device", "_same_memory", "_apart", "_blocks", "_row_threads", "_host_copy", "_to_host",
     "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_kind", "_scalars", "_listed",
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_grid", "_is_large",
-    "_parts", "_contiguous", "_own",
+    "_parts", "_columns", "_is_short", "_contiguous", "_own",
 }  # fmt: skip
 #: variables of host functions, and the argument of kernels that takes errors
 LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}

@@ -44,6 +44,7 @@ class Cuda(Target):
         "EACH": ("4", "rows and columns of a large tile for each of its threads"),
         "WIDE": ("EACH * TILE", "edge of the large tiles"),
         "LARGE": ("512", "edge of the least result that has enough large tiles for a GPU"),
+        "LONG": ("64", "least rows of columns whose parts are folded by several threads"),
         "MAX_BLOCKS": ("65535", "most blocks of a grid along one axis"),
         "MOST_PARTIALS": ("1024", "most blocks of a grid-wide reduction"),
     }

@@ -28,6 +28,7 @@ HEAD = "import numpy as np\n\n"
 FUNCTIONS = {
     "map": ("def f(x):\n    return x * 2\n", "float64[:]"),
     "rows": ("def f(x):\n    return x.sum(axis=1)\n", "float64[:, :]"),
+    "columns": ("def f(x):\n    return x.sum(axis=0)\n", "float64[:, :]"),
     "total": ("def f(x):\n    return x.sum()\n", "float64[:]"),
     "tile": ("def f(x, y):\n    return x @ y\n", "float64[:, :], float64[:, :]"),
     "large_tile": ("def f(x, y):\n    return x @ y\n", "float64[:, :], float64[:, :]"),

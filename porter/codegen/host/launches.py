@@ -116,6 +116,8 @@ class Launches(HostBase):
     def _grid(self, written: Written) -> tuple[str, str]:
         """The blocks and threads of a launch; for a shape of several axes they get names first."""
         grid = written.grid
+        if grid.columns and grid.again:
+            return f"{self.parts.blocks}[0]", self.parts.threads
         if written.partials or grid.again:
             return self.parts.blocks, self.parts.threads
         if len(grid.shape) == 1:
@@ -157,7 +159,8 @@ class Launches(HostBase):
         return threads[0] if len(threads) == 1 else f"({', '.join(threads)})"
 
     def _partials(self, written: Written) -> list[str]:
-        """An array for each fold, with an element for each block that folds a part.
+        """An array for each fold, with an element for each block that folds a part, or for each
+        column of a part.
 
         Those of a launch in loops of the host are made once, before the loops that do not change
         how many there are.
@@ -165,7 +168,7 @@ class Launches(HostBase):
         grid = written.grid
         shown = ["np.int32" if d.name == "bool" else self._dtype_value(d) for d in written.partials]
         self.needs.numpy = self.needs.numpy or any(d.startswith("np.") for d in shown)
-        size = product([*grid.shape, *(n for n, _ in grid.blocks)])
+        size = product([*grid.shape, *grid.columns, *(n for n, _ in grid.blocks)])
         loop = self.loops.outside(size)
         count = self._count_of_parts(grid)
         if loop is None:
@@ -185,6 +188,9 @@ class Launches(HostBase):
 
     def _count_of_parts(self, grid: Grid) -> str:
         """How many blocks share a domain; of several axes, with their grid and their threads."""
+        if grid.columns:
+            self._needs("_columns", "_blocks")
+            return f"_columns({', '.join(self.host.poly(n) for n in grid.columns)})"
         if grid.shape:
             self._needs("_parts", "_blocks")
             return f"_parts({', '.join(self.host.poly(n) for n in grid.shape)})"
@@ -193,16 +199,24 @@ class Launches(HostBase):
 
     def _shared_by(self, grid: Grid, count: str, *, looped: bool) -> Parts:
         """Names for that; in a loop, other launches have blocks and threads of their own."""
-        if grid.shape:
+        if grid.shape or grid.columns:
             words = ("part_blocks", "part_threads") if looped else ("blocks", "threads")
             blocks, threads = map(self.naming.take, words) if looped else words
-            parts = Parts(self.naming.take("parts"), blocks, threads)
+            number = self.naming.take("parts")
+            parts = Parts(number, blocks, threads, self._part_shape(grid, number))
             self.emit(f"{parts.count}, {blocks}, {threads} = {count}")
             return parts
         name = self.naming.take("parts") if looped else "blocks"
         self.emit(f"{name} = {count}")
         return Parts(name, name, "THREADS")
 
+    def _part_shape(self, grid: Grid, parts: str) -> str:
+        """The shape of partial results for each column of a part."""
+        if not grid.columns:
+            return ""
+        columns = self.host.poly(grid.columns[0])
+        return f"({parts}, {columns if grid.columns[0].is_nonneg() else f'max({columns}, 0)'})"
+
     def _allocate(self, names: Sequence[str], dtypes: Sequence[str]) -> None:
         for name, dtype in zip(names, dtypes, strict=True):
-            self.emit(f"{name} = {self.target.empty(self.parts.count, dtype)}")
+            self.emit(f"{name} = {self.target.empty(self.parts.shape or self.parts.count, dtype)}")

@@ -15,11 +15,15 @@ from porter.sizes.polynomial import Poly
 
 @dataclass(frozen=True)
 class Parts:
-    """How many blocks share a domain and leave partial results, their grid and their threads."""
+    """How many blocks share a domain and leave partial results, their grid and their threads.
+
+    With an element for each block the results have the shape `count`; else another `shape`.
+    """
 
     count: str
     blocks: str
     threads: str
+    shape: str = ""
 
 
 @dataclass

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.reductions import can_share, known_bounds, reductions
-from porter.ir.walk import free_names, walk
+from porter.analyses.reductions import along_columns, can_share, reductions
 from porter.schedule.base import Grid, Kernel, KernelWriters, Schedule
 from porter.schedule.domains import loop
 from porter.schedule.loops.nested import CALL, work_of
@@ -31,7 +30,9 @@ class Columns(Schedule):
         if not isinstance(s, ir.Write) or not s.axes or not can_share(s):
             return False
         found = reductions(s.body)
-        return len(found) == 1 and _along_columns(s, found[0])
+        if len(found) != 1 or found[0].op in ("any", "all"):
+            return False
+        return along_columns(s, found[0])
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """One call."""
@@ -69,18 +70,3 @@ class Columns(Schedule):
                 "before": before, "size": size, "start": start, "inner": inner, "term": term,
                 "store": store, "type": w.shared_type(r.dtype), "work": work,
                 "rows": rows}  # fmt: skip
-
-
-def _along_columns(s: ir.Write, r: ir.Reduce) -> bool:
-    """Whether neighbours along the last axis of a store read neighbours in memory."""
-    column, inner = s.axes[-1].name, {a.name for a in r.axes}
-    if isinstance(r, ir.Scan) or not known_bounds(r) or r.op in ("any", "all"):
-        return False
-    if any((a.lo.names() | a.hi.names()) & {column} for a in r.axes):
-        return False
-    if any(isinstance(e, ir.Reduce) for e in walk(r.body)):
-        return False
-    loads = [e for e in walk(r.body) if isinstance(e, ir.Load) and e.index]
-    ours = [e for e in loads if e.index[-1].coefficient(column) in (1, -1)]
-    gaps = [e for e in loads if free_names(e) & inner and column in free_names(e) and e not in ours]
-    return any(free_names(e) & inner for e in ours) and not gaps

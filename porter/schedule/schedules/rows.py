@@ -7,18 +7,14 @@ reads stay in registers.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from porter import ir
-from porter.analyses.accesses import Access, accesses
+from porter.analyses.accesses import accesses
 from porter.analyses.reductions import can_share, known_bounds, reductions
-from porter.ir.aliasing import Aliases
-from porter.ir.axes import same_extents, symbols
-from porter.ir.effects import uses_in
-from porter.ir.rebuild import map_exprs, rename_axes
-from porter.ir.walk import free_names, loaded, rewrite, scalars_of, statements, walk
+from porter.ir.axes import same_extents
+from porter.ir.walk import free_names, loaded, walk
 from porter.schedule.base import (
     BLOCK,
     FOLD_BARRIERS,
@@ -34,9 +30,9 @@ from porter.schedule.base import (
 from porter.schedule.domains import flat_loop, product
 from porter.schedule.sharing import sharers, sharing
 from porter.schedule.steps import fold, scratch, stage
+from porter.schedule.within import Step, is_simple, localised, onto_rows, reads, within
 
 WARP = 32
-Step = Fold | ir.Stage
 
 
 class Rows(Schedule):
@@ -63,20 +59,20 @@ class Rows(Schedule):
         if isinstance(s, ir.Write):
             fits = s.schedule is self
         elif isinstance(s, ir.Stage):
-            fits = len(s.axes) in (count, count + 1) and _is_simple(s)
+            fits = len(s.axes) in (count, count + 1) and is_simple(s)
         else:
             return None
         if not fits or not same_extents(rows, s.axes[:count]):
             return None
-        moved = _onto(rows, s)
-        if not _within(kernel, moved, around.aliases):
+        moved = onto_rows(rows, s)
+        if not within(kernel, moved, around.aliases):
             return None
         step = fold_of(moved, around.context) if isinstance(moved, ir.Write) else moved
         return replace(kernel, steps=(*kernel.steps, step))
 
     def finish(self, kernel: Kernel, around: Around) -> Kernel:
         """Row results that only this kernel reads stay in registers."""
-        found = _localised(kernel, around)
+        found = localised(kernel, around, "row")
         steps = sharing(found.parts, _waits(found), around.context.fresh)
         return replace(found, steps=steps)
 
@@ -104,7 +100,7 @@ class Rows(Schedule):
         steps = []
         for number, (step, waits) in enumerate(zip(kernel.parts, _waits(kernel), strict=True)):
             if isinstance(step, Fold):
-                read_later = _reads(kernel.parts[number + 1 :], step.name)
+                read_later = reads(kernel.parts[number + 1 :], step.name)
                 behind = kernel.parts[number + 1 :]
                 slots = fold(w, step, shared, read_later, sharers(behind))
             else:
@@ -142,133 +138,6 @@ def along_fast_axis(r: ir.Reduce) -> bool:
     name = r.axes[-1].name
     loads = [e for e in walk(r.body) if isinstance(e, ir.Load) and e.index]
     return any(e.index[-1].coefficient(name) in (1, -1) for e in loads)
-
-
-def _onto(rows: Sequence[ir.Axis], s: ir.Write | ir.Stage) -> ir.Write | ir.Stage:
-    """The statement over the kernel's own rows."""
-    axes = s.axes
-    values = {
-        b.name: symbols([a])[0] - a.lo + b.lo for a, b in zip(rows, axes[: len(rows)], strict=True)
-    }
-    moved = rename_axes(replace(s, axes=()), values)
-    assert isinstance(moved, (ir.Write, ir.Stage))
-    rest = tuple(
-        ir.Axis(a.name, a.hi.replace(values), a.lo.replace(values)) for a in axes[len(rows) :]
-    )
-    return replace(moved, axes=(*rows, *rest))
-
-
-def _members(kernel: Kernel) -> list[ir.Write | ir.Stage]:
-    """The statements that the steps came from."""
-    steps = (s.store if isinstance(s, Fold) else s for s in kernel.parts)
-    return [s for s in steps if s is not None]
-
-
-def _within(kernel: Kernel, s: ir.Stmt, aliases: Aliases) -> bool:
-    """Whether everything that both touch, one of them writing, stays in the row's block."""
-    related = False
-    for x in accesses(_members(kernel)):
-        for y in accesses((s,)):
-            if x.buffer != y.buffer:
-                if (x.write or y.write) and aliases.meet(x.buffer, y.buffer):
-                    return False
-                if x.write and aliases.arguments(x.buffer) and aliases.arguments(y.buffer):
-                    return False
-                continue
-            related = True
-            if x.write and y.write:
-                return False  # the first result would have to go through memory
-            if (x.write or y.write) and not _same_row(kernel.axes, x, y):
-                return False
-    return related
-
-
-def _localised(kernel: Kernel, around: Around) -> Kernel:
-    members = _members(kernel)
-    inside = Counter(name for m in members for name in {a.buffer for a in accesses((m,))})
-    names: dict[str, str] = {}
-    stored: set[str] = set()
-    places = {m.buffer: m.index for m in members if isinstance(m, ir.Write)}
-    for name in (f.name for f in kernel.folds):
-        own = places[name]
-        # read at other places than this kernel stores
-        elsewhere = any(a.buffer == name and a.index != own for a in accesses(members))
-        alone = around.users.get(name) == inside[name] and not elsewhere
-        if alone and not around.context.buffers[name].parameter:
-            names[name] = name
-            around.dropped.add(name)
-        else:
-            names[name] = around.context.fresh(f"row_{name}")
-            stored.add(name)
-
-    # a step reads what the array held before it: only later ones read its result
-    known: dict[str, str] = {}
-
-    def change(e: ir.Expr) -> ir.Expr | None:
-        if isinstance(e, ir.Load) and e.buffer in known and e.index == places[e.buffer]:
-            return ir.Local(known[e.buffer], e.dtype)
-        return None
-
-    steps: list[Step] = []
-    for step in kernel.parts:
-        steps.append(_named(_localise(step, names, stored, change), stored))
-        if isinstance(step, Fold):
-            known[step.name] = names[step.name]
-    return replace(kernel, steps=tuple(steps))
-
-
-def _named(step: Step, stored: set[str]) -> Step:
-    """A result that is just one fold and stays in the kernel: the fold takes its name."""
-    if not isinstance(step, Fold) or step.store is not None or len(step.reductions) != 1:
-        return step
-    name, r = step.reductions[0]
-    if step.value != ir.Local(name, r.dtype) or step.name in stored:
-        return step
-    return replace(step, reductions=((step.name, r),), value=ir.Local(step.name, r.dtype))
-
-
-def _localise(
-    step: Step, names: dict[str, str], stored: set[str], change: Callable[[ir.Expr], ir.Expr | None]
-) -> Step:
-    def expr(e: ir.Expr) -> ir.Expr:
-        return rewrite(e, change)
-
-    if isinstance(step, ir.Stage):
-        body = tuple(map_exprs(s, change) for s in step.body)
-        return replace(step, body=body)
-    folded = tuple((n, expr(r)) for n, r in step.reductions)
-    return Fold(
-        names[step.name],
-        tuple((n, r) for n, r in folded if isinstance(r, ir.Reduce)),
-        expr(step.value),
-        step.origin,
-        step.store if step.name in stored else None,
-    )
-
-
-def _is_simple(s: ir.Stage) -> bool:
-    """No loops or early exits in it: a plain map."""
-    return not any(isinstance(x, (ir.For, ir.While, ir.Def, ir.Return)) for x in statements(s.body))
-
-
-def _same_row(rows: Sequence[ir.Axis], x: Access, y: Access) -> bool:
-    for axis in rows:
-        dims = range(min(len(x.index), len(y.index)))
-        if not any(x.index[d].name == axis.name == y.index[d].name for d in dims):
-            return False
-    return True
-
-
-def _reads(steps: Sequence[Step], name: str) -> bool:
-    """Whether one of the steps uses the local variable."""
-    for step in steps:
-        if isinstance(step, ir.Stage):
-            found = uses_in(step.body).scalars
-        else:
-            found = frozenset[str]().union(*map(scalars_of, step.operands))
-        if name in found:
-            return True
-    return False
 
 
 def _needs_barrier(previous: Sequence[Step], step: Step, rows: int) -> bool:

@@ -17,7 +17,6 @@ from porter.dtypes.dtype import BOOL
 from porter.ir.axes import same_extents
 from porter.ir.walk import loaded, rewrite, walk
 from porter.schedule.base import (
-    FOLD_BARRIERS,
     Alternative,
     Around,
     BlockStep,
@@ -136,8 +135,8 @@ class Columns(Schedule):
         return 1, (*kernel.axes, *kernel.reductions[0][1].axes)
 
     def barriers(self, kernel: Kernel) -> int:
-        """Those of the folds in either launch."""
-        return 2 * FOLD_BARRIERS * len(kernel.reductions)
+        """For each fold a thread waits about as often as it has rows."""
+        return len(kernel.reductions)
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The folds of parts, and those of the results with what is stored of them."""

@@ -107,6 +107,19 @@ def test_in_a_loop_of_the_host_partial_results_are_made_once() -> None:
     assert host.index("= _columns(") < host.index("for _ in range(9):") < host.index("_is_short(")
 
 
+def test_partial_results_of_one_loop_are_apart() -> None:
+    """Those of the total are made before the loop, those of the columns in each turn."""
+    body = (
+        "out = np.zeros(x.shape[1])\n    for k in range(x.shape[1] - 1):\n"
+        "        out[k] = (x[:, k] ** 2).sum()\n"
+        "        out[k + 1 :] += x[:, k] @ x[:, k + 1 :]\n    return out"
+    )
+    host = parts_of(body)[-1]
+    before, _, inside = host.partition("for k in ")
+    assert "    partials = cuda.device_array(" in before
+    assert "    partial = cuda.device_array(" in inside
+
+
 def helper(text: str, name: str) -> Callable[..., Any]:
     """A helper of the module."""
     wanted = {name, "_blocks", "THREADS", "BLOCK_X", "MOST_PARTIALS", "LONG"}

@@ -178,7 +178,7 @@ class Launches(HostBase):
             return names
         key = (count, *shown)
         if key not in loop.made:
-            names = [self.naming.take("partial") for _ in shown]
+            names = [self.naming.take("partials") for _ in shown]
             with self.loops.before(loop, self.out):
                 self.parts = self._shared_by(grid, count, looped=True)
                 self._allocate(names, shown)

@@ -7,7 +7,7 @@
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: verified zscores: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:9d8bb1a3108477e3d41bf678f985f3f78ba9554f0de9f0aa054e62bd038425d9
+# porter: output sha256:88eacfd8e0b4025c4e28e2c0be6d0d0bf5610a0dfb2d02d011cd169305fad724
 
 """CUDA kernels for the NumPy functions of zscores.py."""
 
@@ -21,7 +21,9 @@ from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
 BLOCK_X = 32  # threads of a block along the fast axis, where there are several
+LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
+MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
 SOURCE = "zscores.py"  # what is converted
 FIXED = {"zscores": ()}  # arguments whose values the kernels are made for
 
@@ -42,25 +44,121 @@ def grid_2d():
     return np.int64(np.uint32(column)), np.int64(np.uint32(row))
 
 
+@cuda.jit(device=True)
+def column_sum(value, scratch):
+    """The sum of `value` over the threads of the block along y, in each of them."""
+    thread = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x
+    scratch[thread] = value
+    cuda.syncthreads()
+    width = cuda.blockDim.x * cuda.blockDim.y // 2
+    while width >= cuda.blockDim.x:
+        if thread < width:
+            scratch[thread] = scratch[thread] + scratch[thread + width]
+        cuda.syncthreads()
+        width //= 2
+    result = scratch[cuda.threadIdx.x]
+    cuda.syncthreads()
+    return result
+
+
 @cuda.jit
-def zscores_kernel(table, mean, deviation):
+def zscores_columns_parts(table, total2_partial):
+    T = table.dtype.type
+    scratch = cuda.shared.array(THREADS, table.dtype)
+    column = cuda.grid(1)
+    i = column if column < table.shape[1] else table.shape[1] - 1
+    # mean = np.mean(table, axis=0)
+    total2 = T(0.0)
+    j = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    while j < table.shape[0]:
+        total2 += table[j, i]
+        j += cuda.gridDim.y * cuda.blockDim.y
+    total2 = column_sum(total2, scratch)
+    if cuda.threadIdx.y == 0 and column < table.shape[1]:
+        total2_partial[cuda.blockIdx.y, column] = total2
+
+
+@cuda.jit
+def zscores_columns(total2_partial, table_size0, mean, total):
+    T = total2_partial.dtype.type
+    scratch = cuda.shared.array(THREADS, total2_partial.dtype)
+    column = cuda.grid(1)
+    i = column if column < total2_partial.shape[1] else total2_partial.shape[1] - 1
+    # mean = np.mean(table, axis=0)
+    total2 = T(0.0)
+    j = cuda.threadIdx.y
+    while j < total2_partial.shape[0]:
+        total2 += total2_partial[j, i]
+        j += cuda.blockDim.y
+    total2 = column_sum(total2, scratch)
+    if cuda.threadIdx.y == 0 and column < total2_partial.shape[1]:
+        column_total = total2
+        total[i] = column_total
+        mean[i] = column_total / T(table_size0)
+
+
+@cuda.jit
+def zscores_kernel(table, total, mean):
     T = table.dtype.type
     i = cuda.grid(1)
     if 0 <= i < table.shape[1]:
         # mean = np.mean(table, axis=0)
-        total = T(0.0)
-        for j in range(table.shape[0]):
-            total += table[j, i]
-        mean[i] = total / T(table.shape[0])
-        # deviation = np.std(table, axis=0)
         total2 = T(0.0)
-        for k in range(table.shape[0]):
-            total2 += (table[k, i] - total / T(table.shape[0])) ** 2
-        deviation[i] = math.sqrt(total2 / T(table.shape[0]))
+        for j in range(table.shape[0]):
+            total2 += table[j, i]
+        column_total = total2
+        total[i] = column_total
+        mean[i] = column_total / T(table.shape[0])
 
 
 @cuda.jit
-def zscores_kernel2(table, mean, deviation, out):
+def zscores_columns2_parts(table, total, total3_partial):
+    T = table.dtype.type
+    scratch = cuda.shared.array(THREADS, table.dtype)
+    column = cuda.grid(1)
+    i = column if column < table.shape[1] else table.shape[1] - 1
+    # deviation = np.std(table, axis=0)
+    total3 = T(0.0)
+    j = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    while j < table.shape[0]:
+        total3 += (table[j, i] - total[i] / T(table.shape[0])) ** 2
+        j += cuda.gridDim.y * cuda.blockDim.y
+    total3 = column_sum(total3, scratch)
+    if cuda.threadIdx.y == 0 and column < table.shape[1]:
+        total3_partial[cuda.blockIdx.y, column] = total3
+
+
+@cuda.jit
+def zscores_columns2(total3_partial, table_size0, deviation):
+    T = total3_partial.dtype.type
+    scratch = cuda.shared.array(THREADS, total3_partial.dtype)
+    column = cuda.grid(1)
+    i = column if column < total3_partial.shape[1] else total3_partial.shape[1] - 1
+    # deviation = np.std(table, axis=0)
+    total3 = T(0.0)
+    j = cuda.threadIdx.y
+    while j < total3_partial.shape[0]:
+        total3 += total3_partial[j, i]
+        j += cuda.blockDim.y
+    total3 = column_sum(total3, scratch)
+    if cuda.threadIdx.y == 0 and column < total3_partial.shape[1]:
+        deviation[i] = math.sqrt(total3 / T(table_size0))
+
+
+@cuda.jit
+def zscores_kernel2(table, total, deviation):
+    T = table.dtype.type
+    i = cuda.grid(1)
+    if 0 <= i < table.shape[1]:
+        # deviation = np.std(table, axis=0)
+        total3 = T(0.0)
+        for j in range(table.shape[0]):
+            total3 += (table[j, i] - total[i] / T(table.shape[0])) ** 2
+        deviation[i] = math.sqrt(total3 / T(table.shape[0]))
+
+
+@cuda.jit
+def zscores_kernel3(table, mean, deviation, out):
     j, i = grid_2d()
     if i >= table.shape[0] or j >= table.shape[1]:
         return
@@ -74,16 +172,41 @@ def zscores(table, *, stream=None):
     on_device = _on_device(table)
     stream = 0 if stream is None else stream
     d_table = _to_device(table, stream)
+    total = cuda.device_array(table.shape[1], table.dtype, stream=stream)
     mean = cuda.device_array(table.shape[1], table.dtype, stream=stream)
+    if table.shape[1] > 0:
+        if _is_short(table.shape[0], table.shape[1]):
+            zscores_kernel[_blocks(table.shape[1], THREADS), THREADS, stream](
+                d_table, total, mean
+            )
+        else:
+            parts, blocks, threads = _columns(table.shape[1], table.shape[0])
+            partial = cuda.device_array(
+                (parts, table.shape[1]), table.dtype, stream=stream
+            )
+            zscores_columns_parts[blocks, threads, stream](d_table, partial)
+            zscores_columns[blocks[0], threads, stream](
+                partial, table.shape[0], mean, total
+            )
     deviation = cuda.device_array(table.shape[1], table.dtype, stream=stream)
     if table.shape[1] > 0:
-        zscores_kernel[_blocks(table.shape[1], THREADS), THREADS, stream](
-            d_table, mean, deviation
-        )
+        if _is_short(table.shape[0], table.shape[1]):
+            zscores_kernel2[_blocks(table.shape[1], THREADS), THREADS, stream](
+                d_table, total, deviation
+            )
+        else:
+            parts2, blocks, threads = _columns(table.shape[1], table.shape[0])
+            partial = cuda.device_array(
+                (parts2, table.shape[1]), table.dtype, stream=stream
+            )
+            zscores_columns2_parts[blocks, threads, stream](d_table, total, partial)
+            zscores_columns2[blocks[0], threads, stream](
+                partial, table.shape[0], deviation
+            )
     out = cuda.device_array(table.shape, table.dtype, stream=stream)
     if table.shape[0] > 0 and table.shape[1] > 0:
         blocks, threads = _grid(table.shape[0], table.shape[1])
-        zscores_kernel2[blocks, threads, stream](d_table, mean, deviation, out)
+        zscores_kernel3[blocks, threads, stream](d_table, mean, deviation, out)
     return _result(out, on_device, stream)
 
 
@@ -237,6 +360,28 @@ def _grid(*shape):
     down = _blocks(rows, height)
     blocks = (_blocks(columns, width), min(down, MAX_BLOCKS), _blocks(down, MAX_BLOCKS))
     return blocks, (width, height)
+
+
+def _is_short(rows, columns):
+    """Whether a thread for each column suffices: columns of few rows, or enough columns for a GPU."""
+    return rows < LONG or columns > THREADS * MOST_PARTIALS
+
+
+def _columns(columns, rows, outer=0):
+    """How many parts of the columns are folded, the grid, and the threads of a block.
+
+    A block has some columns along x and rows of a part along y. There are no more parts than
+    give each thread a few rows, or than are `outer` ones.
+    """
+    width = 1
+    while width < min(columns, BLOCK_X):
+        width *= 2
+    while width > 8 and -columns % width > columns // 4:
+        width //= 2  # too many threads of a row would have no column
+    height, across = THREADS // width, max(_blocks(columns, width), 1)
+    most = outer or _blocks(rows, 8 * height)
+    parts = max(min(most, MOST_PARTIALS // across), 1)
+    return parts, (across, parts), (width, height)
 
 
 def _to_host(array, stream):

@@ -41,7 +41,7 @@ app = typer.Typer(
 
 #: options, commands and values of the design that this version does not have
 LATER = ("--html", "--opt", "--pipeline", "--profile")
-LATER_TARGETS = ("cupy", "gufunc", "ufunc")
+LATER_TARGETS = ("cupy", "gufunc")
 
 
 def _version(wanted: bool) -> None:
@@ -158,9 +158,13 @@ def convert(
     target: Annotated[
         str,
         typer.Option(
-            "--target", help="What to generate: kernels (cuda), or loops for the CPU (loops)."
+            "--target",
+            help="What to generate: kernels (cuda), loops for the CPU (loops), or ufuncs (ufunc).",
         ),
     ] = "cuda",
+    ufunc_target: Annotated[
+        p.UfuncTarget, typer.Option("--ufunc-target", help="What Numba compiles ufuncs for.")
+    ] = p.UfuncTarget.cuda,
     output: p.Output = None,
     diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,
     check: Annotated[
@@ -210,6 +214,7 @@ def convert(
         functions=tuple(functions or ()),
         signature=tuple(signature) if signature else None,
         target=target,
+        ufunc_target=ufunc_target.value,
         output=output,
         diff=diff,
         check=check,

@@ -104,6 +104,7 @@ class UsageError(Exception):
 
 #: what the converter reports
 NAMES = {
+    "PRT806": "beyond-target",
     "PRT901": "unsupported-call",
     "PRT902": "unsupported-syntax",
     "PRT903": "unknown-type",
@@ -118,6 +119,7 @@ NAMES = {
 
 #: what helps in general, where a refusal has nothing better to say
 CURES = {
+    "PRT806": "use --target loops or --target cuda",
     "PRT901": "compute it outside this function and pass the result as an argument",
     "PRT902": "use numbers, arrays, tuples, `for`, `while` and `if`; do the rest in the caller",
     "PRT903": "pass values whose number of dimensions and sizes fit this operation",

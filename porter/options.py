@@ -73,6 +73,7 @@ class ConvertOptions:
     """Arguments of `porter convert`.
 
     Several `signature`s make several forms of a function.
+    `ufunc_target` is what Numba compiles ufuncs for: cuda, cpu or parallel.
     `output` is a file, a folder, `-` or None (beside the source); `emit` is None or one of
     array, loops and plan; `output_format` is full, concise or json; `backend` is numba or
     numba-cuda-mlir; `library` is cupy or empty; with `refuse_host` no array work may stay on
@@ -85,6 +86,7 @@ class ConvertOptions:
     functions: tuple[str, ...] = ()
     signature: str | tuple[str, ...] | None = None
     target: str = "cuda"
+    ufunc_target: str = "cuda"
     output: str | None = None
     diff: bool = False
     check: bool = False

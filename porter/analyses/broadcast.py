@@ -102,6 +102,8 @@ def fixed_shapes(program: ir.Program) -> bool:
     The kernels see them broadcast to the common shape.  That is not the shape of what the
     function makes of some of them only, or of an array that is as large as one of them.
     """
+    if program.per_element:
+        return False
     made = any(isinstance(s, ir.Alloc) for s in statements(program.body))
     results = _results(program)
     if program.strict and (program.sized or made or results):

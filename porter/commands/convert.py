@@ -24,7 +24,7 @@ from porter.output.wrapping import wrapped
 from porter.source.files import SourceFile, load
 from porter.support.nearest import suggestion
 from porter.support.progress import Progress, wipe
-from porter.target.registry import TARGETS
+from porter.target.registry import target_named
 from porter.verify import report
 from porter.verify.compile import compilers
 from porter.verify.evidence import FunctionEvidence
@@ -86,7 +86,11 @@ def _is_generated(file: SourceFile) -> bool:
 
 
 def _check(options: ConvertOptions, files: Sequence[SourceFile]) -> None:
-    if not TARGETS[options.target].device:
+    target = target_named(options.target, options.ufunc_target)
+    if not target.elements and options.ufunc_target != "cuda":
+        raise UsageError(f"--ufunc-target {options.ufunc_target} is for ufuncs, "
+                         f"not for {options.target}")  # fmt: skip
+    if not target.device or target.elements:
         for option, value in (("--library", options.library), ("--backend", options.backend)):
             if value not in ("", "numba"):
                 raise UsageError(f"{option} {value} is for kernels, not for {options.target}")

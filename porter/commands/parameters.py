@@ -66,6 +66,14 @@ class Backend(StrEnum):
     mlir = "numba-cuda-mlir"
 
 
+class UfuncTarget(StrEnum):
+    """What Numba compiles ufuncs for: a GPU, one thread of the CPU, or all of them."""
+
+    cuda = "cuda"
+    cpu = "cpu"
+    parallel = "parallel"
+
+
 class Compiler(StrEnum):
     """The packages that `verify` compiles with."""
 

@@ -17,8 +17,10 @@ from porter.convert.passes import plan
 from porter.convert.served.numbers import serves_integers, with_floats
 from porter.diagnostics import Refusal, brief, refusal
 from porter.dtypes.dtype import DType
+from porter.inference.per_element import is_of_numbers, is_ufunc
 from porter.inference.signature import choices
 from porter.inference.types import OMITTED, ParameterType
+from porter.inference.usage import usage_of
 from porter.lowering.program import build
 from porter.resolve.attributes import as_function, methods_of, parameters_of
 from porter.resolve.globals import Globals
@@ -46,6 +48,24 @@ def front_end(
                 break
     assert first is not None
     raise first
+
+
+def for_elements(
+    function: FunctionSource, scope: Globals, schedules: Sequence[Schedule]
+) -> FunctionSource:
+    """A function of numbers as one that is called for the elements of arrays.
+
+    One that computes with arrays, as far as they are inferred, is left as it is.
+    """
+    if not is_ufunc(function, scope):
+        if not is_of_numbers(function, scope):
+            return function
+        if any(use.arrays.seen for use in usage_of(function).values()):
+            # it works with arrays as well, unless it asks for the truth of one
+            with suppress(Refusal):
+                front_end(function, None, scope, schedules)
+                return function
+    return replace(function, per_element=True)
 
 
 def method_apart(function: FunctionSource, scope: Globals) -> tuple[FunctionSource, Globals]:

@@ -40,7 +40,7 @@ from porter.source.newer import CURE, TooNewSyntax
 from porter.source.scopes import normal
 from porter.support.reserved import given
 from porter.target.base import Target
-from porter.target.registry import TARGETS
+from porter.target.registry import target_named
 from porter.trace.lookup import traced_types
 from porter.verify.evidence import Evidence, FunctionEvidence
 from porter.verify.run import verify_module
@@ -179,7 +179,7 @@ def _scope(module: SourceModule, options: ConvertOptions, config: Config) -> Glo
     """The names of the file, and what may become of library calls."""
     scope = Globals(module)
     scope.options.library, scope.options.refuse_host = options.library, options.refuse_host
-    target = TARGETS[options.target]
+    target = target_of(options)
     scope.options.host_products = target.host_products
     scope.options.allow_serial = options.allow_serial or config.allow_serial or target.serial
     scope.options.run_module = options.run_module
@@ -198,13 +198,20 @@ def _chosen(
     chosen, notes = [], []
     for f in module.functions:
         marks = [module.code(d.decorator) for d in f.node.decorators]
-        if any(word in mark for mark in marks for word in _KERNEL_MARKS):
+        if any(_is_compiled(mark, target_of(options)) for mark in marks):
             notes.append(f"{f.name} is a kernel or ufunc already: not converted")
         elif "." in f.name:
             notes.append(f"{f.name} is a method: name it with -f to convert it")
         else:
             chosen.append(f)
     return chosen, notes
+
+
+def _is_compiled(decorator: str, target: Target) -> bool:
+    """Whether a decorator makes a kernel or a ufunc, which there is no need to convert."""
+    if target.elements and "guvectorize" not in decorator and "vectorize" in decorator:
+        return False
+    return any(word in decorator for word in _KERNEL_MARKS)
 
 
 def _refused(function: FunctionSource, found: Diagnostic, file: SourceFile) -> FunctionOutcome:
@@ -390,7 +397,8 @@ def _verified(found: FunctionEvidence | None) -> tuple[str, ...]:
 def target_of(options: ConvertOptions) -> Target:
     """What is generated: `--target` with its backend and the user's own templates."""
     templates = None if options.templates is None else Path(options.templates)
-    return TARGETS[options.target].with_backend(options.backend).with_templates(templates)
+    target = target_named(options.target, options.ufunc_target)
+    return target.with_backend(options.backend).with_templates(templates)
 
 
 def _module(
@@ -407,12 +415,13 @@ def _module(
             body.streams.get(c.text.shown, ""), c.conversions.lines(),
             _forms(c),
             accepted(c),
+            c.elements,
         )
         for c in converted
     )  # fmt: skip
     header = Header(
         __version__, source.replace(os.sep, "/"), text_hash(file.text), records,
-        run_module=options.run_module, target=options.target,
+        run_module=options.run_module, target=target_of(options).full_name,
     )  # fmt: skip
     return render(header, body.text)
 

@@ -6,18 +6,34 @@ import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 
 from porter import ir
 from porter.codegen.module.host_form import HostForm, with_host_form
-from porter.codegen.module.marks import FLOATS, dtypes_of, real_of, rule_of
+from porter.codegen.module.marks import (
+    FLOATS,
+    dtypes_of,
+    real_of,
+    rule_of,
+    with_signatures,
+)
 from porter.codegen.module.module import FunctionText, function_text
 from porter.codegen.module.variants import Variant, dispatcher
-from porter.convert.attempt import assumable, assumptions, differing, exact, front_end, method_apart
+from porter.convert.attempt import (
+    assumable,
+    assumptions,
+    differing,
+    exact,
+    for_elements,
+    front_end,
+    method_apart,
+)
 from porter.convert.served.integers import integer_forms
 from porter.convert.served.kinds import beside_floats, other_kinds
 from porter.convert.served.numbers import reals
 from porter.convert.served.numbers_alone import host_form
 from porter.convert.served.promotion import Question, conversions
+from porter.convert.served.siblings import Sibling, by_size, fewest, groups_of, siblings_of
 from porter.convert.served.strides import Served, broadcast_name, served
 from porter.convert.served.variants import (
     MOST_ASSUMED,
@@ -28,29 +44,16 @@ from porter.convert.served.variants import (
 )
 from porter.diagnostics import Diagnostic, Refusal
 from porter.dtypes.conversions import Conversions, shared
-from porter.dtypes.dtype import SIBLINGS, DType
+from porter.dtypes.dtype import DType
+from porter.inference.signature import ufunc_signatures
 from porter.inference.types import ParameterType
 from porter.lowering.program import build
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
-from porter.schedule.nodes import Plan
+from porter.schedule.nodes import Plan, items_of
 from porter.source.module import FunctionSource
 from porter.target.base import Target
 from porter.target.registry import CUDA
-
-
-@dataclass(frozen=True)
-class Sibling:
-    """Another dtype of the same kind that the very same text serves: of which parameters."""
-
-    types: tuple[ParameterType, ...]
-    names: tuple[str, ...]
-    dtype: str
-
-    @property
-    def signature(self) -> str:
-        """Argument types in Numba's syntax."""
-        return ", ".join(map(str, self.types))
 
 
 @dataclass(frozen=True)
@@ -104,11 +107,8 @@ class Converted:
 
     def _filled(self) -> FunctionText:
         """The text, with the dtypes that each array may have."""
-        allowed = {name: [dtype] for name, dtype in self.own}
-        for sibling in self.siblings:
-            for name in sibling.names:
-                allowed[name].append(sibling.dtype)
-        filled = {dtypes_of(n): " ".join(sorted(d, key=_by_size)) for n, d in allowed.items()}
+        allowed = self._allowed()
+        filled = {dtypes_of(n): " ".join(sorted(d, key=by_size)) for n, d in allowed.items()}
         needs = self.blank.needs
         if self.conversions:
             needs = replace(needs, helpers={*needs.helpers, "_float64"})
@@ -127,7 +127,44 @@ class Converted:
         if self.reals:
             needs = replace(needs, helpers={*needs.helpers, "_real"})
         parts = tuple(_filled(part, filled) for part in self.blank.parts)
+        if self.target.elements:
+            every = self._each_dtype(allowed)
+            parts = tuple(with_signatures(part, every) for part in parts)
         return replace(self.blank, parts=parts, needs=needs)
+
+    def _allowed(self) -> dict[str, list[str]]:
+        """The dtypes that each array may have."""
+        allowed = {name: [dtype] for name, dtype in self.own}
+        for sibling in self.siblings:
+            for name in sibling.names:
+                allowed[name].append(sibling.dtype)
+        return allowed
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """The signatures of a function of numbers, as the header has them."""
+        forms = self.variants or (self,)
+        found = (s for form in forms if form.plan.per_element for s in form._element_types())
+        return tuple(dict.fromkeys(found))
+
+    def _element_types(self) -> Iterator[str]:
+        results = [
+            self.plan.buffers[v].dtype
+            for item in items_of(self.plan.items) if isinstance(item, ir.Return)
+            for v in item.values if isinstance(v, str)
+        ]  # fmt: skip
+        for known in self._each_dtype(self._allowed()):
+            made = " ".join(known[d.var] if d.var else d.name for d in results)
+            parameters = self.program.parameters
+            yield f"{made}({', '.join(known.get(p.name, p.dtype.name) for p in parameters)})"
+
+    def _each_dtype(self, allowed: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+        """The dtypes of all arrays together, for each call that they allow."""
+        each = [sorted(allowed[group[0]], key=by_size) for group in self.groups]
+        return [
+            {n: dtype for group, dtype in zip(self.groups, dtypes, strict=True) for n in group}
+            for dtypes in product(*each)
+        ]
 
     def leaving_out(self, signatures: Collection[str]) -> Converted:
         """The same without some siblings or forms, which the header then tells.
@@ -198,8 +235,12 @@ def convert_function(
     given_types = (signature,) if isinstance(signature, str) else signature or None
     try:
         function, scope = method_apart(function, scope)
+        if target.elements:
+            function = for_elements(function, scope, target.schedules)
+            given_types = given_types or ufunc_signatures(function)
         first = given_types[0] if given_types else None
         types, program, planned = front_end(function, first, scope, target.schedules)
+        target.check(planned)
         how = _How(scope, target, bool(program.kept), siblings)
         made = how.served(function, types, program, planned)
         converted = _converted(function, made, how, given_types is not None)
@@ -231,7 +272,7 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
     types, program, planned = made.types, made.program, made.plan
     text = function_text(planned, how.target)
     again = _Again(how, made.served) if how.siblings else None
-    groups = _groups(function, types, planned)
+    groups = groups_of(function, types, planned)
     accepted = Conversions()
     kinds: Mapping[tuple[str, ...], tuple[str, ...]] = {}
     question = None
@@ -241,7 +282,11 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
         question = Question(names, types, program, planned, build_again, again.planned)
         accepted = conversions(question, groups)
         kinds = other_kinds(question, groups, accepted)
-    own, also = _siblings(function, types, planned, text, again, kinds)
+    own, also = siblings_of(
+        function, types, planned, text, None if again is None else again.text, kinds
+    )
+    if how.target.elements:
+        also = fewest(own, also)
     if question is not None:
         kept = [g for g in kinds if any(s.names == g and s.dtype in kinds[g] for s in also)]
         accepted = beside_floats(question, accepted, kept)
@@ -386,63 +431,6 @@ class _Again:
             if os.environ.get("PORTER_DEBUG"):
                 raise
             return None  # an error of porter's own: the types that were asked for do without
-
-
-def _siblings(
-    function: FunctionSource, types: Sequence[ParameterType], planned: Plan, text: FunctionText,
-    again: _Again | None, kinds: Mapping[tuple[str, ...], tuple[str, ...]],
-) -> tuple[tuple[tuple[str, str], ...], tuple[Sibling, ...]]:  # fmt: skip
-    """The dtype of each array, and other dtypes that the very same text serves: those of the same
-    kind, and those of `kinds`."""
-    names = [p.name.value for p in parameters_of(function)]
-    given = {
-        n: planned.buffers[n].dtype.name
-        for n, t in zip(names, types, strict=True)
-        if t.ndim is not None
-    }
-    also: list[Sibling] = []
-    served = [tuple(types)]
-    for group in _groups(function, types, planned):
-        members = [names.index(n) for n in group]
-        own = types[members[0]].dtype
-        if again is None or planned.buffers[names[members[0]]].dtype.var is None:
-            continue
-        for other in (*SIBLINGS[own.kind], *kinds.get(group, ())):
-            if other == own.name:
-                continue
-            # beside every dtype of the other parameters: int8 and float32 give float32, but
-            # int64 and float32 float64, and so do int8 and float64
-            changed = [_with(t, members, other) for t in served if t[members[0]].dtype == own]
-            if all(again.text(function, t) == text.key() for t in reversed(changed)):
-                also.append(Sibling(changed[0], tuple(names[k] for k in members), other))
-                served += changed
-    return tuple(given.items()), tuple(also)
-
-
-def _groups(
-    function: FunctionSource, types: Sequence[ParameterType], planned: Plan
-) -> tuple[tuple[str, ...], ...]:
-    """The arrays that must have one dtype, the one first after which it is called."""
-    groups: dict[str, list[str]] = {}
-    for p, t in zip(parameters_of(function), types, strict=True):
-        name = p.name.value
-        if t.ndim is not None:
-            groups.setdefault(planned.buffers[name].dtype.var or name, []).append(name)
-    return tuple(tuple(sorted(g, key=lambda n: n != var)) for var, g in groups.items())
-
-
-def _by_size(name: str) -> tuple[bool, int, str]:
-    """Floats last, the widest one at the end."""
-    return DType(name).kind in "fc", DType(name).itemsize, name
-
-
-def _with(
-    types: Sequence[ParameterType], members: Sequence[int], name: str
-) -> tuple[ParameterType, ...]:
-    return tuple(
-        ParameterType(DType(name), t.ndim, t.given) if k in members else t
-        for k, t in enumerate(types)
-    )
 
 
 __all__ = ["Converted", "Diagnostic", "convert_function", "front_end"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import libcst as cst
@@ -62,6 +62,20 @@ def decorator_signature(function: FunctionSource) -> str | None:
     return None
 
 
+def ufunc_signatures(function: FunctionSource) -> tuple[str, ...] | None:
+    """All signatures of a ufunc's decorator; None where it has none."""
+    if not function.per_element:
+        return None
+    for decorator in function.node.decorators:
+        call = decorator.decorator
+        given = call.args[0].value if isinstance(call, cst.Call) and call.args else None
+        if isinstance(given, (cst.List, cst.Tuple)):
+            texts = [_signature_text(function, e.value) for e in given.elements]
+            known = tuple(t for t in texts if t is not None)
+            return known if len(known) == len(texts) > 0 else None
+    return None
+
+
 def _is_numbas(function: FunctionSource, call: cst.Call) -> bool:
     """Whether a decorator's name is one that Numba's have."""
     return function.module.code(call.func).endswith(("jit", "vectorize", "cfunc", "stencil"))
@@ -107,7 +121,39 @@ def candidates(function: FunctionSource, given: str | None) -> Iterator[list[Par
 
 
 def choices(function: FunctionSource, given: str | None) -> Iterator[Choice]:
-    """Types to try in order: the given ones only, or what callers, docstring and use suggest."""
+    """Types to try in order: the given ones only, or what callers, docstring and use suggest.
+
+    Of a function that is called for each element, numbers are arrays; integers as a second choice
+    stay numbers: a loop may run so often.
+    """
+    if not function.per_element:
+        yield from _choices(function, given)
+        return
+    for whole in (False, True):
+        for choice in _choices(function, given):
+            yield replace(choice, types=for_elements(function, choice.types, whole))
+
+
+def for_elements(
+    function: FunctionSource, types: Sequence[ParameterType], whole: bool = False
+) -> list[ParameterType]:
+    """The types for a function that may be called for each element: arrays in place of numbers.
+
+    With `whole`, integers stay numbers.
+    """
+    return [
+        replace(t, dtype=DType(t.dtype.name), ndim=1)
+        if function.per_element and _is_number(t) and not (whole and t.dtype.kind in "iu")
+        else t
+        for t in types
+    ]
+
+
+def _is_number(t: ParameterType) -> bool:
+    return t.ndim is None and not (t.omitted or t.items or t.literal)
+
+
+def _choices(function: FunctionSource, given: str | None) -> Iterator[Choice]:
     params = parameters_of(function)
     text = given if given is not None else decorator_signature(function)
     if text is not None:

@@ -23,6 +23,7 @@ from porter.lowering.constants import check_default, text_of
 from porter.lowering.evaluation import is_expr
 from porter.lowering.expressions.evaluate import ExpressionEvaluator
 from porter.lowering.expressions.inline import statements_of
+from porter.lowering.per_element import run_per_element
 from porter.lowering.state.builder import Builder
 from porter.lowering.state.restarts import Contradiction, Grown, Unspecialised
 from porter.lowering.statements.statements import FunctionBody
@@ -66,12 +67,13 @@ def _build(
     builder = Builder(function.module, partial, ones, grow, loose)
     for _ in range(MAX_RESTARTS):
         env, parameters = _environment(builder, function, types, scope)
-        body = FunctionBody(ExpressionEvaluator(builder, scope, env, FunctionBody))
+        evaluator = ExpressionEvaluator(builder, scope, env, FunctionBody)
         builder.scope.active.append(function.name)
-        statements = statements_of(function.node)
-        body.prepare(statements)
         try:
-            body.run(statements)
+            if function.per_element:
+                run_per_element(evaluator, function)
+            else:
+                _run(FunctionBody(evaluator), statements_of(function.node))
         except Unspecialised as needed:
             builder.restarts.fixed.add(needed.name)
         except Grown as found:
@@ -97,6 +99,11 @@ def _is_one_product(b: Builder) -> bool:
         case [ir.Host(makes=(_,)), ir.Return()]:
             return not b.restarts.own_products and not b.host.fallbacks
     return False
+
+
+def _run(body: FunctionBody, statements: Sequence[cst.BaseStatement]) -> None:
+    body.prepare(statements)
+    body.run(statements)
 
 
 def _check_definition(function: FunctionSource) -> None:
@@ -254,6 +261,7 @@ def _finish(
         strict=b.sizes.strict_shapes,
         no_alias=frozenset(b.aliases.no_alias),
         sized=frozenset(b.sizes.sized),
+        per_element=function.per_element,
     )
     check(program.body, program, program.buffers)
     return program

@@ -87,13 +87,13 @@ def _compiles(scope: Globals, node: cst.CSTNode, name: str) -> bool:
     if len(call.args) != 1 or not isinstance(call.args[0].value, cst.Name):
         return False
     func = call.func.func if isinstance(call.func, cst.Call) else call.func
-    return call.args[0].value.value == name and _meaning(scope, func) in _COMPILING
+    return call.args[0].value.value == name and meaning(scope, func) in _COMPILING
 
 
 def _is_harmless(scope: Globals, decorator: cst.BaseExpression, top: bool) -> bool:
     func = decorator.func if isinstance(decorator, cst.Call) else decorator
-    meaning = _meaning(scope, func)
-    if meaning in _HARMLESS or (top and meaning in _KERNELS):
+    name = meaning(scope, func)
+    if name in _HARMLESS or (top and name in _KERNELS):
         return True
     known = scope.names.get(func.value) if isinstance(func, cst.Name) else None
     return (
@@ -118,7 +118,7 @@ def _returns_argument(node: cst.FunctionDef) -> bool:
     return is_own and len(body) == 1 + first
 
 
-def _meaning(scope: Globals, func: cst.BaseExpression) -> str:
+def meaning(scope: Globals, func: cst.BaseExpression) -> str:
     """The dotted name of a decorator, imports followed; empty if it is none."""
     path = dotted(func)
     root, _, rest = path.partition(".")

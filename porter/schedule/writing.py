@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -74,6 +74,20 @@ class KernelWriter(Protocol):
     @property
     def scalar(self) -> str:
         """The subscript of an array of no dimensions."""
+
+    @property
+    def fails(self) -> bool:
+        """Whether an element may set an error."""
+
+    @property
+    def inputs(self) -> str:
+        """The parameters so far, without the arrays that it makes."""
+
+    def keep_axes(self, axes: Mapping[str, Sequence[int]], out: str, renewed: bool) -> None:
+        """The kernel is called for each index of all other axes: its arguments lack those.
+
+        What it stores is an element of `out`, which may be `renewed` from the one before.
+        """
 
     def index(self, name: str) -> str:
         """The kernel's name of an index."""

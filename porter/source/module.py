@@ -19,12 +19,16 @@ from porter.support.reserved import given, marked
 
 @dataclass(frozen=True)
 class FunctionSource:
-    """A function or method: `name` is `f` or `Class.f`, `node` its libcst definition."""
+    """A function or method: `name` is `f` or `Class.f`, `node` its libcst definition.
+
+    With `per_element` it is one of numbers, called for the elements of arrays.
+    """
 
     name: str
     node: cst.FunctionDef
     module: SourceModule
     attributes: tuple[str, ...] = ()  # of `self`, that a method reads
+    per_element: bool = False
 
     @property
     def span(self) -> Span:

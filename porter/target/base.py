@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple, Self
 
 from porter.schedule.base import Schedule
+from porter.schedule.nodes import Plan
 
 
 class Call(NamedTuple):
@@ -60,12 +61,23 @@ class Target(ABC):
     compiles_loops: ClassVar[bool] = False
     #: the engines that verify its modules, as `porter verify` asks for them
     engines: ClassVar[Sequence[str]] = ("simulator", "emulator", "ptx", "gpu")
+    #: whether its functions are called for each element: those of numbers are converted too
+    elements: ClassVar[bool] = False
+    #: the decorators that compile at once, for types that they are given
+    eager: ClassVar[Set[str]] = frozenset()
+    #: the keywords of such a decorator
+    options: ClassVar[str] = ""
     #: functions that its compiler has, but not in Python's `math`
     math: ClassVar[Mapping[str, str]] = {}
     #: what its templates may import of the package beside the types
     packages: ClassVar[Set[str]] = frozenset()
     #: the functions that updates of elements call, by the operation
     updates: ClassVar[Mapping[str, str]] = {}
+
+    @property
+    def full_name(self) -> str:
+        """What the header of a module says: `target_named` has it by these words."""
+        return self.name
 
     def with_templates(self, folder: Path | None) -> Self:
         """The same target with the user's templates before all others."""
@@ -89,6 +101,9 @@ class Target(ABC):
         """The functions that stand in for Python's `math` on a simulator; empty for none."""
         return ""
 
+    def check(self, plan: Plan) -> None:  # noqa: B027 (most targets express every plan)
+        """Raise Refusal with the reason where it cannot express a plan."""
+
     # -- statements of a kernel ------------------------------------------------------------
 
     @abstractmethod
@@ -108,6 +123,13 @@ class Target(ABC):
     @abstractmethod
     def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
         """The statement that runs a kernel on a grid of blocks."""
+
+    def called(
+        self, kernel: str, grid: str, block: str, given: Sequence[str], made: Sequence[str],
+        stored: Sequence[str],
+    ) -> str:  # fmt: skip
+        """The launch, told which arrays are new and which arguments are stored into."""
+        return self.launch(kernel, grid, block, [*given, *made])
 
     def moved(self, array: str) -> Call:
         """An argument as the kernels take it."""

@@ -5,6 +5,18 @@ from __future__ import annotations
 from porter.target.base import Target
 from porter.target.cuda import Cuda
 from porter.target.loops import Loops
+from porter.target.ufuncs import CpuUfunc, Ufunc
 
 CUDA = Cuda()
-TARGETS: dict[str, Target] = {t.name: t for t in (CUDA, Loops())}
+TARGETS: dict[str, Target] = {t.name: t for t in (CUDA, Loops(), Ufunc())}
+#: what `--ufunc-target` makes of targets whose functions Numba calls for elements
+_ON_CPU: dict[tuple[str, str], Target] = {
+    (t.name, kind): t
+    for kind in ("cpu", "parallel")
+    for t in (CpuUfunc(parallel=kind == "parallel"),)
+}
+
+
+def target_named(name: str, kind: str = "cuda") -> Target:
+    """The target; one of ufuncs for what runs them."""
+    return _ON_CPU.get((name, kind), TARGETS[name])

@@ -59,4 +59,4 @@ def _is_kernel(function: ast.FunctionDef) -> bool:
 def is_compiler(decorator: ast.expr) -> bool:
     """Whether a decorator compiles a function for the CPU."""
     node = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return getattr(node, "attr", getattr(node, "id", "")) == "njit"
+    return getattr(node, "attr", getattr(node, "id", "")) in ("njit", "vectorize", "guvectorize")

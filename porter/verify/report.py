@@ -49,6 +49,8 @@ def run_line(evidence: Evidence) -> str:
     """`verified on the simulator: 24 cases passed (2 raised the same exception)`."""
     detail = evidence.detail
     place = _PLACES[detail.get("ran", evidence.on)]
+    if detail.get("instead_of"):
+        place += f", compiled for it in place of {detail['instead_of'].upper()}"
     if detail.get("sanitizer"):
         place += f" under {detail['sanitizer']}"
     if evidence.status != PASSED:

@@ -18,7 +18,7 @@ from porter.source import newer
 from porter.source.files import read
 from porter.source.regular import MOST_DATA, read_regular_text
 from porter.support.nearest import suggestion
-from porter.target.registry import TARGETS
+from porter.target.registry import TARGETS, target_named
 from porter.trace.record import read_trace
 from porter.verify.beside import Beside
 from porter.verify.compile.backends import chosen
@@ -138,8 +138,11 @@ def _run(
     archs: Sequence[str],
 ) -> tuple[dict[str, Done], dict[str, list[Evidence]], Done]:
     """What the engines and the compilers found of each function, and compiled kernels that fail."""
-    if "cpu" in TARGETS[header.target].engines:
+    engines = target_named(*header.target.split()).engines
+    if engines == ("cpu",):
         return _on_cpu(job, on)
+    if "cpu" in engines:
+        return _on_both(job, text, on, backends, archs)
     compilers = [*map(compiler, chosen(backends, text) if "ptx" in on else ())]
     job.keeps = "ptx" in on
     job.alone = on == ("ptx",)
@@ -182,6 +185,33 @@ def _on_cpu(
     return ran, {name: skipped for name in job.request.functions}, {}
 
 
+def _on_both(
+    job: Job, text: str, on: tuple[str, ...], backends: tuple[str, ...], archs: Sequence[str]
+) -> tuple[dict[str, Done], dict[str, list[Evidence]], Done]:
+    """What ufuncs for CUDA do, as `_run` has it: compiled for the CPU, and as kernels in PTX."""
+    compilers = [*map(compiler, chosen(backends, text) if "ptx" in on else ())]
+    job.keeps, job.alone = "ptx" in on, on == ("ptx",)
+    if on == DEFAULT and not is_edited(text) and job.request.case is None:
+        job.executed, job.most = EXECUTED, INSTRUCTIONS
+    try:
+        ran = {"cpu": job.simulate("cpu")} if on == DEFAULT or CALLED in on else {}
+        observed = next(iter(ran.values()), None) or job.simulate("cpu", observe=True)
+        if compilers:
+            job.watch.says("compiling to PTX")
+        found = [job.compile(each, observed, archs) for each in compilers]
+    finally:
+        for each in compilers:
+            each.release(again=not is_edited(text))
+    compiled = _compiled(job.request.functions, found, {} if ran else observed)
+    reason = {"reason": "Numba's simulator has no ufuncs, `--on emulator` calls them on the CPU"}
+    for kind in on if on != DEFAULT else ():
+        if kind not in (CALLED, "ptx"):
+            for every in compiled.values():
+                every.append(Evidence(kind, SKIPPED, 0, reason))
+    wrong = {name for done in ran.values() for name in done if done[name]["status"] == FAILED}
+    return ran, *execute(job, [each.backend for each in compilers], compiled, wrong)
+
+
 def _placed(folder: Path, name: str, text: str) -> str:
     """A file of the module's name with the text that is verified."""
     file = folder / "module" / name
@@ -219,7 +249,7 @@ def _header(path: Path, text: str) -> Header:
     header = parse(text)
     if header is None:
         raise UsageError(f"{path}: no header written by `porter convert`, so nothing to compare")
-    if header.target not in TARGETS:
+    if header.target.split()[0] not in TARGETS:
         raise UsageError(f"{path}: its header tells a target `{header.target}` that porter has not")
     _check_syntax(path, text)
     return header

@@ -37,6 +37,7 @@ from porter.verify.kernels import kernels_of
 from porter.verify.limits import restrict
 from porter.verify.loaded import Loaded, Module, Source
 from porter.verify.oracle.original import Missing, index_parameters, literals
+from porter.verify.oracle.per_element import per_element
 from porter.verify.oracle.queries import asks_for_dtypes
 from porter.verify.oracle.values import Values, first_difference, watch_kernels
 from porter.verify.request import Request
@@ -182,7 +183,10 @@ class Session:
         EMULATED.append(None)
         try:
             version = Version(source.plain(record, getattr(watched, host)), blocks)
-            done.again(done.found, source.plain(record, original.function(name)), version)
+            function = source.plain(record, original.function(name))
+            if record.elements:
+                function = per_element(function, record.elements)
+            done.again(done.found, function, version)
         finally:
             EMULATED.pop()
         return first_difference(theirs, own, source.text, name)
@@ -212,6 +216,9 @@ class Session:
             chosen = Version(large, loaded.blocks | module.choices)
             return Version(plain, loaded.blocks, chosen)
 
+        def oracle(function: Any) -> Any:
+            return per_element(function, record.elements) if record.elements else function
+
         own, many = version(module.own), version(module.many) if small else None
         if self.request.on == "ptx":
             # blocks are compiled in: small sizes for the kernels with the module's own
@@ -224,8 +231,8 @@ class Session:
             compiled = version(module.small if small else module.limited)
         return Subject(
             record,
-            source.plain(record, source.original.function(name)),
-            source.plain(record, source.rough.function(name)),
+            oracle(source.plain(record, source.original.function(name))),
+            oracle(source.plain(record, source.rough.function(name))),
             compiled,
             own,
             index_parameters(source.text, name),

@@ -41,6 +41,8 @@ DEFERRED = {
         porter.verify.compile.ptx_child -> porter.verify.*
         porter.verify.probe_child -> porter.*
         porter.verify.sim_child -> porter.verify.engines.*
+        porter.verify.engines.compiled -> porter.verify.engines.simulator
+        porter.verify.compile.ufuncs -> porter.verify.engines.simulator
     """,
     "Numba, NumPy and CUDA are loaded where they are used, or may be missing": """
         porter.guarded -> ctypes

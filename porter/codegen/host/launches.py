@@ -82,10 +82,9 @@ class Launches(HostBase):
             if n in self.plan.buffers and not self.plan.buffers[n].shape:
                 text = self.target.no_dimensions(text)
             args.append(text)
-        inputs = [a for n, a in zip(written.arrays, args, strict=True)
-                  if n not in written.stored or self.plan_parameter(n)]  # fmt: skip
-        outputs = [a for n, a in zip(written.arrays, args, strict=True)
-                   if not (n not in written.stored or self.plan_parameter(n))]  # fmt: skip
+        pairs = [*zip(written.arrays, args, strict=True)]
+        inputs = [a for n, a in pairs if n not in written.made]
+        outputs = [a for n, a in pairs if n in written.made]
         scalars = [self._scalar_argument(e, d) for e, d in written.scalars]
         sizes = [self.host.name(n) for n in written.sizes]
         tail = ["error"] if written.errors else []
@@ -110,7 +109,12 @@ class Launches(HostBase):
             del self.naming.device[n]
         at = len(args) - (1 if written.errors else 0)
         args[at:at] = partials
-        self.emit(self.target.launch(written.name, blocks, threads, args))
+        stored = [n for n in written.arrays if n in written.stored]
+        at = len(args) - len(written.made) - len(partials) - (1 if written.errors else 0)
+        call = self.target.called(
+            written.name, blocks, threads, args[:at], args[at:], list(map(self.buffer, stored))
+        )
+        self.emit(call)
         return partials
 
     def _grid(self, written: Written) -> tuple[str, str]:

@@ -30,9 +30,12 @@ class Prologue(Leading):
         for p in self.plan.parameters:
             self._classes(p)
         self._python_numbers()
-        if self.elementwise and len(self.arrays) > 1:
+        # beside arrays of floats, a count stays an integer
+        floats = [p.name for p in self.arrays if p.dtype.kind not in "iu"]
+        loose = floats or [p.name for p in self.arrays]
+        if self.elementwise and len(loose) > 1:
             self._needs("_weak")
-            both = ", ".join(p.name for p in self.arrays)
+            both = ", ".join(loose)
             self.emit(f"{both} = _weak({both})")
         given = self._given()
         for p in sorted(self.plan.parameters, key=self._rank):

@@ -125,7 +125,10 @@ class ExpressionWriter(SizeWriter):
 
     def _load(self, e: ir.Load) -> str:
         self.array(e.buffer)
-        parts = [self._subscript(e, d, p) for d, p in enumerate(e.index)]
+        if self.is_element(e.buffer):
+            return e.buffer
+        kept = self.axes.get(e.buffer, range(len(e.index)))
+        parts = [self._subscript(e, d, e.index[d]) for d in kept]
         return f"{e.buffer}[{', '.join(parts) or self.target.scalar}]"
 
     def _subscript(self, e: ir.Load, d: int, p: Poly) -> str:

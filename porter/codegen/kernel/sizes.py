@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from porter import ir
 from porter.codegen.kernel.errors import OUT_OF_BOUNDS
@@ -38,6 +38,7 @@ class SizeWriter:
         self.computed = Computed()
         self.private: dict[str, str] = {}
         self.shared: set[str] = set()  # arrays in shared memory
+        self.axes: Mapping[str, Sequence[int]] = {}  # those that arguments have, if not all
 
     @property
     def names(self) -> dict[str, str]:
@@ -70,8 +71,24 @@ class SizeWriter:
     def array(self, name: str) -> str:
         """An array used by the kernel."""
         if name not in self.shared:
-            self.head.arrays[name] = None
+            self.head.arrays.setdefault(name, False)
         return name
+
+    def keep_axes(self, axes: Mapping[str, Sequence[int]], out: str, renewed: bool) -> None:
+        """The kernel is called for each index of all other axes: its arguments lack those.
+
+        What it stores is an element of `out`, which may be `renewed` from the one before.
+        """
+        self.axes = axes
+        self.naming.own.add(out)
+        self.head.arrays[out] = renewed
+        for name in self.head.written - {out}:
+            self.head.arrays.pop(name, None)
+        self.head.written &= {out}
+
+    def is_element(self, name: str) -> bool:
+        """Whether an argument is a number in place of an array."""
+        return name in self.axes and not self.axes[name]
 
     def type_of(self, dtype: DType) -> str:
         """How a kernel names a dtype: `T` where it is an argument's."""
@@ -88,6 +105,8 @@ class SizeWriter:
 
     def _carrier(self, dtype: DType) -> str | None:
         candidates = [n for n in self.head.order if n in self.head.arrays] + list(self.head.arrays)
+        if self.axes:
+            candidates = [n for n in candidates if not self.head.makes(n)]
         return next((n for n in candidates if self.head.buffers[n].dtype.var == dtype.var), None)
 
     def _concrete(self, dtype: DType) -> str:
@@ -139,12 +158,16 @@ class SizeWriter:
             return self.naming.names[s.name]
         if not isinstance(s, Dim):
             return self._size_argument(s.name, s.name) if s.name not in self.naming.own else s.name
-        if s.array in self.head.arrays:
-            return s.name
-        for other in self.head.arrays:
+        for other in (
+            (s.array, *self.head.arrays) if s.array in self.head.arrays else (self.head.arrays)
+        ):
             for d, n in enumerate(self.head.buffers[other].shape):
-                if n.dim == s:
-                    return Dim(other, d).name
+                if n.dim == s or (other, d) == (s.array, s.axis):
+                    kept = self.axes.get(other)
+                    if kept is None:
+                        return Dim(other, d).name
+                    if d in kept:
+                        return Dim(other, [*kept].index(d)).name
         return self._size_argument(s.name, f"{s.array}_size{s.axis}")
 
     def _size_argument(self, name: str, wanted: str) -> str:

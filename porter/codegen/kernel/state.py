@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from porter import ir
 from porter.codegen.module.marks import one_line, quoted
-from porter.dtypes.dtype import DType
+from porter.dtypes.dtype import INT64, DType
 from porter.schedule.base import Grid
 from porter.schedule.writing import Lines
 from porter.sizes.polynomial import Atom
@@ -31,7 +31,8 @@ class Needs:
 class Written:
     """One launch of a kernel: what the host function gives it, in order, and its grid.
 
-    Arrays in `stored` are stored into; `partials` are arrays with an element for each block.
+    Arrays in `stored` are stored into, those in `made` are only that; `partials` are arrays with an
+    element for each block.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Written:
     sizes: tuple[str, ...]
     partials: tuple[DType, ...]
     errors: frozenset[int]
+    made: tuple[str, ...] = ()
 
 
 @dataclass
@@ -49,13 +51,14 @@ class Head:
     """What a kernel takes; `order` is that of the function's own arguments.
 
     `types` are the names of dtype variables, `partials` arrays with an element for each block,
-    `errors` the elements of `error` that its threads may set.
+    `errors` the elements of `error` that its threads may set.  Of `arrays`, those that are made are
+    given all the same where that is marked: their elements depend on those before.
     """
 
     name: str
     buffers: dict[str, ir.Buffer]
     order: Sequence[str]
-    arrays: dict[str, None] = field(default_factory=dict)
+    arrays: dict[str, bool] = field(default_factory=dict)
     written: set[str] = field(default_factory=set)
     scalars: dict[tuple[ir.Expr, DType], str] = field(default_factory=dict)
     sizes: dict[str, str] = field(default_factory=dict)
@@ -66,9 +69,25 @@ class Head:
     @property
     def args(self) -> str:
         """The parameters."""
-        inputs, outputs = self._arrays()
-        args = [*inputs, *self.scalars.values(), *self.sizes.values(), *outputs, *self.partials]
+        args = [*self.given, *self._arrays()[1], *self.partials]
         return ", ".join([*args, *(["error"] if self.errors else [])])
+
+    @property
+    def given(self) -> list[str]:
+        """The parameters without the arrays that it makes."""
+        return [*self._arrays()[0], *self.scalars.values(), *self.sizes.values()]
+
+    @property
+    def types_given(self) -> list[DType]:
+        """The dtypes of these."""
+        arrays = [self.buffers[n].dtype for n in self._arrays()[0]]
+        return [*arrays, *(dtype for _, dtype in self.scalars), *[INT64] * len(self.sizes)]
+
+    @property
+    def result(self) -> DType:
+        """The dtype of the one array that it stores into."""
+        (stored,) = self.written
+        return self.buffers[stored].dtype
 
     def launch(self, grid: Grid) -> Written:
         """How the host launches the kernel."""
@@ -76,14 +95,20 @@ class Head:
         return Written(
             self.name, grid, (*inputs, *outputs), frozenset(self.written), tuple(self.scalars),
             tuple(self.sizes), tuple(self.partials.values()), frozenset(self.errors),
+            tuple(outputs),
         )  # fmt: skip
+
+    def makes(self, name: str) -> bool:
+        """Whether an array is new."""
+        given = self.buffers[name].parameter or self.arrays.get(name)
+        return name in self.written and not given
 
     def _arrays(self) -> tuple[list[str], list[str]]:
         """Arrays that are read or given, and those that are made, in the order of arguments."""
         arrays = [n for n in self.order if n in self.arrays]
         arrays += [n for n in self.arrays if n not in arrays]
         arrays.sort(key=lambda n: n in self.written)
-        made = [n for n in arrays if n in self.written and not self.buffers[n].parameter]
+        made = [n for n in arrays if self.makes(n)]
         return [n for n in arrays if n not in made], made
 
 

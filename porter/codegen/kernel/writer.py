@@ -10,6 +10,7 @@ from porter import ir
 from porter.codegen.kernel.errors import OUT_OF_BOUNDS
 from porter.codegen.kernel.expressions import ExpressionWriter
 from porter.codegen.kernel.state import Computed, Written
+from porter.codegen.module.marks import signatures_of
 from porter.codegen.spell import AND, ATOM, COMPARE, INFIX, OR, UNARY, UPDATES
 from porter.dtypes.dtype import INT64, DType
 from porter.ir.ops import RESULT_NAMES
@@ -50,7 +51,31 @@ class Writer(ExpressionWriter):
         """`T = x.dtype.type`, one line for each dtype variable in use."""
         found = ((name, self._carrier(DType("float64", var=root)))
                  for root, name in self.head.types.items())  # fmt: skip
-        return Lines(f"{name} = {carrier}.dtype.type" for name, carrier in found)
+        return Lines(
+            f"{name} = type({carrier})" if carrier is not None and self.is_element(carrier)
+            else f"{name} = {carrier}.dtype.type"
+            for name, carrier in found
+        )  # fmt: skip
+
+    @property
+    def inputs(self) -> str:
+        """Its parameters, without the arrays that it makes."""
+        return ", ".join(self.head.given)
+
+    @property
+    def fails(self) -> bool:
+        """Whether an element may set an error."""
+        return bool(self.head.errors)
+
+    @property
+    def options(self) -> str:
+        """The keywords of the decorator that compiles it."""
+        return self.target.options
+
+    @property
+    def signatures(self) -> str:
+        """What stands for the types that it is compiled for, until they are known."""
+        return signatures_of(self.head.result, self.head.types_given)
 
     def launch(self, grid: Grid) -> Written:
         """How the host launches the kernel."""

@@ -47,7 +47,8 @@ class FunctionRecord:
     host function refuses them.  `shapes` is one entry per parameter, `x[n, m] w[m] eps[]`.
     `stream` is the argument that takes a stream, where the source has a parameter of that name;
     `converts` says which arrays of other dtypes the host function converts; `forms` are for other
-    ranks or values of arguments; `accepts` says in words what each parameter takes.
+    ranks or values of arguments; `accepts` says in words what each parameter takes; `elements` are
+    the signatures of a function of numbers, which is called for each element.
     """
 
     name: str
@@ -61,6 +62,7 @@ class FunctionRecord:
     converts: tuple[str, ...] = ()
     forms: tuple[Form, ...] = ()
     accepts: tuple[str, ...] = ()
+    elements: tuple[str, ...] = ()
 
     @property
     def served(self) -> tuple[tuple[str, str], ...]:
@@ -142,6 +144,7 @@ def _path_of(text: str) -> str:
 def _function_lines(record: FunctionRecord) -> Iterator[str]:
     yield f"function {record.name}({record.signature})"
     yield from (f"accepts {record.name}: {words}" for words in record.accepts)
+    yield from (f"elements {record.name}: {types}" for types in record.elements)
     yield from (f"also {record.name}({types})" for types in record.also)
     yield from (f"without {record.name}({types})" for types in record.without)
     if record.shapes:
@@ -209,7 +212,7 @@ def _with_line(record: FunctionRecord, word: str, said: str) -> FunctionRecord:
             changed["forms"] = (*record.forms, Form(said))
         case "shapes" | "stream":
             changed[word] = said
-        case "also" | "without" | "assumed" | "accepts" | "converts":
+        case "also" | "without" | "assumed" | "accepts" | "converts" | "elements":
             changed[word] = (*getattr(record, word), said)
         case "verified":
             changed[word] = tuple(said.split("; "))

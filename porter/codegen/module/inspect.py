@@ -49,6 +49,7 @@ class Expected:
     imports: Set[str]
     decorators: Set[str]
     open: bool = False  # a team's own templates may define more
+    eager: Set[str] = frozenset()  # decorators that are given types
     stream: bool = True  # a host function takes a stream beside its parameters
 
 
@@ -74,18 +75,20 @@ def inspect(text: str, meant: str, expected: Expected) -> None:
     _check_top(tree, expected)
 
 
-def top_level(tree: ast.Module, decorators: Set[str]) -> Iterator[tuple[ast.stmt, str]]:
+def top_level(
+    tree: ast.Module, decorators: Set[str], eager: Set[str] = frozenset()
+) -> Iterator[tuple[ast.stmt, str]]:
     """The statements of a module that are more than imports, constants and definitions."""
     body = tree.body
     for k, node in enumerate(body):
         first = k == 0 and _is_docstring(node)
-        why = "" if first else _objection(node, _imported(tree), decorators)
+        why = "" if first else _objection(node, _imported(tree), decorators, eager)
         if why:
             yield node, why
 
 
 def _check_top(tree: ast.Module, expected: Expected) -> None:
-    bad = next(top_level(tree, expected.decorators), None)
+    bad = next(top_level(tree, expected.decorators, expected.eager), None)
     if bad is not None:
         raise ModuleError(f"line {bad[0].lineno} of it would {bad[1]}")
     names = [n.name for n in tree.body if isinstance(n, ast.FunctionDef)]
@@ -171,7 +174,9 @@ def _is_docstring(node: ast.stmt) -> bool:
     return is_text and isinstance(node.value.value, str)  # type: ignore[attr-defined]
 
 
-def _objection(node: ast.stmt, imports: Mapping[str, str], decorators: Set[str]) -> str:
+def _objection(
+    node: ast.stmt, imports: Mapping[str, str], decorators: Set[str], eager: Set[str]
+) -> str:
     """What a statement at the top does that it should not; empty if it may be there."""
     match node:
         case ast.Import():
@@ -181,11 +186,11 @@ def _objection(node: ast.stmt, imports: Mapping[str, str], decorators: Set[str])
         case ast.Assign(targets=[ast.Name()], value=value):
             return _evaluation(value, imports)
         case ast.FunctionDef():
-            return _definition(node, imports, decorators)
+            return _definition(node, imports, decorators, eager)
         case ast.If(test=ast.Attribute(value=ast.Name(id=name), attr=attr), orelse=[]):
             if attr in _CHOICES and imports.get(name) in ("numba.config",):
                 inner = [
-                    _objection(s, imports, decorators)
+                    _objection(s, imports, decorators, eager)
                     for s in node.body
                     if isinstance(s, ast.Assign)
                 ]
@@ -194,20 +199,29 @@ def _objection(node: ast.stmt, imports: Mapping[str, str], decorators: Set[str])
     return "run something when it is imported"
 
 
-def _definition(node: ast.FunctionDef, imports: Mapping[str, str], decorators: Set[str]) -> str:
+def _definition(
+    node: ast.FunctionDef, imports: Mapping[str, str], decorators: Set[str], eager: Set[str]
+) -> str:
     for d in node.decorator_list:
         call = d.func if isinstance(d, ast.Call) else d
         if _dotted(call, imports) not in decorators:
             meant = sorted({".".join(n.split(".")[-2:]) for n in decorators})
             return f"be decorated with something other than {' or '.join(meant)}"
         arguments = d.keywords if isinstance(d, ast.Call) else []
-        if isinstance(d, ast.Call) and d.args:
+        types = isinstance(d, ast.Call) and _dotted(call, imports) in eager and _are_texts(d.args)
+        if isinstance(d, ast.Call) and d.args and not types:
             return "compile a kernel when it is imported"
         for k in arguments:
             if why := _evaluation(k.value, imports):
                 return why
     defaults = [*node.args.defaults, *filter(None, node.args.kw_defaults)]
     return next(filter(None, (_evaluation(d, imports) for d in defaults)), "")
+
+
+def _are_texts(arguments: Sequence[ast.expr]) -> bool:
+    """Whether arguments are texts and lists of texts."""
+    items = [e for a in arguments for e in (a.elts if isinstance(a, ast.List) else [a])]
+    return all(isinstance(e, ast.Constant) and isinstance(e.value, str) for e in items)
 
 
 def _dotted(node: ast.expr, imports: Mapping[str, str]) -> str:

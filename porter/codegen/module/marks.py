@@ -6,14 +6,19 @@ templates move comments but do not change them, so the marks arrive with the fin
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
+from collections.abc import Mapping, Sequence
 
 from porter import ir
+from porter.dtypes.dtype import DType
 from porter.support.reserved import MARK
 
 #: of Unicode's private use area: in no text that people write
 _SIGN = "\ue0a7"
+_SIGNATURES = re.compile(rf'\["{_SIGN}([^{_SIGN}]*){_SIGN}"\]')
+_TYPE = re.compile("@([^@]+)@")
 _MARK = re.compile(rf"^( *#.*){_SIGN}(\d+)$")
 
 
@@ -39,6 +44,31 @@ def real_of(name: str) -> str:
 
 #: the argument that says that a number may be a float beside integers, or may not
 FLOATS = f', floats="{_SIGN}#{_SIGN}"'
+
+
+def signatures_of(result: DType, arguments: Sequence[DType]) -> str:
+    """What stands for the signatures of a ufunc, until the dtypes of its arrays are known."""
+    types = ", ".join(map(_slot, arguments))
+    return f'["{_SIGN}{_slot(result)}({types}){_SIGN}"]'
+
+
+def _slot(dtype: DType) -> str:
+    """A type of Numba, or what stands for the dtype of an argument."""
+    return f"@{dtype.var}@" if dtype.var else "boolean" if dtype.kind == "b" else dtype.name
+
+
+def with_signatures(text: str, dtypes: Sequence[Mapping[str, str]]) -> str:
+    """A text with the signatures for all of these dtypes of the arguments."""
+
+    def listed(found: re.Match[str]) -> str:
+        each = [_typed(found[1], known) for known in dtypes]
+        return f"[{', '.join(json.dumps(s) for s in dict.fromkeys(each))}]"
+
+    return _SIGNATURES.sub(listed, text)
+
+
+def _typed(signature: str, known: Mapping[str, str]) -> str:
+    return _TYPE.sub(lambda name: known[name[1]], signature)
 
 
 def one_line(text: str) -> str:

@@ -171,6 +171,7 @@ def linked_module(
         {final.get(n, n) for n in _bound(imports)} | named.builtins,
         target.decorators,
         target.overridden,
+        target.eager,
         target.device,
     )
     inspect(text, named.text, expected)
@@ -273,7 +274,7 @@ def _layout(lines: Sequence[str]) -> list[str]:
             continue
         top = not line.startswith((" ", ")", "]", "}"))
         starts = top and line.startswith(("@", "def "))
-        decorated = bool(result) and result[-1].startswith("@")
+        decorated = bool(result) and _ends_decorator(result)
         if result and starts and not decorated:
             blank = 2
         elif starts and decorated:
@@ -284,6 +285,14 @@ def _layout(lines: Sequence[str]) -> list[str]:
         result.append(line.rstrip())
         blank = 0
     return result
+
+
+def _ends_decorator(lines: Sequence[str]) -> bool:
+    """Whether the last line is that of a decorator, which may have several."""
+    for line in reversed(lines):
+        if line and not line.startswith((" ", ")")):
+            return line.startswith("@")
+    return False
 
 
 def _after_definition(lines: Sequence[str]) -> bool:

@@ -59,7 +59,7 @@ def with_numbers(
     bools gives bools.  The program for numbers tells.
     """
     planned = replace(planned, numbers=_numbers(function, types, scope, planned))
-    if not is_elementwise(planned):
+    if planned.per_element or not is_elementwise(planned):
         return planned
     kept = _kept(function, types, scope)
     return replace(planned, numbers=replace(planned.numbers, kept=kept))

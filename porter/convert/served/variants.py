@@ -15,7 +15,7 @@ from porter.codegen.module.variants import least_ranks
 from porter.convert.served.assumed import assumed_forms
 from porter.convert.served.strides import Served
 from porter.inference.known import Shown
-from porter.inference.signature import shown_types
+from porter.inference.signature import for_elements, shown_types
 from porter.inference.types import OMITTED, ParameterType, literal_of, parse_signature
 from porter.resolve.attributes import parameters_of
 from porter.schedule.elementwise import is_elementwise
@@ -86,7 +86,8 @@ def other_forms(
     assumed = [] if signatures is not None else assumed_forms(function, first.plan, kinds)
     shown = [(ways, False) for ways in wanted]
     for ways, is_assumed in chain(shown, zip(assumed, repeat(True))):
-        for types in ways:
+        for own in ways:
+            types = tuple(for_elements(function, own))
             most = MOST_ASSUMED if is_assumed else MOST
             if len(done) >= most or any(form.takes(types) for form in done):
                 break

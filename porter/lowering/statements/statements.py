@@ -111,6 +111,7 @@ class FunctionBody(Body):
         if any(isinstance(s, ir.Write) for s in self.b.out.statements[-2:]):
             raise self.b.refuse("PRT902", f"`{self.helper}` stores before a conditional `return`",
                                 "return at the end of it")  # fmt: skip
+        self._origin(node)
         return self._merge(cond, first, second, node)
 
     def _helper_loop(

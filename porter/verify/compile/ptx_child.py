@@ -87,6 +87,7 @@ class Module:
         sys.path.append(str(place.parent))
         # imports Numba's CUDA target, which may be missing where nothing is compiled
         from porter.verify import generated
+        from porter.verify.compile import ufuncs
         from porter.verify.engines import cupy_stand_in
 
         text = path.read_text("utf-8")
@@ -94,6 +95,9 @@ class Module:
             cupy_stand_in.install()
         compiler.install(text)
         tree, _ = generated.definitions(text, path)
+        if ufuncs.for_cuda(tree):
+            ufuncs.rewrite(tree, "_porter_ufunc", "_porter_helper")
+            vars(self.module).update(device_ufuncs(compiler))
         exec(compile(tree, str(path), "exec", dont_inherit=True), vars(self.module))
 
     def ptx(self, launch: dict[str, Any], arch: str) -> str:
@@ -114,6 +118,27 @@ class Module:
             overloads = getattr(value, "overloads", None)
             if isinstance(overloads, dict):
                 overloads.clear()
+
+
+class Kernel:
+    """The kernel that Numba makes around the body of a ufunc; `overloads` are those of the body."""
+
+    def __init__(self, compiler: Numba, function: Any) -> None:
+        # imports Numba, which only the child needs
+        from porter.verify.compile.ufuncs import kernel_source
+
+        core = compiler.cuda.jit(device=True)(function)
+        names = {"cuda": compiler.cuda, "core": core}
+        exec(kernel_source(function.__name__, function.__code__.co_argcount), names)
+        self.py_func, self.overloads = names[function.__name__], core.overloads
+
+
+def device_ufuncs(compiler: Numba) -> dict[str, Any]:
+    """What a module of ufuncs finds in place of its decorators."""
+    return {
+        "_porter_ufunc": lambda signatures: lambda function: Kernel(compiler, function),
+        "_porter_helper": compiler.cuda.jit(device=True),
+    }
 
 
 def link_log(ptx: str, arch: str) -> str:

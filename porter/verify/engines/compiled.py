@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from porter.verify.compile import ufuncs
 from porter.verify.engines.launches import LAUNCHES, POISON, poison
 from porter.verify.kernels import is_compiler
 from porter.verify.request import Request
@@ -23,18 +25,24 @@ class Cpu:
 
     large = False
     checks_indices = True
-    device = False
 
     def __init__(self, request: Request) -> None:
         self.watched: list[dict[str, Any]] = []
         POISON.compiled = True
+        #: ufuncs for CUDA get arrays of the simulator's device
+        self.device = bool(ufuncs.for_cuda(ast.parse(Path(request.module).read_bytes())))
+        if self.device:
+            # start-up: what runs on the CPU alone needs no simulator
+            from porter.verify.engines.simulator import install
+
+            install()
 
     def clear(self) -> None:
         """Nothing is kept."""
 
     def detail(self) -> dict[str, Any]:
-        """That it ran on this CPU."""
-        return {"ran": "cpu"}
+        """That it ran on this CPU, in the place of CUDA or not."""
+        return {"ran": "cpu"} | ({"instead_of": "cuda"} if self.device else {})
 
     def reason(self) -> str:
         """Every call is its evidence."""
@@ -46,13 +54,13 @@ def _empty(*args: Any, **options: Any) -> Any:
     return poison(made) if made.dtype.kind in "fciub" else made
 
 
-def _call(function: Callable[..., Any], *args: Any) -> Any:
+def _call(function: Callable[..., Any], *args: Any, **options: Any) -> Any:
     LAUNCHES.count += 1
-    return function(*args)
+    return function(*args, **options)
 
 
 #: what rewritten host functions find among their globals
-NAMES = {"_porter_empty": _empty, "_porter_call": _call}
+NAMES = {"_porter_empty": _empty, "_porter_call": _call, **ufuncs.NAMES}
 
 
 class _Rewrite(ast.NodeTransformer):
@@ -71,6 +79,9 @@ class _Rewrite(ast.NodeTransformer):
 
 def rewrite(tree: ast.Module) -> None:
     """Change a module of compiled functions; other modules stay as they are."""
+    if ufuncs.for_cuda(tree):
+        ufuncs.rewrite(tree, "_porter_ufunc", "_porter_helper")
+        return
     functions = [n for n in tree.body if isinstance(n, ast.FunctionDef)]
     compiled = {f.name for f in functions if any(map(is_compiler, f.decorator_list))}
     for f in functions if compiled else ():

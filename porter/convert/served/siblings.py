@@ -1,0 +1,109 @@
+"""Other dtypes that the very same text serves, and which of them a module has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from porter.codegen.module.module import FunctionText
+from porter.dtypes.dtype import SIBLINGS, DType
+from porter.inference.types import ParameterType
+from porter.resolve.attributes import parameters_of
+from porter.schedule.nodes import Plan
+from porter.source.module import FunctionSource
+
+#: signatures of a ufunc
+MOST_SIGNATURES = 8
+#: what identifies the text of a function for these types; None where they are refused
+Texts = Callable[[FunctionSource, Sequence[ParameterType]], tuple[object, ...] | None]
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """Another dtype of the same kind that the very same text serves: of which parameters."""
+
+    types: tuple[ParameterType, ...]
+    names: tuple[str, ...]
+    dtype: str
+
+    @property
+    def signature(self) -> str:
+        """Argument types in Numba's syntax."""
+        return ", ".join(map(str, self.types))
+
+
+def siblings_of(
+    function: FunctionSource, types: Sequence[ParameterType], planned: Plan, text: FunctionText,
+    again: Texts | None, kinds: Mapping[tuple[str, ...], tuple[str, ...]],
+) -> tuple[tuple[tuple[str, str], ...], tuple[Sibling, ...]]:  # fmt: skip
+    """The dtype of each array, and other dtypes that the very same text serves: those of the same
+    kind, and those of `kinds`."""
+    names = [p.name.value for p in parameters_of(function)]
+    given = {
+        n: planned.buffers[n].dtype.name
+        for n, t in zip(names, types, strict=True)
+        if t.ndim is not None
+    }
+    also: list[Sibling] = []
+    served = [tuple(types)]
+    for group in groups_of(function, types, planned):
+        members = [names.index(n) for n in group]
+        own = types[members[0]].dtype
+        if again is None or planned.buffers[names[members[0]]].dtype.var is None:
+            continue
+        for other in (*SIBLINGS[own.kind], *kinds.get(group, ())):
+            if other == own.name:
+                continue
+            # beside every dtype of the other parameters: int8 and float32 give float32, but
+            # int64 and float32 float64, and so do int8 and float64
+            changed = [_with(t, members, other) for t in served if t[members[0]].dtype == own]
+            if all(again(function, t) == text.key() for t in reversed(changed)):
+                also.append(Sibling(changed[0], tuple(names[k] for k in members), other))
+                served += changed
+    return tuple(given.items()), tuple(also)
+
+
+def fewest(own: Sequence[tuple[str, str]], also: Sequence[Sibling]) -> tuple[Sibling, ...]:
+    """The siblings that are as wide as usual, of the same kind first: a ufunc is compiled for all
+    dtypes of each array beside all of the others, and at once."""
+    known = dict(own)
+    counts: dict[tuple[str, ...], int] = {}
+    kept: list[Sibling] = []
+
+    def rank(s: Sibling) -> tuple[bool, bool]:
+        dtype = DType(s.dtype)
+        return dtype.kind != DType(known[s.names[0]]).kind, dtype.itemsize < 4
+
+    for s in sorted(also, key=rank):
+        more = counts | {s.names: counts.get(s.names, 1) + 1}
+        if math.prod(more.values()) <= MOST_SIGNATURES:
+            counts = more
+            kept.append(s)
+    return tuple(s for s in also if s in kept)
+
+
+def groups_of(
+    function: FunctionSource, types: Sequence[ParameterType], planned: Plan
+) -> tuple[tuple[str, ...], ...]:
+    """The arrays that must have one dtype, the one first after which it is called."""
+    groups: dict[str, list[str]] = {}
+    for p, t in zip(parameters_of(function), types, strict=True):
+        name = p.name.value
+        if t.ndim is not None:
+            groups.setdefault(planned.buffers[name].dtype.var or name, []).append(name)
+    return tuple(tuple(sorted(g, key=lambda n: n != var)) for var, g in groups.items())
+
+
+def by_size(name: str) -> tuple[bool, int, str]:
+    """Floats last, the widest one at the end."""
+    return DType(name).kind in "fc", DType(name).itemsize, name
+
+
+def _with(
+    types: Sequence[ParameterType], members: Sequence[int], name: str
+) -> tuple[ParameterType, ...]:
+    return tuple(
+        ParameterType(DType(name), t.ndim, t.given) if k in members else t
+        for k, t in enumerate(types)
+    )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from porter.convert.attempt import assumptions, front_end, method_apart
+from porter.convert.attempt import assumptions, for_elements, front_end, method_apart
 from porter.diagnostics import Diagnostic, Refusal, UsageError, refusal
 from porter.resolve.globals import globals_of
 from porter.source.module import FunctionSource
 from porter.support.reserved import given
+from porter.target.registry import target_named
 
 if TYPE_CHECKING:
     from porter.schedule.nodes import Plan
@@ -17,13 +18,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FunctionVerdict:
-    """`verdict` is convertible, partly or refused; `diagnostics` say why, or what stays behind."""
+    """`verdict` is convertible, partly or refused; `diagnostics` say why, or what stays behind.
+
+    With `elements`, `--target ufunc` calls it for the elements of arrays all the same.
+    """
 
     verdict: str
     diagnostics: list[Diagnostic]
     signature: str
     assumed: list[str]
     plan: Plan | None = None
+    elements: bool = False
 
 
 def check_function(
@@ -37,7 +42,8 @@ def check_function(
         types, program, plan = front_end(plain, signature, scope)
     except Refusal as e:
         found = e.diagnostic.at(function.module.path, function.name)
-        return FunctionVerdict("refused", [found], signature or "", [])
+        elements = _is_ufunc(function)
+        return FunctionVerdict("refused", [found], signature or "", [], elements=elements)
     except UsageError as e:
         span = function.module.span(function.node.name)
         found = refusal("PRT907", str(e), span, "give one type for each parameter").diagnostic
@@ -48,3 +54,15 @@ def check_function(
     # what runs on one thread is said by `convert`, and no obstacle
     verdict = "partly" if kept else "convertible"
     return FunctionVerdict(verdict, kept, text, assumed, plan)
+
+
+def _is_ufunc(function: FunctionSource) -> bool:
+    """Whether `--target ufunc` converts a function of numbers."""
+    try:
+        scope, target = globals_of(function.module), target_named("ufunc")
+        scope.options.verdict_only = True
+        called = for_elements(function, scope, target.schedules)
+        target.check(front_end(called, None, scope, target.schedules)[2])
+    except (Refusal, UsageError):
+        return False
+    return called.per_element

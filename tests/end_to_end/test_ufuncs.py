@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
+import json
 import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -322,6 +325,19 @@ def powers(x, n):
     for _ in range(3):
         y = y * x + 1.0
     np.testing.assert_allclose(loaded(made).powers(x, 3), y)
+
+
+def test_the_analyzer_says_what_convert_does(tmp_path: Path) -> None:
+    source = tmp_path / "signal.py"
+    source.write_text(SOURCE)
+    command = [sys.executable, "-m", "porter", "analyze", str(source), "--output-format", "json"]
+    names = ("zero_suppress", "escape_count", "plus", "soft", "cartesian")
+    asked = [part for name in names for part in ("-f", name)]
+    done = subprocess.run([*command, *asked], capture_output=True, text=True)
+    found = {f["name"]: f for f in json.loads(done.stdout)["functions"]}
+    for name in ("zero_suppress", "escape_count"):
+        assert "--target ufunc" in found[name]["because"], name
+    assert [found[n]["verdict"] for n in ("soft", "cartesian")] == ["convertible"] * 2
 
 
 def test_examples_that_are_elementwise_convert() -> None:

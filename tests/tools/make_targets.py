@@ -25,9 +25,10 @@ HEAD = """\
 |---|---|---|
 | `cuda` | kernels of `numba.cuda`, and a host function that takes arrays of the host or of the device | on the simulator, the emulator, the compiled PTX, a GPU |
 | `loops` | fused scalar loops as `@njit` functions, the outermost axis without a dependence in `prange` | called on this CPU beside the original, with the simulator's cases |
+| `ufunc` | functions of one element for `@vectorize`, for CUDA or with `--ufunc-target` for the CPU | as ufuncs of the CPU, and as the compiled PTX |
 
-The page about [loops](loops.md) has more. What each target makes of the examples (`python -m
-tests.tools.make_targets` writes this table; the modules are in `tests/golden/` and `tests/golden/loops/`):
+The pages about [loops](loops.md) and [ufuncs](ufuncs.md) have more. What each target makes of the examples (`python -m
+tests.tools.make_targets` writes this table; the modules are in `tests/golden/` and its folders):
 
 """  # noqa: E501
 

@@ -146,7 +146,9 @@ class Session:
         block = next(iter(self.module.own.blocks.values()), 1)
 
         def cases(axes: int, variants: int) -> list[CaseSpec]:
-            found = extra_specs(thresholds(self.module.text, host), axes, variants, block)
+            found = extra_specs(
+                thresholds(self.module.text, host), axes, variants, block, bool(self.module.choices)
+            )
             if self.target.large:
                 return found
             return with_large(found, axes) if large else small_ones(found)

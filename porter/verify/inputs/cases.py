@@ -82,8 +82,11 @@ class CaseSpec:
 
     @property
     def large(self) -> bool:
-        """Whether host functions take their kernels for large arrays: in every second case."""
-        return self.number % 2 == 0
+        """Whether host functions take their kernels for large arrays: in two cases of four.
+
+        One of the two has a cut grid on compiled kernels (see `with_own_blocks`).
+        """
+        return self.number // 2 % 2 == 0
 
 
 def _row(sizes: str, block: str = "THREADS", **rest: object) -> CaseSpec:
@@ -241,6 +244,8 @@ def choose_sizes(
 ) -> dict[str, int]:
     """A size for every symbolic dimension, at most `MOST_POINTS` grid points together."""
     block = blocks.get(spec.block) or blocks.get("BLOCK_X") or SMALL_BLOCKS[spec.block]
+    if spec.large and spec.block == "TILE":
+        block *= blocks.get("EACH", 1)  # the edge of the large tiles
     chosen = {
         name: max(extent(spec.sizes[k % len(spec.sizes)], block), least.get(name, 0))
         for k, name in enumerate(names)

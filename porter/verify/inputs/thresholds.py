@@ -168,12 +168,19 @@ def _whole(value: object) -> int | None:
 
 
 def extra_specs(
-    found: list[Threshold], dimensions: int, variants: int, block: int
+    found: list[Threshold], dimensions: int, variants: int, block: int, choose: bool = False
 ) -> list[CaseSpec]:
     """All cases beyond the table: states and layouts at two sizes, then what the text's numbers
     give.
+
+    Host functions that `choose` among kernels are called with each case twice: as they choose,
+    and with the kernels for large arrays.
     """
     rows = [*_states(dimensions, variants), *size_specs(found, dimensions, variants, block)]
+    if choose:
+        # see `CaseSpec.large`
+        return [replace(row, number=FIRST + 4 * k + more) for k, row in enumerate(rows)
+                for more in (0, 2)]  # fmt: skip
     return [replace(row, number=FIRST + k) for k, row in enumerate(rows)]
 
 

@@ -138,7 +138,8 @@ class SizeWriter:
 
     def _atom(self, a: Atom) -> tuple[str, int]:
         if isinstance(a, Data) and a.expr.dtype.kind == "u":
-            # a difference of numbers without a sign is never negative
+            # a difference of numbers without a sign is never negative, and uint64 beside int64
+            # becomes float64
             return f"np.int64({self.expr(a.expr)})", ATOM
         return self._alone(a)
 
@@ -146,9 +147,6 @@ class SizeWriter:
         """An atom that nothing is added to."""
         if isinstance(a, Symbol):
             return self._symbol(a), ATOM
-        if isinstance(a, Data) and a.expr.dtype.name == "uint64":
-            # beside int64 it would become float64
-            return f"np.int64({self.expr(a.expr)})", ATOM
         if isinstance(a, Data):
             return self.expr(a.expr, SUM), SUM
         return self._applied(a)
@@ -194,8 +192,9 @@ class SizeWriter:
             return self.computed.bounds[a], ATOM
         if a.op in ("min", "max"):
             sign = "<" if a.op == "min" else ">"
-            left, right = self.poly(x, COMPARE + 1), self.poly(y, COMPARE + 1)
-            return f"({self.poly(x, 1)} if {left} {sign} {right} else {self.poly(y)})", ATOM
+            left, right = (poly_text(p, self._atom, COMPARE + 1) for p in (x, y))
+            one, other = poly_text(x, self._atom, 1), poly_text(y, self._atom)
+            return f"({one} if {left} {sign} {right} else {other})", ATOM
         return f"{self.poly(x, PRODUCT)} {a.op} {self.poly(y, PRODUCT + 1)}", PRODUCT
 
 

@@ -139,10 +139,12 @@ class Grid:
     With a `shape`, a thread for each of its elements, or a `few` blocks that share them.  Otherwise
     `blocks` are elements along x, y and z with how many of them a block takes, the first of several
     for all elements, the others up to MAX_BLOCKS: no entry is one block.  `few` means no more
-    blocks than partial results are worth, `again` as many as the launch before it.  With `columns`,
-    how many there are, how many rows they have, and how many parts of them at most if the rows do
-    not say that, all blocks share columns and parts of them; `again` one part.  Nothing is launched
-    unless all `guards` are positive.
+    blocks than partial results are worth, `again` as many as the launch before it.
+
+    With `columns`, how many there are, how many rows they have, and how many parts of them at most
+    if the rows do not say that, all blocks share columns and parts of them; `again` one part.  With
+    `splits`, rows, columns and terms of a matrix, blocks share large tiles of it and parts of the
+    terms; `again` its elements.  Nothing is launched unless all `guards` are positive.
     """
 
     blocks: tuple[tuple[Poly, str], ...] = ()
@@ -152,6 +154,7 @@ class Grid:
     again: bool = False
     shape: tuple[Poly, ...] = ()
     columns: tuple[Poly, ...] = ()
+    splits: tuple[Poly, ...] = ()
 
 
 @dataclass(frozen=True)

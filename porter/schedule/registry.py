@@ -14,7 +14,7 @@ from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.schedules.private import Private
 from porter.schedule.schedules.rows import Rows
 from porter.schedule.schedules.scan import ScanLine, ScanLines
-from porter.schedule.schedules.tile import LARGE_TILE, Tile
+from porter.schedule.schedules.tile import LARGE_TILE, SPLIT_TILE, Tile
 from porter.schedule.schedules.total import Total
 
 #: the last one matches every store
@@ -24,6 +24,7 @@ SCHEDULES: list[Schedule] = [
     Total(),
     Tile(),
     LARGE_TILE,
+    SPLIT_TILE,
     Columns(),
     Rows(),
     Private(),

@@ -47,7 +47,7 @@ HELPERS = {
     "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_kind", "_scalars", "_listed",
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_grid", "_is_large",
-    "_parts", "_columns", "_is_short", "_contiguous", "_own",
+    "_parts", "_columns", "_is_short", "_is_deep", "_splits", "_contiguous", "_own",
 }  # fmt: skip
 #: variables of host functions, and the argument of kernels that takes errors
 LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}

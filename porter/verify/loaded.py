@@ -21,12 +21,17 @@ from porter.verify.oracle.original import Original, function_of, load, sorted_pa
 
 
 class Loaded(NamedTuple):
-    """The generated module with one choice of block sizes; `large` takes its kernels for large
-    arrays, if there are such, for all arrays."""
+    """The generated module with one choice of block sizes; those in `large` take kernels for large
+    arrays, where there are such, for all arrays."""
 
     module: ModuleType
     blocks: dict[str, int]
-    large: ModuleType | None = None
+    large: tuple[ModuleType, ...] = ()
+
+    @property
+    def modules(self) -> tuple[ModuleType, ...]:
+        """All of them."""
+        return (self.module, *self.large)
 
 
 class Module:
@@ -41,7 +46,7 @@ class Module:
         self.edited = is_edited(text)
         self.left_out = generated.definitions(text, self.path)[1]
         own = generated.block_sizes(text, SMALL_BLOCKS)
-        self.choices = {n: CHOICES[n] for n in generated.block_sizes(text, CHOICES)}
+        self.choices = [{n: CHOICES[n]} for n in generated.block_sizes(text, CHOICES)]
         self.own = self._loaded({}, own)
         self.small = self._with({n: min(SMALL_BLOCKS[n], size) for n, size in own.items()})
         self.many = self._with({n: min(MANY_BLOCKS[n], size) for n, size in own.items()})
@@ -64,10 +69,8 @@ class Module:
 
     def _loaded(self, changed: dict[str, int], blocks: dict[str, int]) -> Loaded:
         plain = generated.load(self.path, self.text, changed)
-        if not self.choices:
-            return Loaded(plain, blocks)
-        large = generated.load(self.path, self.text, changed | self.choices)
-        return Loaded(plain, blocks, large)
+        large = (generated.load(self.path, self.text, changed | each) for each in self.choices)
+        return Loaded(plain, blocks, tuple(large))
 
     def record(self, name: str) -> FunctionRecord:
         """What the header says of a function."""

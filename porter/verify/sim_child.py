@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -78,8 +78,7 @@ class Session:
         self.module = Module(path, text, header)
         self.missing: dict[str, str] = {}
         changed = (self.module.small, self.module.many, self.module.limited)
-        modules = [m for each in changed for m in (each.module, each.large) if m is not None]
-        self.target.watched = [vars(m) for m in modules]
+        self.target.watched = [vars(m) for each in changed for m in each.modules]
 
     def verify(self, name: str) -> dict[str, Any]:
         """The `done` line of one function."""
@@ -147,7 +146,7 @@ class Session:
 
         def cases(axes: int, variants: int) -> list[CaseSpec]:
             found = extra_specs(
-                thresholds(self.module.text, host), axes, variants, block, bool(self.module.choices)
+                thresholds(self.module.text, host), axes, variants, block, len(self.module.choices)
             )
             if self.target.large:
                 return found
@@ -177,8 +176,7 @@ class Session:
         blocks = module.small.blocks
         if spec is not None and (spec.own or spec.many):
             blocks = (module.own if spec.own else module.many).blocks
-        if spec is not None and spec.large:
-            blocks = blocks | module.choices
+        blocks = blocks | ((spec and spec.choice(module.choices)) or {})
         watched = generated.load(module.path, module.text, blocks, change, own.names)
         original = source.load(watch=theirs)
         # the emulator compiles kernels: values are kept on the simulator
@@ -211,12 +209,12 @@ class Session:
         def version(loaded: Loaded) -> Version:
             if not callable(getattr(loaded.module, host, None)):
                 raise LookupError(f"the module defines no function `{host}`")
-            plain = source.plain(record, getattr(loaded.module, host))
-            if loaded.large is None:
-                return Version(plain, loaded.blocks)
-            large = source.plain(record, getattr(loaded.large, host))
-            chosen = Version(large, loaded.blocks | module.choices)
-            return Version(plain, loaded.blocks, chosen)
+            plain, *large = (source.plain(record, getattr(m, host)) for m in loaded.modules)
+            return Version(plain, loaded.blocks, chosen(large, loaded.blocks))
+
+        def chosen(large: Sequence[Callable[..., Any]], blocks: dict[str, int]) -> list[Version]:
+            pairs = zip(large, module.choices, strict=True)
+            return [Version(f, blocks | each) for f, each in pairs]
 
         def oracle(function: Any) -> Any:
             return per_element(function, record.elements) if record.elements else function
@@ -225,9 +223,8 @@ class Session:
         if self.request.on == "ptx":
             # blocks are compiled in: small sizes for the kernels with the module's own
             many = version(module.compiled())
-            blocks, large = module.small.blocks, own.large
-            if large is not None:
-                large = replace(large, blocks=blocks | module.choices)
+            blocks = module.small.blocks
+            large = chosen([each.function for each in own.large], blocks)
             compiled = Version(own.function, blocks, large)
         else:
             compiled = version(module.small if small else module.limited)
@@ -293,7 +290,7 @@ class Session:
         if values and tally.copies == values:
             detail["output_equals_input"] = True
         loaded = self.module.own
-        own = {m.__name__ for m in (loaded.module, loaded.large) if m is not None}
+        own = {m.__name__ for m in loaded.modules}
         return {
             "done": name,
             "status": status,

@@ -59,7 +59,7 @@ def main() -> int:
     """Run all of them."""
     warnings.simplefilter("ignore")
     engine, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    return wrong(programs(engine, count, seed), engine, 30)
+    return wrong(programs(engine, count, seed), engine, "split", 30)
 
 
 if __name__ == "__main__":

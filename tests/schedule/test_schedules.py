@@ -32,6 +32,7 @@ FUNCTIONS = {
     "total": ("def f(x):\n    return x.sum()\n", "float64[:]"),
     "tile": ("def f(x, y):\n    return x @ y\n", "float64[:, :], float64[:, :]"),
     "large_tile": ("def f(x, y):\n    return x @ y\n", "float64[:, :], float64[:, :]"),
+    "split_tile": ("def f(x, y):\n    return x @ y\n", "float64[:, :], float64[:, :]"),
     "scan": ("def f(x):\n    return np.cumsum(x, axis=1)\n", "float64[:, :]"),
     "line": ("def f(x):\n    return np.cumsum(x)\n", "float64[:]"),
     "private": ("def f(x):\n    return np.histogram(x)[0]\n", "float64[:]"),

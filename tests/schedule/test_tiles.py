@@ -40,7 +40,7 @@ def test_an_extreme_of_integers_has_no_element_to_start_from_in_a_tile(shell: Sh
 
 
 def test_large_results_have_large_tiles(shell: Shell) -> None:
-    """The host chooses by the shape: there are two kernels, one launch."""
+    """The host chooses by the shape: there are three ways, one of them in two launches."""
     shell.write("f.py", f"{HEAD}def f(x, y, b):\n    return np.tanh(x @ y + b)\n")
     signature = "float32[:, :], float32[:, :], float32[:]"
     assert shell.convert("f.py", "--signature", signature, "--emit", "plan") == 0
@@ -49,10 +49,25 @@ def test_large_results_have_large_tiles(shell: Shell) -> None:
     )
     assert "if _is_large(x.shape[0], y.shape[1])" in shell.out
     assert shell.convert("f.py", "--signature", signature, "-o", "-") == 0
-    assert shell.out.count("@cuda.jit\ndef f_") == 2
+    assert shell.out.count("@cuda.jit\ndef f_") == 4
     assert "total = results[r, c]" in shell.out
     large, small = shell.out.index("f_tiled_large["), shell.out.index("f_tiled[")
     assert shell.out.index("if _is_large(x.shape[0], y.shape[1]):") < large < small
+
+
+def test_small_results_of_long_sums_are_split(shell: Shell) -> None:
+    """The epilogue is computed once, of all parts; with a batch there are blocks enough."""
+    shell.write("f.py", f"{HEAD}def f(x, b):\n    return np.tanh(x.T @ x + b)\n")
+    assert shell.convert("f.py", "--signature", "float32[:, :], float32[:]", "-o", "-") == 0
+    parts, _, last = shell.out.partition("def f_tiled_split_parts(")[2].partition("@cuda.jit")
+    assert "range(cuda.blockIdx.z * TILE, x.shape[0], cuda.gridDim.z * TILE)" in parts
+    assert "] = results[r, c]" in parts and "math.tanh" not in parts
+    assert last.startswith("\ndef f_tiled_split(") and "math.tanh(total + b[" in last
+    host = last.partition("\ndef f(x, b")[2]
+    assert host.index("_is_large(") < host.index("elif _is_deep(x.shape[1], x.shape[1], x.shape[0]")
+    shell.write("g.py", f"{HEAD}def g(x, y):\n    return x @ y\n")
+    assert shell.convert("g.py", "--signature", "float32[:,:,:], float32[:,:,:]", "-o", "-") == 0
+    assert "_is_large(" in shell.out and "_is_deep(" not in shell.out
 
 
 def test_batches_count_as_results(shell: Shell) -> None:
@@ -61,26 +76,38 @@ def test_batches_count_as_results(shell: Shell) -> None:
     assert "if _is_large(x.shape[1], y.shape[2], x.shape[0]):" in shell.out
 
 
-def is_large(text: str) -> Callable[..., bool]:
-    """The module's own `_is_large`."""
-    wanted = {"_is_large", "LARGE"}
+def helper(text: str, name: str) -> Callable[..., Any]:
+    """A helper of the module."""
+    sizes = {"LARGE", "LONG", "WIDE", "TILE", "EACH", "MOST_PARTIALS", "MAX_BLOCKS"}
+    wanted = {name, "_blocks", *sizes}
     body: list[ast.stmt] = [
         s for s in ast.parse(text).body
         if (isinstance(s, ast.FunctionDef) and s.name in wanted)
         or (isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) in wanted)
     ]  # fmt: skip
-    module: dict[str, Callable[..., bool]] = {}
+    module: dict[str, Callable[..., Any]] = {}
     exec(compile(ast.Module(body, []), "module", "exec"), module)
-    return module["_is_large"]
+    return module[name]
 
 
 def test_which_results_are_large(shell: Shell) -> None:
     """At least 64 large tiles, of which a narrow result would leave most lanes idle."""
     shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y\n")
     assert shell.convert("f.py", "--signature", "float32[:, :], float32[:, :]", "-o", "-") == 0
-    large = is_large(shell.out)
+    large, deep = helper(shell.out, "_is_large"), helper(shell.out, "_is_deep")
     assert large(512, 512) and large(4096, 64) and large(10**6, 64) and large(64, 64, 64)
     assert not (large(511, 512) or large(10**6, 63) or large(64, 64, 63) or large(0, 10**6))
+    assert deep(64, 64, 10**6) and deep(1, 1, 512)
+    assert not (deep(64, 64, 511) or deep(10**6, 10, 10**6))
+
+
+def test_parts_have_some_tiles_and_the_grid_is_full(shell: Shell) -> None:
+    shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y\n")
+    assert shell.convert("f.py", "--signature", "float32[:, :], float32[:, :]", "-o", "-") == 0
+    splits = helper(shell.out, "_splits")
+    assert splits(64, 64, 10**6) == (512, (1, 1, 512), (16, 16))
+    assert splits(256, 200, 10**5)[:2] == (32, (4, 4, 32))
+    assert splits(64, 64, 640)[0] == 40 and splits(0, 64, 0)[0] == 1
 
 
 def test_tiles_that_have_no_room_stay_small(shell: Shell) -> None:
@@ -102,10 +129,11 @@ def test_an_extreme_of_floats_has_no_index_of_floats(shell: Shell) -> None:
 
 
 @pytest.mark.parametrize("engine", ["simulator", "emulator"])
+@pytest.mark.parametrize("kind", ["large", "split"])
 @pytest.mark.parametrize("count", [1, pytest.param(9, marks=pytest.mark.long)])
-def test_sizes_at_the_borders_of_tiles(engine: str, count: int) -> None:
+def test_sizes_at_the_borders_of_tiles(engine: str, kind: str, count: int) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "tests.schedule.tiles_child", engine, str(count), "0"],
+        [sys.executable, "-m", "tests.schedule.tiles_child", engine, kind, str(count), "0"],
         capture_output=True,
         text=True,
         timeout=900,
@@ -116,11 +144,11 @@ def test_sizes_at_the_borders_of_tiles(engine: str, count: int) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("kernel", ["f_tiled", "f_tiled_large"])
+@pytest.mark.parametrize("kernel", ["f_tiled", "f_tiled_large", "f_tiled_split_parts"])
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("range(0, x.shape[1], TILE)", "range(0, x.shape[0], TILE)"),
+        (", x.shape[1], ", ", x.shape[0], "),
         ("i < x.shape[0] and j < y.shape[1]", "i <= x.shape[0] and j < y.shape[1]"),
         ("cuda.syncthreads()", "pass"),
     ],
@@ -128,7 +156,7 @@ def test_sizes_at_the_borders_of_tiles(engine: str, count: int) -> None:
 def test_verification_sees_a_mistake_in_either_kernel(
     shell: Shell, kernel: str, right: str, wrong: str
 ) -> None:
-    """Every second case takes the kernel for large results, whatever the sizes are."""
+    """Every second case takes one of the kernels for large arrays, whatever the sizes are."""
     shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y\n")
     assert shell.convert("f.py", "--signature", "float64[:, :], float64[:, :]") == 0
     path = shell.folder / "f_cuda.py"
@@ -146,6 +174,39 @@ def values(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> Any:
 
 #: instructions of all threads for a term of a result of 128 rows and columns
 MOST = {"float32": 4.0, "float64": 4.0, "complex64": 4 * 4.0, "complex128": 4 * 4.0, "int32": 4.5}
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("cuda.gridDim.z * TILE", "TILE"),
+        ("[cuda.blockIdx.z, ", "[0, "),
+        ("k += cuda.blockDim.y", "k += 1"),
+        ("column_sum(total, scratch)", "total"),
+    ],
+)
+def test_verification_sees_a_mistake_in_parts(shell: Shell, right: str, wrong: str) -> None:
+    shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y\n")
+    assert shell.convert("f.py", "--signature", "float64[:, :], float64[:, :]") == 0
+    path = shell.folder / "f_cuda.py"
+    before, name, behind = path.read_text().partition("def f_tiled_split_parts(")
+    assert right in behind, behind
+    path.write_text(before + name + behind.replace(right, wrong, 1))
+    (found,) = verify_module(path, on=("simulator",))
+    assert found.mismatch is not None
+
+
+@pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_the_compiled_parts(shell: Shell, dtype: str) -> None:
+    shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y.T\n")
+    assert shell.convert("f.py", "--signature", f"{dtype}[:, :], {dtype}[:, :]", "-o", "-") == 0
+    made = module(shell.write("f_cuda.py", shell.out.replace("LONG = 64", "LONG = 0")), "sm_90")
+    rng = np.random.default_rng(1)
+    for n, m, k in ((1, 65, 170), (3, 2, 0), (70, 5, 1000)):
+        x, y = (values(rng, dtype, (rows, k)) for rows in (n, m))
+        np.testing.assert_allclose(made.f(x, y), x @ y.T, rtol=1e-3, atol=1e-2)
+    assert made.f_tiled_split_parts.launches == 3 == made.f_tiled_split.launches
 
 
 @pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")

@@ -23,9 +23,10 @@ EDGES = {
     "emulator": (0, 1, 15, 16, 17, 63, 64, 65, 199),
     "simulator": (0, 1, 3, 4, 5, 7, 8, 9, 31),
 }
-OWN = {"TILE": 16, "EACH": 4, "LARGE": 1, "LONG": 0}
-SMALL = {"TILE": 4, "EACH": 2, "LARGE": 1, "THREADS": 8, "BLOCK_X": 4, "MOST_PARTIALS": 3,
-         "LONG": 0}  # fmt: skip
+OWN = {"TILE": 16, "EACH": 4}
+SMALL = {"TILE": 4, "EACH": 2, "THREADS": 8, "BLOCK_X": 4, "MOST_PARTIALS": 3}
+#: which kernels run: large tiles, or those of parts, for products of any size
+KINDS = {"large": {"LARGE": 1}, "split": {"LONG": 0}}
 REAL, ALL = (
     ("float32", "float64"),
     ("float32", "float64", "complex64", "complex128", "int32", "int64"),
@@ -82,14 +83,15 @@ def programs(engine: str, count: int, seed: int) -> Iterator[Program]:
             yield Program(source, taken, tuple(calls))
 
 
-def wrong(found: Iterator[Program], engine: str, least: int) -> int:
+def wrong(found: Iterator[Program], engine: str, kind: str, least: int) -> int:
     """1 if a program is wrong, or if there are fewer than the least number."""
+    own, small = ({**blocks, **KINDS[kind]} for blocks in (OWN, SMALL))
     failed = done = 0
     for program in found:
         if engine == "emulator":
-            outcome = on_emulator(program, OWN)
+            outcome = on_emulator(program, own)
         else:
-            outcome = on_simulator(program, as_given=True, blocks=SMALL)
+            outcome = on_simulator(program, as_given=True, blocks=small)
         done += 1
         if outcome.word != "ok":
             failed += 1
@@ -101,8 +103,8 @@ def wrong(found: Iterator[Program], engine: str, least: int) -> int:
 def main() -> int:
     """Run all of them."""
     warnings.simplefilter("ignore")
-    engine, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-    return wrong(programs(engine, count, seed), engine, 25)
+    engine, kind, count, seed = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+    return wrong(programs(engine, count, seed), engine, kind, 25)
 
 
 if __name__ == "__main__":

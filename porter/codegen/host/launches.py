@@ -122,6 +122,11 @@ class Launches(HostBase):
         grid = written.grid
         if grid.columns and grid.again:
             return f"{self.parts.blocks}[0]", self.parts.threads
+        if grid.splits and grid.again:
+            self._needs("_columns", "_blocks")
+            elements = self.host.poly(_elements(grid))
+            self.emit(f"blocks, threads = _columns({elements}, {self.parts.count})[1:]")
+            return "blocks[0]", "threads"
         if written.partials or grid.again:
             return self.parts.blocks, self.parts.threads
         if len(grid.shape) == 1:
@@ -172,7 +177,7 @@ class Launches(HostBase):
         grid = written.grid
         shown = ["np.int32" if d.name == "bool" else self._dtype_value(d) for d in written.partials]
         self.needs.numpy = self.needs.numpy or any(d.startswith("np.") for d in shown)
-        size = product([*grid.shape, *grid.columns, *(n for n, _ in grid.blocks)])
+        size = product([*grid.shape, *grid.columns, *grid.splits, *(n for n, _ in grid.blocks)])
         loop = self.loops.outside(size)
         count = self._count_of_parts(grid)
         if loop is None:
@@ -195,6 +200,9 @@ class Launches(HostBase):
         if grid.columns:
             self._needs("_columns", "_blocks")
             return f"_columns({', '.join(self.host.poly(n) for n in grid.columns)})"
+        if grid.splits:
+            self._needs("_splits", "_blocks")
+            return f"_splits({', '.join(self.host.poly(n) for n in grid.splits)})"
         if grid.shape:
             self._needs("_parts", "_blocks")
             return f"_parts({', '.join(self.host.poly(n) for n in grid.shape)})"
@@ -203,7 +211,7 @@ class Launches(HostBase):
 
     def _shared_by(self, grid: Grid, count: str, *, looped: bool) -> Parts:
         """Names for that; in a loop, other launches have blocks and threads of their own."""
-        if grid.shape or grid.columns:
+        if grid.shape or grid.columns or grid.splits:
             words = ("part_blocks", "part_threads") if looped else ("blocks", "threads")
             blocks, threads = map(self.naming.take, words) if looped else words
             number = self.naming.take("parts")
@@ -216,11 +224,17 @@ class Launches(HostBase):
 
     def _part_shape(self, grid: Grid, parts: str) -> str:
         """The shape of partial results for each column of a part."""
-        if not grid.columns:
+        if not grid.columns and not grid.splits:
             return ""
-        columns = self.host.poly(grid.columns[0])
-        return f"({parts}, {columns if grid.columns[0].is_nonneg() else f'max({columns}, 0)'})"
+        size = _elements(grid)
+        columns = self.host.poly(size)
+        return f"({parts}, {columns if size.is_nonneg() else f'max({columns}, 0)'})"
 
     def _allocate(self, names: Sequence[str], dtypes: Sequence[str]) -> None:
         for name, dtype in zip(names, dtypes, strict=True):
             self.emit(f"{name} = {self.target.empty(self.parts.shape or self.parts.count, dtype)}")
+
+
+def _elements(grid: Grid) -> Poly:
+    """How many elements have partial results."""
+    return grid.columns[0] if grid.columns else product(grid.splits[:2])

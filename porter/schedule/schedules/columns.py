@@ -146,26 +146,36 @@ class Columns(Schedule):
         lane = _lane(w, kernel, _columns(kernel))
         first = _folds(w, group, shared, _over_rows(w, group))
         partial = {
-            item.name: ir.Buffer(
-                w.gives(f"{item.name}_partial", item.r.dtype), (PARTS, COLUMNS), item.r.dtype
-            )
+            item.name: partial_of(w.gives(f"{item.name}_partial", item.r.dtype), item.r)
             for item in group
         }
-        last = _over_parts(kernel, partial)
-        final = writers.writer(last, tuple(partial.values()))
-        some = next(iter(partial.values())).name
-        final.names.update(parts=f"{some}.shape[0]", columns=f"{some}.shape[1]")
-        joined = scratch(final, last)
-        last_lane = _lane(final, kernel, COLUMNS)
-        final.names[FLAT] = str(last_lane["flat"])
-        (last_group,) = over_domains(items(last.folds))
-        folds = _folds(final, last_group, joined, _over_threads(final, last_group))
-        with final.slot() as stores:
-            final.block(tuple(in_one_thread(last.parts, folding=False)))
         return {"k": w, "scratch": shared, "lane": lane, "fold": first,
                 "partials": [(name, b.name) for name, b in partial.items()],
-                "last": final, "last_scratch": joined, "last_lane": last_lane,
-                "last_fold": folds, "stores": stores}  # fmt: skip
+                **finish_slots(kernel, partial, writers)}  # fmt: skip
+
+
+def finish_slots(
+    kernel: Kernel, partial: Mapping[str, ir.Buffer], writers: KernelWriters
+) -> dict[str, object]:
+    """The second launch: the folds of partial results, and what is stored of them."""
+    last = _over_parts(kernel, partial)
+    w = writers.writer(last, tuple(partial.values()))
+    some = next(iter(partial.values())).name
+    w.names.update(parts=f"{some}.shape[0]", columns=f"{some}.shape[1]")
+    shared = scratch(w, last)
+    lane = _lane(w, kernel, COLUMNS)
+    w.names[FLAT] = str(lane["flat"])
+    (group,) = over_domains(items(last.folds))
+    folds = _folds(w, group, shared, _over_threads(w, group))
+    with w.slot() as stores:
+        w.block(tuple(in_one_thread(last.parts, folding=False)))
+    return {"last": w, "last_scratch": shared, "last_lane": lane, "last_fold": folds,
+            "stores": stores}  # fmt: skip
+
+
+def partial_of(name: str, r: ir.Reduce) -> ir.Buffer:
+    """The partial results of a fold: a row for each part, an element for each column."""
+    return ir.Buffer(name, (PARTS, COLUMNS), r.dtype)
 
 
 def _apart(s: ir.Write, r: ir.Reduce) -> bool:
@@ -247,6 +257,8 @@ def _lane(w: KernelWriter, kernel: Kernel, columns: Poly) -> dict[str, object]:
     column = w.fresh("column")
     with w.slot() as before:
         size, last = w.poly(columns), w.poly(columns - 1)
+    for a in kernel.axes:
+        w.index(a.name)
     only = kernel.axes[0] if len(kernel.axes) == 1 and not kernel.axes[0].lo.terms else None
     flat = w.index(only.name) if only else w.fresh("lane")
     with w.slot() as subscripts:

@@ -12,8 +12,10 @@ from porter.analyses.reductions import can_share, reductions
 from porter.ir.walk import rewrite, walk
 from porter.schedule.base import Alternative, Grid, Kernel, KernelWriters, Schedule
 from porter.schedule.domains import loop
+from porter.schedule.schedules.columns import finish_slots, partial_of
 from porter.schedule.steps import comment, element
 from porter.schedule.writing import KernelWriter, Lines
+from porter.sizes.polynomial import Poly
 
 #: bytes of shared memory that a block has on every GPU; elements of an operand's large tile
 SHARED, LARGE_ELEMENTS = 48 * 1024, 64 * 17
@@ -41,7 +43,11 @@ class Tile(Schedule):
             return ()
         *batch, rows, columns = (a.extent for a in kernel.axes)
         large = replace(kernel, schedule=LARGE_TILE)
-        return (Alternative(large, "_is_large", (rows, columns, *batch)),)
+        found = Alternative(large, "_is_large", (rows, columns, *batch))
+        if not SPLIT_TILE.matches(fold.store, {}):
+            return (found,)
+        split = replace(kernel, schedule=SPLIT_TILE)
+        return found, Alternative(split, "_is_deep", _sizes(kernel))
 
     def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
         """A block for each tile; a leading axis along z."""
@@ -55,7 +61,10 @@ class Tile(Schedule):
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """How tiles are loaded, the term of the sum, and the store."""
-        w = writers.writer(kernel)
+        return self.tiles(kernel, writers.writer(kernel), stored=True)
+
+    def tiles(self, kernel: Kernel, w: KernelWriter, *, stored: bool) -> dict[str, object]:
+        """The slots of a kernel that has the value `stored`, or leaves what it has summed up."""
         (fold,) = kernel.folds
         ((total, r),) = fold.reductions
         assert fold.store is not None
@@ -76,7 +85,8 @@ class Tile(Schedule):
             initial = w.initial(r)
         quoted = Lines([*before, *comment(w, fold.origin)])
         with w.slot() as head:
-            value, target = w.expr(fold.value), element(w, fold.store)
+            value = w.expr(fold.value) if stored else total
+            target = element(w, fold.store) if stored else ""
         loops = [loop(w, a) for a in (row, column, r.axes[0], *kernel.axes[:-2])]
         rows, columns, depth, *batch = loops
         for each in loops:
@@ -108,7 +118,52 @@ class LargeTile(Tile):
         return ()
 
 
-LARGE_TILE = LargeTile()
+class SplitTile(LargeTile):
+    """Blocks share the terms, too: small results of long sums would have few blocks."""
+
+    name = "split_tile"
+    word = "tiled_split"
+    summary = "large tiles of parts of the terms, then the parts"
+
+    def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
+        """One matrix, whose elements are numbered together."""
+        return len(s.axes) == 2 and not any(a.lo.terms for a in s.axes) and super().matches(
+            s, buffers
+        )  # fmt: skip
+
+    def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
+        """Blocks of tiles and parts; then a column of parts for each element."""
+        sizes = _sizes(kernel)
+        guards = tuple(a.extent for a in kernel.axes)
+        return Grid(splits=sizes, guards=guards), Grid(splits=sizes, again=True)
+
+    def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
+        """The tiles of a part, and the launch that folds the parts."""
+        (fold,) = kernel.folds
+        ((total, r),) = fold.reductions
+        only = replace(fold, value=ir.Local(total, r.dtype), store=None)
+        w = writers.writer(replace(kernel, name=f"{kernel.name}_parts", steps=(only,)))
+        slots = self.tiles(kernel, w, stored=False)
+        partial = w.gives(f"{total}_partial", r.dtype)
+        row, column = (w.index(a.name) for a in kernel.axes)
+        with w.slot() as before:
+            width = w.operand(kernel.axes[-1].extent)
+        head = slots["head"]
+        assert isinstance(head, Lines)
+        slots |= {
+            "head": Lines([*head, *before]), "result": slots["result"],
+            "target": f"{partial}[cuda.blockIdx.z, {row} * {width} + {column}]",
+        }  # fmt: skip
+        return slots | finish_slots(kernel, {total: partial_of(partial, r)}, writers)
+
+
+LARGE_TILE, SPLIT_TILE = LargeTile(), SplitTile()
+
+
+def _sizes(kernel: Kernel) -> tuple[Poly, ...]:
+    """Rows, columns and terms."""
+    (depth,) = kernel.reductions[0][1].axes
+    return (*(a.extent for a in kernel.axes), depth.extent)
 
 
 def _factors(s: ir.Write | ir.Stage) -> list[ir.Expr]:

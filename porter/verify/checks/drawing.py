@@ -86,7 +86,7 @@ class Drawing:
         found = self.subject.own if spec.own else self.subject.small
         if spec.many and self.subject.many is not None:
             found = self.subject.many
-        return found.large if found.large and spec.large else found
+        return spec.choice(found.large) or found
 
     def order(self, number: int) -> None:
         """Let the threads and the poison of this case be the same in every run."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,12 +25,12 @@ class MismatchFound(Exception):
 
 @dataclass(frozen=True)
 class Version:
-    """The generated function with one choice of block sizes; `large` takes the kernels for large
-    arrays for all, where there are such."""
+    """The generated function with one choice of block sizes; those in `large` take the kernels for
+    large arrays for all, where there are such."""
 
     function: Callable[..., Any]
     blocks: dict[str, int]
-    large: Version | None = None
+    large: Sequence[Version] = ()
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
+
+T = TypeVar("T")
 
 #: what stands in for these constants of a module in most cases: the simulator is fast then,
 #: and a grid with few blocks makes grid-stride loops go round
@@ -23,7 +26,7 @@ MANY_BLOCKS = {
 #: those of them that limit a grid: a kernel whose grid is cut loops over the rest
 GRID_LIMITS = ("MOST_PARTIALS", "MAX_BLOCKS")
 #: constants that only host functions read, to choose between kernels, and what makes them take
-#: those for large arrays
+#: those for large arrays; one of them at a time
 CHOICES = {"LARGE": 1, "LONG": 0}
 #: cases beyond the table are numbered from here: past its repetitions and the large cases
 FIRST = 2_000_000
@@ -80,13 +83,13 @@ class CaseSpec:
     event: str = ""
     number: int = 0
 
-    @property
-    def large(self) -> bool:
-        """Whether host functions take their kernels for large arrays: in two cases of four.
+    def choice(self, among: Sequence[T]) -> T | None:
+        """The choice that takes kernels for large arrays: two cases of four have one.
 
         One of the two has a cut grid on compiled kernels (see `with_own_blocks`).
         """
-        return self.number // 2 % 2 == 0
+        turn = self.number // 2 % (2 * len(among)) if among else 1
+        return None if turn % 2 else among[turn // 2]
 
 
 def _row(sizes: str, block: str = "THREADS", **rest: object) -> CaseSpec:
@@ -244,7 +247,7 @@ def choose_sizes(
 ) -> dict[str, int]:
     """A size for every symbolic dimension, at most `MOST_POINTS` grid points together."""
     block = blocks.get(spec.block) or blocks.get("BLOCK_X") or SMALL_BLOCKS[spec.block]
-    if spec.large and spec.block == "TILE":
+    if spec.block == "TILE" and not blocks.keys().isdisjoint(CHOICES):
         block *= blocks.get("EACH", 1)  # the edge of the large tiles
     chosen = {
         name: max(extent(spec.sizes[k % len(spec.sizes)], block), least.get(name, 0))

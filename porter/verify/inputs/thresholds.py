@@ -168,20 +168,22 @@ def _whole(value: object) -> int | None:
 
 
 def extra_specs(
-    found: list[Threshold], dimensions: int, variants: int, block: int, choose: bool = False
+    found: list[Threshold], dimensions: int, variants: int, block: int, choices: int = 0
 ) -> list[CaseSpec]:
     """All cases beyond the table: states and layouts at two sizes, then what the text's numbers
     give.
 
-    Host functions that `choose` among kernels are called with each case twice: as they choose,
-    and with the kernels for large arrays.
+    With `choices` of kernels for large arrays, there is each case for each of them, and one for
+    what host functions choose themselves.
     """
     rows = [*_states(dimensions, variants), *size_specs(found, dimensions, variants, block)]
-    if choose:
-        # see `CaseSpec.large`
-        return [replace(row, number=FIRST + 4 * k + more) for k, row in enumerate(rows)
-                for more in (0, 2)]  # fmt: skip
-    return [replace(row, number=FIRST + k) for k, row in enumerate(rows)]
+    if not choices:
+        return [replace(row, number=FIRST + k) for k, row in enumerate(rows)]
+    # see `CaseSpec.choice`
+    turns = [2, *(4 * k for k in range(choices))]
+    first = FIRST // (4 * choices) + 1
+    return [replace(row, number=4 * choices * (first + k) + more) for k, row in enumerate(rows)
+            for more in turns]  # fmt: skip
 
 
 def small_ones(rows: list[CaseSpec]) -> list[CaseSpec]:

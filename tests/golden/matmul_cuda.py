@@ -10,7 +10,7 @@
 # porter: converts matmul: A: integers and bools become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:1182b24d5e4b576900cf347d19fa8b8f15484a0ddf6074f83a222b1a369546ef
+# porter: output sha256:63bac3ec30638a2da52c0913f1248479fdffab23cd495a8b13935d178bbad4a8
 
 """CUDA kernels for the NumPy functions of matmul.py."""
 
@@ -20,14 +20,35 @@ import sys
 import numpy as np
 from numba import cuda
 
+THREADS = 256  # threads of a block; a power of two
+BLOCK_X = 32  # threads of a block along the fast axis, where there are several
 TILE = 16  # edge of the tiles in shared memory
 PADDED = 17  # row length of a tile: one more avoids bank conflicts
 EACH = 4  # rows and columns of a large tile for each of its threads
 WIDE = EACH * TILE  # edge of the large tiles
 LARGE = 512  # edge of the least result that has enough large tiles for a GPU
+LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
+MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
 SOURCE = "matmul.py"  # what is converted
 FIXED = {"matmul": ()}  # arguments whose values the kernels are made for
+
+
+@cuda.jit(device=True)
+def column_sum(value, scratch):
+    """The sum of `value` over the threads of the block along y, in each of them."""
+    thread = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x
+    scratch[thread] = value
+    cuda.syncthreads()
+    width = cuda.blockDim.x * cuda.blockDim.y // 2
+    while width >= cuda.blockDim.x:
+        if thread < width:
+            scratch[thread] = scratch[thread] + scratch[thread + width]
+        cuda.syncthreads()
+        width //= 2
+    result = scratch[cuda.threadIdx.x]
+    cuda.syncthreads()
+    return result
 
 
 @cuda.jit
@@ -99,6 +120,66 @@ def matmul_tiled_large(A, B, out):
                     out[i, j] = results[r, c]
 
 
+@cuda.jit
+def matmul_tiled_split_parts(A, B, total_partial):
+    T = A.dtype.type
+    A_tile = cuda.shared.array((EACH, TILE, PADDED), A.dtype)
+    B_tile = cuda.shared.array((EACH, TILE, PADDED), A.dtype)
+    results = cuda.local.array((EACH, EACH), A.dtype)
+    tx = cuda.threadIdx.x
+    ty = cuda.threadIdx.y
+    first_column = cuda.blockIdx.x * WIDE
+    for first_row in range(cuda.blockIdx.y * WIDE, A.shape[0], cuda.gridDim.y * WIDE):
+        # return A @ B
+        for r in range(EACH):
+            for c in range(EACH):
+                results[r, c] = T(0.0)
+        for first_k in range(cuda.blockIdx.z * TILE, A.shape[1], cuda.gridDim.z * TILE):
+            k = first_k + tx
+            for r in range(EACH):
+                i = first_row + r * TILE + ty
+                A_tile[r, ty, tx] = (
+                    A[i, k] if i < A.shape[0] and k < A.shape[1] else T(0.0)
+                )
+            k = first_k + ty
+            for c in range(EACH):
+                j = first_column + c * TILE + tx
+                B_tile[c, ty, tx] = (
+                    B[k, j] if j < B.shape[1] and k < A.shape[1] else T(0.0)
+                )
+            cuda.syncthreads()
+            for t in range(np.uint32(TILE)):
+                for r in range(EACH):
+                    for c in range(EACH):
+                        results[r, c] += A_tile[r, ty, t] * B_tile[c, t, tx]
+            cuda.syncthreads()
+        for r in range(EACH):
+            i = first_row + r * TILE + ty
+            for c in range(EACH):
+                j = first_column + c * TILE + tx
+                if i < A.shape[0] and j < B.shape[1]:
+                    total_partial[cuda.blockIdx.z, i * B.shape[1] + j] = results[r, c]
+
+
+@cuda.jit
+def matmul_tiled_split(total_partial, out):
+    T = total_partial.dtype.type
+    scratch = cuda.shared.array(THREADS, total_partial.dtype)
+    column = cuda.grid(1)
+    lane = column if column < total_partial.shape[1] else total_partial.shape[1] - 1
+    j = lane % out.shape[1]
+    i = lane // out.shape[1]
+    # return A @ B
+    total = T(0.0)
+    k = cuda.threadIdx.y
+    while k < total_partial.shape[0]:
+        total += total_partial[k, lane]
+        k += cuda.blockDim.y
+    total = column_sum(total, scratch)
+    if cuda.threadIdx.y == 0 and column < total_partial.shape[1]:
+        out[i, j] = total
+
+
 def matmul(A, B, *, stream=None):
     """Return the matrix product of `A` and `B`."""
     A = _array(A, "A", None, "float32 float64", "together")
@@ -121,6 +202,14 @@ def matmul(A, B, *, stream=None):
                 (TILE, TILE),
                 stream,
             ](d_A, d_B, out)
+        elif _is_deep(A.shape[0], B.shape[1], A.shape[1]):
+            parts, blocks, threads = _splits(A.shape[0], B.shape[1], A.shape[1])
+            partial = cuda.device_array(
+                (parts, A.shape[0] * B.shape[1]), A.dtype, stream=stream
+            )
+            matmul_tiled_split_parts[blocks, threads, stream](d_A, d_B, partial)
+            blocks, threads = _columns(A.shape[0] * B.shape[1], parts)[1:]
+            matmul_tiled_split[blocks[0], threads, stream](partial, out)
         else:
             matmul_tiled[
                 (_blocks(B.shape[1], TILE), min(_blocks(A.shape[0], TILE), MAX_BLOCKS)),
@@ -279,6 +368,39 @@ def _blocks(count, threads):
 def _is_large(rows, columns, results=1):
     """Whether large tiles pay: the results have enough for a GPU, none is mostly beyond a border."""
     return 8 * min(rows, columns) >= LARGE and rows * columns * results >= LARGE**2
+
+
+def _is_deep(rows, columns, terms):
+    """Whether blocks share the terms, too: there are many, and tiles alone would not fill a GPU."""
+    return terms >= 8 * LONG and rows * columns < LARGE**2
+
+
+def _splits(rows, columns, terms):
+    """Into how many parts the terms of large tiles are split, the grid, and the threads of a block.
+
+    There are no more parts than there are tiles, and about MOST_PARTIALS / 2 blocks at most.
+    """
+    across, down = _blocks(columns, WIDE), min(_blocks(rows, WIDE), MAX_BLOCKS)
+    most = _blocks(MOST_PARTIALS, 2 * max(across * down, 1))
+    parts = max(min(_blocks(terms, TILE), most), 1)
+    return parts, (across, down, parts), (TILE, TILE)
+
+
+def _columns(columns, rows, outer=0):
+    """How many parts of the columns are folded, the grid, and the threads of a block.
+
+    A block has some columns along x and rows of a part along y. There are no more parts than
+    give each thread a few rows, or than are `outer` ones.
+    """
+    width = 1
+    while width < min(columns, BLOCK_X):
+        width *= 2
+    while width > 8 and -columns % width > columns // 4:
+        width //= 2  # too many threads of a row would have no column
+    height, across = THREADS // width, max(_blocks(columns, width), 1)
+    most = outer or _blocks(rows, 8 * height)
+    parts = max(min(most, MOST_PARTIALS // across), 1)
+    return parts, (across, parts), (width, height)
 
 
 def _to_host(array, stream):

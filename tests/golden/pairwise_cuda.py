@@ -10,7 +10,7 @@
 # porter: converts pairwise_distances: x, y: int32 and int64 whose largest value n keeps 4 * n**2 within the dtype and 8589934592 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: converts pairwise_distances: x, y: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified pairwise_distances: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:37f5f7180ca2b4f17ecc5ef6f5b95e24039b8d46978f844529d8759214230204
+# porter: output sha256:756b24bba6cd247a5a51e74bd8282a0d198d1ee46e19647e9d2ad029aaa4fbfc
 
 """CUDA kernels for the NumPy functions of pairwise.py."""
 
@@ -22,18 +22,39 @@ from types import SimpleNamespace
 import numpy as np
 from numba import config, cuda
 
+THREADS = 256  # threads of a block; a power of two
+BLOCK_X = 32  # threads of a block along the fast axis, where there are several
 TILE = 16  # edge of the tiles in shared memory
 PADDED = 17  # row length of a tile: one more avoids bank conflicts
 EACH = 4  # rows and columns of a large tile for each of its threads
 WIDE = EACH * TILE  # edge of the large tiles
 LARGE = 512  # edge of the least result that has enough large tiles for a GPU
+LONG = 64  # least rows of columns whose parts are folded by several threads
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
+MOST_PARTIALS = 1024  # most blocks of a grid-wide reduction
 SOURCE = "pairwise.py"  # what is converted
 FIXED = {"pairwise_distances": ()}  # arguments whose values the kernels are made for
 
 if config.ENABLE_CUDASIM:
     # Python's math raises where a GPU gives NaN or infinity; NumPy's functions do not
     math = SimpleNamespace(sqrt=np.sqrt)
+
+
+@cuda.jit(device=True)
+def column_sum(value, scratch):
+    """The sum of `value` over the threads of the block along y, in each of them."""
+    thread = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x
+    scratch[thread] = value
+    cuda.syncthreads()
+    width = cuda.blockDim.x * cuda.blockDim.y // 2
+    while width >= cuda.blockDim.x:
+        if thread < width:
+            scratch[thread] = scratch[thread] + scratch[thread + width]
+        cuda.syncthreads()
+        width //= 2
+    result = scratch[cuda.threadIdx.x]
+    cuda.syncthreads()
+    return result
 
 
 @cuda.jit
@@ -106,6 +127,66 @@ def pairwise_distances_tiled_large(x, y, out):
                     out[i, j] = math.sqrt(total)
 
 
+@cuda.jit
+def pairwise_distances_tiled_split_parts(x, y, total_partial):
+    T = x.dtype.type
+    x_tile = cuda.shared.array((EACH, TILE, PADDED), x.dtype)
+    y_tile = cuda.shared.array((EACH, TILE, PADDED), x.dtype)
+    results = cuda.local.array((EACH, EACH), x.dtype)
+    tx = cuda.threadIdx.x
+    ty = cuda.threadIdx.y
+    first_column = cuda.blockIdx.x * WIDE
+    for first_row in range(cuda.blockIdx.y * WIDE, x.shape[0], cuda.gridDim.y * WIDE):
+        # return np.sqrt((differences**2).sum(axis=2))
+        for r in range(EACH):
+            for c in range(EACH):
+                results[r, c] = T(0.0)
+        for first_k in range(cuda.blockIdx.z * TILE, x.shape[1], cuda.gridDim.z * TILE):
+            k = first_k + tx
+            for r in range(EACH):
+                i = first_row + r * TILE + ty
+                x_tile[r, ty, tx] = (
+                    x[i, k] if i < x.shape[0] and k < x.shape[1] else T(0.0)
+                )
+            k = first_k + tx
+            for c in range(EACH):
+                j = first_column + c * TILE + ty
+                y_tile[c, ty, tx] = (
+                    y[j, k] if j < y.shape[0] and k < x.shape[1] else T(0.0)
+                )
+            cuda.syncthreads()
+            for t in range(np.uint32(TILE)):
+                for r in range(EACH):
+                    for c in range(EACH):
+                        results[r, c] += (x_tile[r, ty, t] - y_tile[c, tx, t]) ** 2
+            cuda.syncthreads()
+        for r in range(EACH):
+            i = first_row + r * TILE + ty
+            for c in range(EACH):
+                j = first_column + c * TILE + tx
+                if i < x.shape[0] and j < y.shape[0]:
+                    total_partial[cuda.blockIdx.z, i * y.shape[0] + j] = results[r, c]
+
+
+@cuda.jit
+def pairwise_distances_tiled_split(total_partial, out):
+    T = total_partial.dtype.type
+    scratch = cuda.shared.array(THREADS, total_partial.dtype)
+    column = cuda.grid(1)
+    lane = column if column < total_partial.shape[1] else total_partial.shape[1] - 1
+    j = lane % out.shape[1]
+    i = lane // out.shape[1]
+    # return np.sqrt((differences**2).sum(axis=2))
+    total = T(0.0)
+    k = cuda.threadIdx.y
+    while k < total_partial.shape[0]:
+        total += total_partial[k, lane]
+        k += cuda.blockDim.y
+    total = column_sum(total, scratch)
+    if cuda.threadIdx.y == 0 and column < total_partial.shape[1]:
+        out[i, j] = math.sqrt(total)
+
+
 def pairwise_distances(x, y, *, stream=None):
     """Return the Euclidean distance of every row of `x` to every row of `y`."""
     x = _array(x, "x", 2, "float32 float64", "together")
@@ -124,6 +205,16 @@ def pairwise_distances(x, y, *, stream=None):
                 (TILE, TILE),
                 stream,
             ](d_x, d_y, out)
+        elif _is_deep(x.shape[0], y.shape[0], x.shape[1]):
+            parts, blocks, threads = _splits(x.shape[0], y.shape[0], x.shape[1])
+            partial = cuda.device_array(
+                (parts, x.shape[0] * y.shape[0]), x.dtype, stream=stream
+            )
+            pairwise_distances_tiled_split_parts[blocks, threads, stream](
+                d_x, d_y, partial
+            )
+            blocks, threads = _columns(x.shape[0] * y.shape[0], parts)[1:]
+            pairwise_distances_tiled_split[blocks[0], threads, stream](partial, out)
         else:
             pairwise_distances_tiled[
                 (_blocks(y.shape[0], TILE), min(_blocks(x.shape[0], TILE), MAX_BLOCKS)),
@@ -302,6 +393,39 @@ def _blocks(count, threads):
 def _is_large(rows, columns, results=1):
     """Whether large tiles pay: the results have enough for a GPU, none is mostly beyond a border."""
     return 8 * min(rows, columns) >= LARGE and rows * columns * results >= LARGE**2
+
+
+def _is_deep(rows, columns, terms):
+    """Whether blocks share the terms, too: there are many, and tiles alone would not fill a GPU."""
+    return terms >= 8 * LONG and rows * columns < LARGE**2
+
+
+def _splits(rows, columns, terms):
+    """Into how many parts the terms of large tiles are split, the grid, and the threads of a block.
+
+    There are no more parts than there are tiles, and about MOST_PARTIALS / 2 blocks at most.
+    """
+    across, down = _blocks(columns, WIDE), min(_blocks(rows, WIDE), MAX_BLOCKS)
+    most = _blocks(MOST_PARTIALS, 2 * max(across * down, 1))
+    parts = max(min(_blocks(terms, TILE), most), 1)
+    return parts, (across, down, parts), (TILE, TILE)
+
+
+def _columns(columns, rows, outer=0):
+    """How many parts of the columns are folded, the grid, and the threads of a block.
+
+    A block has some columns along x and rows of a part along y. There are no more parts than
+    give each thread a few rows, or than are `outer` ones.
+    """
+    width = 1
+    while width < min(columns, BLOCK_X):
+        width *= 2
+    while width > 8 and -columns % width > columns // 4:
+        width //= 2  # too many threads of a row would have no column
+    height, across = THREADS // width, max(_blocks(columns, width), 1)
+    most = outer or _blocks(rows, 8 * height)
+    parts = max(min(most, MOST_PARTIALS // across), 1)
+    return parts, (across, parts), (width, height)
 
 
 def _to_host(array, stream):

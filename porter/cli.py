@@ -41,7 +41,7 @@ app = typer.Typer(
 
 #: options, commands and values of the design that this version does not have
 LATER = ("--html", "--opt", "--pipeline", "--profile")
-LATER_TARGETS = ("cupy", "gufunc")
+LATER_TARGETS = ("cupy",)
 
 
 def _version(wanted: bool) -> None:
@@ -159,7 +159,8 @@ def convert(
         str,
         typer.Option(
             "--target",
-            help="What to generate: kernels (cuda), loops for the CPU (loops), or ufuncs (ufunc).",
+            help="What to generate: kernels (cuda), loops for the CPU (loops), ufuncs (ufunc), "
+            "or generalized ufuncs (gufunc).",
         ),
     ] = "cuda",
     ufunc_target: Annotated[

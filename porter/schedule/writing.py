@@ -80,13 +80,18 @@ class KernelWriter(Protocol):
         """Whether an element may set an error."""
 
     @property
+    def core_shapes(self) -> tuple[list[tuple[Poly, ...]], list[tuple[Poly, ...]]]:
+        """The shapes of its parameters, those of the arrays that it makes apart."""
+
+    @property
     def inputs(self) -> str:
         """The parameters so far, without the arrays that it makes."""
 
     def keep_axes(self, axes: Mapping[str, Sequence[int]], out: str, renewed: bool) -> None:
         """The kernel is called for each index of all other axes: its arguments lack those.
 
-        What it stores is an element of `out`, which may be `renewed` from the one before.
+        What it stores is an element of `out`, which may be `renewed` from the one before; without
+        `out`, it stores into what it is given.
         """
 
     def index(self, name: str) -> str:

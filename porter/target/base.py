@@ -61,7 +61,8 @@ class Target(ABC):
     compiles_loops: ClassVar[bool] = False
     #: the engines that verify its modules, as `porter verify` asks for them
     engines: ClassVar[Sequence[str]] = ("simulator", "emulator", "ptx", "gpu")
-    #: whether its functions are called for each element: those of numbers are converted too
+    #: whether Numba calls its functions for each element: those of numbers are converted too, and
+    #: all dtypes are listed
     elements: ClassVar[bool] = False
     #: the decorators that compile at once, for types that they are given
     eager: ClassVar[Set[str]] = frozenset()

@@ -50,10 +50,7 @@ class Loops(Target):
 
     def atomic(self, op: str, array: str, index: str, value: str) -> str:
         """An update; the loop around it is not parallel where others may update the element."""
-        inside = index.removeprefix("(").removesuffix(")") if index.startswith("(") else index
-        if op in _SIGNS:
-            return f"{array}[{inside}] {_SIGNS[op]}= {value}"
-        return f"{array}[{inside}] = {self.updates[op]}({array}[{inside}], {value})"
+        return updated(op, array, index, value, self.updates)
 
     def empty(self, shape: str, dtype: str) -> str:
         """`np.empty`."""
@@ -106,3 +103,11 @@ class Loops(Target):
     def as_given(self, value: str, where: str) -> Call:
         """The value itself."""
         return Call(value)
+
+
+def updated(op: str, array: str, index: str, value: str, updates: Mapping[str, str]) -> str:
+    """The update of an element that no other thread has."""
+    inside = index.removeprefix("(").removesuffix(")") if index.startswith("(") else index
+    if op in _SIGNS:
+        return f"{array}[{inside}] {_SIGNS[op]}= {value}"
+    return f"{array}[{inside}] = {updates[op]}({array}[{inside}], {value})"

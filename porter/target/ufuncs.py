@@ -9,10 +9,11 @@ from typing import ClassVar
 
 from porter.schedule.base import Schedule
 from porter.schedule.nodes import Plan
+from porter.schedule.ufuncs.core import Core, CoreRows, check_cores
 from porter.schedule.ufuncs.element import Element
 from porter.schedule.ufuncs.expressible import check_elements
 from porter.target.cuda import Cuda
-from porter.target.loops import Loops
+from porter.target.loops import Loops, updated
 
 #: what `--ufunc-target` takes
 KINDS = ("cuda", "cpu", "parallel")
@@ -54,6 +55,37 @@ class Ufunc(Cuda):
     ) -> str:  # fmt: skip
         """A call that stores into an array of its own, or into one that it is given as well."""
         return f"{kernel}({', '.join(given)}, out={stored[0]}, stream=stream)"
+
+
+@dataclass(frozen=True)
+class Gufunc(Ufunc):
+    """Functions of parts of arrays: what is done along the outer axes is left to Numba."""
+
+    name = "gufunc"
+    title = "Generalized ufuncs for the functions of"
+    templates = "gufunc"
+    kernels = "gufuncs"
+    scalar = "0"
+    schedules: ClassVar[Sequence[Schedule]] = (CoreRows(), Core())
+    decorators = frozenset({"numba.guvectorize", "numba.cuda.jit"})
+    eager = frozenset({"numba.guvectorize"})
+    packages = frozenset({"guvectorize"})
+    updates: ClassVar[Mapping[str, str]] = Loops.updates
+
+    def atomic(self, op: str, array: str, index: str, value: str) -> str:
+        """An update of what one thread has."""
+        return updated(op, array, index, value, self.updates)
+
+    def check(self, plan: Plan) -> None:
+        """Raise Refusal where a launch is no generalized ufunc."""
+        check_cores(plan)
+
+    def called(
+        self, kernel: str, grid: str, block: str, given: Sequence[str], made: Sequence[str],
+        stored: Sequence[str],
+    ) -> str:  # fmt: skip
+        """A call with the arrays that it stores into."""
+        return f"{kernel}({', '.join([*given, *made])}, stream=stream)"
 
 
 @dataclass(frozen=True)
@@ -99,3 +131,28 @@ class CpuUfunc(Loops):
     ) -> str:  # fmt: skip
         """A call that stores into an array of its own, or into one that it is given as well."""
         return f"{kernel}({', '.join(given)}, out={stored[0]})"
+
+
+@dataclass(frozen=True)
+class CpuGufunc(CpuUfunc):
+    """Generalized ufuncs for the CPU."""
+
+    name = "gufunc"
+    title = Gufunc.title
+    templates = "gufunc"
+    kernels = "gufuncs"
+    schedules: ClassVar[Sequence[Schedule]] = (CoreRows(), Core())
+    decorators = frozenset({"numba.guvectorize", "numba.njit"})
+    eager = frozenset({"numba.guvectorize"})
+    packages = frozenset({"guvectorize", "njit"})
+
+    def check(self, plan: Plan) -> None:
+        """Raise Refusal where a launch is no generalized ufunc."""
+        check_cores(plan)
+
+    def called(
+        self, kernel: str, grid: str, block: str, given: Sequence[str], made: Sequence[str],
+        stored: Sequence[str],
+    ) -> str:  # fmt: skip
+        """A call with the arrays that it stores into."""
+        return f"{kernel}({', '.join([*given, *made])})"

@@ -127,8 +127,7 @@ class ExpressionWriter(SizeWriter):
         self.array(e.buffer)
         if self.is_element(e.buffer):
             return e.buffer
-        kept = self.axes.get(e.buffer, range(len(e.index)))
-        parts = [self._subscript(e, d, e.index[d]) for d in kept]
+        parts = [self._subscript(e, d, e.index[d]) for d in self.kept(e.buffer, len(e.index))]
         return f"{e.buffer}[{', '.join(parts) or self.target.scalar}]"
 
     def _subscript(self, e: ir.Load, d: int, p: Poly) -> str:

@@ -77,9 +77,12 @@ class SizeWriter:
     def keep_axes(self, axes: Mapping[str, Sequence[int]], out: str, renewed: bool) -> None:
         """The kernel is called for each index of all other axes: its arguments lack those.
 
-        What it stores is an element of `out`, which may be `renewed` from the one before.
+        What it stores is an element of `out`, which may be `renewed` from the one before; without
+        `out`, it stores into what it is given.
         """
         self.axes = axes
+        if not out:
+            return
         self.naming.own.add(out)
         self.head.arrays[out] = renewed
         for name in self.head.written - {out}:
@@ -88,7 +91,11 @@ class SizeWriter:
 
     def is_element(self, name: str) -> bool:
         """Whether an argument is a number in place of an array."""
-        return name in self.axes and not self.axes[name]
+        return name in self.axes and not self.axes[name] and not self.head.makes(name)
+
+    def kept(self, name: str, count: int) -> Sequence[int]:
+        """The axes of an array that has so many, as far as the kernel sees them."""
+        return self.axes.get(name, range(count))
 
     def type_of(self, dtype: DType) -> str:
         """How a kernel names a dtype: `T` where it is an argument's."""

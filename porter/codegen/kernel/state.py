@@ -69,19 +69,24 @@ class Head:
     @property
     def args(self) -> str:
         """The parameters."""
-        args = [*self.given, *self._arrays()[1], *self.partials]
+        args = [*self.given, *self.parts()[1], *self.partials]
         return ", ".join([*args, *(["error"] if self.errors else [])])
 
     @property
     def given(self) -> list[str]:
         """The parameters without the arrays that it makes."""
-        return [*self._arrays()[0], *self.scalars.values(), *self.sizes.values()]
+        return [*self.parts()[0], *self.scalars.values(), *self.sizes.values()]
 
     @property
     def types_given(self) -> list[DType]:
         """The dtypes of these."""
-        arrays = [self.buffers[n].dtype for n in self._arrays()[0]]
+        arrays = [self.buffers[n].dtype for n in self.parts()[0]]
         return [*arrays, *(dtype for _, dtype in self.scalars), *[INT64] * len(self.sizes)]
+
+    @property
+    def types_taken(self) -> list[DType]:
+        """The dtypes of all parameters."""
+        return [*self.types_given, *(self.buffers[n].dtype for n in self.parts()[1])]
 
     @property
     def result(self) -> DType:
@@ -91,7 +96,7 @@ class Head:
 
     def launch(self, grid: Grid) -> Written:
         """How the host launches the kernel."""
-        inputs, outputs = self._arrays()
+        inputs, outputs = self.parts()
         return Written(
             self.name, grid, (*inputs, *outputs), frozenset(self.written), tuple(self.scalars),
             tuple(self.sizes), tuple(self.partials.values()), frozenset(self.errors),
@@ -103,7 +108,7 @@ class Head:
         given = self.buffers[name].parameter or self.arrays.get(name)
         return name in self.written and not given
 
-    def _arrays(self) -> tuple[list[str], list[str]]:
+    def parts(self) -> tuple[list[str], list[str]]:
         """Arrays that are read or given, and those that are made, in the order of arguments."""
         arrays = [n for n in self.order if n in self.arrays]
         arrays += [n for n in self.arrays if n not in arrays]

@@ -75,7 +75,22 @@ class Writer(ExpressionWriter):
     @property
     def signatures(self) -> str:
         """What stands for the types that it is compiled for, until they are known."""
-        return signatures_of(self.head.result, self.head.types_given)
+        if self.naming.own & self.head.written:
+            return signatures_of(self.head.types_given, self.head.result)
+        inputs, made = self.core_shapes
+        ranks = [*map(len, inputs), *(max(1, len(shape)) for shape in made)]
+        return signatures_of(self.head.types_taken, None, ranks)
+
+    @property
+    def core_shapes(self) -> tuple[list[tuple[Poly, ...]], list[tuple[Poly, ...]]]:
+        """The shapes of its parameters, those of the arrays that it makes apart."""
+        inputs, made = self.head.parts()
+        numbers: list[tuple[Poly, ...]] = [()] * (len(self.head.scalars) + len(self.head.sizes))
+        return [*map(self._core, inputs), *numbers], [*map(self._core, made)]
+
+    def _core(self, name: str) -> tuple[Poly, ...]:
+        shape = self.head.buffers[name].shape
+        return tuple(shape[d] for d in self.kept(name, len(shape)))
 
     def launch(self, grid: Grid) -> Written:
         """How the host launches the kernel."""
@@ -298,9 +313,10 @@ class Writer(ExpressionWriter):
             self.emit("    error[0] = 1")
             self.emit("else:")
             self.out.indent += 1
-        index = ", ".join(self.poly(p) for p in s.index) or self.target.scalar
+        kept = [s.index[d] for d in self.kept(s.buffer, len(s.index))]
+        index = ", ".join(map(self.poly, kept)) or self.target.scalar
         if s.combine in UPDATES:
-            at = f"({index})" if len(s.index) > 1 else index
+            at = f"({index})" if len(kept) > 1 else index
             target = self.private.get(s.buffer, s.buffer)
             self.needs.helpers |= {self.target.updates.get(s.combine, "")} - {""}
             self.emit(self.target.atomic(s.combine, target, at, value))

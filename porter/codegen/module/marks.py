@@ -46,9 +46,19 @@ def real_of(name: str) -> str:
 FLOATS = f', floats="{_SIGN}#{_SIGN}"'
 
 
-def signatures_of(result: DType, arguments: Sequence[DType]) -> str:
-    """What stands for the signatures of a ufunc, until the dtypes of its arrays are known."""
-    types = ", ".join(map(_slot, arguments))
+def signatures_of(
+    arguments: Sequence[DType], result: DType | None, ranks: Sequence[int] = ()
+) -> str:
+    """What stands for the signatures of a ufunc, until the dtypes of its arrays are known.
+
+    With `ranks` some arguments are arrays, and nothing is returned.
+    """
+    words = [_slot(dtype) for dtype in arguments]
+    for k, rank in enumerate(ranks):
+        words[k] += f"[{', '.join(':' * rank)}]" if rank else ""
+    types = ", ".join(words)
+    if result is None:
+        return f'["{_SIGN}void({types}){_SIGN}"]'
     return f'["{_SIGN}{_slot(result)}({types}){_SIGN}"]'
 
 

@@ -68,4 +68,5 @@ def _is_position(e: ir.Expr, places: Set[str]) -> bool:
 
 
 def _refused(origin: ir.Origin, message: str) -> Refusal:
-    return refusal("PRT806", message, origin.span)
+    cure = "use --target gufunc, --target loops or --target cuda"
+    return refusal("PRT806", message, origin.span, cure)

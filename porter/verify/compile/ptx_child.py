@@ -12,7 +12,8 @@ import importlib.util
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -123,20 +124,29 @@ class Module:
 class Kernel:
     """The kernel that Numba makes around the body of a ufunc; `overloads` are those of the body."""
 
-    def __init__(self, compiler: Numba, function: Any) -> None:
+    def __init__(
+        self, compiler: Numba, signatures: Sequence[str], layout: str, function: Any
+    ) -> None:
         # imports Numba, which only the child needs
-        from porter.verify.compile.ufuncs import kernel_source
+        from porter.verify.compile.ufuncs import Layout, kernel_source
 
         core = compiler.cuda.jit(device=True)(function)
         names = {"cuda": compiler.cuda, "core": core}
-        exec(kernel_source(function.__name__, function.__code__.co_argcount), names)
+        source = (
+            Layout.parse(layout, signatures[0]).source(function.__name__)
+            if layout
+            else kernel_source(function.__name__, function.__code__.co_argcount)
+        )
+        exec(source, names)
         self.py_func, self.overloads = names[function.__name__], core.overloads
 
 
 def device_ufuncs(compiler: Numba) -> dict[str, Any]:
     """What a module of ufuncs finds in place of its decorators."""
     return {
-        "_porter_ufunc": lambda signatures: lambda function: Kernel(compiler, function),
+        "_porter_ufunc": lambda signatures, layout="": partial(
+            Kernel, compiler, signatures, layout
+        ),
         "_porter_helper": compiler.cuda.jit(device=True),
     }
 

@@ -8,17 +8,21 @@ kernel that Numba makes around the body for CUDA.
 from __future__ import annotations
 
 import ast
+import math
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numba import njit, vectorize
+from numba import guvectorize, njit, vectorize
 
 from porter.verify.engines.launches import LAUNCHES
 from porter.verify.engines.streams import STREAMS
 
+_MAKERS = ("vectorize", "guvectorize")
 #: threads of a block on the PTX machine; Numba chooses them for a GPU
 _BLOCK = 128
 
@@ -27,7 +31,7 @@ def for_cuda(tree: ast.Module) -> list[ast.Call]:
     """The decorators that make ufuncs for CUDA."""
     return [
         d for f in tree.body if isinstance(f, ast.FunctionDef) for d in f.decorator_list
-        if isinstance(d, ast.Call) and _name(d) == "vectorize" and _target(d) == "cuda"
+        if isinstance(d, ast.Call) and _name(d) in _MAKERS and _target(d) == "cuda"
     ]  # fmt: skip
 
 
@@ -71,6 +75,80 @@ def kernel_source(name: str, count: int) -> str:
     )
 
 
+@dataclass(frozen=True)
+class Layout:
+    """How many core dimensions each argument of a generalized ufunc has, and how it gets them."""
+
+    cores: tuple[int, ...]
+    inputs: int
+    arrays: tuple[bool, ...]
+
+    @classmethod
+    def parse(cls, layout: str, signature: str) -> Layout:
+        """Of `(n),()->(n)` and `void(float64[:], float64, float64[:])`."""
+        given, made = (_ranks(side) for side in layout.split("->"))
+        types = re.findall(r"\w+(?:\[[:, ]*\])?", signature.partition("(")[2])
+        return cls((*given, *made), len(given), tuple("[" in t for t in types))
+
+    def source(self, name: str) -> str:
+        """The kernel that Numba makes around the body (`cuda/vectorizers.py`)."""
+        names = [f"a{k}" for k in range(len(self.cores))]
+        parts = []
+        for a, core, whole in zip(names, self.cores, self.arrays, strict=True):
+            # a result of no core dimensions is an array of one element
+            index = ", ".join(["tid", *":" * core]) if core or not whole else "tid : tid + 1"
+            parts.append(f"{a}[{index}]")
+        rows = ", ".join(f"{a}.shape[0]" for a in names)
+        return (
+            f"def {name}({', '.join(names)}):\n"
+            f"    tid = cuda.grid(1)\n"
+            f"    if tid < min({rows}):\n"
+            f"        core({', '.join(parts)})\n"
+        )
+
+
+def _ranks(side: str) -> tuple[int, ...]:
+    found = re.findall(r"\(([^)]*)\)", side)
+    return tuple(len([n for n in core.split(",") if n]) for core in found)
+
+
+class CalledParts:
+    """A generalized ufunc for CUDA, called as the one of `numba.cuda` is."""
+
+    def __init__(
+        self, signatures: Sequence[str], layout: str, function: Callable[..., Any]
+    ) -> None:
+        self.__name__ = function.__name__
+        self.cpu = guvectorize(signatures, layout, target="cpu")(function)
+        self.layout = Layout.parse(layout, signatures[0])
+        self.known = {tuple(re.findall(r"[a-z]+\d*", s.partition("(")[2])) for s in signatures}
+        names: dict[str, Any] = {"__name__": function.__globals__.get("__name__", "")}
+        exec(self.layout.source(self.__name__), names)
+        self.kernel = names[self.__name__]
+
+    def __call__(self, *args: Any, stream: Any = 0) -> None:
+        """Store what it computes, as CUDA does for these dtypes and outer axes."""
+        STREAMS.used(f"calls `{self.__name__}`", stream)
+        values = [np.asarray(getattr(a, "_ary", a)) for a in args]
+        dtypes = tuple(str(v.dtype).replace("bool", "boolean") for v in values)
+        if dtypes not in self.known:
+            raise TypeError(f"`{self.__name__}` has no signature for {', '.join(dtypes)}")
+        cores = [v.shape[v.ndim - c :] for v, c in zip(values, self.layout.cores, strict=True)]
+        outer = values[-1].shape[: values[-1].ndim - self.layout.cores[-1]]
+        for v, core in zip(values, cores, strict=True):
+            if v.shape[: v.ndim - len(core)] not in (outer, ()):
+                raise ValueError("outer dimension mismatch")
+        count = math.prod(outer)
+        rows = [np.broadcast_to(v, (*outer, *core)).reshape(count, *core)
+                for v, core in zip(values[: self.layout.inputs], cores, strict=False)]  # fmt: skip
+        made = values[self.layout.inputs :]
+        rows += [v.reshape(count, *core)
+                 for v, core in zip(made, cores[self.layout.inputs :], strict=True)]  # fmt: skip
+        if not on_machine(self.kernel, rows):
+            self.cpu(*values)
+        LAUNCHES.note(self.kernel, tuple(rows))
+
+
 class Called:
     """A ufunc for CUDA, called as the one of `numba.cuda` is."""
 
@@ -90,23 +168,24 @@ class Called:
         if codes not in self.cpu.types and not _is_alike(codes, self.cpu.types):
             raise TypeError(f"`{self.__name__}` has no signature for {', '.join(map(str, dtypes))}")
         arrays = [*(_spread(v, out.shape) for v in values), out]
-        if not self._on_machine(arrays):
+        if not on_machine(self.kernel, arrays):
             self.cpu(*values, out=out._ary)
         LAUNCHES.note(self.kernel, tuple(arrays))
         return out
 
-    def _on_machine(self, arrays: Sequence[Any]) -> bool:
-        """Whether the compiled kernel ran on the PTX machine."""
-        # imports Numba's simulator, which the compiler's child has not
-        from porter.verify.engines.simulator import EMULATED
 
-        if EMULATED[-1] is None:
-            return False
-        blocks = -(-arrays[-1].shape[0] // _BLOCK)
-        kernel = SimpleNamespace(
-            fn=self.kernel, grid_dim=(blocks, 1, 1), block_dim=(_BLOCK, 1, 1), dynshared_size=0
-        )
-        return EMULATED[-1](kernel, tuple(arrays))
+def on_machine(function: Callable[..., Any], arrays: Sequence[Any]) -> bool:
+    """Whether the compiled kernel ran on the PTX machine."""
+    # imports Numba's simulator, which the compiler's child has not
+    from porter.verify.engines.simulator import EMULATED
+
+    if EMULATED[-1] is None:
+        return False
+    blocks = -(-arrays[-1].shape[0] // _BLOCK)
+    kernel = SimpleNamespace(
+        fn=function, grid_dim=(blocks, 1, 1), block_dim=(_BLOCK, 1, 1), dynshared_size=0
+    )
+    return EMULATED[-1](kernel, tuple(arrays))
 
 
 def _is_alike(codes: str, known: Sequence[str]) -> bool:
@@ -123,8 +202,10 @@ def _spread(value: Any, shape: tuple[int, ...]) -> Any:
     return value if np.ndim(value) else np.broadcast_to(np.asarray(value), shape)
 
 
+def _called(signatures: Sequence[str], layout: str = "") -> Callable[..., Any]:
+    """What a decorator makes."""
+    return partial(CalledParts, signatures, layout) if layout else partial(Called, signatures)
+
+
 #: what rewritten modules find among their globals
-NAMES = {
-    "_porter_ufunc": lambda signatures: partial(Called, signatures),
-    "_porter_helper": njit(error_model="numpy"),
-}
+NAMES = {"_porter_ufunc": _called, "_porter_helper": njit(error_model="numpy")}

@@ -1,0 +1,153 @@
+"""The body of a generalized ufunc: it gets a part of each array, and loops over the axes in it.
+
+An axis whose index runs along the first axes of arrays in order, and nowhere else, is left to
+Numba; all others are core dimensions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from porter import ir
+from porter.analyses.accesses import accesses
+from porter.diagnostics import Refusal, refusal
+from porter.ir.axes import symbols
+from porter.ir.effects import expressions
+from porter.ir.walk import statements, walk
+from porter.schedule.base import Around, Grid, Kernel, KernelWriters
+from porter.schedule.loops.rows import LoopRows, in_order
+from porter.schedule.nodes import Launch, Plan, items_of
+from porter.schedule.schedules.elementwise import Elementwise
+from porter.schedule.ufuncs.element import stored
+from porter.sizes.polynomial import Poly
+
+_LETTERS = "nmklpqrstuvw"
+
+
+class Core(Elementwise):
+    """What happens for one index of the outer axes."""
+
+    word = "gufunc"
+    summary = "a generalized ufunc"
+
+    def launches(self, kernel: Kernel) -> tuple[Grid, ...]:
+        """One call, if there is anything to do."""
+        return (Grid(threads=("1",), guards=tuple(a.extent for a in kernel.axes[: outer(kernel)])),)
+
+    def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
+        """The layout, and the loops over the axes that are not left to Numba."""
+        w = writers.writer(kernel)
+        count = outer(kernel)
+        kept = kept_axes(kernel, writers.buffers, count)
+        w.keep_axes(kept, "", renewed=False)
+        body = kernel.body
+        for a in reversed(kernel.axes[count:]):
+            body = (ir.For(a.name, a.lo, a.hi, 1, body, kernel.origin),)
+        with w.slot() as lines:
+            w.block(body)
+        if w.fails:
+            raise _refused(
+                kernel.origin, "an index for which NumPy raises cannot do so in a gufunc"
+            )
+        return {"k": w, "body": lines, "layout": _layout(w.core_shapes, kernel)}
+
+
+class CoreRows(LoopRows):
+    """The folds and maps of a row."""
+
+    word = "gufunc"
+
+    def finish(self, kernel: Kernel, around: Around) -> Kernel:
+        """The steps as statements of one row."""
+        kernel = super(LoopRows, self).finish(kernel, around)
+        body = tuple(in_order(kernel.steps, len(kernel.axes)))
+        return replace(kernel, schedule=CORE, body=body, steps=())
+
+
+CORE = Core()
+
+
+def outer(kernel: Kernel) -> int:
+    """How many of the axes are left to Numba."""
+    for count in range(len(kernel.axes), 0, -1):
+        if not _objection(kernel, count):
+            return count
+    return 0
+
+
+def _objection(kernel: Kernel, count: int) -> str:
+    """Why the first axes cannot all be left to Numba."""
+    axes = kernel.axes[:count]
+    own, names = symbols(axes), {a.name for a in axes}
+    if any(a.lo.terms for a in axes):
+        return "stores into a part of an array"
+    for a in sorted(accesses(kernel.body), key=lambda a: a.write):
+        leads = a.index[:count] == own
+        rest = a.index[count:] if leads else a.index
+        if any(p.names() & names for p in rest) or (a.write and not leads):
+            return f"{'stores' if a.write else 'reads'} `{a.buffer}` at another index"
+    for s in statements(kernel.body):
+        bounds = [s.lo, s.hi] if isinstance(s, ir.For) else []
+        if any(p.names() & names for p in bounds) or any(
+            _is_position(e, names) for e in expressions(s)
+        ):
+            return "uses the position of an element"
+    return ""
+
+
+def _is_position(e: ir.Expr, names: set[str]) -> bool:
+    parts = list(walk(e))
+    values = [x.poly for x in parts if isinstance(x, ir.Value)]
+    values += [p for x in parts if isinstance(x, ir.Reduce) for a in x.axes for p in (a.lo, a.hi)]
+    return any(p.names() & names for p in values)
+
+
+def kept_axes(
+    kernel: Kernel, buffers: Mapping[str, ir.Buffer], count: int
+) -> dict[str, Sequence[int]]:
+    """The core dimensions of each array."""
+    own = symbols(kernel.axes[:count])
+    leading = {a.buffer for a in accesses(kernel.body) if a.index[:count] == own}
+    return {n: range(count if n in leading else 0, len(b.shape)) for n, b in buffers.items()}
+
+
+def _layout(shapes: tuple[list[tuple[Poly, ...]], list[tuple[Poly, ...]]], kernel: Kernel) -> str:
+    """`(n,k),(k)->(n)`: one letter for each size."""
+    letters: dict[Poly, str] = {}
+    known: set[Poly] = set()
+    sides: list[str] = []
+    for side in shapes:
+        words: list[str] = []
+        for shape in side:
+            if len(letters) + len(shape) > len(_LETTERS):
+                raise _refused(kernel.origin, "has too many sizes for the layout of a gufunc")
+            named = [letters.setdefault(n, _LETTERS[len(letters)]) for n in shape]
+            words.append(f"({','.join(named)})")
+        if not sides:
+            known = set(letters)
+        sides.append(",".join(words))
+    if set(letters) - known:
+        raise _refused(kernel.origin, "makes an axis of a size that no argument has")
+    return "->".join(sides)
+
+
+def check_cores(plan: Plan) -> None:
+    """Raise Refusal where a launch is no generalized ufunc."""
+    launches = [i.kernel for i in items_of(plan.items) if isinstance(i, Launch)]
+    writers = [name for kernel in launches for name in stored(kernel)]
+    for kernel in launches:
+        why = _objection(kernel, 1) if kernel.axes else "computes one number from whole arrays"
+        if why:
+            text = f"{why}, and nothing is left to loop over"
+            raise _refused(kernel.origin, text)
+        read = {a.buffer for a in accesses(kernel.body) if not a.write}
+        for name in stored(kernel):
+            if plan.buffers[name].parameter:
+                raise _refused(kernel.origin, f"stores into its argument `{name}`")
+            if name in read and (writers.count(name) > 1 or kernel.repeated):
+                raise _refused(kernel.origin, f"changes elements of `{name}` that it reads")
+
+
+def _refused(origin: ir.Origin, message: str) -> Refusal:
+    return refusal("PRT806", message, origin.span)

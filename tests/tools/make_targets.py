@@ -26,6 +26,7 @@ HEAD = """\
 | `cuda` | kernels of `numba.cuda`, and a host function that takes arrays of the host or of the device | on the simulator, the emulator, the compiled PTX, a GPU |
 | `loops` | fused scalar loops as `@njit` functions, the outermost axis without a dependence in `prange` | called on this CPU beside the original, with the simulator's cases |
 | `ufunc` | functions of one element for `@vectorize`, for CUDA or with `--ufunc-target` for the CPU | as ufuncs of the CPU, and as the compiled PTX |
+| `gufunc` | functions of a part of each array for `@guvectorize`, with a layout that follows from the subscripts | the same |
 
 The pages about [loops](loops.md) and [ufuncs](ufuncs.md) have more. What each target makes of the examples (`python -m
 tests.tools.make_targets` writes this table; the modules are in `tests/golden/` and its folders):

@@ -62,7 +62,7 @@ def kinds(arguments: Arguments) -> Iterator[tuple[str, Arguments]]:
     for i, a in enumerate(arguments):
         if i in floats:
             others = arrays_as(np.asarray(a))
-        elif isinstance(a, (int, float)) and not isinstance(a, bool):
+        elif isinstance(a, (int, float)) and not isinstance(a, bool) and np.isfinite(a):
             others = numbers_as(a)
         else:
             continue

@@ -327,6 +327,49 @@ def powers(x, n):
     np.testing.assert_allclose(loaded(made).powers(x, 3), y)
 
 
+PATHS = """
+def one(x, n):
+    c = 0.5
+    if n > 3:
+        c = x * 2
+        return c
+    return x + c
+
+def two(x, n):
+    c = x
+    if c > 3:
+        c += n
+        return c
+    c = x * 2
+    while c < 1:
+        c += 1
+    return c
+
+def three(n):
+    if n < 1:
+        return 0
+    steps = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return steps
+"""
+
+
+def test_what_one_path_assigns_is_not_seen_on_another(tmp_path: Path) -> None:
+    """The loop of `three` would not end where its path is not taken."""
+    made = convert(tmp_path, PATHS, signature=None)
+    assert [f.status for f in made.functions] == ["converted"] * 3
+    module, original = loaded(made), originals(PATHS)
+    x, n = np.linspace(-2, 5, 15), np.arange(15.0) / 2
+    np.testing.assert_allclose(module.one(x, n), elements(original["one"], x, n))
+    np.testing.assert_allclose(module.two(x, n), elements(original["two"], x, n))
+    whole = np.arange(-2, 30)
+    floats = whole.astype(float)
+    given = whole if "int64(int64)" in (made.text or "") else floats
+    np.testing.assert_array_equal(module.three(given), elements(original["three"], whole))
+
+
 def test_the_analyzer_says_what_convert_does(tmp_path: Path) -> None:
     source = tmp_path / "signal.py"
     source.write_text(SOURCE)

@@ -81,9 +81,8 @@ class Results(Leading):
 
     def _squeezed(self, name: str) -> str:
         """A result without the axes that are 1 long; an array, even if it has no axis then."""
-        self._needs("_result")
-        shape = f"tuple(n for n in {name}.shape if n != 1)"
-        return f"_result({name}, {self.on_device()}, stream, {shape}, True)"
+        shape = f", tuple(n for n in {name}.shape if n != 1), True"
+        return self.spelled(self.target.result(name, self.on_device(), shape))
 
     def _scalar_result(self, value: ir.Load, plain: str) -> str:
         if value.dtype.weak:

@@ -104,15 +104,46 @@ class FunctionBody(Body):
             return self._helper_rest(then if known else other)
         before = dict(self.env)
         with self.b.scope.maybe():
-            first = self._helper_rest(then)
+            with self.b.out.block() as one:
+                first = self._helper_rest(then)
             self.env.clear()
             self.env.update(before)
-            second = self._helper_rest(other)
+            with self.b.out.block() as two:
+                second = self._helper_rest(other)
+        if (one or two) and self.b.out.depth:
+            found = self._helper_paths(cond, (first, second), (one, two), node)
+            if found is not None:
+                return found
+        for s in (*one, *two):
+            self.b.out.emit(s)
         if any(isinstance(s, ir.Write) for s in self.b.out.statements[-2:]):
             raise self.b.refuse("PRT902", f"`{self.helper}` stores before a conditional `return`",
                                 "return at the end of it")  # fmt: skip
         self._origin(node)
         return self._merge(cond, first, second, node)
+
+    def _helper_paths(
+        self, cond: ir.Expr, values: tuple[Any, Any], blocks: tuple[list[ir.Stmt], ...],
+        node: cst.If,
+    ) -> Value | None:  # fmt: skip
+        """A branch whose paths assign variables: each is run for itself, with its result.
+
+        None where a result is an array.
+        """
+        rows = [v if isinstance(v, tuple) else (v,) for v in values]
+        if len(rows[0]) != len(rows[1]) or not all(is_expr(v) for row in rows for v in row):
+            return None
+        names = [self.b.out.fresh("result") for _ in rows[0]]
+        for row, block in zip(rows, blocks, strict=True):
+            with self.b.out.block() as more:
+                for name, value in zip(names, row, strict=True):
+                    self.b.let(name, value)
+            block += more
+        self._origin(node)
+        one, two = blocks
+        self.b.out.emit(ir.If(cond, tuple(one), tuple(two), self.b.place.origin))
+        found = tuple(ir.Local(n, self.b.dtypes.local_types[n]) for n in names)
+        return found if isinstance(values[0], tuple) else found[0]
 
     def _helper_loop(
         self, node: cst.BaseStatement, rest: Sequence[cst.BaseStatement]

@@ -203,11 +203,14 @@ def _on_both(
         for each in compilers:
             each.release(again=not is_edited(text))
     compiled = _compiled(job.request.functions, found, {} if ran else observed)
-    reason = {"reason": "Numba's simulator has no ufuncs, `--on emulator` calls them on the CPU"}
+    reasons = {
+        "simulator": "Numba's simulator has no ufuncs, `--on emulator` calls them on the CPU",
+        "gpu": "ufuncs are not called on a GPU, `--on ptx` runs their kernels",
+    }
     for kind in on if on != DEFAULT else ():
-        if kind not in (CALLED, "ptx"):
+        if kind in reasons:
             for every in compiled.values():
-                every.append(Evidence(kind, SKIPPED, 0, reason))
+                every.append(Evidence(kind, SKIPPED, 0, {"reason": reasons[kind]}))
     wrong = {name for done in ran.values() for name in done if done[name]["status"] == FAILED}
     return ran, *execute(job, [each.backend for each in compilers], compiled, wrong)
 

@@ -27,6 +27,7 @@ class Naming:
         self.types: dict[str, str] = {}
         self.device = {p.name: prefix + p.name for p in plan.parameters if p.ndim is not None}
         self.mentioned: set[str] = set()  # the arguments whose device array is used
+        self.plain: dict[tuple[str, ...], str] = {}  # whether these arguments are Python's numbers
         self.asks_device = False  # whether results depend on where the arguments are
 
     def buffer(self, name: str) -> str:
@@ -90,7 +91,6 @@ class HostBase:
         self.kernels: list[tuple[str, list[str]]] = []  # text, and the names of its launches
         self.errors: set[int] = set()
         self.pending = list(plan.checks)
-        self.plain: dict[tuple[str, ...], str] = {}  # whether these arguments are Python's numbers
 
     @cached_property
     def arrays(self) -> list[ir.Parameter]:

@@ -95,7 +95,7 @@ class Prologue(Leading):
             cure = f"pass np.asarray({names[0]})"
             self.emit(f"if _plain({', '.join(names)}):")
             self.emit(f'    raise TypeError(f"{kind} computes otherwise than an array: {cure}")')
-        for names, plain in self.plain.items() if not self.plan.items_of_lists else ():
+        for names, plain in self.naming.plain.items() if not self.plan.items_of_lists else ():
             self._needs("_plain")
             self.emit(f"{plain} = _plain({', '.join(names)})")
 

@@ -51,9 +51,11 @@ class Results(Leading):
     def _plain(self, k: int) -> str:
         """What says whether a result is Python's number; '' where none is."""
         names = self.plan.numbers.python[k] if self.plan.numbers.python else ()
-        if names and names not in self.plain:
-            self.plain[names] = "plain" if self.plan.items_of_lists else self.naming.take("plain")
-        return self.plain.get(names, "")
+        if names and names not in self.naming.plain:
+            self.naming.plain[names] = (
+                "plain" if self.plan.items_of_lists else self.naming.take("plain")
+            )
+        return self.naming.plain.get(names, "")
 
     def _result(self, value: str | ir.Expr | None, plain: str, kept: bool) -> str:
         if value is None:

@@ -460,6 +460,7 @@ class Program:
     indexed: bool = False  # shapes or positions are used: the number of dimensions matters
     ranked: bool = False  # the number of dimensions is asked for
     strict: bool = False  # arrays are stored into: shapes must match, not just broadcast
+    shared_updates: bool = False  # arrays with two names are changed: numbers would not be
     per_element: bool = False  # all arrays are broadcast, and everything is about one element
     sized: frozenset[str] = frozenset()  # the sizes that the function asks for
     # (written, read) arguments that must not be one array

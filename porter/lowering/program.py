@@ -261,6 +261,7 @@ def _finish(
         strict=b.sizes.strict_shapes,
         no_alias=frozenset(b.aliases.no_alias),
         sized=frozenset(b.sizes.sized),
+        shared_updates=b.out.shared_updates,
         per_element=function.per_element,
     )
     check(program.body, program, program.buffers)

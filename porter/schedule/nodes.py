@@ -98,6 +98,7 @@ class Plan:
     numbers: ForNumbers = ForNumbers()
     # which lists give Python's numbers: of floats and integers ("all"), of "floats", "none" is sure
     items_of_lists: str = ""
+    shared_updates: bool = False  # arrays with two names are changed: numbers would not be
     per_element: bool = False  # called for the elements of arrays, as a ufunc is
     broadcast: str = ""  # the function that serves calls in which an axis broadcasts
 

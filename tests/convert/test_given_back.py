@@ -95,6 +95,13 @@ def test_pythons_bools_are_told_from_arrays_of_bools() -> None:
     assert "if _plain(x):\n        raise TypeError" in host
 
 
+def test_numbers_have_no_second_name() -> None:
+    text = "def f(x):\n    a = b = x * 0.5\n    a += 1.0\n    return a, b\n"
+    assert "if not shape:\n        raise ValueError" in host_of(text, "float64[:]")
+    alone = text.replace("a = b", "a").replace(", b", "")
+    assert "if not shape:" not in host_of(alone, "float64[:]")
+
+
 def test_numpys_integers_promote_arrays_of_a_fixed_dtype() -> None:
     host = host_of("def f(x, n):\n    return x.astype(np.int16) ^ n\n", "int64[:], int64")
     assert '_integer(n, "n", np.int16)' in host

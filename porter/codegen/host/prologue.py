@@ -265,6 +265,11 @@ class Prologue(Leading):
         self._needs("_flat")
         whole = self._common_shape(names, given)
         self.pending = [c for c in self.pending if c.kind != "broadcast"]
+        if self.plan.shared_updates:
+            self._needs("_command")
+            self.emit("if not shape:")
+            found = f"{names[0]} has 0 dimensions instead of 1 or more"
+            self.emit(f'    raise ValueError(f"{found}: {{_command()}}")')
         for n in names:
             if n in self.overlap.written and n != whole:
                 self.emit(f"if {n}.shape != shape:")

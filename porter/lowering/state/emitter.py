@@ -25,6 +25,7 @@ class Emitter(Part):
     taken: NameSupply = field(default_factory=NameSupply)
     shown: dict[str, str] = field(default_factory=dict)  # the user's name of one of ours
     temporaries: set[str] = field(default_factory=set)
+    shared_updates: bool = False  # `a += 1` where `b` is the same array
     blocks: list[list[ir.Stmt]] = field(default_factory=lambda: [[]])
 
     def save(self) -> Snapshot:

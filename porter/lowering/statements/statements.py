@@ -458,7 +458,15 @@ class FunctionBody(Body):
                 node.target.value, as_array(astype(result, target.dtype))
             )
             return
+        if isinstance(node.target, cst.Name) and not self._is_argument(target):
+            self.b.out.shared_updates = True
         store(self.b, target, result)
+
+    def _is_argument(self, target: Array) -> bool:
+        view = target.view
+        return view is not None and any(
+            map(self.b.out.is_parameter, self.b.aliases.may_be(view.buffer))
+        )
 
     def _owned(self, name: str, target: Array) -> bool:
         """Whether nobody but this name can see the array: then `+=` may make a new one."""

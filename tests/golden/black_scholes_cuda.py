@@ -21,7 +21,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:82a32f288b4641139bf2834f4053a01923a11f85cac739a05160350d38f95497
+# porter: output sha256:888f40455e32ab7d20d6135f24a307d1ba5e2952af6d5901dcbed6780304bf65
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -365,10 +365,10 @@ def _number(value, name, *arrays, floats=False):
         if any(dtype.kind in "biu" for dtype in dtypes):
             found = f"{name} and an array are integers, and NumPy computes integers"
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
-    if dtypes and isinstance(value, np.generic):
-        wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
+    for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
+        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
         # beside a number of Python this one decides
-        beside = 1.0 if type(arrays[0]) in (bool, int, float) else dtypes[0]
+        beside = 1.0 if type(array) in (bool, int, float) else dtype
         if np.result_type(beside, value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"

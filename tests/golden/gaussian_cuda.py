@@ -9,7 +9,7 @@
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
 # porter: verified gaussian_pdf: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:7260341b2ccbd72971aada9deff6135f9012772f4b002993c69be498ff4c6724
+# porter: output sha256:4c83b5d8b5af04aa5c27b6a8f67e74df78e30f60a2d5c78f211cde73afca110b
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
@@ -207,10 +207,10 @@ def _number(value, name, *arrays, floats=False):
         if any(dtype.kind in "biu" for dtype in dtypes):
             found = f"{name} and an array are integers, and NumPy computes integers"
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
-    if dtypes and isinstance(value, np.generic):
-        wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
+    for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
+        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
         # beside a number of Python this one decides
-        beside = 1.0 if type(arrays[0]) in (bool, int, float) else dtypes[0]
+        beside = 1.0 if type(array) in (bool, int, float) else dtype
         if np.result_type(beside, value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"

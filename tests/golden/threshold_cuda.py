@@ -14,7 +14,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:167ac7cd89edf6ffba208b2c282d27b74b29165b062553f9d4b4726135fce7ae
+# porter: output sha256:46492c49d9169072a4ce6719bfb55cfa9a351ac811bd4b3286fec42ddac0e4d3
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -210,10 +210,10 @@ def _number(value, name, *arrays):
         )
     value = value[()] if isinstance(value, np.ndarray) else value
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
-    if dtypes and isinstance(value, np.generic):
-        wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
+    for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
+        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
         # beside a number of Python this one decides
-        beside = 1.0 if type(arrays[0]) in (bool, int, float) else dtypes[0]
+        beside = 1.0 if type(array) in (bool, int, float) else dtype
         if np.result_type(beside, value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"

@@ -22,7 +22,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases
-# porter: output sha256:69e8270747ea3211ec7dc2f31b9f04cb0b8e10e2a9f7c5ffb9c7ae12a88e88fb
+# porter: output sha256:9a658c851f55873c308c6c4e9874c12cdcd59be8b5d5ffa53ec4cdce821257af
 
 """Compiled loops for the NumPy functions of black_scholes.py."""
 
@@ -331,10 +331,10 @@ def _number(value, name, *arrays, floats=False):
         if any(dtype.kind in "biu" for dtype in dtypes):
             found = f"{name} and an array are integers, and NumPy computes integers"
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
-    if dtypes and isinstance(value, np.generic):
-        wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
+    for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
+        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
         # beside a number of Python this one decides
-        beside = 1.0 if type(arrays[0]) in (bool, int, float) else dtypes[0]
+        beside = 1.0 if type(array) in (bool, int, float) else dtype
         if np.result_type(beside, value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"

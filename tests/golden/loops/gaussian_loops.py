@@ -10,7 +10,7 @@
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
 # porter: verified gaussian_pdf: cpu 24 cases
-# porter: output sha256:61d8092e407601da4d3c28098fa8b522314436eb31076eaed8de2dd4f6a3cf36
+# porter: output sha256:a5b2c6ad5bc08609b5b074b27c46a3017c2d791c388270620616e71c7369ed9e
 
 """Compiled loops for the NumPy functions of gaussian.py."""
 
@@ -177,10 +177,10 @@ def _number(value, name, *arrays, floats=False):
         if any(dtype.kind in "biu" for dtype in dtypes):
             found = f"{name} and an array are integers, and NumPy computes integers"
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
-    if dtypes and isinstance(value, np.generic):
-        wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
+    for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
+        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
         # beside a number of Python this one decides
-        beside = 1.0 if type(arrays[0]) in (bool, int, float) else dtypes[0]
+        beside = 1.0 if type(array) in (bool, int, float) else dtype
         if np.result_type(beside, value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"

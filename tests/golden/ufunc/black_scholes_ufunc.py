@@ -22,7 +22,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:e823f23d4c59cc0388c8f2f33fa399cde1499ca8d26bb17b1db825eb8485bb24
+# porter: output sha256:7dbc1e8cfa23db49c1de602b3bfcd7b944893b493c156baaea756271e56b1598
 
 """Ufuncs for the functions of black_scholes.py."""
 
@@ -395,10 +395,10 @@ def _number(value, name, *arrays, floats=False):
         if any(dtype.kind in "biu" for dtype in dtypes):
             found = f"{name} and an array are integers, and NumPy computes integers"
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
-    if dtypes and isinstance(value, np.generic):
-        wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
+    for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
+        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
         # beside a number of Python this one decides
-        beside = 1.0 if type(arrays[0]) in (bool, int, float) else dtypes[0]
+        beside = 1.0 if type(array) in (bool, int, float) else dtype
         if np.result_type(beside, value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"

@@ -15,7 +15,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:97d6842fac362857f7fb3c6c5cde3b01712b3917c56f7d398f25a3089c87ff43
+# porter: output sha256:c6305ab9d347d8ca8287a27187b4db8857ac90c9f4318dca9458d76278b1e644
 
 """Ufuncs for the functions of threshold.py."""
 
@@ -206,10 +206,10 @@ def _number(value, name, *arrays):
         )
     value = value[()] if isinstance(value, np.ndarray) else value
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
-    if dtypes and isinstance(value, np.generic):
-        wanted = np.dtype(np.float64) if dtypes[0].kind in "biu" else dtypes[0]
+    for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
+        wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
         # beside a number of Python this one decides
-        beside = 1.0 if type(arrays[0]) in (bool, int, float) else dtypes[0]
+        beside = 1.0 if type(array) in (bool, int, float) else dtype
         if np.result_type(beside, value.dtype, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"

@@ -7,6 +7,13 @@ import re
 #: module, kind, what `function: line before => line after` matches, and why it is right
 REVIEWED: list[tuple[str, str, str, str]] = [
     (
+        "threshold", "abs or sign dropped", r"^sign\+4: ", "-0.0 and 0.0 are equal",
+    ),
+    (
+        "mutant_sources", "threshold", r"min\(largest_partial.shape\[0\], 32768\)",
+        "there are at most MOST_PARTIALS partial results",
+    ),
+    (
         "mutant_sources", "guard off by one", r"^spread_total.*threadIdx.x == 0 \+ 1:",
         "every thread of the block has the results, the second too",
     ),

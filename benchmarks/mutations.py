@@ -381,7 +381,8 @@ def tail_dropped(place: Place) -> Iterator[Edit]:
     for stride in strides(place):
         text, step = wrapped(place.text(stride.end)), wrapped(place.text(stride.step))
         yield stride.end, f"{text} - 1"
-        yield stride.end, f"{text} // {step} * {step}"
+        if text != "0":  # 0 is a multiple of every step
+            yield stride.end, f"{text} // {step} * {step}"
     if place.function.name == "_blocks":
         for node in place.operations(ast.FloorDiv):
             yield node.left, "count"

@@ -6,6 +6,8 @@ import ast
 import re
 from dataclasses import dataclass
 
+from porter.support.parsing import expression_of, literal_value
+
 _ALIASES = {
     "boolean": "bool", "bool_": "bool", "intp": "int64", "uintp": "uint64", "byte": "uint8",
     "f2": "float16", "f4": "float32", "f8": "float64", "i1": "int8", "i2": "int16",
@@ -41,7 +43,7 @@ def parse_types(text: str) -> tuple[ArgType, ...]:
     if not text:
         return ()
     try:
-        tree = ast.parse(f"({text.rstrip(',')},)", mode="eval").body
+        tree = expression_of(f"({text.rstrip(',')},)")
     except SyntaxError as error:
         raise ValueError(f"`{text}` is not a list of Numba types") from error
     return tuple(_type(node) for node in tree.elts) if isinstance(tree, ast.Tuple) else ()
@@ -65,7 +67,7 @@ def _type(node: ast.expr) -> ArgType:
 def _call(node: ast.Call) -> ArgType:
     name, args = _name(node.func), node.args
     if name.startswith("Literal[") and len(args) == 1:
-        text = args[0].id if isinstance(args[0], ast.Name) else ast.literal_eval(args[0])
+        text = args[0].id if isinstance(args[0], ast.Name) else literal_value(args[0])
         return ArgType("literal", value=text)
     if name == "array" and len(args) >= 2:
         return ArgType("array", _dtype(args[0]), _count(args[1]))

@@ -16,6 +16,7 @@ from porter.emulate.source.expressions import PREFIX, assign, expression
 from porter.emulate.source.scope import Scope, definition
 from porter.emulate.source.sites import GRID, SITES
 from porter.emulate.source.transform import Thread, transform
+from porter.support.parsing import tree_of
 
 _OPTIONS = {"error_model": "numpy"}
 
@@ -72,7 +73,7 @@ class Program:
         thread, names = self._parts(self.function)
         if self.traits.pauses:
             # never reached: it makes the function a generator
-            first = ast.parse(f"if {PREFIX}_never({PREFIX}_c): yield 0").body[0]
+            first = tree_of(f"if {PREFIX}_never({PREFIX}_c): yield 0").body[0]
             thread.tree.body.insert(0, first)
         self.tree, self.names_within = thread.tree, names
 

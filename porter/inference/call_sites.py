@@ -10,6 +10,7 @@ from porter.diagnostics import UsageError, brief
 from porter.inference.static_values import Evaluator
 from porter.inference.values import Value, element_of, joined
 from porter.source.callers import Caller, dotted_of
+from porter.support.parsing import tree_of
 
 #: rows of `pytest.mark.parametrize` that are looked at, and calls that are kept of a function
 _ROWS = 4
@@ -58,7 +59,7 @@ class Found:
 def parsed(text: str | bytes) -> ast.Module | None:
     """The tree of a caller; None where this Python cannot read it."""
     try:
-        return ast.parse(text)
+        return tree_of(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

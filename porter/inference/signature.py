@@ -18,6 +18,7 @@ from porter.inference.usage import usage_of
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import dtype_named, globals_of
 from porter.source.module import FunctionSource
+from porter.support.parsing import expression_of
 from porter.support.reserved import ATTRIBUTE_PREFIX
 
 
@@ -30,7 +31,7 @@ def hint_of(
     code = cst.Module([]).code_for_node(annotation.annotation).strip()
     code = (aliases or {}).get(code.strip("\"'"), code)
     try:
-        tree = ast.parse(code.strip().strip("\"'"), mode="eval").body
+        tree = expression_of(code.strip().strip("\"'"))
     except SyntaxError:
         return None, ""
     names = [n for n in _names(tree)]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from porter.diagnostics import UsageError
 from porter.dtypes.dtype import KINDS, WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.resolve.globals import dtype_named
+from porter.support.parsing import expression_of, literal_value
 
 #: Numba's short names of types
 SHORT = {
@@ -43,7 +44,7 @@ class ParameterType:
         if self.omitted:
             return "omitted"
         if self.literal:
-            value = ast.literal_eval(self.literal)
+            value = literal_value(self.literal)
             plain = isinstance(value, str) and value.isidentifier()
             return f"Literal[{type(value).__name__}]({value if plain else self.literal})"
         if len(set(self.items)) == 1:
@@ -68,7 +69,7 @@ def parse_signature(text: str) -> list[ParameterType]:
     """
     source = text.strip().strip("\"'")
     try:
-        tree = ast.parse(f"({source},)" if source else "()", mode="eval").body
+        tree = expression_of(f"({source},)" if source else "()")
     except SyntaxError:
         raise UsageError(f"`{text}` is not a signature such as `float64[:, :], float64`") from None
     assert isinstance(tree, ast.Tuple)
@@ -106,7 +107,7 @@ def _parse_literal(node: ast.Call, text: str) -> ParameterType:
         if kind == "str" and isinstance(one, ast.Name):
             value: object = one.id
         else:
-            value = ast.literal_eval(one)
+            value = literal_value(one)
         if type(value) is not known[kind]:
             raise ValueError
     except (ValueError, KeyError):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+
+from porter.support.parsing import tree_of
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _QUOTES = ("'''", '"""')
@@ -243,7 +244,7 @@ def _parts(node: cst.BaseExpression) -> Iterator[cst.CSTNode]:
 def _is_read(text: str) -> bool:
     """Whether Python's own parser reads a string."""
     try:
-        ast.parse(f"({text}\n)")
+        tree_of(f"({text}\n)")
     except (SyntaxError, ValueError):
         return False
     return True

@@ -23,6 +23,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any
 
 from porter.guarded import deep
+from porter.support.parsing import tree_of
 
 if TYPE_CHECKING:
     from porter.source.lowering import Found
@@ -70,14 +71,14 @@ def read(text: str, filename: str = "<unknown>") -> tuple[ast.Module, str]:
     Raises what `ast.parse` raises.
     """
     try:
-        tree = ast.parse(text, filename)
+        tree = tree_of(text, filename)
     except SyntaxError as error:
         older = _lowered(text, filename, error)
-        return ast.parse(older.text, filename), older.text
+        return tree_of(older.text, filename), older.text
     if sys.version_info >= (3, 12) and _TYPED.search(text):
         # read by Python, but not by those who walk over libcst's tree
         older = _lowered(text, filename, SyntaxError("not read by libcst"))
-        return ast.parse(older.text, filename), older.text
+        return tree_of(older.text, filename), older.text
     return tree, text
 
 
@@ -102,10 +103,10 @@ def runnable(text: str, filename: str) -> tuple[ast.Module, dict[str, Any]]:
     Type parameters become names of the module, and classes that have some are generic.
     """
     try:
-        return ast.parse(text, filename), {}
+        return tree_of(text, filename), {}
     except SyntaxError as error:
         older = _lowered(text, filename, error)
-    tree = _Runnable(older).visit(ast.parse(older.text, filename))
+    tree = _Runnable(older).visit(tree_of(older.text, filename))
     made: dict[str, Any] = {GENERIC: typing.Generic}
     made |= {name: getattr(typing, kind)(name) for name, kind in older.parameters.items()}
     return ast.fix_missing_locations(tree), made
@@ -170,7 +171,7 @@ def _declared(names: Mapping[str, Any]) -> list[ast.stmt]:
     lines = [f"{GENERIC} = __import__('typing').Generic"] if names else []
     made = {name: type(value).__name__ for name, value in names.items() if name != GENERIC}
     lines += [f"{name} = __import__('typing').{kind}({name!r})" for name, kind in made.items()]
-    return ast.parse("\n".join(lines)).body
+    return tree_of("\n".join(lines)).body
 
 
 def changed_lines(text: str) -> frozenset[int]:

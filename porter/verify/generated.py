@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from porter.emulate.source.scope import TEXT
+from porter.support.parsing import tree_of
 from porter.verify.engines import compiled, cupy_stand_in, mlir_stand_in
 from porter.verify.engines.device_arithmetic import NAMES, rewrite_kernels
 from porter.verify.oracle.original import targets, wanted
@@ -22,7 +23,7 @@ _CHOICES = ("config.ENABLE_CUDASIM", "not config.ENABLE_CUDASIM")
 def block_sizes(text: str, names: Mapping[str, int]) -> dict[str, int]:
     """Which of the named integer constants a module defines at its top, and their values."""
     found: dict[str, int] = {}
-    for statement in ast.parse(text).body:
+    for statement in tree_of(text).body:
         name, value = _constant(statement)
         if name in names and isinstance(value, int) and value > 0:
             found[name] = value
@@ -47,7 +48,7 @@ def definitions(text: str, path: Path) -> tuple[ast.Module, dict[str, int]]:
 
     Also the names that go with them, each with the line of its statement.
     """
-    tree = ast.parse(text, str(path))
+    tree = tree_of(text, str(path))
     kept: list[ast.stmt] = []
     left_out: dict[str, int] = {}
     for statement in tree.body:

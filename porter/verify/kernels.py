@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from porter.support.parsing import tree_of
+
 
 def kernels_of(text: str, host: str) -> list[str]:
     """The kernels that a host function can launch, and those that bear its name, in order.
@@ -43,7 +45,7 @@ def constants_of_kernels(text: str) -> set[str]:
 
 
 def _functions(text: str) -> dict[str, ast.FunctionDef]:
-    return {f.name: f for f in ast.parse(text).body if isinstance(f, ast.FunctionDef)}
+    return {f.name: f for f in tree_of(text).body if isinstance(f, ast.FunctionDef)}
 
 
 def _is_kernel(function: ast.FunctionDef) -> bool:

@@ -12,6 +12,8 @@ import textwrap
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from porter.support.parsing import tree_of
+
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult)
 _DIVISIONS = (ast.FloorDiv, ast.Mod)
 
@@ -37,7 +39,7 @@ class Outlined:
 
 def outlined(text: str, name: str, known: Known) -> Outlined:
     """Take the outermost such loops out of a host function."""
-    (function,) = ast.parse(text).body
+    (function,) = tree_of(text).body
     assert isinstance(function, ast.FunctionDef)
     lines = text.split("\n")
     found = Outlined(text)

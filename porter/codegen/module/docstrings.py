@@ -6,10 +6,11 @@ nothing which works on lines and words can change it.
 
 from __future__ import annotations
 
-import ast
 import re
 import warnings
 from collections.abc import Mapping
+
+from porter.support.parsing import literal_value
 
 #: of Unicode's private use area, as the sign of `marks`
 _SIGN = "\ue0a8"
@@ -80,6 +81,6 @@ def _evaluates(text: str, value: str) -> bool:
         with warnings.catch_warnings():
             # a text that warns is no plain one
             warnings.simplefilter("error")
-            return bool(ast.literal_eval(text) == value)
+            return bool(literal_value(text) == value)
     except (SyntaxError, ValueError, Warning):
         return False

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from porter.codegen.module.docstrings import name_in
+from porter.support.parsing import tree_of
 
 #: builtins, and functions of numpy and math, that constants and defaults are made with
 _MAKERS = {
@@ -60,9 +61,9 @@ def inspect(text: str, meant: str, expected: Expected) -> None:
         raise ModuleError(f"the character {ascii(odd)[1:-1]} of a text cannot be kept")
     try:
         # bytes: a line at the top may not tell another encoding than the file has
-        tree = ast.parse(text.encode("utf-8"))
+        tree = tree_of(text.encode("utf-8"))
         compile(tree, "<module>", "exec", dont_inherit=True)
-        wanted = ast.parse(meant)
+        wanted = tree_of(meant)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         reason = getattr(error, "msg", "") or type(error).__name__
         raise ModuleError(f"Python cannot parse its text: {reason}") from None

@@ -22,6 +22,7 @@ from porter.codegen.module.names import free_names, settle
 from porter.codegen.templates import environment
 from porter.schedule.nodes import Plan
 from porter.source.scopes import normal
+from porter.support.parsing import tree_of
 from porter.support.reserved import given
 from porter.target.base import Target
 from porter.target.registry import CUDA
@@ -132,7 +133,7 @@ def linked_module(
     needs = _joined([f.needs for f in functions], target)
     parts = _parts(functions, needs, jinja, target)
     own = join(functions)
-    tree = ast.parse("\n\n".join(parts))
+    tree = tree_of("\n\n".join(parts))
     used = free_names("\n\n".join([*parts, *own.values()]))
     simulated = target.simulated_math(tree)
     constants = [(n, v, note) for n, (v, note) in target.sizes.items() if n in used]
@@ -197,12 +198,12 @@ def _parts(
 
 
 def _defined(text: str) -> list[str]:
-    return [n.name for n in ast.parse(text).body if isinstance(n, ast.FunctionDef)]
+    return [n.name for n in tree_of(text).body if isinstance(n, ast.FunctionDef)]
 
 
 def _bound(imports: Sequence[str]) -> set[str]:
     """The names that lines of imports bind."""
-    nodes = [n for n in ast.parse("\n".join(imports)).body]
+    nodes = [n for n in tree_of("\n".join(imports)).body]
     aliases = [a for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom)) for a in n.names]
     return {a.asname or a.name.partition(".")[0] for a in aliases}
 

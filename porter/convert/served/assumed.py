@@ -7,7 +7,6 @@ of None, other axes, and two dimensions where nothing says that there is one.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -26,6 +25,7 @@ from porter.resolve.attributes import parameters_of
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
 from porter.source.module import FunctionSource
+from porter.support.parsing import literal_value
 from porter.support.reserved import given
 
 Types = tuple[ParameterType, ...]
@@ -237,7 +237,7 @@ def _constant(node: cst.BaseExpression | None) -> Any:
     if node is None:
         return ...
     try:
-        return ast.literal_eval(cst.Module([]).code_for_node(node))
+        return literal_value(cst.Module([]).code_for_node(node))
     except (ValueError, SyntaxError):
         return ...
 

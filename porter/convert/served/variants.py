@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from porter.resolve.attributes import parameters_of
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Plan
 from porter.source.module import FunctionSource
+from porter.support.parsing import literal_value
 from porter.support.reserved import given
 
 #: how many forms of a function a module has at most: of those shown, and with those assumed
@@ -152,7 +152,7 @@ def _default(p: cst.Param) -> str | None:
     if p.default is None:
         return None
     try:
-        return repr(ast.literal_eval(cst.Module([]).code_for_node(p.default)))
+        return repr(literal_value(cst.Module([]).code_for_node(p.default)))
     except (ValueError, SyntaxError):
         return None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from porter.support.parsing import expression_of
+
 #: how every name that the emulator brings into a kernel begins
 PREFIX = "_emu"
 
@@ -26,7 +28,7 @@ def expression(text: str, at: ast.AST, arguments: list[ast.expr], site: int = 0)
     text = text.replace("{all}", every).replace("{site}", str(site))
     for k in range(len(arguments)):
         text = text.replace("{" + str(k) + "}", f"__{k}")
-    tree = _Fill(arguments).visit(ast.parse(text, mode="eval").body)
+    tree = _Fill(arguments).visit(expression_of(text))
     assert isinstance(tree, ast.expr)
     place(tree, at)
     return tree

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from porter.emulate.errors import Unsupported
+from porter.support.parsing import tree_of
 
 #: where a module's text is found when it stands in no file: under this name in the module
 TEXT = "_porter_text"
@@ -117,7 +118,7 @@ def _definitions(text: str) -> dict[tuple[str, int], bytes]:
 
     Each is pickled: a tree is copied more slowly than it is made anew.
     """
-    found = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)]
+    found = [node for node in ast.walk(tree_of(text)) if isinstance(node, ast.FunctionDef)]
     return {
         (node.name, min([node.lineno, *(d.lineno for d in node.decorator_list)])): pickle.dumps(
             node
@@ -129,7 +130,7 @@ def _definitions(text: str) -> dict[tuple[str, int], bytes]:
 def _from_file(function: Callable[..., Any]) -> ast.FunctionDef:
     try:
         lines, first = inspect.getsourcelines(function)
-        node = ast.parse(textwrap.dedent("".join(lines))).body[0]
+        node = tree_of(textwrap.dedent("".join(lines))).body[0]
     except (OSError, TypeError, SyntaxError, IndexError) as error:
         raise Unsupported(f"the source of `{function.__name__}` is not found") from error
     if not isinstance(node, ast.FunctionDef):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 from collections.abc import Sequence
 from typing import Any
@@ -64,6 +63,7 @@ from porter.resolve.values import (
 )
 from porter.sizes.polynomial import Poly
 from porter.source.walk import children, walk
+from porter.support.parsing import literal_value
 from porter.syntax.names import used_names
 
 #: a module-level array of at most this many elements is written into the kernels
@@ -135,7 +135,7 @@ class ExpressionEvaluator(Evaluator):
             case cst.Name(value=name):
                 return self._name(name)
             case cst.Integer() | cst.Float() | cst.Imaginary():
-                return number(ast.literal_eval(node.value))
+                return number(literal_value(node.value))
             case cst.SimpleString() | cst.ConcatenatedString():
                 text = node.evaluated_value
                 return Text(text if isinstance(text, str) else repr(text))

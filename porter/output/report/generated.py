@@ -12,6 +12,7 @@ import libcst as cst
 
 from porter.rules.verdicts import Verdict
 from porter.source.files import SourceFile
+from porter.support.parsing import tree_of
 from porter.trace.lookup import traced_types
 
 KERNEL, HOST, OTHER = "k", "h", "."
@@ -83,7 +84,7 @@ def _linked(
 ) -> Generated:
     lines = text.rstrip("\n").split("\n")
     sources, where = [0] * len(lines), [OTHER] * len(lines)
-    for node in ast.parse(text).body:
+    for node in tree_of(text).body:
         if not isinstance(node, ast.FunctionDef):
             continue
         first = min([node.lineno, *(d.lineno for d in node.decorator_list)])

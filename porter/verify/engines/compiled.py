@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from porter.support.parsing import tree_of
 from porter.verify.compile import ufuncs
 from porter.verify.engines.launches import LAUNCHES, POISON, poison
 from porter.verify.kernels import is_compiler
@@ -30,7 +31,7 @@ class Cpu:
         self.watched: list[dict[str, Any]] = []
         POISON.compiled = True
         #: ufuncs for CUDA get arrays of the simulator's device
-        self.device = bool(ufuncs.for_cuda(ast.parse(Path(request.module).read_bytes())))
+        self.device = bool(ufuncs.for_cuda(tree_of(Path(request.module).read_bytes())))
         if self.device:
             # start-up: what runs on the CPU alone needs no simulator
             from porter.verify.engines.simulator import install

@@ -19,6 +19,7 @@ from typing import Any
 from porter.diagnostics import UsageError
 from porter.source import newer
 from porter.source.text import split_lines
+from porter.support.parsing import expression_of
 from porter.support.reserved import ATTRIBUTE_PREFIX
 
 _COMMENT = re.compile(r"#\s*porter:\s*(?P<word>\w+)\b(?P<text>.*)$", re.IGNORECASE)
@@ -233,7 +234,7 @@ def _conditions(comment: str, node: _Function) -> tuple[list[Condition], list[st
     if text.startswith("\0"):
         raise _Malformed(f"`{text[1:]}` is not a word of porter's: is `domain` meant?")
     try:
-        tree = ast.parse(text, mode="eval").body
+        tree = expression_of(text)
     except SyntaxError as error:
         raise _Malformed(f"`{text}` is not a condition") from error
     parser = _Parser(node)

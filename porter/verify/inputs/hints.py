@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from porter.support.parsing import expression_of
 from porter.verify.inputs.domains import Condition, Domain, conditions_of
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?"
@@ -41,7 +42,7 @@ def hints(function: Function) -> Domain:
     bound = {name for c in found for name in _about(c)}
     for name, text in _described(function):
         if name not in bound:
-            found += conditions_of(ast.parse(text, mode="eval").body, function)
+            found += conditions_of(expression_of(text), function)
     return Domain(tuple(dict.fromkeys(found)))
 
 

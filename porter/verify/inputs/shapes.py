@@ -7,6 +7,8 @@ import operator
 import re
 from collections.abc import Iterable, Mapping
 
+from porter.support.parsing import expression_of
+
 _PARAMETER = re.compile(r"(\w+)\[([^\]]*)\]")
 _OPERATORS = {
     ast.Add: operator.add,
@@ -36,7 +38,7 @@ def symbols(entries: Iterable[str]) -> list[str]:
 def evaluate(entry: str, values: Mapping[str, int]) -> int:
     """The extent that an entry stands for; raises `ValueError` when it cannot be read."""
     try:
-        return _evaluate(ast.parse(entry, mode="eval").body, values)
+        return _evaluate(expression_of(entry), values)
     except (SyntaxError, KeyError, ZeroDivisionError) as error:
         raise ValueError(f"`{entry}` in the shapes line cannot be evaluated") from error
 

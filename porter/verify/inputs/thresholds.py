@@ -12,6 +12,7 @@ import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from porter.support.parsing import tree_of
 from porter.verify.inputs.cases import FIRST, GRID_LIMITS, CaseSpec, large_specs
 from porter.verify.inputs.events import KINDS
 from porter.verify.kernels import reached
@@ -43,7 +44,7 @@ class Threshold:
 
 def thresholds(text: str, host: str) -> list[Threshold]:
     """The numbers in a host function and in all that it reaches, in order."""
-    tree = ast.parse(text)
+    tree = tree_of(text)
     functions = [f for f in tree.body if isinstance(f, ast.FunctionDef)]
     wanted = reached(text, host)
     constants = _constants(tree)

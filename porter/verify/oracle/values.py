@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from porter.source import newer
+from porter.support.parsing import tree_of
 
 _HOOK = "_porter_value"
 #: how many values of one line are kept, and shown
@@ -102,7 +103,7 @@ def _source(line: str) -> str | None:
     if not text.startswith("# "):
         return None
     try:
-        (statement,) = ast.parse(text[2:]).body
+        (statement,) = tree_of(text[2:]).body
     except (SyntaxError, ValueError):
         return None
     return ast.dump(statement) if isinstance(statement, (*_SIMPLE, ast.Return)) else None

@@ -70,7 +70,8 @@ class ForNumbers:
     # the arguments for which each result is Python's number if all of them are
     python: tuple[tuple[str, ...], ...] = ()
     unlike: tuple[tuple[str, ...], ...] = ()  # those with which Python has another result
-    kept: frozenset[int] = frozenset()  # results that are 0-d arrays then, and not scalars
+    # results that are 0-d arrays then, and not scalars: their positions for each `return` in order
+    kept: tuple[frozenset[int], ...] = ()
 
 
 @dataclass(frozen=True)

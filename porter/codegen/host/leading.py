@@ -32,10 +32,14 @@ class Leading(HostBase):
         self.emit(f"lead, {', '.join(cores)} = _leading({{{given}}}{options})")
         self.pending = [c for c in self.pending if not settled(c, leading)]
 
+    @property
+    def _returns(self) -> Sequence[ir.Return]:
+        return [i for i in items_of(self.plan.items) if isinstance(i, ir.Return)]
+
     def _returned(self) -> Set[str]:
         """The arrays of arguments that are returned as the kernels have them."""
-        values = [v for i in items_of(self.plan.items) if isinstance(i, ir.Return)
-                  for k, v in enumerate(i.values) if not self._given_by(i, k)]  # fmt: skip
+        values = [v for i in self._returns for k, v in enumerate(i.values)
+                  if not self._given_by(i, k)]  # fmt: skip
         return {v for v in values if isinstance(v, str) and self.plan_parameter(v)}
 
     def _given_by(self, item: ir.Return, k: int) -> str:
@@ -50,8 +54,7 @@ class Leading(HostBase):
 
     def _given_back(self) -> Sequence[str]:
         """The arguments that are returned as they were given."""
-        returns = [i for i in items_of(self.plan.items) if isinstance(i, ir.Return)]
-        names = {self._given_by(i, k) for i in returns for k in i.given}
+        names = {self._given_by(i, k) for i in self._returns for k in i.given}
         return [p.name for p in self.plan.parameters if p.name in names]
 
     def _whole(self, name: str) -> str:

@@ -40,6 +40,9 @@ class Prologue(Leading):
         given = self._given()
         for p in sorted(self.plan.parameters, key=self._rank):
             self._check_parameter(p)
+        for p in self.plan.parameters:
+            # integers are held against arrays that are converted already
+            self._items(p, "biu")
         self._same_dtypes()
         if self.elementwise:
             self._flatten(given)
@@ -161,8 +164,7 @@ class Prologue(Leading):
         elif p.items:
             names = ", ".join(q.name for q in p.items)
             self.emit(f"{names}{',' if len(p.items) == 1 else ''} = {name}")
-            for k, q in enumerate(p.items):
-                self._scalar(q, f"{name}[{k}]")
+            self._items(p, "fc")
         elif p.ndim is None:
             self._scalar(p, name)
         else:
@@ -175,6 +177,11 @@ class Prologue(Leading):
             self._needs("_array", "_on_device")
             extra = ", written=True" if name in self.overlap.written else ""
             self.emit(f'{name} = _array({name}, "{name}", {ndim}, "{dtypes_of(name)}"{extra})')
+
+    def _items(self, p: ir.Parameter, kinds: str) -> None:
+        for k, q in enumerate(p.items):
+            if q.dtype.kind in kinds:
+                self._scalar(q, f"{p.name}[{k}]")
 
     def _classes(self, p: ir.Parameter) -> None:
         """Refuse a list or a number for which `isinstance` in the function has another answer."""

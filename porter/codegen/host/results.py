@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from porter import ir
 from porter.codegen.host.leading import Leading
 from porter.codegen.kernel.errors import RAISED
@@ -46,7 +48,13 @@ class Results(Leading):
             return f"given_{argument}"
         if k in item.squeezed and isinstance(value, str):
             return self._squeezed(value)
-        return self._result(value, self._plain(k), k in self.plan.numbers.kept)
+        return self._result(value, self._plain(k), k in self._kept(item))
+
+    def _kept(self, item: ir.Return) -> Set[int]:
+        """The results of a `return` that are 0-d arrays where numbers stand for the arrays."""
+        kept, returns = self.plan.numbers.kept, self._returns
+        at = next(k for k, i in enumerate(returns) if i is item)
+        return kept[at] if len(kept) == len(returns) else frozenset()
 
     def _plain(self, k: int) -> str:
         """What says whether a result is Python's number; '' where none is."""

@@ -58,33 +58,40 @@ def with_numbers(
     `x * 2` is Python's number then, `np.sin(x)` is NumPy's, and `~True` is -2, where an array of
     bools gives bools.  The program for numbers tells.
     """
-    planned = replace(planned, numbers=_numbers(function, types, scope, planned))
-    if planned.per_element or not is_elementwise(planned):
-        return planned
-    kept = _kept(function, types, scope)
-    return replace(planned, numbers=replace(planned.numbers, kept=kept))
+    numbers, program = _numbers(function, types, scope, planned)
+    if is_elementwise(planned) and not planned.per_element:
+        numbers = replace(numbers, kept=_kept(program or _of_points(function, types, scope)))
+    return replace(planned, numbers=numbers)
 
 
-def _kept(
+def _kept(program: ir.Program | None) -> tuple[frozenset[int], ...]:
+    """The results of each `return` that stay arrays: those of `np.where`, not of `np.sin`."""
+    body = () if program is None else program.body
+    returns = [s for s in statements(body) if isinstance(s, ir.Return)]
+    return tuple(
+        frozenset(k for k, v in enumerate(r.values) if isinstance(v, str)) for r in returns
+    )
+
+
+def _of_points(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals
-) -> frozenset[int]:
-    """The results that stay arrays where all arrays are 0-d: of `np.where`, not of `np.sin`."""
-    points = [t if t.ndim is None else replace(t, ndim=0) for t in types]
+) -> ir.Program | None:
+    """The program for arrays without dimensions."""
     with suppress(Refusal, RecursionError):
-        program = build(function, points, scope, grow=False)
-        returns = [s for s in statements(program.body) if isinstance(s, ir.Return)]
-        return frozenset(k for r in returns for k, v in enumerate(r.values) if isinstance(v, str))
-    return frozenset()
+        points = [t if t.ndim is None else replace(t, ndim=0) for t in types]
+        return build(function, points, scope, grow=False)
+    return None
 
 
 def _numbers(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, planned: Plan
-) -> ForNumbers:
+) -> tuple[ForNumbers, ir.Program | None]:
+    """What numbers give, and the program for them if there is one."""
     taken = set(_taken_as_numbers(planned))
     parameters = planned.parameters
     chosen = [t for p, t in zip(parameters, types, strict=True) if p.name in taken]
     if not chosen or any(t.dtype.kind not in _WEAK for t in chosen):
-        return ForNumbers()
+        return ForNumbers(), None
     numbers = [
         ParameterType(_WEAK[t.dtype.kind], None) if p.name in taken else t
         for p, t in zip(parameters, types, strict=True)
@@ -105,11 +112,11 @@ def _numbers(
             python = each[0] if alike and any(each[0]) else ()
             taking = all(t.dtype.name == _WEAK[t.dtype.kind].name or
                          t.dtype.kind in "fc" for t in chosen)  # fmt: skip
-            return ForNumbers(python, () if alike or not taking else (names,))
+            return ForNumbers(python, () if alike or not taking else (names,)), program
     if any(t.dtype.kind == "b" for t in chosen):
         # `~True` is -2, where arrays of bools give bools
-        return ForNumbers(unlike=(tuple(p.name for p in parameters if p.name in taken),))
-    return ForNumbers()
+        return ForNumbers(unlike=(tuple(p.name for p in parameters if p.name in taken),)), None
+    return ForNumbers(), None
 
 
 def _dtype(program: ir.Program | Plan, value: str | ir.Expr | None) -> str:

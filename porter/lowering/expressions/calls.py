@@ -90,9 +90,16 @@ def named(
     if not spec.ufunc and out is NONE:
         out = bound.get("out", NONE)
     result = spec.convert(Call(ev, name, bound, node))
-    if name.library == "numpy" and is_expr(result) and name not in _OF_PYTHON:
-        result = strong(result)
+    if name.library == "numpy" and name not in _OF_PYTHON:
+        result = _of_numpy(result)
     return ev.b.host.made(result) if out is NONE else _into(ev, out, result)
+
+
+def _of_numpy(value: Value) -> Value:
+    """NumPy's number in place of Python's, also among several (`np.modf`)."""
+    if type(value) is tuple:
+        return tuple(map(_of_numpy, value))
+    return strong(value) if is_expr(value) else value
 
 
 #: functions of NumPy that give numbers of Python
@@ -100,7 +107,7 @@ _OF_PYTHON = {
     f"numpy.{name}"
     for name in (
         "allclose", "array_equal", "array_equiv", "imag", "iscomplexobj", "isrealobj", "isscalar",
-        "ndim", "real", "shares_memory", "may_share_memory", "size",
+        "broadcast_shapes", "ndim", "real", "shape", "shares_memory", "may_share_memory", "size",
     )
 }  # fmt: skip
 

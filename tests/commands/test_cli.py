@@ -40,7 +40,6 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["convert", "a.py", "--target", "ufunc"], "--target ufunc is not in this version"),
         (["convert", "a.py", "--target", "fortran"], "not something porter knows"),
         (["convert", "a.py", "--target", "cupy"], "--target cupy is not in this version"),
         (["convert", "a.py", "--library"], "option '--library' requires an argument"),

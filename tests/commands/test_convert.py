@@ -258,7 +258,7 @@ def test_kernels_that_fail_verification_are_not_written(shell: Shell) -> None:
 )
 def test_a_failed_verification_names_a_numpy_number(shell: Shell, given: str, instead: str) -> None:
     """The module's own is Python's, and so returned: that is no mistake to report."""
-    shell.write("a.py", "def both(x, y):\n    return x, y * 2\n")
+    shell.write("a.py", "def both(x, y):\n    return -x, y * 2\n")
     types = "--signature={}, float64[:]"
     assert shell.convert("a.py", types.format(given), verify=True) == 1
     assert f"`x` is a NumPy number of {given}: give it as {instead}" in shell.out

@@ -167,8 +167,10 @@ def main() -> None:
 
     install()
     warnings.simplefilter("ignore")
-    patterns = [a for a in sys.argv[1:] if not a.startswith("-") and "/" not in a]
-    part, of = (int(n) for n in (sys.argv[-1] if "--part" in sys.argv else "0/1").split("/"))
+    words = sys.argv[1:]
+    place = words.index("--part") if "--part" in words else len(words)
+    part, of = (int(n) for n in (words[place + 1] if words[place:] else "0/1").split("/"))
+    patterns = [a for a in words[:place] if not a.startswith("-")]
     for number, (key, case) in enumerate(CASES.items()):
         chosen = not patterns or any(p in key for p in patterns)
         if not chosen or case.serial or case.refused or number % of != part:

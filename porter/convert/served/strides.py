@@ -27,6 +27,7 @@ from porter.resolve.globals import Globals
 from porter.schedule.base import Schedule
 from porter.schedule.elementwise import is_elementwise
 from porter.schedule.nodes import Launch, Plan, items_of
+from porter.schedule.overlap import overlaps
 from porter.sizes.polynomial import Dim
 from porter.source.module import FunctionSource
 from porter.support.names import NameSupply
@@ -81,7 +82,7 @@ def served(
     # arrays of an elementwise function broadcast on the host, unless they must have one shape
     strict = is_elementwise(planned) and planned.strict
     raises = strict and any(c.ones for c in planned.checks)
-    if alone or not (raises if is_elementwise(planned) else own.plan.unserved):
+    if alone or not (raises if is_elementwise(planned) else any(_reasons(own.plan))):
         return own
     name = broadcast_name(program)
     beside = attempt.beside(name)
@@ -161,6 +162,19 @@ def _unserved(program: ir.Program, planned: Plan) -> Iterator[Dim]:
             continue
         if leading is None or not leading.concerns(dim):  # strides would cost the other ranks
             yield dim
+
+
+def _reasons(planned: Plan) -> Iterator[ir.Check]:
+    """The checks for which other kernels are made.
+
+    Of two axes that meet, the host widens the one that does not stand alone.  The other one may
+    be 1 long, unless it is the target of a store.
+    """
+    written = overlaps(planned).written
+    for c in planned.unserved:
+        target = c.right.dim is not None and c.right.dim.array in written
+        if not (planned.is_one_way(c) and target):
+            yield c
 
 
 def _kinds(planned: Plan) -> list[str]:

@@ -125,9 +125,9 @@ def test_indices_out_of_range_are_not_tried(tmp_path: Path) -> None:
     done = verify(str(made), "-f", "histogram", "--output-format", "json")
     [gpu], _ = evidence(done)
     assert gpu["status"] == "passed"
-    # the original raises IndexError in some cases: they are not run, and that is said
-    assert gpu["detail"]["exceptions"] == 0 < gpu["detail"]["not_compared"]
-    assert all("IndexError" in reason for reason in gpu["detail"]["reasons"])
+    # where the original raises IndexError, inputs that it takes are found by trying
+    assert gpu["detail"]["exceptions"] == 0 == gpu["detail"].get("not_compared", 0)
+    assert gpu["detail"]["values"] > 0
 
 
 def test_the_sanitizer_repeats_verification(tmp_path: Path) -> None:

@@ -22,27 +22,9 @@ class Prologue(Leading):
     """Writes what stands before the first statement."""
 
     def _prologue(self, asserted: Sequence[str]) -> None:
-        for p in self.plan.parameters:
-            if p.attribute:
-                self.emit(f"{p.name} = self.{p.attribute}")
-        for n in self._given_back():
-            self.emit(f"given_{n} = {n}")
-        for p in self.plan.parameters:
-            self._classes(p)
-        self._python_numbers()
-        # beside arrays of floats, a count stays an integer
-        floats = [p.name for p in self.arrays if p.dtype.kind not in "iu"]
-        loose = floats or [p.name for p in self.arrays]
-        if self.elementwise and len(loose) > 1:
-            self._needs("_weak")
-            both = ", ".join(loose)
-            self.emit(f"{both} = _weak({both})")
+        self._as_they_came()
         given = self._given()
-        for p in sorted(self.plan.parameters, key=self._rank):
-            self._check_parameter(p)
-        for p in self.plan.parameters:
-            # integers are held against arrays that are converted already
-            self._items(p, "biu")
+        self._check_parameters()
         self._same_dtypes()
         if self.elementwise:
             self._flatten(given)
@@ -68,6 +50,31 @@ class Prologue(Leading):
             slots = max(self.errors) + 1
             zeros = f"np.zeros({slots}, np.int32)"
             self.emit(f"error = {self.target.copied(zeros)}")
+
+    def _as_they_came(self) -> None:
+        """What is asked of the arguments before anything is made of them."""
+        for p in self.plan.parameters:
+            if p.attribute:
+                self.emit(f"{p.name} = self.{p.attribute}")
+        for n in self._given_back():
+            self.emit(f"given_{n} = {n}")
+        for p in self.plan.parameters:
+            self._classes(p)
+        self._python_numbers()
+        # beside arrays of floats, a count stays an integer
+        floats = [p.name for p in self.arrays if p.dtype.kind not in "iu"]
+        loose = floats or [p.name for p in self.arrays]
+        if self.elementwise and len(loose) > 1:
+            self._needs("_weak")
+            both = ", ".join(loose)
+            self.emit(f"{both} = _weak({both})")
+
+    def _check_parameters(self) -> None:
+        for p in sorted(self.plan.parameters, key=self._rank):
+            self._check_parameter(p)
+        for p in self.plan.parameters:
+            # integers are held against arrays that are converted already
+            self._items(p, "biu")
 
     def _place_of_arguments(self) -> None:
         """Whether arguments are on the device, and the stream."""

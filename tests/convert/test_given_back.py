@@ -91,8 +91,9 @@ def host_of(text: str, signature: str) -> str:
 
 
 def test_pythons_bools_are_told_from_arrays_of_bools() -> None:
-    host = host_of("def f(x):\n    return ~x\n", "bool[:]")
-    assert "if _plain(x):\n        raise TypeError" in host
+    for text, signature in (("~x", "bool[:]"), ("~(x > 0.0)", "float64[:]")):
+        host = host_of(f"def f(x):\n    return {text}\n", signature)
+        assert "if _plain(x):\n        raise TypeError" in host
 
 
 def test_numbers_have_no_second_name() -> None:

@@ -26,7 +26,7 @@ from porter.lowering.program import build
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
 from porter.schedule.elementwise import is_elementwise
-from porter.schedule.nodes import ForNumbers, Plan, items_of
+from porter.schedule.nodes import ForNumbers, Launch, Plan, items_of
 from porter.source.module import FunctionSource
 
 _NUMBER = ir.Scalar("number", WEAK_FLOAT)
@@ -113,10 +113,18 @@ def _numbers(
             taking = all(t.dtype.name == _WEAK[t.dtype.kind].name or
                          t.dtype.kind in "fc" for t in chosen)  # fmt: skip
             return ForNumbers(python, () if alike or not taking else (names,)), program
-    if any(t.dtype.kind == "b" for t in chosen):
+    if any(t.dtype.kind == "b" for t in chosen) or _inverts_bools(planned):
         # `~True` is -2, where arrays of bools give bools
         return ForNumbers(unlike=(tuple(p.name for p in parameters if p.name in taken),)), None
     return ForNumbers(), None
+
+
+def _inverts_bools(planned: Plan) -> bool:
+    return any(
+        isinstance(x, ir.Op) and x.op in ("invert", "not") and x.dtype.kind == "b"
+        for i in items_of(planned.items) if isinstance(i, Launch)
+        for e in i.kernel.expressions() for x in walk(e)
+    )  # fmt: skip
 
 
 def _dtype(program: ir.Program | Plan, value: str | ir.Expr | None) -> str:

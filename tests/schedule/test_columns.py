@@ -219,3 +219,10 @@ def test_the_compiled_kernels(shell: Shell, dtype: str) -> None:
     assert made.f_kernel.launches == 0
     assert counts.instructions <= 15 * n * m
     assert counts.sectors <= 1.3 * x.nbytes / 32  # an array of NumPy begins anywhere
+
+
+def test_a_fold_of_columns_that_nothing_reads_is_a_kernel_all_the_same() -> None:
+    """NumPy raises for empty columns, so the function still asks for it."""
+    source = HEAD + "def f(x):\n    k = np.argmin(x, axis=0)\n    return x * 2.0\n"
+    (function,) = SourceModule(source, "f.py").functions
+    assert any("_columns" in p for p in convert_function(function, "float64[:, :]").text.parts)

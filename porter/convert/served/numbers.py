@@ -96,27 +96,38 @@ def _numbers(
         ParameterType(_WEAK[t.dtype.kind], None) if p.name in taken else t
         for p, t in zip(parameters, types, strict=True)
     ]
+    names = tuple(p.name for p in parameters if p.name in taken)
     with suppress(Refusal, RecursionError):
         program = build(function, numbers, scope, grow=False)
-        own = next((i for i in items_of(planned.items) if isinstance(i, ir.Return)), None)
-        returns = [s for s in statements(program.body) if isinstance(s, ir.Return)]
-        if own is not None and returns:
-            found = _sources(program, taken if is_elementwise(planned) else set())
-            each = [tuple(found(v) if _is_pythons_own(v) else () for v in r.values)
-                    for r in returns]  # fmt: skip
-            names = tuple(p.name for p in parameters if p.name in taken)
-            pairs = [zip(r.values, own.values, strict=False) for r in returns]
-            alike = len(set(each)) == 1 and all(
-                _dtype(program, v) == _dtype(planned, w) for pair in pairs for v, w in pair
-            )
-            python = each[0] if alike and any(each[0]) else ()
-            taking = all(t.dtype.name == _WEAK[t.dtype.kind].name or
-                         t.dtype.kind in "fc" for t in chosen)  # fmt: skip
-            return ForNumbers(python, () if alike or not taking else (names,)), program
+        found = _compared(program, planned, names, any(map(_is_refused, chosen)))
+        if found is not None:
+            return found, program
     if any(t.dtype.kind == "b" for t in chosen) or _inverts_bools(planned):
         # `~True` is -2, where arrays of bools give bools
-        return ForNumbers(unlike=(tuple(p.name for p in parameters if p.name in taken),)), None
+        return ForNumbers(unlike=(names,)), None
     return ForNumbers(), None
+
+
+def _is_refused(t: ParameterType) -> bool:
+    """Whether the host refuses Python's numbers by their dtype, in place of such an array."""
+    return t.dtype.kind not in "fc" and t.dtype.name != _WEAK[t.dtype.kind].name
+
+
+def _compared(
+    program: ir.Program, planned: Plan, names: tuple[str, ...], refused: bool
+) -> ForNumbers | None:
+    """What the program for numbers says, beside the plan; None where one of them ends nowhere."""
+    own = next((i for i in items_of(planned.items) if isinstance(i, ir.Return)), None)
+    returns = [s for s in statements(program.body) if isinstance(s, ir.Return)]
+    if own is None or not returns:
+        return None
+    found = _sources(program, set(names) if is_elementwise(planned) else set())
+    each = {tuple(found(v) if _is_pythons_own(v) else () for v in r.values) for r in returns}
+    pairs = (pair for r in returns for pair in zip(r.values, own.values, strict=False))
+    if len(each) > 1 or any(_dtype(program, v) != _dtype(planned, w) for v, w in pairs):
+        return ForNumbers(unlike=() if refused else (names,))
+    (python,) = each
+    return ForNumbers(python if any(python) else ())
 
 
 def _inverts_bools(planned: Plan) -> bool:

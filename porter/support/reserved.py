@@ -35,7 +35,7 @@ CONSTANTS = {
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
     "position", "edge_position", "reflect_position", "symmetric_position", "slice_bound",
-    "quotient", "maximum", "minimum", "fmax", "fmin", "sign", "rint", "float_mod",
+    "quotient", "complex_exp", "complex_sin", "complex_cos", "maximum", "minimum", "fmax", "fmin", "sign", "rint", "float_mod",
     "float_floordiv", "int_floordiv", "int_power", "natural", "left_shift", "right_shift",
     "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
     "thread_of_block", "block_of_grid", "first_max", "first_min", "block_argmax", "block_argmin",

@@ -26,6 +26,7 @@ from porter.codegen.spell import (
     parenthesised,
 )
 from porter.dtypes.dtype import DType
+from porter.ir.scalars import part_of
 from porter.ir.walk import walk
 from porter.sizes.polynomial import Poly, unchecked
 
@@ -205,8 +206,11 @@ class ExpressionWriter(SizeWriter):
 
     def _quotient(self, e: ir.Op) -> tuple[str, int]:
         """A division of complex numbers: by zero, Numba's own ends the thread."""
-        args = [_as_float(a, e.dtype) for a in e.args]
-        text, binds = self._helper("quotient", args)
+        return self._complex(e, "quotient", [_as_float(a, e.dtype) for a in e.args])
+
+    def _complex(self, e: ir.Op, helper: str, args: Sequence[ir.Expr]) -> tuple[str, int]:
+        """What a helper gives that computes a complex number: it may be a wider one."""
+        text, binds = self._helper(helper, args)
         if e.dtype.name == "complex128" and e.dtype.var is None:
             return text, binds
         return f"{self.type_of(e.dtype)}({text})", ATOM
@@ -220,6 +224,9 @@ class ExpressionWriter(SizeWriter):
             self.needs.math.add(name)
         elif e.op in ("isnan", "isinf", "isfinite"):
             return self._complex_test(e, name)
+        elif e.op in _OVERFLOWING:
+            half = ir.Const(0.5, part_of(e.dtype))
+            return self._complex(e, f"complex_{name}", [*e.args, half])
         called = self.target.math.get(name, f"{module}.{name}") if module == "math" else ""
         text = f"{called or f'{module}.{name}'}({', '.join(map(self.expr, e.args))})"
         if module == "cmath" and e.dtype.name == "complex64":
@@ -348,6 +355,8 @@ class ExpressionWriter(SizeWriter):
 #: above it Numba computes powers of integers as floats
 _LARGEST_POWER = 65536
 _SHIFTS = {"lshift": "left_shift", "rshift": "right_shift"}
+# what has a helper for complex numbers: Numba's own gives NaN beside what overflows
+_OVERFLOWING = {"exp", "sin", "cos"}
 _RING = {"add", "sub", "mul"}
 _WIDENING = _RING | {"pow", "floordiv", "mod", "lshift", "rshift", "band", "bor", "bxor"}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import cmath
 import inspect
 import math
 import pickle
@@ -20,6 +21,8 @@ from porter.support.parsing import tree_of
 #: where a module's text is found when it stands in no file: under this name in the module
 TEXT = "_porter_text"
 _MISSING = object()
+#: what the simulator puts in place of these modules while a kernel runs: `verify/engines`
+_STAND_INS = {"DeviceMath": math, "DeviceCmath": cmath}
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def _cuda_member(name: str, value: Any) -> str | None:
 def _device_math(name: str, value: Any) -> Any:
     """Generated modules bring a `math` of their own for the simulator: here it is the real one."""
     own = name == "math" and type(value).__name__ == "SimpleNamespace"
-    return math if own or type(value).__name__ == "DeviceMath" else value
+    return math if own else _STAND_INS.get(type(value).__name__, value)
 
 
 def python_function(value: Any) -> Callable[..., Any] | None:

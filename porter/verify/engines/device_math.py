@@ -1,12 +1,13 @@
-"""`math` as kernels see it: IEEE results instead of exceptions, float32 stays float32.
+"""`math` and `cmath` as kernels see them: IEEE results instead of exceptions, types stay narrow.
 
-In the simulator a kernel runs as Python, where `math.sqrt(-1.0)` raises and
-`math.exp(float32)` is computed in double precision.  While a kernel runs, the module's
-`math` is this one.
+In the simulator a kernel runs as Python, where `math.sqrt(-1.0)` and `cmath.exp(1000j + 1000)`
+raise and `math.exp(float32)` is computed in double precision.  While a kernel runs, the module's
+`math` and `cmath` are these.
 """
 
 from __future__ import annotations
 
+import cmath
 import math
 from typing import Any
 
@@ -22,6 +23,13 @@ _UFUNCS = {
     "radians": np.radians, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
     "ldexp": np.ldexp, "nextafter": np.nextafter,
 }  # fmt: skip
+_COMPLEX_UFUNCS = {
+    "sqrt": np.sqrt, "exp": np.exp, "log10": np.log10, "sin": np.sin, "cos": np.cos,
+    "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh,
+    "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,
+    "atanh": np.arctanh, "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite,
+    "phase": np.angle,
+}  # fmt: skip
 _SPECIAL = ("erf", "erfc", "gamma", "lgamma")
 
 
@@ -30,6 +38,13 @@ def _floating(value: Any) -> Any:
     if isinstance(value, np.floating):
         return value
     return np.float64(value)
+
+
+def _complex(value: Any) -> Any:
+    """The value as the compiler types it: all but complex64 becomes complex128."""
+    if isinstance(value, np.complexfloating):
+        return value
+    return np.complex128(value)
 
 
 class DeviceMath:
@@ -88,4 +103,29 @@ class DeviceMath:
         return bool(np.isfinite(value))
 
 
-DEVICE_MATH = DeviceMath()
+class DeviceCmath:
+    """The names of the `cmath` module with the compiler's typing and IEEE semantics."""
+
+    pi, e, tau, inf, nan = cmath.pi, cmath.e, cmath.tau, cmath.inf, cmath.nan
+    infj, nanj = cmath.infj, cmath.nanj
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _COMPLEX_UFUNCS:
+            return getattr(cmath, name)
+        ufunc = _COMPLEX_UFUNCS[name]
+
+        def call(value: Any) -> Any:
+            return ufunc(_complex(value))
+
+        setattr(self, name, call)
+        return call
+
+    @staticmethod
+    def log(value: Any, base: Any = None) -> Any:
+        """The natural logarithm, or the one to a base."""
+        result = np.log(_complex(value))
+        return result if base is None else result / np.log(_complex(base))
+
+
+# what a kernel's module calls by these names, by the name of the module that it imported
+DEVICE_MODULES: dict[str, Any] = {"math": DeviceMath(), "cmath": DeviceCmath()}

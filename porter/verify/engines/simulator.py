@@ -5,6 +5,7 @@ Only the simulator child imports this module: `NUMBA_ENABLE_CUDASIM` must be 1.
 
 from __future__ import annotations
 
+import cmath
 import math
 import sys
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from numba.cuda.simulator.cudadrv import devicearray
 from numba.np import numpy_support
 
 from porter.verify.engines import streams, strict_arrays, writes
-from porter.verify.engines.device_math import DEVICE_MATH
+from porter.verify.engines.device_math import DEVICE_MODULES
 from porter.verify.engines.launches import LAUNCHES, LaunchError, check, poison
 from porter.verify.engines.scheduler import Block, barriers
 from porter.verify.engines.streams import STREAMS
@@ -119,13 +120,13 @@ _SCALARS = {int: np.int64, float: np.float64, complex: np.complex128}
 
 @contextmanager
 def _device_math(namespace: dict[str, Any]) -> Iterator[None]:
-    """Let a module's names for `math` and its functions mean the device's."""
+    """Let a module's names for `math`, `cmath` and their functions mean the device's."""
     replaced = {}
     for name, value in namespace.items():
-        if value is math:
-            replaced[name] = DEVICE_MATH
-        elif getattr(value, "__module__", "") == "math" and callable(value):
-            replaced[name] = getattr(DEVICE_MATH, value.__name__)
+        if value is math or value is cmath:
+            replaced[name] = DEVICE_MODULES[value.__name__]
+        elif callable(value) and getattr(value, "__module__", "") in DEVICE_MODULES:
+            replaced[name] = getattr(DEVICE_MODULES[value.__module__], value.__name__)
     before = {name: namespace[name] for name in replaced}
     namespace.update(replaced)
     try:

@@ -144,7 +144,7 @@ def plan(program: ir.Program, schedules: Sequence[Schedule] = ()) -> Plan:
         tuple(context.notes),
         Aliases.of(body, context.buffers),
         tuple(sorted(context.no_alias)),
-        shared_updates=program.shared_updates,
+        no_points=program.shared_updates,
         per_element=program.per_element,
     )
 

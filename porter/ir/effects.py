@@ -13,6 +13,7 @@ from typing import Literal
 
 from porter.dtypes.dtype import INT64
 from porter.ir import nodes as ir
+from porter.ir.ops import OPS
 from porter.ir.walk import blocks, data_of, loaded, remembered, scalars_of, statements, walk
 from porter.sizes.polynomial import Poly
 
@@ -40,6 +41,20 @@ class Names:
 def axes_of(stmt: ir.Stmt) -> tuple[ir.Axis, ...]:
     """The axes that a statement runs over."""
     return stmt.axes if isinstance(stmt, (ir.Def, ir.Write, ir.Stage)) else ()
+
+
+def floated_numbers(body: tuple[ir.Stmt, ...]) -> set[str]:
+    """The numbers that a floating function is called with, and nothing else: `np.sqrt(t)`."""
+    found: set[str] = set()
+    whole = (e for s in statements(body) for e in expressions(s))
+    for e in (x for each in whole for x in walk(each)):
+        if isinstance(e, ir.Op) and OPS[e.op].rule in ("float", "real_float"):
+            read = list(walk(e))
+            if not any(isinstance(x, (ir.Load, ir.Local, ir.Reduce)) for x in read):
+                names = {x.name for x in read if isinstance(x, ir.Scalar)}
+                names |= {n for x in read if isinstance(x, ir.Value) for n in x.poly.names()}
+                found |= names if len(names) == 1 else set()
+    return found
 
 
 def expressions(stmt: ir.Stmt) -> Iterator[ir.Expr]:

@@ -428,6 +428,8 @@ class Parameter:
     items: tuple[Parameter, ...] = ()  # a tuple of Python scalars: each has a name of its own
     value: str = ""  # of a fixed one, where it is not the default
     classes: tuple[Classes, ...] = ()  # what `isinstance` in the function tells apart
+    updated: bool = False  # a number with `k -= 1`, which would change a 0-d array
+    floated: bool = False  # a number that a floating function is called with: float16 of int8
 
     @property
     def only(self) -> str:

@@ -14,6 +14,7 @@ from porter.diagnostics import Refusal, Span, refusal
 from porter.dtypes.dtype import WEAK_BOOL, DType, limits
 from porter.inference.types import ParameterType
 from porter.ir.check import check
+from porter.ir.effects import floated_numbers
 from porter.ir.rebuild import map_expr, map_statement
 from porter.ir.scalars import constant_of
 from porter.lowering.arguments import conversions
@@ -239,10 +240,17 @@ def _finish(
         k: replace(v, shape=tuple(map(poly, v.shape)), dtype=dtype(v.dtype))
         for k, v in b.out.buffers.items()
     }
+    floated = floated_numbers(body)
     program = ir.Program(
         name=function.node.name.value,
         parameters=tuple(
-            replace(p, dtype=dtype(p.dtype), classes=_classes(b.host.classes.get(p.name, [])))
+            replace(
+                p,
+                dtype=dtype(p.dtype),
+                classes=_classes(b.host.classes.get(p.name, [])),
+                updated=p.ndim is None and p.name in b.out.updated,
+                floated=p.name in floated,
+            )
             for p in parameters
         ),
         buffers=buffers,

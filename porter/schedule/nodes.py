@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from porter import ir
@@ -70,8 +70,9 @@ class ForNumbers:
     # the arguments for which each result is Python's number if all of them are
     python: tuple[tuple[str, ...], ...] = ()
     unlike: tuple[tuple[str, ...], ...] = ()  # those with which Python has another result
-    # results that are 0-d arrays then, and not scalars: their positions for each `return` in order
-    kept: tuple[frozenset[int], ...] = ()
+    # results that are 0-d arrays then, and not scalars: for each `return` in order their positions,
+    # and the arguments of which one must be an array for it; none where they always are
+    kept: tuple[Mapping[int, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class Plan:
     numbers: ForNumbers = ForNumbers()
     # which lists give Python's numbers: of floats and integers ("all"), of "floats", "none" is sure
     items_of_lists: str = ""
-    shared_updates: bool = False  # arrays with two names are changed: numbers would not be
+    no_points: bool = False  # 0-d arrays give something else, and are refused
     per_element: bool = False  # called for the elements of arrays, as a ufunc is
     broadcast: str = ""  # the function that serves calls in which an axis broadcasts
 

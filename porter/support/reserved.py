@@ -35,9 +35,9 @@ CONSTANTS = {
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
     "position", "edge_position", "reflect_position", "symmetric_position", "slice_bound",
-    "quotient", "complex_exp", "complex_sin", "complex_cos", "maximum", "minimum", "fmax", "fmin", "sign", "rint", "float_mod",
-    "float_floordiv", "int_floordiv", "int_power", "natural", "left_shift", "right_shift",
-    "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
+    "quotient", "complex_exp", "complex_sin", "complex_cos", "maximum", "minimum", "fmax", "fmin",
+    "sign", "rint", "float_mod", "float_floordiv", "int_floordiv", "int_power", "natural",
+    "left_shift", "right_shift", "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
     "thread_of_block", "block_of_grid", "first_max", "first_min", "block_argmax", "block_argmin",
     "column_argmax", "column_argmin",
     *(f"{kind}_{op}" for kind in ("block", "column", "scan")
@@ -47,7 +47,7 @@ HELPERS = {
     "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_kind", "_scalars", "_listed",
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_grid", "_is_large",
-    "_parts", "_columns", "_is_short", "_is_deep", "_splits", "_contiguous", "_own",
+    "_parts", "_columns", "_is_short", "_is_deep", "_wide", "_splits", "_contiguous", "_own",
 }  # fmt: skip
 #: variables of host functions, and the argument of kernels that takes errors
 LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}

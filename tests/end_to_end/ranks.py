@@ -144,10 +144,13 @@ def judged(
         if found and any(isinstance(a, list) for a in given):
             # lists become arrays, also where Python's operators do something else with them
             found = compare(_of_arrays(original), function, given)
-        if found.startswith("no exception") and not all(
-            np.ndim(a) or not np.ndim(b) for a, b in zip(given, arguments, strict=True)
-        ):
-            result["more"] += 1  # a number has no methods and no axes, an array of it has
+        pairs = list(zip(given, arguments, strict=True))
+        # a number has no methods and no axes, an array of it has; a bool is no size of an array
+        loose = any(np.ndim(b) and not np.ndim(a) for a, b in pairs) or any(
+            isinstance(a, (bool, np.bool_)) and isinstance(b, int) for a, b in pairs
+        )
+        if found.startswith("no exception") and loose:
+            result["more"] += 1
         elif found:
             strict = found.startswith(("raises ValueError", "raises TypeError"))
             result["refused" if strict else "wrong"].append(f"{what}: {found}")

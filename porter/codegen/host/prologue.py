@@ -208,6 +208,12 @@ class Prologue(Leading):
             )
 
     def _scalar(self, p: ir.Parameter, shown: str) -> None:
+        if p.updated:
+            self.emit(f"if isinstance({p.name}, np.ndarray):")
+            self.emit(f'    raise TypeError("{p.name} would be changed: pass {p.name}.item()")')
+        if p.floated:
+            self._needs("_wide")
+            self.emit(f'_wide({p.name}, "{shown}")')
         if p.dtype.kind in "iu":
             self._needs("_integer")
             like = self._met_by(p.name)
@@ -279,7 +285,7 @@ class Prologue(Leading):
         self._needs("_flat")
         whole = self._common_shape(names, given)
         self.pending = [c for c in self.pending if c.kind != "broadcast"]
-        if self.plan.shared_updates:
+        if self.plan.no_points:
             self._needs("_command")
             self.emit("if not shape:")
             found = f"{names[0]} has 0 dimensions instead of 1 or more"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
-
 from porter import ir
 from porter.codegen.host.leading import Leading
 from porter.codegen.kernel.errors import RAISED
@@ -48,13 +46,16 @@ class Results(Leading):
             return f"given_{argument}"
         if k in item.squeezed and isinstance(value, str):
             return self._squeezed(value)
-        return self._result(value, self._plain(k), k in self._kept(item))
+        return self._result(value, self._plain(k), self._kept(item, k))
 
-    def _kept(self, item: ir.Return) -> Set[int]:
-        """The results of a `return` that are 0-d arrays where numbers stand for the arrays."""
+    def _kept(self, item: ir.Return, k: int) -> str:
+        """What says whether a result is a 0-d array where numbers stand for arrays; '' if none."""
         kept, returns = self.plan.numbers.kept, self._returns
-        at = next(k for k, i in enumerate(returns) if i is item)
-        return kept[at] if len(kept) == len(returns) else frozenset()
+        at = next(n for n, i in enumerate(returns) if i is item)
+        if not self.elementwise or len(kept) != len(returns) or k not in kept[at]:
+            return ""
+        given = (f"isinstance(given_{n}, np.ndarray)" for n in kept[at][k])
+        return " or ".join(given) or "True"
 
     def _plain(self, k: int) -> str:
         """What says whether a result is Python's number; '' where none is."""
@@ -65,7 +66,7 @@ class Results(Leading):
             )
         return self.naming.plain.get(names, "")
 
-    def _result(self, value: str | ir.Expr | None, plain: str, kept: bool) -> str:
+    def _result(self, value: str | ir.Expr | None, plain: str, kept: str) -> str:
         if value is None:
             return "None"
         if isinstance(value, str):
@@ -81,9 +82,9 @@ class Results(Leading):
             return self._scalar_result(value, plain)
         return self.host.text(value)
 
-    def _array_result(self, name: str, plain: str, kept: bool) -> str:
+    def _array_result(self, name: str, plain: str, kept: str) -> str:
         shape = ", shape" if self.elementwise else self._leading_shape(name)
-        shape += ", True" if self.elementwise and kept else ""
+        shape += f", {kept}" if kept else ""
         # a scalar is returned as the element of its buffer, this is an array of no dimensions
         shape += ", keep=True" if not (shape or self.plan.buffers[name].shape) else ""
         shape += f", plain={plain}" if plain else ""

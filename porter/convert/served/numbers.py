@@ -51,8 +51,9 @@ def with_floats(
 
 
 def with_numbers(
-    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, planned: Plan
-) -> Plan:
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, planned: Plan,
+    arrays: ir.Program,
+) -> Plan:  # fmt: skip
     """The plan with what it returns for numbers of Python in place of the arrays.
 
     `x * 2` is Python's number then, `np.sin(x)` is NumPy's, and `~True` is -2, where an array of
@@ -60,26 +61,78 @@ def with_numbers(
     """
     numbers, program = _numbers(function, types, scope, planned)
     if is_elementwise(planned) and not planned.per_element:
-        numbers = replace(numbers, kept=_kept(program or _of_points(function, types, scope)))
+        strong = program or _built(function, [_strong(t) for t in types], scope)
+        points = _built(function, [_of_point(t) for t in types], scope)
+        kept = _kept(strong, points, arrays)
+        numbers = replace(numbers, kept=kept)
+        # what is an array or a number as the values say is for neither
+        no_points = planned.no_points or (points is None and strong is not None)
+        planned = replace(planned, no_points=no_points)
     return replace(planned, numbers=numbers)
 
 
-def _kept(program: ir.Program | None) -> tuple[frozenset[int], ...]:
-    """The results of each `return` that stay arrays: those of `np.where`, not of `np.sin`."""
-    body = () if program is None else program.body
-    returns = [s for s in statements(body) if isinstance(s, ir.Return)]
+def _kept(
+    numbers: ir.Program | None, points: ir.Program | None, arrays: ir.Program
+) -> tuple[Mapping[int, tuple[str, ...]], ...]:
+    """The results of each `return` that stay arrays: those of `np.where`, not of `np.sin`.
+
+    `x.copy()` is what `x` is: a NumPy number or a 0-d array.  What is stored into is an array,
+    NumPy refuses to store into a number.
+    """
+    if numbers is None and points is None:
+        written = {s.buffer for s in statements(arrays.body) if isinstance(s, ir.Write)}
+        return tuple(
+            {k: () for k, v in enumerate(r.values) if v in written} for r in _returns(arrays)
+        )
+    one, other = _returns(numbers), _returns(points)
+    if points is None or len(one) != len(other):
+        return tuple(_arrays_of(r) for r in one or other)
+    if numbers is None:
+        return tuple(map(_arrays_of, other))
     return tuple(
-        frozenset(k for k, v in enumerate(r.values) if isinstance(v, str)) for r in returns
+        {k: () if k in _arrays_of(r) else _read(points, p.values[k]) for k in _arrays_of(p)}
+        for r, p in zip(one, other, strict=True)
     )
 
 
-def _of_points(
+def _returns(program: ir.Program | None) -> list[ir.Return]:
+    body = () if program is None else program.body
+    return [s for s in statements(body) if isinstance(s, ir.Return)]
+
+
+def _arrays_of(item: ir.Return) -> dict[int, tuple[str, ...]]:
+    return {k: () for k, v in enumerate(item.values) if isinstance(v, str)}
+
+
+def _read(program: ir.Program, result: str | ir.Expr | None) -> tuple[str, ...]:
+    """The arguments that an array is made of."""
+    bodies = {s.name: s.body for s in statements(program.body) if isinstance(s, ir.Def)}
+    names, found = [result] if isinstance(result, str) else [], dict[str, None]()
+    while names:
+        name = names.pop()
+        if name in bodies:
+            loads = (x for x in walk(bodies.pop(name)) if isinstance(x, ir.Load))
+            names += [x.buffer for x in loads]
+        else:
+            found[name] = None
+    return tuple(p.name for p in program.parameters if p.name in found)
+
+
+def _of_point(t: ParameterType) -> ParameterType:
+    """An array without dimensions in place of an array."""
+    return t if t.ndim is None else replace(t, ndim=0)
+
+
+def _strong(t: ParameterType) -> ParameterType:
+    """NumPy's number in place of an array."""
+    return t if t.ndim is None else ParameterType(t.dtype, None)
+
+
+def _built(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals
 ) -> ir.Program | None:
-    """The program for arrays without dimensions."""
     with suppress(Refusal, RecursionError):
-        points = [t if t.ndim is None else replace(t, ndim=0) for t in types]
-        return build(function, points, scope, grow=False)
+        return build(function, types, scope, grow=False)
     return None
 
 
@@ -118,7 +171,7 @@ def _compared(
 ) -> ForNumbers | None:
     """What the program for numbers says, beside the plan; None where one of them ends nowhere."""
     own = next((i for i in items_of(planned.items) if isinstance(i, ir.Return)), None)
-    returns = [s for s in statements(program.body) if isinstance(s, ir.Return)]
+    returns = _returns(program)
     if own is None or not returns:
         return None
     found = _sources(program, set(names) if is_elementwise(planned) else set())
@@ -208,7 +261,7 @@ def with_lists(
     ]
     with suppress(Refusal, RecursionError):
         program = build(function, tuples, scope, grow=False)
-        returns = [s for s in statements(program.body) if isinstance(s, ir.Return)]
+        returns = _returns(program)
         python = [tuple(map(_is_pythons_own, r.values)) for r in returns]
         if any(any(p) for p in python):
             own_returns = [i for i in items_of(planned.items) if isinstance(i, ir.Return)]

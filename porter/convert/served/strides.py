@@ -73,12 +73,12 @@ def served(
     Where it must stand `alone`, no other kernels serve what its own do not.
     """
     if is_elementwise(planned):
-        planned = with_numbers(function, types, scope, planned)
+        planned = with_numbers(function, types, scope, planned, program)
     planned = with_lists(function, types, scope, planned)
     attempt = _Attempt(function, types, scope, program, planned, schedules)
     own = attempt.strided()
     if not (is_elementwise(planned) or own.plan.items_of_lists):
-        own = replace(own, plan=with_numbers(function, types, scope, own.plan))
+        own = replace(own, plan=with_numbers(function, types, scope, own.plan, program))
     # arrays of an elementwise function broadcast on the host, unless they must have one shape
     strict = is_elementwise(planned) and planned.strict
     raises = strict and any(c.ones for c in planned.checks)

@@ -231,6 +231,9 @@ def alternatives(b: Builder, cond: ir.Expr, then: Operand, other: Operand, what:
     if x.ndim != y.ndim:
         raise b.refuse("PRT908", f"{what} is {max(x.ndim, y.ndim)}-D or {min(x.ndim, y.ndim)}-D "
                        "depending on the condition", "give both the same shape")  # fmt: skip
+    if not x.ndim and isinstance(then, Array) != isinstance(other, Array):
+        raise b.refuse("PRT908", f"{what} is an array of no dimensions or a number depending on "
+                       "the condition", "make both arrays, or both numbers")  # fmt: skip
     weak = then.dtype.weak or other.dtype.weak
     if (x.ndim or not weak) and x.dtype.name != y.dtype.name:
         raise b.refuse("PRT908", f"{what} is {x.dtype.name} or {y.dtype.name} depending on the "

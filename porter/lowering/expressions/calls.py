@@ -203,7 +203,11 @@ def _method(
     if spec is None or spec.body is None:
         raise ev.b.refuse("PRT901", f"`.{m.name}()` of an array cannot be converted")
     positional.insert(spec.method or 0, m.owner)
-    return named(ev, Dotted(spec.name), positional, keywords, node)
+    result = named(ev, Dotted(spec.name), positional, keywords, node)
+    # a method of a number gives a number (`x.copy()`), where `np.copy(x)` gives an array
+    if isinstance(result, Array) and not result.ndim and not isinstance(m.owner, Array):
+        return result.at(())
+    return result
 
 
 @function("builtins.map", "*args", lazy=True)

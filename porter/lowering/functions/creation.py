@@ -114,9 +114,7 @@ def _eye(call: Call) -> Value:
 
 @function("numpy.copy", "a order=None subok=False")
 def _copy(call: Call) -> Value:
-    array = call.operand("a")
-    if not isinstance(array, Array):
-        return array
+    array = call.array("a")
     return Array(array.shape, array.dtype, array.at, None, array.mask, array.lead)
 
 

@@ -110,7 +110,7 @@ def _choose(call: Call) -> Value:
     for k in reversed(range(len(choices) - 1)):
         test = elementwise(call.b, "eq", positions, integer(k))
         result = where(call.b, test, astype(choices[k], dtype), result)
-    return result
+    return result.at(()) if isinstance(result, Array) and not result.ndim else result
 
 
 def _checked(e: ir.Expr, count: Poly) -> ir.Expr:

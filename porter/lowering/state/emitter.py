@@ -26,6 +26,7 @@ class Emitter(Part):
     shown: dict[str, str] = field(default_factory=dict)  # the user's name of one of ours
     temporaries: set[str] = field(default_factory=set)
     shared_updates: bool = False  # `a += 1` where `b` is the same array
+    updated: set[str] = field(default_factory=set)  # numbers that an in-place operator is used on
     blocks: list[list[ir.Stmt]] = field(default_factory=lambda: [[]])
 
     def save(self) -> Snapshot:

@@ -445,6 +445,8 @@ class FunctionBody(Body):
         else:
             result = elementwise(self.b, op, current, value)
         if not isinstance(target, Array):
+            if isinstance(node.target, cst.Name) and len(self.b.scope.active) == 1:
+                self.b.out.updated.add(node.target.value)
             self.assign(node.target, result)
             return
         if not same_kind(target, result):

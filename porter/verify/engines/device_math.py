@@ -23,7 +23,7 @@ _UFUNCS = {
     "radians": np.radians, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc,
     "ldexp": np.ldexp, "nextafter": np.nextafter,
 }  # fmt: skip
-_COMPLEX_UFUNCS = {
+_COMPLEX_UFUNCS: dict[str, Any] = {
     "sqrt": np.sqrt, "exp": np.exp, "log10": np.log10, "sin": np.sin, "cos": np.cos,
     "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh,
     "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh,

@@ -158,12 +158,12 @@ def test_verification_sees_a_mistake_in_either_kernel(
 ) -> None:
     """Every second case takes one of the kernels for large arrays, whatever the sizes are."""
     shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y\n")
-    assert shell.convert("f.py", "--signature", "float64[:, :], float64[:, :]") == 0
+    assert shell.convert("f.py", "--no-verify", "--signature", "float64[:, :], float64[:, :]") == 0
     path = shell.folder / "f_cuda.py"
     before, name, behind = path.read_text().partition(f"def {kernel}(")
     assert right in behind
     path.write_text(before + name + behind.replace(right, wrong, 1))
-    (found,) = verify_module(path, on=("simulator",))
+    (found,) = verify_module(path, on=("emulator",))
     assert found.mismatch is not None
 
 
@@ -187,12 +187,12 @@ MOST = {"float32": 4.0, "float64": 4.0, "complex64": 4 * 4.0, "complex128": 4 * 
 )
 def test_verification_sees_a_mistake_in_parts(shell: Shell, right: str, wrong: str) -> None:
     shell.write("f.py", f"{HEAD}def f(x, y):\n    return x @ y\n")
-    assert shell.convert("f.py", "--signature", "float64[:, :], float64[:, :]") == 0
+    assert shell.convert("f.py", "--no-verify", "--signature", "float64[:, :], float64[:, :]") == 0
     path = shell.folder / "f_cuda.py"
     before, name, behind = path.read_text().partition("def f_tiled_split_parts(")
     assert right in behind, behind
     path.write_text(before + name + behind.replace(right, wrong, 1))
-    (found,) = verify_module(path, on=("simulator",))
+    (found,) = verify_module(path, on=("emulator",))
     assert found.mismatch is not None
 
 

@@ -163,7 +163,7 @@ def test_parts_of_several_axes_are_those_of_the_first(text: str) -> None:
     assert helper(text, "_columns")(64, 32 * 3136, 32) == (32, (2, 32), (32, 8))
 
 
-@pytest.mark.parametrize("engine", ["simulator", "emulator"])
+@pytest.mark.parametrize("engine", ["simulator", pytest.param("emulator", marks=pytest.mark.long)])
 @pytest.mark.parametrize("count", [1, pytest.param(12, marks=pytest.mark.long)])
 def test_sizes_at_the_borders_of_blocks_and_parts(engine: str, count: int) -> None:
     done = subprocess.run(

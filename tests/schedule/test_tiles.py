@@ -128,7 +128,7 @@ def test_an_extreme_of_floats_has_no_index_of_floats(shell: Shell) -> None:
     assert "f_tiled_large" in shell.out and "uint32(TILE)" not in shell.out
 
 
-@pytest.mark.parametrize("engine", ["simulator", "emulator"])
+@pytest.mark.parametrize("engine", ["simulator", pytest.param("emulator", marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", ["large", "split"])
 @pytest.mark.parametrize("count", [1, pytest.param(9, marks=pytest.mark.long)])
 def test_sizes_at_the_borders_of_tiles(engine: str, kind: str, count: int) -> None:

@@ -78,7 +78,8 @@ _rows("bincount", rank=Rank.LINE, positions=0)
 _rows("take", method=0, positions=1)
 _rows("take_along_axis", positions=1)
 _rows("compress", method=1)
-_rows("choose nonzero", method=0)
+_rows("choose", method=0, positions=0)
+_rows("nonzero", method=0)
 _rows("where", lazy=True)
 
 # -- functions that change an argument ---------------------------------------------------------

@@ -99,6 +99,14 @@ class Job:
             groups = [pending[1:], *groups] if pending[1:] else groups
         return done
 
+    def observed(self) -> Done:
+        """Runs that tell what is launched: the emulator's where the simulator does not end."""
+        done = self.simulate("simulator", observe=True)
+        slow = [n for n, one in done.items() if (one["mismatch"] or {}).get("kind") == "hang"]
+        if slow:
+            done |= self.simulate("emulator", observe=True, functions=slow)
+        return done
+
     def _unloaded(self, kind: str, fate: tuple[str, str], said: str) -> str:
         """Why no function was begun."""
         if fate[0] == "hang":

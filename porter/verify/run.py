@@ -156,7 +156,7 @@ def _run(
             job.watch.says("more cases on the emulator")
             ran |= job.emulated(ran["simulator"], header, beside.result())
         # ptx needs the argument types of real launches: a few cases tell them
-        observed = next(iter(ran.values()), None) or job.simulate("simulator", observe=True)
+        observed = next(iter(ran.values()), None) or job.observed()
         if compilers:
             job.watch.says("compiling to PTX")
         found = [job.compile(each, observed, archs) for each in compilers]

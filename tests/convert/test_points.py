@@ -48,8 +48,14 @@ def rooted(x, t: float):
     return x * np.sqrt(t)
 
 
+def named(p, q):
+    t = p * q + 1
+    return t
+
+
 if __name__ == "__main__":
     x = np.ones(3)
+    named(np.asarray(2.0), np.asarray(3.0))
     copied(x)
     chosen(np.array([0, 1, 0]), x, x)
     marked(x)
@@ -79,6 +85,7 @@ calls = {
     "changed": [(point,), (number,)],
     "either": [(number, 2), (number, 1), (point, 1)],
     "counted": [(np.ones(2), np.asarray(3)), (np.ones(2), np.int8(3))],
+    "named": [(2.0, 3.0), (2.0, number), (point, 3.0)],
     "rooted": [(np.ones(2), 4), (np.ones(2), np.int32(4)), (np.ones(2), np.int8(4))],
 }
 print(json.dumps({

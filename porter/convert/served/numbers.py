@@ -221,12 +221,12 @@ def _sources(program: ir.Program, always: Set[str]) -> Callable[[Any], tuple[str
     def of(e: ir.Expr) -> Iterator[str]:
         for x in walk(e):
             match x:
+                case (ir.Scalar(name=name) | ir.Local(name=name)) if name in values:
+                    yield from of(values[name])
                 case ir.Scalar(name=name):
                     yield name
                 case ir.Value(poly=poly):
                     yield from poly.names()
-                case ir.Local(name=name) if name in values:
-                    yield from of(values[name])
                 case ir.Local() | ir.Load() | ir.Reduce():
                     yield from loose
 

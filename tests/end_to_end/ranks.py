@@ -117,6 +117,21 @@ def any_rank(made: Converted) -> list[str]:
     return list(made.plan.leading.arrays) if made.plan.leading else []
 
 
+#: with more axes of indices than of values, `np.add.at` of NumPy 2.4 reads behind the values
+WITH_VALUES = ("add_at", "subtract_at", "maximum_at", "minimum_at")
+
+
+def _spread(original: Callable[..., Any]) -> Callable[..., Any]:
+    """`np.add.at(target, indices, values)` with as many values as indices."""
+
+    def call(target: Any, indices: Any, values: Any) -> Any:
+        if np.ndim(indices) > np.ndim(values) > 0:
+            values = np.broadcast_to(values, np.shape(indices)).copy()
+        return original(target, indices, values)
+
+    return call
+
+
 def judged(
     made: Converted,
     original: Callable[..., Any],
@@ -185,9 +200,8 @@ def main() -> None:
             continue
         if any_rank(made) or "--all" in sys.argv:
             arguments = case.make(np.random.default_rng(0), 5)
-            found = judged(
-                made, original(key), arguments, "--all" in sys.argv, "--kinds" in sys.argv
-            )
+            call = _spread(original(key)) if name in WITH_VALUES else original(key)
+            found = judged(made, call, arguments, "--all" in sys.argv, "--kinds" in sys.argv)
             print(json.dumps({"key": key, **found}), flush=True)
 
 

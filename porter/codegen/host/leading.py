@@ -55,8 +55,7 @@ class Leading(HostBase):
     def _given_back(self) -> Sequence[str]:
         """The arguments that are returned, or asked what they are, as they were given."""
         names = {self._given_by(i, k) for i in self._returns for k in i.given}
-        if self.elementwise:
-            names |= {n for r in self.plan.numbers.kept for asked in r.values() for n in asked}
+        names |= {n for r in self.plan.numbers.kept for asked in r.values() for n in asked}
         return [p.name for p in self.plan.parameters if p.name in names]
 
     def _whole(self, name: str) -> str:

@@ -52,7 +52,7 @@ class Results(Leading):
         """What says whether a result is a 0-d array where numbers stand for arrays; '' if none."""
         kept, returns = self.plan.numbers.kept, self._returns
         at = next(n for n, i in enumerate(returns) if i is item)
-        if not self.elementwise or len(kept) != len(returns) or k not in kept[at]:
+        if len(kept) != len(returns) or k not in kept[at]:
             return ""
         given = (f"isinstance(given_{n}, np.ndarray)" for n in kept[at][k])
         return " or ".join(given) or "True"
@@ -84,9 +84,11 @@ class Results(Leading):
 
     def _array_result(self, name: str, plain: str, kept: str) -> str:
         shape = ", shape" if self.elementwise else self._leading_shape(name)
-        shape += f", {kept}" if kept else ""
-        # a scalar is returned as the element of its buffer, this is an array of no dimensions
-        shape += ", keep=True" if not (shape or self.plan.buffers[name].shape) else ""
+        if self.elementwise:
+            shape += f", {kept}" if kept else ""
+        elif not (shape or self.plan.buffers[name].shape):
+            # a scalar is returned as the element of its buffer, this is an array of no dimensions
+            shape += f", keep={kept or True}"
         shape += f", plain={plain}" if plain else ""
         return self.spelled(self.target.result(name, self.on_device(), shape))
 

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from porter import ir
+from porter.analyses.accesses import accesses
 from porter.analyses.leading_axes import (
     LeadingAxes,
     NotGeneric,
@@ -23,6 +24,7 @@ from porter.analyses.leading_axes import (
 )
 from porter.diagnostics import Refusal
 from porter.inference.types import ParameterType
+from porter.ir.axes import symbols
 from porter.ir.walk import statements
 from porter.lowering.program import build
 from porter.resolve.globals import Globals
@@ -44,6 +46,31 @@ def with_leading_axes(
         if found is not None:
             return led(planned, found)
     return planned
+
+
+def for_any_rank(
+    planned: Plan, function: FunctionSource, types: Sequence[ParameterType], scope: Globals,
+    program: ir.Program,
+) -> Plan:  # fmt: skip
+    """The plan of an elementwise function, unless arrays with more axes have another program.
+
+    `x.ravel()` of a line is that line.
+    """
+    if planned.per_element or not is_elementwise(planned):
+        return planned
+    arrays = tuple(p.name for p in planned.parameters if p.ndim is not None)
+    other = _Lowerings(function, types, scope, program, arrays, frozenset()).program_for(2)
+    if other is None or all(map(_is_at_own_index, statements(other.body))):
+        return planned
+    return replace(planned, indexed=True)
+
+
+def _is_at_own_index(stmt: ir.Stmt) -> bool:
+    """Whether a statement is for all elements of tables, and touches each at its place."""
+    if not isinstance(stmt, (ir.Def, ir.Write)):
+        return True
+    found = [a.index for a in accesses((stmt,)) if a.index]
+    return all(len(i) == 2 and i == symbols(stmt.axes) for i in found)
 
 
 def led(planned: Plan, leading: LeadingAxes | None) -> Plan:
@@ -86,7 +113,7 @@ class _Lowerings:
         """Whether the program for so many leading axes is this one."""
         try:
             expected = lifted(self.program, self.arrays, count)
-            other = self._program(count)
+            other = self.program_for(count)
             return other is not None and plain(other, self.arrays, count) == expected
         except NotGeneric:
             return False
@@ -106,14 +133,14 @@ class _Lowerings:
         others = [n for n in self.arrays if n != array]
         try:
             expected = lifted(self.program, self.arrays, 1, others)
-            other = self._program(1, frozenset(Dim(n, 0).name for n in others))
+            other = self.program_for(1, frozenset(Dim(n, 0).name for n in others))
             return other is not None and plain(other, self.arrays, 1, others) == expected
         except NotGeneric:
             return False
 
     def _kept(self) -> frozenset[str]:
         """The results that are 0-d arrays where there is no axis at all."""
-        other = self._program(0)
+        other = self.program_for(0)
         if other is None:
             return frozenset()
         return frozenset(
@@ -124,7 +151,7 @@ class _Lowerings:
     def _moved(self, dim: Dim, count: int) -> Dim:
         return replace(dim, axis=dim.axis - 1 + count) if dim.array in self.arrays else dim
 
-    def _program(self, count: int, ones: frozenset[str] = frozenset()) -> ir.Program | None:
+    def program_for(self, count: int, ones: frozenset[str] = frozenset()) -> ir.Program | None:
         names = [p.name for p in self.program.parameters]
         types = [
             replace(t, ndim=t.ndim - 1 + count) if n in self.arrays and t.ndim is not None else t

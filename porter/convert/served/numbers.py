@@ -60,14 +60,18 @@ def with_numbers(
     bools gives bools.  The program for numbers tells.
     """
     numbers, program = _numbers(function, types, scope, planned)
-    if is_elementwise(planned) and not planned.per_element:
+    if planned.per_element:
+        return replace(planned, numbers=numbers)
+    if is_elementwise(planned):
         strong = program or _built(function, [_strong(t) for t in types], scope)
         points = _built(function, [_of_point(t) for t in types], scope)
-        kept = _kept(strong, points, arrays)
-        numbers = replace(numbers, kept=kept)
         # what is an array or a number as the values say is for neither
         no_points = planned.no_points or (points is None and strong is not None)
-        planned = replace(planned, no_points=no_points)
+        kept = _kept(strong, points, arrays)
+        return replace(planned, numbers=replace(numbers, kept=kept), no_points=no_points)
+    if any(t.ndim == 0 for t in types):
+        strong = _built(function, [t if t.ndim else _strong(t) for t in types], scope)
+        return replace(planned, numbers=replace(numbers, kept=_kept(strong, arrays, arrays)))
     return replace(planned, numbers=numbers)
 
 
@@ -221,7 +225,7 @@ def _sources(program: ir.Program, always: Set[str]) -> Callable[[Any], tuple[str
     def of(e: ir.Expr) -> Iterator[str]:
         for x in walk(e):
             match x:
-                case (ir.Scalar(name=name) | ir.Local(name=name)) if name in values:
+                case ir.Scalar(name=name) | ir.Local(name=name) if name in values:
                     yield from of(values[name])
                 case ir.Scalar(name=name):
                     yield name

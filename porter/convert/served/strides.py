@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from porter import ir
 from porter.analyses.testable import untestable
 from porter.convert.passes import plan
-from porter.convert.served.leading import led, with_leading_axes
+from porter.convert.served.leading import for_any_rank, led, with_leading_axes
 from porter.convert.served.numbers import with_lists, with_numbers
 from porter.diagnostics import Refusal
 from porter.inference.types import ParameterType
@@ -49,7 +49,12 @@ class Served:
         own = self.plan
         name = broadcast_name(program) if self.beside else ""
         return replace(
-            planned, numbers=own.numbers, items_of_lists=own.items_of_lists, broadcast=name
+            planned,
+            numbers=own.numbers,
+            items_of_lists=own.items_of_lists,
+            broadcast=name,
+            indexed=own.indexed,
+            no_points=own.no_points,
         )
 
     @property
@@ -72,6 +77,7 @@ def served(
 
     Where it must stand `alone`, no other kernels serve what its own do not.
     """
+    planned = for_any_rank(planned, function, types, scope, program)
     if is_elementwise(planned):
         planned = with_numbers(function, types, scope, planned, program)
     planned = with_lists(function, types, scope, planned)

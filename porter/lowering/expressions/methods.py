@@ -41,6 +41,7 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
         case "dtype":
             return DTypeName(array.dtype)
         case "T":
+            asks_for_rank(ev.b, array)
             return transpose(array, range(array.ndim)[::-1])
         case "itemsize":
             return integer(array.dtype.itemsize)
@@ -56,6 +57,12 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
     if method is not None:
         return Method(owner, attr)
     raise ev.b.refuse("PRT901", f"`.{attr}` of an array cannot be converted", _HELP.get(attr, ""))
+
+
+def asks_for_rank(b: Builder, array: Array) -> None:
+    """The axes of a line have one order only, those of a table have two."""
+    if array.ndim < 2:
+        b.sizes.asked |= {"shape", "rank"}
 
 
 _HELP = dict.fromkeys(("strides", "base", "flags", "data", "ctypes"),

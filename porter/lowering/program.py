@@ -35,6 +35,7 @@ from porter.resolve.values import Array, DTypeName, Value
 from porter.sizes.polynomial import Dim, Poly
 from porter.source.module import FunctionSource
 from porter.support.reserved import ATTRIBUTE_PREFIX
+from porter.syntax.names import only_returned
 
 MAX_RESTARTS = 6
 
@@ -70,6 +71,7 @@ def _build(
         env, parameters = _environment(builder, function, types, scope)
         evaluator = ExpressionEvaluator(builder, scope, env, FunctionBody)
         builder.scope.active.append(function.name)
+        builder.place.only_returned = only_returned(statements_of(function.node))
         try:
             if function.per_element:
                 run_per_element(evaluator, function)

@@ -43,6 +43,23 @@ def _bindings(node: cst.CSTNode, augmented: bool = True) -> Iterator[str]:
             yield from _bindings(child, augmented)
 
 
+def only_returned(statements: Sequence[cst.BaseStatement]) -> dict[str, cst.BaseExpression]:
+    """What the names are given that are assigned once, and then returned and nothing else."""
+    given = {
+        target.value: small.value
+        for line in statements if isinstance(line, cst.SimpleStatementLine)
+        for small in line.body if isinstance(small, cst.Assign) and len(small.targets) == 1
+        for target in [small.targets[0].target] if isinstance(target, cst.Name)
+    }  # fmt: skip
+    used = [n.value for s in statements for n in walk(s) if isinstance(n, cst.Name)]
+    last = statements[-1] if statements else None
+    ends = last.body[-1:] if isinstance(last, cst.SimpleStatementLine) else ()
+    value = next((s.value for s in ends if isinstance(s, cst.Return)), None)
+    results = [e.value for e in value.elements] if isinstance(value, cst.Tuple) else [value]
+    names = {n.value for n in results if isinstance(n, cst.Name)}
+    return {n: v for n, v in given.items() if n in names and used.count(n) == 2}
+
+
 def rebound_names(nodes: Sequence[cst.CSTNode]) -> set[str]:
     """The names that statements bind by other ways than `+=`, which changes an array in place."""
     return {name for node in nodes for name in _all_rebound(node)}

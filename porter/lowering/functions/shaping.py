@@ -111,7 +111,7 @@ def _squeeze(call: Call) -> Value:
     if axes is None:
         axes = [d for d, n in enumerate(array.shape) if at_most_one(n)]
         longer = [n for d, n in enumerate(array.shape) if d not in axes]
-        if not _at_the_end(call, array, longer):
+        if not at_the_end(call, longer, array):
             _longer(call, longer)
     gone = {normal_axis(call.b, a, array.ndim, "`squeeze`") for a in axes}
     for d in gone:
@@ -126,11 +126,17 @@ def _squeeze(call: Call) -> Value:
     return result if kept else result.at(())
 
 
-def _at_the_end(call: Call, array: Array, sizes: Sequence[Poly]) -> bool:
-    """Whether the host drops the axes of a result, when their lengths are known."""
-    if call.node not in call.b.place.results or all(map(_is_longer, sizes)):
+def at_the_end(call: Call, sizes: Sequence[Poly], array: Array | None = None) -> bool:
+    """Whether the host drops the axes of a result, when their lengths are known.
+
+    Of an argument, which `array` may be, the result would be a view.
+    """
+    place = call.b.place
+    if call.node not in (*place.results, *place.only_returned.values()):
         return False
-    buffer = "" if array.view is None else array.view.buffer
+    if all(map(_is_longer, sizes)):
+        return False
+    buffer = "" if array is None or array.view is None else array.view.buffer
     if buffer and any(map(call.b.out.is_parameter, call.b.aliases.may_be(buffer))):
         return False
     call.b.place.squeezed.add(call.node)

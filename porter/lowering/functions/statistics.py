@@ -21,6 +21,7 @@ from porter.lowering.arrays.calculus import (
 from porter.lowering.functions.joining import join
 from porter.lowering.functions.reductions import _EXTREMES, _SUMS, Fold, extreme_of, without_nan
 from porter.lowering.functions.registry import Call, function
+from porter.lowering.functions.shaping import at_the_end
 from porter.resolve.values import NONE, Array, Value
 from porter.sizes.polynomial import Poly
 
@@ -229,22 +230,28 @@ def _rows(call: Call, name: str) -> Array:
     return as_array(astype(rows, dtype))
 
 
-def _variables(call: Call) -> Array:
+def _variables(call: Call, squeezes: bool) -> Array:
     """The variables of both arguments, one below the other."""
     rows = _rows(call, "m" if "m" in call.arguments else "x")
     if call.value("y") is not NONE:
         rows = join(call.b, [rows, _rows(call, "y")], 0, f"`{call.name}`")
     count = call.b.sizes.resolve(rows.shape[0])
-    if count != ONE and not (count - 1).is_positive():
+    # of no complex variable at all, NumPy's table is one of floats
+    squeezes = squeezes and rows.dtype.kind == "f" and count != ONE
+    late = squeezes and at_the_end(call, [count])
+    if count != ONE and not late and not (count - 1).is_positive():
         # NumPy gives a number for a single variable: how many there are must be known
         message = f"`{call.name}` of one variable gives a number: pass it as a 1-D array"
         call.b.sizes.check(ir.Check("index", Poly.of(2), count, message))
     return rows
 
 
-def covariance(call: Call) -> Operand:
-    """Sums of products of distances from the means, over n - ddof (n - 1 unless `bias`)."""
-    rows = _variables(call)
+def covariance(call: Call, squeezes: bool = False) -> Operand:
+    """Sums of products of distances from the means, over n - ddof (n - 1 unless `bias`).
+
+    A table of one variable, which NumPy `squeezes`, is a number.
+    """
+    rows = _variables(call, squeezes)
     mean = as_array(mean_of(Fold(call, rows, [1], True)))
     gaps = call.b.define("centered", as_array(elementwise(call.b, "sub", rows, mean)))
     ddof = int(call.constant("ddof")) if call.value("ddof") is not NONE else int(
@@ -260,7 +267,7 @@ def covariance(call: Call) -> Operand:
 
 @function("numpy.cov", "m y=None rowvar=True bias=False ddof=None")
 def _cov(call: Call) -> Value:
-    return covariance(call)
+    return covariance(call, squeezes=True)
 
 
 @function("numpy.corrcoef", "x y=None rowvar=True")

@@ -46,7 +46,9 @@ def returned(
     end = ir.Return(tuple(results), single, body.b.place.origin, listed, given=given)
     if len(nodes) == len(results) and not listed:
         return_unless_run(body, nodes, end)
-    squeezed = frozenset(k for k, n in enumerate(nodes) if n in body.b.place.squeezed)
+    made = body.b.place.only_returned
+    values_of = (made.get(n.value, n) if isinstance(n, cst.Name) else n for n in nodes)
+    squeezed = frozenset(k for k, n in enumerate(values_of) if n in body.b.place.squeezed)
     body.b.out.emit(replace(end, squeezed=squeezed))
     body.returned = body.b.out.depth == 0
 

@@ -13,6 +13,7 @@ CASES: dict[str, Case] = {
     "scale_to_range": Case("float32[:, :]", "n,m:nan"),
     "column_covariance": Case(TWO, "n,m", least=2),
     "column_correlation": Case(TWO, "n,m", least=3),
+    "covariance_of_rows": Case(TWO, "n,m", least=1),
     "mahalanobis_terms": Case(f"{TWO}, {TWO}", "n,m:pos m,m:pos"),
     "skew_and_kurtosis": Case(ONE, "n", least=3),
     "mean_where_positive": Case(TWO, "n,m"),

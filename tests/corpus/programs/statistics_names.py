@@ -39,6 +39,12 @@ def column_covariance(A):
     return np.cov(A, rowvar=False)
 
 
+def covariance_of_rows(x):
+    """Of one row it is a number, and known when the array is."""
+    table = np.cov(x)
+    return table
+
+
 def column_correlation(A):
     return np.corrcoef(A, rowvar=False)
 

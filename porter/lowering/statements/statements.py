@@ -489,10 +489,8 @@ class FunctionBody(Body):
 
 
 _CONSTRUCTS: dict[type[cst.CSTNode], ir.Construct] = {
-    cst.For: ir.Construct.FOR,
-    cst.While: ir.Construct.WHILE,
-    cst.If: ir.Construct.IF,
-}
+    cst.For: ir.Construct.FOR, cst.While: ir.Construct.WHILE, cst.If: ir.Construct.IF,
+}  # fmt: skip
 _PLAIN = {
     "Try": "`try`",
     "ClassDef": "a class",

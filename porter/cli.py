@@ -41,7 +41,6 @@ app = typer.Typer(
 
 #: options, commands and values of the design that this version does not have
 LATER = ("--html", "--opt", "--pipeline", "--profile")
-LATER_TARGETS = ("cupy",)
 
 
 def _version(wanted: bool) -> None:
@@ -420,9 +419,7 @@ def _check_target(target: str) -> None:
     from porter.target.registry import TARGETS
 
     if target not in TARGETS:
-        later = target in LATER_TARGETS
-        where = "in this version of porter" if later else "something porter knows"
-        raise UsageError(f"--target {target} is not {where}")
+        raise UsageError(f"--target {target} is not something porter knows")
 
 
 def _usage(message: str) -> str:

@@ -200,7 +200,7 @@ def _lines(f: FunctionOutcome, color: bool, verbose: bool) -> list[str]:
     types = f"({f.signature})" if f.status != "refused" else ""
     text = f"{paint(f.status, mark, color)} {f.name}{types}"
     if f.status == "converted":
-        text += f": {len(f.kernels)} kernel{'s' if len(f.kernels) != 1 else ''}"
+        text += f": {_made(f)}"
         text += ", partly on the host" if any(d.code != "PRT904" for d in f.diagnostics) else ""
     lines = [text]
     said = [*_others(f), *(f"assumed: {a}" for a in f.assumed)]
@@ -208,6 +208,14 @@ def _lines(f: FunctionOutcome, color: bool, verbose: bool) -> list[str]:
     said += [*(f"note: {note}" for note in f.notes), *f.problems]
     lines += [f"  {part}" for line in said for part in wrapped(line)]
     return lines
+
+
+def _made(f: FunctionOutcome) -> str:
+    """What a converted function consists of."""
+    kernels = f"{len(f.kernels)} kernel{'s' if len(f.kernels) != 1 else ''}"
+    if not f.rewritten:
+        return kernels
+    return f"CuPy, and {kernels} for loops" if f.kernels else "CuPy"
 
 
 def _verdict(f: FunctionOutcome, verbose: bool) -> list[str]:

@@ -18,6 +18,7 @@ from porter.codegen.module.inspect import ModuleError
 from porter.codegen.module.module import join, linked_module
 from porter.config import Config
 from porter.convert.committed import Committed
+from porter.convert.cupy.function import cupy_function
 from porter.convert.function import Converted, convert_function, front_end
 from porter.convert.module_values import ModuleValues
 from porter.convert.passes import lower
@@ -66,6 +67,7 @@ class FunctionOutcome:
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     forms: tuple[str, ...] = ()
+    rewritten: bool = False  # the source for a library; kernels are for its loops alone
 
 
 @dataclass(frozen=True)
@@ -229,7 +231,8 @@ def _written(
 ) -> Converted:  # fmt: skip
     """A function converted, its text inspected. Refuses one that cannot stand in the module."""
     spelt = target_of(options)
-    c = convert_function(function, signature, scope, spelt)
+    make = cupy_function if spelt.rewrites else convert_function
+    c = make(function, signature, scope, spelt)
     try:
         join([*(t for e in earlier for t in e.texts), *c.texts])
         linked_module(c.texts, Path(file.path).name, spelt)
@@ -340,9 +343,10 @@ def _outcome(
     kept = tuple(d.at(c.path, c.name) for d in (*c.program.kept, *c.plan.notes))
     kernels = tuple(map(given, c.kernels))
     little = little_work(work_of(c.plan)) if c.target.device else ""
+    notes = (*map(given, c.notes), *((little,) if little else ()))
     base = FunctionOutcome(
         c.name, "converted", c.signature, tuple(map(given, c.assumed)), kernels, diagnostics=kept,
-        notes=(little,) if little else (), forms=tuple(f.signature for f in _forms(c)),
+        notes=notes, forms=tuple(f.signature for f in _forms(c)), rewritten=c.target.rewrites,
     )  # fmt: skip
     if found is None:
         return base
@@ -416,6 +420,7 @@ def _module(
             _forms(c),
             accepted(c),
             c.elements,
+            c.notes,
         )
         for c in converted
     )  # fmt: skip

@@ -85,6 +85,7 @@ class Converted:
     raising: FunctionText | None = None  # the text without what is beside it
     host: HostForm | None = None  # what calls without arrays get
     target: Target = CUDA
+    notes: tuple[str, ...] = ()  # what the target has otherwise than NumPy
 
     @property
     def text(self) -> FunctionText:

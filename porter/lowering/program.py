@@ -24,6 +24,7 @@ from porter.lowering.constants import check_default, text_of
 from porter.lowering.evaluation import is_expr
 from porter.lowering.expressions.evaluate import ExpressionEvaluator
 from porter.lowering.expressions.inline import statements_of
+from porter.lowering.observer import Observer
 from porter.lowering.per_element import run_per_element
 from porter.lowering.state.builder import Builder
 from porter.lowering.state.restarts import Contradiction, Grown, Unspecialised
@@ -43,6 +44,7 @@ MAX_RESTARTS = 6
 def build(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool = False,
     grow: bool = True, ones: frozenset[str] = frozenset(), loose: frozenset[str] = frozenset(),
+    observer: Observer | None = None,
 ) -> ir.Program:  # fmt: skip
     """The array program. Raises Refusal where a statement cannot be converted.
 
@@ -53,20 +55,20 @@ def build(
     _check_definition(function)
     check_function(scope, function.node, top=True)
     try:
-        return _build(function, types, scope, partial, ones, grow, loose)
+        return _build(function, types, scope, partial, ones, grow, loose, observer)
     except Contradiction as contradiction:
         for axis in contradiction.axes:
             with suppress(Refusal):
-                return _build(function, types, scope, partial, ones | {axis}, grow, loose)
+                return _build(function, types, scope, partial, ones | {axis}, grow, loose, observer)
         raise
 
 
 def _build(
     function: FunctionSource, types: Sequence[ParameterType], scope: Globals, partial: bool,
-    ones: frozenset[str], grow: bool, loose: frozenset[str],
+    ones: frozenset[str], grow: bool, loose: frozenset[str], observer: Observer | None,
 ) -> ir.Program:  # fmt: skip
     """The array program with some axes of arguments taken to have length 1."""
-    builder = Builder(function.module, partial, ones, grow, loose)
+    builder = Builder(function.module, partial, ones, grow, loose, observer)
     for _ in range(MAX_RESTARTS):
         env, parameters = _environment(builder, function, types, scope)
         evaluator = ExpressionEvaluator(builder, scope, env, FunctionBody)

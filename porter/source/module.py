@@ -94,6 +94,15 @@ class SourceModule:
         start, end = found.start, found.end  # type: ignore[attr-defined]
         return Span(start.line, start.column + 1, end.line, end.column + 1)
 
+    def put(self, node: cst.CSTNode, like: cst.CSTNode) -> None:
+        """A tree that is made of parts of this one stands where another node does."""
+        stack = [node]
+        while stack:
+            inner = stack.pop()
+            if inner not in self._positions:
+                self._positions[inner] = self._positions[like]
+                stack += inner.children
+
     def brief(self, node: cst.CSTNode) -> str:
         """The code of a node, short enough for a message."""
         return brief(self.code(node))

@@ -70,6 +70,8 @@ class Target(ABC):
     options: ClassVar[str] = ""
     #: functions that its compiler has, but not in Python's `math`
     math: ClassVar[Mapping[str, str]] = {}
+    #: whether the source is rewritten, and kernels are for its loops alone
+    rewrites: ClassVar[bool] = False
     #: what its templates may import of the package beside the types
     packages: ClassVar[Set[str]] = frozenset()
     #: the functions that updates of elements call, by the operation

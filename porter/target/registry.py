@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from porter.target.base import Target
 from porter.target.cuda import Cuda
+from porter.target.cupy import Cupy
 from porter.target.loops import Loops
 from porter.target.ufuncs import CpuGufunc, CpuUfunc, Gufunc, Ufunc
 
 CUDA = Cuda()
-TARGETS: dict[str, Target] = {t.name: t for t in (CUDA, Loops(), Ufunc(), Gufunc())}
+TARGETS: dict[str, Target] = {t.name: t for t in (CUDA, Loops(), Ufunc(), Gufunc(), Cupy())}
 #: what `--ufunc-target` makes of targets whose functions Numba calls for elements
 _ON_CPU: dict[tuple[str, str], Target] = {
     (t.name, kind): t

@@ -9,9 +9,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
+from numba import config
+
 from porter.emulate.source.scope import TEXT
 from porter.support.parsing import tree_of
-from porter.verify.engines import compiled, cupy_stand_in, mlir_stand_in
+from porter.verify.engines import compiled, mlir_stand_in
+from porter.verify.engines.cupy import stand_in
 from porter.verify.engines.device_arithmetic import NAMES, rewrite_kernels
 from porter.verify.oracle.original import targets, wanted
 
@@ -81,8 +84,8 @@ def load(
     Whatever the module raises on import is passed on; only `definitions` are executed.
     `change` may alter the tree before, and `names` are what it needs among the globals.
     """
-    if cupy_stand_in.needed(text):
-        cupy_stand_in.install()
+    if stand_in.needed(text) and config.ENABLE_CUDASIM:  # on a GPU, CuPy is CuPy
+        stand_in.install()
     if mlir_stand_in.needed(text):
         mlir_stand_in.install()
     tree, _ = definitions(text, path)

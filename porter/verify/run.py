@@ -35,6 +35,7 @@ from porter.verify.evidence import (
 )
 from porter.verify.inputs.domains import read_domains
 from porter.verify.job import SOFT, Done, Job
+from porter.verify.kernels import kernels_of
 from porter.verify.probe import require_gpu
 from porter.verify.request import Request
 from porter.verify.watching import Step, Watch
@@ -138,7 +139,10 @@ def _run(
     archs: Sequence[str],
 ) -> tuple[dict[str, Done], dict[str, list[Evidence]], Done]:
     """What the engines and the compilers found of each function, and compiled kernels that fail."""
-    engines = target_named(*header.target.split()).engines
+    target = target_named(*header.target.split())
+    engines = target.engines
+    if target.rewrites and not any(kernels_of(text, n) for n in job.request.functions):
+        return _without_kernels(job, on)
     if engines == ("cpu",):
         return _on_cpu(job, on)
     if "cpu" in engines:
@@ -172,6 +176,17 @@ def _run(
         return ran, *execute(job, [each.backend for each in compilers], compiled, wrong)
     finally:
         job.close()
+
+
+def _without_kernels(
+    job: Job, on: tuple[str, ...]
+) -> tuple[dict[str, Done], dict[str, list[Evidence]], Done]:
+    """What a module does that leaves all work to a library, as `_run` has it."""
+    ran = {kind: job.simulate(kind) for kind in on if kind in ("simulator", "gpu")}
+    others = [kind for kind in on if kind not in ran] if on != DEFAULT else []
+    reason = {"reason": "it has no kernels of its own"}
+    skipped = [Evidence(kind, SKIPPED, 0, reason) for kind in others]
+    return ran, {name: skipped for name in job.request.functions}, {}
 
 
 def _on_cpu(

@@ -18,14 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from porter.codegen.module.header import FunctionRecord, parse
+from porter.target.registry import target_named
 from porter.verify import generated
 from porter.verify.checks.subject import MismatchFound, Subject, Version
 from porter.verify.checks.tally import MOST_WORK, Settings, Tally
 from porter.verify.checks.tally import ExtraCases as Beyond
 from porter.verify.checks.unverified import Few, lacking, too_few
 from porter.verify.checks.verification import Verification
-from porter.verify.engines import cupy_stand_in, mlir_stand_in
+from porter.verify.engines import mlir_stand_in
 from porter.verify.engines.compiled import Cpu
+from porter.verify.engines.cupy import stand_in
 from porter.verify.engines.launches import LAUNCHES
 from porter.verify.engines.simulator import EMULATED, install
 from porter.verify.evidence import FAILED, PASSED, SKIPPED, Mismatch
@@ -263,7 +265,7 @@ class Session:
         }
         optional = ("strategies", "traced", "not_compared", "out_of_bounds", "stricter")
         detail |= {key: counts[key] for key in optional if counts.get(key)}
-        detail |= {"launches": LAUNCHES.count, "seed": request.seed}
+        detail |= self._launches(name) | {"seed": request.seed}
         if tally.reach.wanted:
             detail["sizes"] = tally.reach.to_json() | {"seconds": request.budget}
         if request.joined:
@@ -278,7 +280,7 @@ class Session:
             detail["reasons"] = reasons
         if text := self.source.domain(name).text:
             detail["domain"] = text
-        stand_ins = [s.SAID for s in (cupy_stand_in, mlir_stand_in) if s.needed(self.module.text)]
+        stand_ins = [s.SAID for s in (stand_in, mlir_stand_in) if s.needed(self.module.text)]
         if stand_ins:
             detail["library"] = "; ".join(stand_ins)
         if values:
@@ -300,6 +302,13 @@ class Session:
             "launches": list(LAUNCHES.seen.values()),
             "blocks": {n: size for (m, n), size in LAUNCHES.blocks.items() if m in own},
         }
+
+    def _launches(self, name: str) -> dict[str, int]:
+        """How many there were; nothing of a function that leaves all work to a library."""
+        rewritten = target_named(*self.module.header.target.split()).rewrites
+        if rewritten and not kernels_of(self.module.text, name.rsplit(".", 1)[-1]):
+            return {}
+        return {"launches": LAUNCHES.count}
 
     def _nothing(self, name: str, counts: dict[str, int], reasons: list[str]) -> str:
         """Why cases without a difference verify nothing, '' if it does."""

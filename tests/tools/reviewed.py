@@ -32,7 +32,7 @@ ALIVE = {
     ],
     "Click, CuPy's users, inspect and the source of a module read it": [
         "commands/plain.py display_type_rich",
-        "verify/engines/cupy_stand_in.py __int__",
+        "verify/engines/cupy/stand_in.py __int__",
         "verify/engines/writes.py __setitem__",
         "verify/oracle/instances.py __signature__",
         "verify/oracle/original.py __package__",

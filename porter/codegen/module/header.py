@@ -48,7 +48,8 @@ class FunctionRecord:
     `stream` is the argument that takes a stream, where the source has a parameter of that name;
     `converts` says which arrays of other dtypes the host function converts; `forms` are for other
     ranks or values of arguments; `accepts` says in words what each parameter takes; `elements` are
-    the signatures of a function of numbers, which is called for each element.
+    the signatures of a function of numbers, which is called for each element; `notes` tell what the
+    module has otherwise than NumPy.
     """
 
     name: str
@@ -63,6 +64,7 @@ class FunctionRecord:
     forms: tuple[Form, ...] = ()
     accepts: tuple[str, ...] = ()
     elements: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def served(self) -> tuple[tuple[str, str], ...]:
@@ -151,6 +153,7 @@ def _function_lines(record: FunctionRecord) -> Iterator[str]:
         yield f"shapes {record.name}: {record.shapes}"
     yield from (f"assumed {record.name}: {fact}" for fact in record.assumed)
     yield from (f"converts {record.name}: {fact}" for fact in record.converts)
+    yield from (f"notes {record.name}: {fact}" for fact in record.notes)
     if record.stream:
         yield f"stream {record.name}: {record.stream}"
     for form in record.forms:
@@ -212,7 +215,7 @@ def _with_line(record: FunctionRecord, word: str, said: str) -> FunctionRecord:
             changed["forms"] = (*record.forms, Form(said))
         case "shapes" | "stream":
             changed[word] = said
-        case "also" | "without" | "assumed" | "accepts" | "converts" | "elements":
+        case "also" | "without" | "assumed" | "accepts" | "converts" | "elements" | "notes":
             changed[word] = (*getattr(record, word), said)
         case "verified":
             changed[word] = tuple(said.split("; "))

@@ -46,7 +46,7 @@ _SCANS = tuple(
 #: helpers that ask where an array is
 _ASKING = {
     "_result", "_copy_back", "_command", "_to_device", "_same_memory", "_apart", "_array", "_flat",
-    "_leading",
+    "_leading", "_given_back", "_stored_back",
 }  # fmt: skip
 
 

@@ -40,7 +40,8 @@ def _parameter(forms: Sequence[Converted], k: int) -> str:
         if p.ndim is None:
             words[_value(p)] = None
             continue
-        from_rank = least_ranks(form.plan)[k]
+        # the source is rewritten for arrays of one rank
+        from_rank = None if form.target.rewrites else least_ranks(form.plan)[k]
         (ranks if from_rank is None else least).add(p.ndim if from_rank is None else from_rank)
         dtypes |= dict.fromkeys(_dtypes(form, k))
     if not dtypes:

@@ -90,7 +90,7 @@ class ExpressionEvaluator(Evaluator):
         """The value of an expression. Raises Refusal where porter has no meaning for it."""
         outer, self.b.place.node = self.b.place.node, node
         try:
-            return self._evaluate(node)
+            return self.b.seen(node, self._evaluate(node))
         except DTypeError as error:
             raise self.b.refuse("PRT907", str(error)) from None
         except ZeroDivisionError:

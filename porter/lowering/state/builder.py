@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from typing import Any
+
+import libcst as cst
 
 from porter import ir
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import promote
 from porter.ir.scalars import cast
+from porter.lowering.observer import Observer
 from porter.lowering.state import ambiguous
 from porter.lowering.state.aliases import AliasState
 from porter.lowering.state.dtypes import DTypeState
@@ -23,7 +26,7 @@ from porter.lowering.state.scope import LoopScope
 from porter.lowering.state.selections import Selections
 from porter.lowering.state.strides import Strides
 from porter.lowering.state.unify import SizeFacts
-from porter.resolve.values import Array
+from porter.resolve.values import Array, Value
 from porter.sizes.polynomial import Poly, sym
 from porter.source.module import SourceModule
 
@@ -34,8 +37,9 @@ class Builder:
     def __init__(
         self, module: SourceModule, partial: bool = False, ones: frozenset[str] = frozenset(),
         may_grow: bool = True, loose: frozenset[str] = frozenset(),
+        observer: Observer | None = None,
     ) -> None:  # fmt: skip
-        self.place = Place(module)
+        self.place = Place(module, observer)
         self.out = Emitter(self.place)
         self.scope = LoopScope()
         self.sizes = SizeFacts(self.place, self.out, self.scope, ones)
@@ -50,14 +54,28 @@ class Builder:
         """The state to start again with: what this evaluation has found out of its variables."""
         new = Builder(
             self.place.module, self.host.partial, self.sizes.ones, self.restarts.may_grow,
-            self.strides.loose,
+            self.strides.loose, self.place.observer,
         )  # fmt: skip
+        if self.place.observer is not None:
+            self.place.observer.clear()
         new.dtypes.local_types = self.dtypes.settled_types()
         new.dtypes.local_candidates = self.dtypes.local_candidates
         new.dtypes.pinned = self.dtypes.pinned
         new.restarts.fixed, new.restarts.grown = self.restarts.fixed, self.restarts.grown
         new.restarts.own_products = self.restarts.own_products
         return new
+
+    def begins(self, node: cst.BaseStatement, names: Mapping[str, Value]) -> None:
+        """A statement is about to be evaluated, where names mean this."""
+        self.place.node = node
+        if self.place.observer is not None:
+            self.place.observer.at(node, names)
+
+    def seen(self, node: cst.BaseExpression, value: Value) -> Value:
+        """The value of an expression, once whoever wants to know has been told."""
+        if self.place.observer is not None:
+            self.place.observer.saw(node, value)
+        return value
 
     def refuse(self, code: str, message: str, help: str = "") -> Refusal:
         """A refusal at the node being evaluated."""

@@ -11,6 +11,7 @@ import libcst as cst
 
 from porter import ir
 from porter.diagnostics import Refusal, Span, refusal
+from porter.lowering.observer import Observer
 from porter.lowering.state.part import Part
 from porter.source.module import SourceModule
 
@@ -20,6 +21,7 @@ class Place(Part):
     """The node and the statement that are evaluated now."""
 
     module: SourceModule
+    observer: Observer | None  # is told of what is evaluated
     node: cst.CSTNode | None = None
     origin: ir.Origin = field(default_factory=ir.Origin)
     call_here: Span | None = None  # in the user's file, of a helper of another file

@@ -192,7 +192,7 @@ class FunctionBody(Body):
     def statement(self, node: cst.BaseStatement) -> None:
         """Evaluate one statement. Raises Refusal where it cannot be converted."""
         self._origin(node)
-        self.b.place.node = node
+        self.b.begins(node, self.env)
         if not self.b.host.partial:
             self._statement(node)
             return

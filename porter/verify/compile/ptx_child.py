@@ -89,11 +89,11 @@ class Module:
         # imports Numba's CUDA target, which may be missing where nothing is compiled
         from porter.verify import generated
         from porter.verify.compile import ufuncs
-        from porter.verify.engines import cupy_stand_in
+        from porter.verify.engines.cupy import stand_in
 
         text = path.read_text("utf-8")
-        if cupy_stand_in.needed(text):
-            cupy_stand_in.install()
+        if stand_in.needed(text):
+            stand_in.install()
         compiler.install(text)
         tree, _ = generated.definitions(text, path)
         if ufuncs.for_cuda(tree):

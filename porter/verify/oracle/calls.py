@@ -147,7 +147,8 @@ def _viewed(result: Any, made: Sequence[Any]) -> int | None:
 
 
 def _is_array(value: Any) -> bool:
-    return isinstance(value, np.ndarray) or hasattr(value, "copy_to_host")
+    marks = ("copy_to_host", "__cuda_array_interface__")
+    return isinstance(value, np.ndarray) or any(hasattr(value, mark) for mark in marks)
 
 
 def _kept(value: Any) -> Any:
@@ -163,6 +164,8 @@ def _kept(value: Any) -> Any:
         return np.array(value)
     if hasattr(value, "copy_to_host"):
         return OnDevice(np.array(value.copy_to_host()))
+    if hasattr(value, "__cuda_array_interface__"):
+        return OnDevice(value.get())  # CuPy's
     return value
 
 

@@ -180,8 +180,10 @@ def _open(file: SourceFile) -> SourceModule | ModuleOutcome:
 def _scope(module: SourceModule, options: ConvertOptions, config: Config) -> Globals:
     """The names of the file, and what may become of library calls."""
     scope = Globals(module)
-    scope.options.library, scope.options.refuse_host = options.library, options.refuse_host
     target = target_of(options)
+    # what a source that is rewritten leaves to CuPy is no work of the host
+    scope.options.library = "cupy" if target.rewrites else options.library
+    scope.options.refuse_host = options.refuse_host
     scope.options.host_products = target.host_products
     scope.options.allow_serial = options.allow_serial or config.allow_serial or target.serial
     scope.options.run_module = options.run_module
@@ -342,7 +344,8 @@ def _outcome(
 ) -> FunctionOutcome:
     kept = tuple(d.at(c.path, c.name) for d in (*c.program.kept, *c.plan.notes))
     kernels = tuple(map(given, c.kernels))
-    little = little_work(work_of(c.plan)) if c.target.device else ""
+    launched = c.target.device and not c.target.rewrites
+    little = little_work(work_of(c.plan)) if launched else ""
     notes = (*map(given, c.notes), *((little,) if little else ()))
     base = FunctionOutcome(
         c.name, "converted", c.signature, tuple(map(given, c.assumed)), kernels, diagnostics=kept,

@@ -171,6 +171,8 @@ def _run(
         for each in compilers:
             each.release(again=not is_edited(text))
     compiled = _compiled(job.request.functions, found, {} if ran else observed)
+    if target.rewrites:
+        compiled |= {n: [] for n in compiled if not kernels_of(text, n)}
     wrong = {name for done in ran.values() for name in done if done[name]["status"] == FAILED}
     try:
         return ran, *execute(job, [each.backend for each in compilers], compiled, wrong)

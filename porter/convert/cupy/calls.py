@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
+from porter.codegen.host.text import HOST_MATH
 from porter.convert.cupy.places import (
     ABOUT,
     ARRAY,
@@ -21,6 +22,7 @@ from porter.convert.cupy.places import (
 from porter.numpy_functions import Dotted, known
 from porter.numpy_functions.cupy import UFUNC_LACKS, differs
 from porter.resolve.values import DTypeName, Function, Method, Module
+from porter.target.base import Call as TargetCall
 
 #: functions that take a sequence of arrays, or make an array of what they are given
 _OF_SEQUENCES = frozenset(
@@ -36,7 +38,7 @@ _RESULT = {"int": "int", "bool": "bool", "scalar": "_scalar"}
 #: what reads its argument back anyway
 _READING = frozenset({"builtins.float", "builtins.int", "builtins.bool", "builtins.complex"})
 
-Loop = Callable[[cst.For | cst.While, set[str]], str]
+Loop = Callable[[cst.For | cst.While, set[str]], TargetCall]
 
 
 @dataclass
@@ -106,6 +108,10 @@ class Calls(ABC):
         if not full:
             return False
         where = Dotted(full)
+        library = "np" if full == "numpy.errstate" else library
+        if where.library == "math":
+            # Python's, also where kernels run on a simulator
+            self.marks.names[node] = f"{HOST_MATH}.{where.path}" if where.path else HOST_MATH
         if where.library == "numpy":
             path = f".{where.path}" if where.path else ""
             self.marks.names[node] = f"{library}{path}"
@@ -131,9 +137,10 @@ class Calls(ABC):
             return found.name
         if isinstance(found, Function) and found.node is None:
             return found.name
-        if isinstance(found, DTypeName):
-            return f"numpy.{found.dtype.name}"
-        return ""
+        origin = self.places.scope.origins.get(node.value)
+        if origin is None or origin.level or origin.name is None:
+            return ""
+        return f"{origin.module}.{origin.name}"
 
     def _lacks(self, node: cst.CSTNode, full: str) -> None:
         """Refuse what CuPy has not; note what it has otherwise."""
@@ -187,6 +194,8 @@ class Calls(ABC):
                 self._read(a.value, "int" if short == "range" else "scalar")
         if is_dtype:
             self._named(node.func, "np")
+        else:
+            self.expression(node.func)
 
     def _numpy(self, node: cst.Call, name: Dotted, given: list[Where]) -> None:
         device = on_device(tuple(given))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+
 import libcst as cst
 
 from porter.convert.cupy.calls import Calls
@@ -11,7 +13,7 @@ from porter.convert.cupy.places import (
     NUMBER,
     on_device,
 )
-from porter.source.walk import children, walk
+from porter.source.walk import children
 
 
 class Expressions(Calls):
@@ -23,9 +25,8 @@ class Expressions(Calls):
         """An expression and everything in it."""
         if self._named(node):
             return
-        if isinstance(node, cst.Name) and self._is_constant_array(node):
-            raise self.places.refuse(node, f"the module-level array `{node.value}` is NumPy's",
-                                     f"pass `{node.value}` as a parameter")  # fmt: skip
+        if isinstance(node, cst.Name):
+            self._check_known(node)
         match node:
             case cst.Lambda() | cst.NamedExpr() | cst.Await() | cst.Yield():
                 raise self._unknown(node)
@@ -63,27 +64,45 @@ class Expressions(Calls):
         """The expressions right below one."""
         if isinstance(node, cst.Attribute) and on_device(self.places.of(node.value)):
             self._lacks(node, f"ndarray.{node.attr.value}")
+        if isinstance(node, cst.Attribute):
+            self.expression(node.value)
+            return
         for part in children(node):
             if isinstance(part, cst.BaseExpression):
                 self.expression(part)
             elif isinstance(part, (cst.Element, cst.StarredElement)):
                 self.expression(part.value)
 
-    def _is_constant_array(self, node: cst.Name) -> bool:
-        if node.value in self.places.names:
-            return False
-        return any(isinstance(r, int) and r > 0 for r in self.places.seen.ranks(node))
+    def _check_known(self, node: cst.Name) -> None:
+        """Refuse a name of the module level that the module will not have."""
+        name, places = node.value, self.places
+        if name in places.names or name in places.constants or hasattr(builtins, name):
+            return
+        if any(isinstance(r, int) and r > 0 for r in places.seen.ranks(node)):
+            raise places.refuse(node, f"the module-level array `{name}` is NumPy's",
+                                f"pass `{name}` as a parameter")  # fmt: skip
+        raise places.refuse(node, f"`{name}` is no number that the module can have",
+                            f"pass `{name}` as a parameter")  # fmt: skip
 
     def _on_host(self, whole: cst.BaseExpression) -> None:
-        """What may stand for numbers of the host alone."""
-        for inner in walk(whole):
+        """What may stand for numbers of the host alone, the shapes of arrays among them."""
+        stack: list[cst.CSTNode] = [whole]
+        while stack:
+            inner = stack.pop()
+            if isinstance(inner, cst.Attribute) and self._tells(inner):
+                continue
             if isinstance(inner, cst.Name) and on_device(self.places.names.get(inner.value, HOST)):
                 raise self.places.refuse(
                     whole, f"`{self.module.brief(whole)}` works with single parts of an array",
                     "use array operations, or a loop",
                 )  # fmt: skip
-            if isinstance(inner, (cst.Name, cst.Attribute)):
-                self._named(inner, "np")
+            if isinstance(inner, (cst.Name, cst.Attribute)) and self._named(inner, "np"):
+                continue
+            stack += children(inner)
+
+    def _tells(self, node: cst.Attribute) -> bool:
+        """Whether an attribute says something of an array: its shape, its dtype."""
+        return on_device(self.places.of(node.value)) and self.places.of(node) is HOST
 
     def _operand(self, node: cst.BaseExpression) -> None:
         self.expression(node)

@@ -16,11 +16,11 @@ from porter.codegen.module.names import free_names
 from porter.convert.cupy.edges import Edges
 from porter.convert.cupy.loops import Loops
 from porter.convert.cupy.marks import Marker
-from porter.convert.cupy.places import ARRAY, HOST, NUMBER, Places, Where, beyond
+from porter.convert.cupy.places import ARRAY, HOST, NUMBER, Places, Where, beyond, on_device
 from porter.convert.cupy.seen import Seen
 from porter.convert.cupy.writing import written
 from porter.convert.function import Converted, convert_function
-from porter.diagnostics import Refusal
+from porter.diagnostics import Refusal, refusal
 from porter.inference.types import ParameterType
 from porter.lowering.expressions.inline import statements_of
 from porter.lowering.program import build
@@ -66,9 +66,12 @@ def _rewritten(
         first = convert_function(function, found.signature, scope)
         found = replace(first, assumed=found.assumed, assumable=found.assumable)
     seen = _seen(function, found.types, scope)
-    rewriting = _Rewriting(function, scope, seen)
+    rewriting = _Rewriting(function, scope, seen, frozenset(found.program.constants))
     given = [_place(t) for t in found.types]
     device, places = rewriting.function(function.node, tuple(given), main=True)
+    if not any(map(on_device, (*places.names.values(), *given, places.result or HOST))):
+        raise refusal("PRT909", f"`{function.name}` does not compute with arrays",
+                      scope.module.span(function.node.name))  # fmt: skip
     needs = Needs(imports={"import cupy as cp"}, helpers=set(rewriting.helpers))
     order = [q.name for p in found.plan.parameters for q in (p.items or (p,))]
     texts = KernelTexts(found.plan.buffers, order, list(found.plan.constants), needs, target)
@@ -114,6 +117,7 @@ class _Rewriting:
     owner: FunctionSource
     scope: Globals
     seen: Seen
+    constants: frozenset[str]
     parts: list[str] = field(default_factory=list)
     helpers: set[str] = field(default_factory=set)
     notes: dict[str, set[int]] = field(default_factory=dict)

@@ -16,6 +16,7 @@ from porter.resolve.values import Array, Function, Module, Value
 from porter.source.module import FunctionSource
 from porter.syntax.liveness import exposed
 from porter.syntax.names import contains
+from porter.target.base import Call
 
 #: the kernels of a function, and their host function, for these types
 Convert = Callable[[FunctionSource, str], Sequence[FunctionText]]
@@ -30,7 +31,7 @@ class Loops:
     texts: list[FunctionText] = field(default_factory=list)
     count: int = 0
 
-    def outlined(self, places: Places, node: cst.For | cst.While, results: set[str]) -> str:
+    def outlined(self, places: Places, node: cst.For | cst.While, results: set[str]) -> Call:
         """Statements that call the kernels in place of a loop, whose `results` are read later."""
         if contains(node, cst.Return):
             raise beyond(places.scope, node, "returns out of a loop over elements", _CURE)
@@ -58,22 +59,22 @@ class Loops:
 _CURE = "use --target cuda"
 
 
-def _call(places: Places, name: str, given: Sequence[str], results: Sequence[str]) -> str:
+def _call(places: Places, name: str, given: Sequence[str], results: Sequence[str]) -> Call:
     """The call of the kernels' host function, and where its results go."""
     arguments = [
         n if places.names.get(n, HOST) in (ARRAY, HOST) else f"_scalar({n})" for n in given
     ]
     call = f"{name}({', '.join([*arguments, 'stream=_numba_stream()'])})"
+    makers = ["_scalar" if places.names.get(n, HOST) is HOST else "cp.asarray" for n in results]
+    read = ("_scalar",) if "_scalar" in makers or arguments != list(given) else ()
+    helpers = ("_numba_stream", *read)
     if not results:
-        return call
-    made = [
-        f"_scalar({n})" if places.names.get(n, HOST) is HOST else f"cp.asarray({n})"
-        for n in results
-    ]
+        return Call(call, helpers)
     if len(results) == 1:
-        return f"{results[0]} = {made[0].replace(results[0], call, 1)}"
+        return Call(f"{results[0]} = {makers[0]}({call})", helpers)
     both = ", ".join(results)
-    return f"{both} = {call}\n{both} = {', '.join(made)}"
+    made = ", ".join(f"{m}({n})" for m, n in zip(makers, results, strict=True))
+    return Call(f"{both} = {call}\n{both} = {made}", helpers)
 
 
 def _function(

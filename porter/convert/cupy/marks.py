@@ -28,7 +28,13 @@ class Marker(Expressions):
 
     def block(self, nodes: Sequence[cst.CSTNode]) -> None:
         """The statements of a block, in order."""
+        never = [node for node in nodes if self.places.seen.dead(node)]
         for k, node in enumerate(nodes):
+            if node in never:
+                # not reached: the arguments that lead there are refused
+                said = 'raise AssertionError("for other arguments")' if node is never[0] else ""
+                self.marks.instead[node] = said
+                continue
             self.after.append(nodes[k + 1 :])
             self._statement(node)
             self.after.pop()
@@ -196,8 +202,9 @@ class Marker(Expressions):
 
     def _kernel(self, node: cst.For | cst.While) -> None:
         later = {n for block in self.after for n in exposed(block)}
-        self.marks.instead[node] = self.loop(node, later & set(assigned_names([node])))
-        self.marks.helpers |= {"_numba_stream"}
+        call = self.loop(node, later & set(assigned_names([node])))
+        self.marks.instead[node] = call.text
+        self.marks.helpers |= set(call.helpers)
 
     def _head(self, node: cst.For) -> None:
         if NUMBER in leaves(self.places.items(node.iter)):

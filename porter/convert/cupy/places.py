@@ -50,6 +50,8 @@ _MOST_ROUNDS = 12
 class Helpers(Protocol):
     """Who knows the functions of the file that a function calls."""
 
+    constants: frozenset[str]
+
     def result(self, places: Places, node: cst.Call, function: Function) -> Where:
         """Where the result of a helper is."""
         ...
@@ -85,6 +87,8 @@ class Places:
     ) -> None:  # fmt: skip
         self.scope, self.seen, self.body, self.given = scope, seen, body, given
         self.helpers = helpers
+        #: numbers of the module level that the module has
+        self.constants: frozenset[str] = helpers.constants
         self.names: dict[str, Where] = {}
         #: names that are numbers of the host in one place and of the device in another
         self.fetched: set[str] = set()
@@ -163,7 +167,8 @@ class Places:
                 known = self.result
                 self.result = where if known is None else self._joined(known, where)
         for inner in _inside(node):
-            self._statement(inner)
+            if not self.seen.dead(inner):
+                self._statement(inner)
 
     def items(self, node: cst.BaseExpression) -> Where:
         """Where the items are that a loop runs over."""

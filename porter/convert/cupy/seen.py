@@ -11,6 +11,8 @@ from porter.dtypes.dtype import DType
 from porter.lowering.evaluation import is_expr
 from porter.lowering.observer import Observer
 from porter.resolve.values import Array, Function, Listed, Value
+from porter.source.walk import walk
+from porter.syntax.names import contains
 
 #: the number of dimensions of a value; None for what is neither a number nor an array
 Rank = int | None | tuple["Rank", ...]
@@ -35,6 +37,12 @@ class Seen(Observer):
     def at(self, node: cst.BaseStatement, names: Mapping[str, Value]) -> None:
         """Keep what names mean where a statement begins for the first time."""
         self.names.setdefault(node, dict(names))
+
+    def dead(self, node: cst.CSTNode) -> bool:
+        """Whether a statement never ran: it is for other values of an argument than the module."""
+        if not isinstance(node, cst.BaseStatement) or contains(node, cst.Raise):
+            return False  # what raises is tested before anything else
+        return not any(inner in self.names or inner in self.values for inner in walk(node))
 
     def one(self, node: cst.CSTNode) -> Value | None:
         """The value of an expression, the last one of several."""

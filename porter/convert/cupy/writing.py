@@ -33,6 +33,7 @@ def written(
     changed = body.with_changes(
         name=cst.Name(name), params=_parameters(body.params, main), returns=None, decorators=[],
         body=suite, leading_lines=[], asynchronous=None,
+        whitespace_before_params=cst.SimpleWhitespace(""),
     )  # fmt: skip
     return module.tree.code_for_node(changed).strip("\n")
 
@@ -68,6 +69,8 @@ class _Rewriter(cst.CSTTransformer):
         self, original_node: cst.CSTNode, updated_node: cst.CSTNode
     ) -> cst.CSTNode | cst.FlattenSentinel[cst.CSTNode]:
         marks = self.marks
+        if isinstance(updated_node, cst.ParenthesizedWhitespace):
+            return _joined(updated_node)
         if original_node in marks.instead:
             return _statements(marks.instead[original_node], original_node)
         made = updated_node
@@ -85,8 +88,16 @@ class _Rewriter(cst.CSTTransformer):
         return made
 
 
+def _joined(space: cst.ParenthesizedWhitespace) -> cst.BaseParenthesizableWhitespace:
+    """A line break inside of brackets; where no comment is lost, the statement is laid out anew."""
+    comments = [space.first_line.comment, *(line.comment for line in space.empty_lines)]
+    return space if any(comments) else cst.SimpleWhitespace(" ")
+
+
 def _statements(text: str, node: cst.CSTNode) -> cst.FlattenSentinel[cst.CSTNode]:
     """Statements in place of one, whose comments stay above the first."""
+    if not text:
+        return cst.FlattenSentinel([])
     made = [cast(cst.SimpleStatementLine, cst.parse_statement(line)) for line in text.split("\n")]
     made[0] = made[0].with_changes(leading_lines=getattr(node, "leading_lines", ()))
     return cst.FlattenSentinel(made)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -67,9 +68,11 @@ class ndarray:
 
     def __getattr__(self, name: str) -> Any:
         if name in _ATTRIBUTES:
-            return wrapped(getattr(self._host, name))
+            found = getattr(self._host, name)
+            return self if found is self._host else wrapped(found)
         if name in _METHODS:
-            return _checked(getattr(self._host, name), f"ndarray.{name}")
+            method = _checked(getattr(self._host, name), f"ndarray.{name}")
+            return partial(_own, self, method)
         raise AttributeError(f"'ndarray' object has no attribute '{name}'")
 
     def get(self) -> Any:
@@ -175,6 +178,13 @@ def plain(value: Any) -> Any:
     return value
 
 
+def _own(array: ndarray, method: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """What a method gives: the array itself where NumPy does."""
+    found = method(*args, **options)
+    same = isinstance(found, ndarray) and found._host is array._host
+    return array if same else found
+
+
 def _checked(function: Callable[..., Any], name: str) -> Callable[..., Any]:
     """A function or method of NumPy's with the parameters that CuPy's has."""
 
@@ -184,7 +194,8 @@ def _checked(function: Callable[..., Any], name: str) -> Callable[..., Any]:
             raise TypeError(f"{name}() got an unexpected keyword argument '{min(lacking)}'")
         result = function(*map(plain, args), **{k: plain(v) for k, v in options.items()})
         own = options.get("out")
-        return wrapped(result) if own is None else own
+        same = (a for a in args if isinstance(a, ndarray) and a._host is result)
+        return next(same, wrapped(result)) if own is None else own
 
     return call
 

@@ -159,7 +159,7 @@ def convert(
         typer.Option(
             "--target",
             help="What to generate: kernels (cuda), loops for the CPU (loops), ufuncs (ufunc), "
-            "or generalized ufuncs (gufunc).",
+            "generalized ufuncs (gufunc), or the source with CuPy (cupy).",
         ),
     ] = "cuda",
     ufunc_target: Annotated[

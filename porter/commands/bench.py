@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from porter.bench.counting import Counting, counting, unknown_size
@@ -14,20 +17,29 @@ from porter.bench.on_gpu import LIBRARIES, has_driver
 from porter.bench.recording import recorded
 from porter.bench.records import FunctionCounts
 from porter.bench.sizes import parse_sizes
+from porter.codegen.module.header import parse
 from porter.commands.verify import modules_in
+from porter.config import load_config
+from porter.convert.files import convert_file
 from porter.diagnostics import UsageError
-from porter.options import BenchOptions
+from porter.options import BenchOptions, ConvertOptions
 from porter.output.bench import Row, lines, record
 from porter.output.color import wants_color
 from porter.output.records import to_json
 from porter.output.roofline_svg import roofline
+from porter.source.files import read
 from porter.support.progress import Progress
+from porter.target.registry import TARGETS
 from porter.trace.counts import keep
 from porter.trace.place import counts_file
 from porter.verify.compile import compilers
 from porter.verify.compile.occupancy import ARCHITECTURES
 
 FINE, FAILED = 0, 1
+_INSTEAD = (
+    "counted are the kernels that --target cuda makes of the source; operation by operation is"
+    " what this module does"
+)
 #: what can be timed beside the module
 AGAINST = ("numpy", "numba", *LIBRARIES)
 
@@ -89,15 +101,45 @@ def _target(options: BenchOptions) -> _Target:
 
 def _counted(path: str, options: BenchOptions, sizes: dict[str, int], target: _Target) -> Counting:
     try:
-        with Progress(f"counting {path}"):
-            return counting(
-                Path(path), functions=options.functions, sizes=sizes, arch=target.arch,
+        with Progress(f"counting {path}"), _kernels(Path(path), options) as (module, note):
+            found = counting(
+                module, functions=options.functions, sizes=sizes, arch=target.arch,
                 seconds=options.seconds,
                 run_module=options.run_module, operations=True, against=options.against,
             )  # fmt: skip
+            noted = [replace(f, notes=(*note, *f.notes)) for f in found.functions]
+            return replace(found, functions=noted)
     except UsageError as error:
         # the path as the user wrote it, not as it was resolved
         raise UsageError(str(error).replace(str(Path(path).resolve()), path)) from error
+
+
+@contextmanager
+def _kernels(path: Path, options: BenchOptions) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """The module whose kernels are counted: those of `--target cuda` for what CuPy does here."""
+    text = path.read_text("utf-8") if path.is_file() else ""
+    header = parse(text)
+    target = None if header is None else TARGETS.get(header.target)
+    if header is None or target is None or not target.rewrites:
+        yield path, ()
+        return
+    source = read(os.path.normpath(path.resolve().parent / header.source))
+    config = load_config(source.path)
+    types = {record.name: record.signature for record in header.functions}
+    chosen = ConvertOptions(
+        (source.path,), tuple(types), verify=False, run_module=header.run_module
+    )
+    with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:
+        place = Path(folder) / path.name
+        made = convert_file(source, chosen, replace(config, signatures=types), place, _silent)
+        if made.text is None:
+            raise UsageError(f"{path}: --target cuda makes no kernels to compare with")
+        place.write_text(made.text, "utf-8")
+        yield place, (_INSTEAD,)
+
+
+def _silent(_: str) -> None:
+    """Nothing is said of the steps."""
 
 
 def _row(counts: FunctionCounts, target: _Target) -> Row:

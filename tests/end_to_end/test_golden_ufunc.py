@@ -23,6 +23,8 @@ EXPRESSIBLE = {
     "ufunc": ("black_scholes", "gaussian", "hidden_layer", "threshold"),
     "gufunc": ("black_scholes", "gaussian", "hidden_layer", "l2_norms", "mandelbrot", "matmul",
                "pairwise", "softmax"),
+    "cupy": ("black_scholes", "csr_matvec", "gaussian", "heat", "hidden_layer", "l2_norms", "mandelbrot",
+             "matmul", "pairwise", "row_normalize", "sobel", "softmax", "threshold", "zscores"),
 }  # fmt: skip
 MODULES = [p for name in EXPRESSIBLE for p in sorted((GOLDEN / name).glob("*.py"))]
 

@@ -18,9 +18,16 @@ class Difference:
     lacks: frozenset[str] = frozenset()  # parameters of NumPy's
     note: str = ""  # what the module says of it
     cure: str = ""  # what to write in its place
+    dtypes: frozenset[str] = frozenset()  # those that its first argument may have; empty for all
 
 
 _TABLE: dict[str, Difference] = {}
+
+
+#: what CuPy's atomic additions take
+_ATOMIC = frozenset(
+    ("int32", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128")
+)
 
 
 def _rows(
@@ -45,6 +52,9 @@ _rows("maximum.reduce maximum.accumulate minimum.reduce minimum.accumulate logic
       cure="use `max`, `min`, `any` or `all` of the array")  # fmt: skip
 _rows("ndarray.getfield ndarray.resize ndarray.setfield ndarray.setflags ndarray.ctypes "
       "ndarray.flat", missing=True)  # fmt: skip
+
+_rows("put place put_along_axis putmask ndarray.put", missing=True,
+      cure="store with a mask: `x[mask] = value`")  # fmt: skip
 
 # -- without some parameters ---------------------------------------------------------------------
 
@@ -94,6 +104,8 @@ _rows("linalg.eigh linalg.svd linalg.qr", note="the signs of vectors may be othe
 _rows("fft.fft fft.ifft fft.rfft fft.irfft fft.fft2 fft.ifft2 fft.fftn fft.ifftn",
       note="is computed by cuFFT, and rounded otherwise")  # fmt: skip
 _rows("add.at subtract.at", note="the order of the additions is not fixed")
+for _name in ("numpy.add.at", "numpy.subtract.at"):
+    _TABLE[_name] = replace(_TABLE[_name], dtypes=_ATOMIC)
 
 
 def differs(name: str) -> Difference:

@@ -58,6 +58,11 @@ TEXTS = {
     "def f(x):\n    return x[:3] * np.outer([1.0, 2.0], [3.0])[0]": (
         "return x[:3] * cp.asarray(np.outer([1.0, 2.0], [3.0]))[0]"
     ),
+    # a loop over elements: what it leaves is Python's number as it was
+    "def f(x):\n    n = 0\n    for i in range(x.shape[0]):\n        if x[i] > 0:\n"
+    "            n += 1\n    return x * n": (
+        "n = 0\nn = int(_scalar(f_loop(x, n, stream=_numba_stream())))\nreturn x * n"
+    ),
     # comments stay, statements of several lines are laid out anew
     "def f(x):\n    # the mean\n    m = x.mean(\n    )  # of all\n    return x - m": (
         "# the mean\nm = x.mean()  # of all\nreturn x - m"
@@ -77,6 +82,11 @@ REFUSED = {
     "def f(x):\n    return np.maximum(x, [1.0])": "is given a list",
     "def f(x):\n    x[:2] = [1.0, 2.0]": "stores a list or a tuple",
     "def f(x):\n    x[np.argsort(x)] = x * 2.0": "which one stays where two are alike",
+    "def f(x):\n    a = x[1:]\n    b = x[:-1]\n    for i in range(len(a)):\n        b[i] = a[i]": (
+        "may show a part of another array"
+    ),
+    "def f(x, k):\n    out = np.zeros(9, dtype=np.int64)\n    np.add.at(out, np.argsort(x), 1)\n"
+    "    return out + x": "`np.add.at` has no form for int64",
     "W = np.array([1.0, 2.0])\n\n\ndef f(x):\n    return x[:2] * W": "the module-level array `W`",
     "def f(x):\n    return np.array([x[i] for i in range(3)])": "works with single parts",
     "def f(x):\n    for i in range(len(x)):\n        if x[i] > 1.0:\n            return i\n"

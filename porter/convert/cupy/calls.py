@@ -55,6 +55,14 @@ class Marks:
     plain: set[cst.CSTNode] = field(default_factory=set)  # `t += x` that is `t = t + x`
     notes: dict[str, set[int]] = field(default_factory=dict)
     helpers: set[str] = field(default_factory=set)
+    dtypes: list[frozenset[str]] = field(default_factory=list)  # those that its functions take
+
+    def join(self, others: Marks) -> None:
+        """What the marks of another function need of the module is needed, too."""
+        for text, lines in others.notes.items():
+            self.notes.setdefault(text, set()).update(lines)
+        self.helpers |= others.helpers
+        self.dtypes += others.dtypes
 
 
 class Calls(ABC):
@@ -227,6 +235,13 @@ class Calls(ABC):
         ufunc = spec.inputs is not None or spec.ufunc
         lacks = differs(name).lacks | (UFUNC_LACKS if ufunc else frozenset())
         shown = name.replace("numpy.", "np.")
+        dtypes = differs(name).dtypes
+        first = self.places.seen.dtype(node.args[0].value) if node.args else None
+        if dtypes and (first is None or first.name not in dtypes):
+            found = "this dtype" if first is None else first.name
+            raise self.places.refuse(node, f"CuPy's `{shown}` has no form for {found}", _ELSE)
+        if dtypes:
+            self.marks.dtypes.append(dtypes)
         for a, where in zip(node.args, given, strict=True):
             keyword = a.keyword.value if a.keyword is not None else ""
             if not keyword and positional < len(spec.parameters) and not spec.variadic:

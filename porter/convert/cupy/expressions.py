@@ -133,6 +133,9 @@ class Expressions(Calls):
             for part in (p for p in children(e.slice) if isinstance(p, cst.BaseExpression)):
                 self.expression(part)
                 where = self.places.of(part)
+                dtype = self.places.seen.dtype(part)
+                if where is NUMBER and (dtype is None or dtype.kind not in "iu"):
+                    raise self._unknown(node)
                 if where is NUMBER:
                     self._read(part, "int")
                 elif where is ARRAY:

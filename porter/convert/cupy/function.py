@@ -13,10 +13,11 @@ from porter.codegen.kernel.kernels import KernelTexts
 from porter.codegen.kernel.state import Needs
 from porter.codegen.module.module import FunctionText, used_constants
 from porter.codegen.module.names import free_names
+from porter.convert.cupy.calls import Marks
 from porter.convert.cupy.edges import Edges
 from porter.convert.cupy.loops import Loops
 from porter.convert.cupy.marks import Marker
-from porter.convert.cupy.places import ARRAY, HOST, NUMBER, Places, Where, beyond, on_device
+from porter.convert.cupy.places import ARRAY, HOST, Places, Where, beyond, on_device
 from porter.convert.cupy.seen import Seen
 from porter.convert.cupy.writing import written
 from porter.convert.function import Converted, convert_function
@@ -67,12 +68,15 @@ def _rewritten(
         found = replace(first, assumed=found.assumed, assumable=found.assumable)
     seen = _seen(function, found.types, scope)
     rewriting = _Rewriting(function, scope, seen, frozenset(found.program.constants))
+    if any(t.ndim == 0 for t in found.types):
+        raise beyond(scope, function.node.name, "has a parameter that is an array of no dimensions",
+                     "pass a number")  # fmt: skip
     given = [_place(t) for t in found.types]
     device, places = rewriting.function(function.node, tuple(given), main=True)
     if not any(map(on_device, (*places.names.values(), *given, places.result or HOST))):
         raise refusal("PRT909", f"`{function.name}` does not compute with arrays",
                       scope.module.span(function.node.name))  # fmt: skip
-    needs = Needs(imports={"import cupy as cp"}, helpers=set(rewriting.helpers))
+    needs = Needs(imports={"import cupy as cp"}, helpers=set(rewriting.every.helpers))
     order = [q.name for p in found.plan.parameters for q in (p.items or (p,))]
     texts = KernelTexts(found.plan.buffers, order, list(found.plan.constants), needs, target)
     returns = places.result is not None
@@ -89,6 +93,7 @@ def _rewritten(
     kept |= {
         "blank": text, "variants": (), "beside": None, "raising": None, "host": None,
         "target": target, "without": (), "notes": rewriting.said(),
+        "siblings": tuple(s for s in found.siblings if all(s.dtype in d for d in rewriting.every.dtypes)),
     }  # fmt: skip
     return Rewritten(**kept, loops=tuple(rewriting.loops.texts))
 
@@ -105,9 +110,7 @@ def _seen(function: FunctionSource, types: Sequence[ParameterType], scope: Globa
 
 
 def _place(t: ParameterType) -> Where:
-    if t.ndim is None:
-        return HOST
-    return ARRAY if t.ndim else NUMBER
+    return HOST if t.ndim is None else ARRAY
 
 
 @dataclass
@@ -119,8 +122,7 @@ class _Rewriting:
     seen: Seen
     constants: frozenset[str]
     parts: list[str] = field(default_factory=list)
-    helpers: set[str] = field(default_factory=set)
-    notes: dict[str, set[int]] = field(default_factory=dict)
+    every: Marks = field(default_factory=Marks)  # what the marks of all functions need
     known: dict[tuple[cst.CSTNode, tuple[Where, ...]], tuple[str, Places]] = field(
         default_factory=dict
     )
@@ -140,9 +142,7 @@ class _Rewriting:
             places = self.places(node, given)
             marker = Marker(places, partial(self.loops.outlined, places))
             marker.block(list(statements_of(node)))
-            for text, lines in marker.marks.notes.items():
-                self.notes.setdefault(text, set()).update(lines)
-            self.helpers |= marker.marks.helpers
+            self.every.join(marker.marks)
             self.known[key] = (name, places)
             self.parts.append(written(self.scope.module, node, name, marker.marks, main))
         return self.known[key]
@@ -198,7 +198,7 @@ class _Rewriting:
         """What CuPy has otherwise, with the lines."""
         return tuple(
             f"line{'s' if len(lines) > 1 else ''} {', '.join(map(str, sorted(lines)))}: {text}"
-            for text, lines in sorted(self.notes.items(), key=lambda n: min(n[1]))
+            for text, lines in sorted(self.every.notes.items(), key=lambda n: min(n[1]))
         )
 
 

@@ -90,10 +90,11 @@ def _rewritten(
         tuple(p.name for p in found.plan.parameters if p.fixed or p.items),
     )  # fmt: skip
     kept = {name: getattr(found, name) for name in Converted.__dataclass_fields__}
+    taken = rewriting.every.dtypes
     kept |= {
         "blank": text, "variants": (), "beside": None, "raising": None, "host": None,
         "target": target, "without": (), "notes": rewriting.said(),
-        "siblings": tuple(s for s in found.siblings if all(s.dtype in d for d in rewriting.every.dtypes)),
+        "siblings": tuple(s for s in found.siblings if all(s.dtype in d for d in taken)),
     }  # fmt: skip
     return Rewritten(**kept, loops=tuple(rewriting.loops.texts))
 

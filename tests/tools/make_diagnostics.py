@@ -22,7 +22,13 @@ from tests.support.paths import ROOT
 PAGE = ROOT / "docs" / "diagnostics.md"
 _CODE = re.compile(r"PRT\d{3}")
 #: where each function that makes a diagnostic takes its message and help, counted from the code
-_PLACES = {"refuse": (1, 2), "refusal": (1, 3), "Diagnostic": (2, 99), "_diagnostic": (2, 3)}
+_PLACES = {
+    "refuse": (1, 2),
+    "beyond": (1, 2),
+    "refusal": (1, 3),
+    "Diagnostic": (2, 99),
+    "_diagnostic": (2, 3),
+}
 #: alternatives of one message beyond which a page shows no more
 _MOST = 12
 _HEAD = """# Diagnostics

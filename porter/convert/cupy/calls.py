@@ -85,8 +85,12 @@ class Calls(ABC):
 
     def _unknown(self, node: cst.CSTNode) -> Exception:
         """A refusal of what is not rewritten."""
-        return self.places.refuse(node, f"`{self.module.brief(node)}` is not rewritten for CuPy",
-                                  "use --target cuda")  # fmt: skip
+        return self.places.refuse(
+            node,
+            "PRT806",
+            f"`{self.module.brief(node)}` is not rewritten for CuPy",
+            "use --target cuda",
+        )
 
     def _test(self, node: cst.BaseExpression) -> None:
         """A condition, of which Python asks whether it is true."""
@@ -95,7 +99,7 @@ class Calls(ABC):
         if where is NUMBER:
             self._read(node, "bool")
         elif on_device(where):
-            raise self.places.refuse(node, "the truth value of an array is ambiguous")
+            raise self.places.refuse(node, "PRT806", "the truth value of an array is ambiguous")
 
     def _read(self, node: cst.BaseExpression, how: str) -> None:
         """A number that the host needs."""
@@ -154,7 +158,7 @@ class Calls(ABC):
         """Refuse what CuPy has not; note what it has otherwise."""
         found, shown = differs(full), full.replace("numpy.", "np.").replace("ndarray.", ".")
         if found.missing:
-            raise self.places.refuse(node, f"CuPy has no `{shown}`", found.cure or _ELSE)
+            raise self.places.refuse(node, "PRT806", f"CuPy has no `{shown}`", found.cure or _ELSE)
         if found.note:
             self._note(f"`{shown}`: {found.note}", node)
 
@@ -193,8 +197,12 @@ class Calls(ABC):
             return
         if ARRAY in leaves(tuple(given)) or any(isinstance(g, tuple) for g in given):
             text = self.module.brief(node.func)
-            raise self.places.refuse(node, f"`{text}` goes through the elements of an array",
-                                     "use NumPy's function, or a loop")  # fmt: skip
+            raise self.places.refuse(
+                node,
+                "PRT806",
+                f"`{text}` goes through the elements of an array",
+                "use NumPy's function, or a loop",
+            )
         for a, where in zip(node.args, given, strict=True):
             if where is NUMBER and name in _READING:
                 self._note("a number is read back, for which Python waits", node)
@@ -216,7 +224,9 @@ class Calls(ABC):
         creates = known(name).creates or name.short in ("tri", "indices")
         if not device and where is HOST:
             if creates:
-                raise self.places.refuse(node, "makes an array of no dimensions", "use a number")
+                raise self.places.refuse(
+                    node, "PRT806", "makes an array of no dimensions", "use a number"
+                )
             self._named(node.func, "np")
             return
         if not device and not creates:
@@ -225,7 +235,9 @@ class Calls(ABC):
             self._note("an array is computed on the host and moved", node)
             return
         if creates and where is NUMBER:
-            raise self.places.refuse(node, "makes an array of no dimensions", "use the number")
+            raise self.places.refuse(
+                node, "PRT806", "makes an array of no dimensions", "use the number"
+            )
         self._named(node.func)
         self._parameters(node, name, given)
 
@@ -239,7 +251,9 @@ class Calls(ABC):
         first = self.places.seen.dtype(node.args[0].value) if node.args else None
         if dtypes and (first is None or first.name not in dtypes):
             found = "this dtype" if first is None else first.name
-            raise self.places.refuse(node, f"CuPy's `{shown}` has no form for {found}", _ELSE)
+            raise self.places.refuse(
+                node, "PRT806", f"CuPy's `{shown}` has no form for {found}", _ELSE
+            )
         if dtypes:
             self.marks.dtypes.append(dtypes)
         for a, where in zip(node.args, given, strict=True):
@@ -249,15 +263,21 @@ class Calls(ABC):
             positional += a.keyword is None
             if a.keyword is not None and keyword in lacks:
                 text = f"CuPy's `{shown}` has no parameter `{keyword}`"
-                raise self.places.refuse(node, text, "compute it by other functions")
+                raise self.places.refuse(node, "PRT806", text, "compute it by other functions")
             taken = name in _OF_SEQUENCES and not keyword.startswith(("axis", "x"))
             is_list = isinstance(where, tuple) and (ufunc or keyword in _ARRAYS)
             if is_list and not taken:
                 text = f"`{shown}` is given a list, which CuPy does not take"
-                raise self.places.refuse(node, text, "make an array of it: `np.array(...)`")
+                raise self.places.refuse(
+                    node, "PRT806", text, "make an array of it: `np.array(...)`"
+                )
             if isinstance(where, tuple) and taken and {HOST, NUMBER} <= set(leaves(where)):
-                raise self.places.refuse(node, "a list has numbers of the host and of the device",
-                                         "compute them in one array")  # fmt: skip
+                raise self.places.refuse(
+                    node,
+                    "PRT806",
+                    "a list has numbers of the host and of the device",
+                    "compute them in one array",
+                )
             if keyword == "out" and where is not ARRAY:
                 raise self._unknown(node)
 
@@ -277,7 +297,7 @@ class Calls(ABC):
         for a in node.args:
             if a.keyword is not None and a.keyword.value in lacks:
                 text = f"CuPy's `.{method.name}` has no parameter `{a.keyword.value}`"
-                raise self.places.refuse(node, text, "compute it by other functions")
+                raise self.places.refuse(node, "PRT806", text, "compute it by other functions")
 
 
 _ELSE = "use another function, or --target cuda"

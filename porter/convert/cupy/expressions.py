@@ -79,10 +79,18 @@ class Expressions(Calls):
         if name in places.names or name in places.constants or hasattr(builtins, name):
             return
         if any(isinstance(r, int) and r > 0 for r in places.seen.ranks(node)):
-            raise places.refuse(node, f"the module-level array `{name}` is NumPy's",
-                                f"pass `{name}` as a parameter")  # fmt: skip
-        raise places.refuse(node, f"`{name}` is no number that the module can have",
-                            f"pass `{name}` as a parameter")  # fmt: skip
+            raise places.refuse(
+                node,
+                "PRT806",
+                f"the module-level array `{name}` is NumPy's",
+                f"pass `{name}` as a parameter",
+            )
+        raise places.refuse(
+            node,
+            "PRT806",
+            f"`{name}` is no number that the module can have",
+            f"pass `{name}` as a parameter",
+        )
 
     def _on_host(self, whole: cst.BaseExpression) -> None:
         """What may stand for numbers of the host alone, the shapes of arrays among them."""
@@ -93,9 +101,11 @@ class Expressions(Calls):
                 continue
             if isinstance(inner, cst.Name) and on_device(self.places.names.get(inner.value, HOST)):
                 raise self.places.refuse(
-                    whole, f"`{self.module.brief(whole)}` works with single parts of an array",
+                    whole,
+                    "PRT806",
+                    f"`{self.module.brief(whole)}` works with single parts of an array",
                     "use array operations, or a loop",
-                )  # fmt: skip
+                )
             if isinstance(inner, (cst.Name, cst.Attribute)) and self._named(inner, "np"):
                 continue
             stack += children(inner)
@@ -110,17 +120,23 @@ class Expressions(Calls):
         if where is NUMBER:
             self._read(node, "scalar")
         elif on_device(where):
-            raise self.places.refuse(node, "the truth value of an array is ambiguous")
+            raise self.places.refuse(node, "PRT806", "the truth value of an array is ambiguous")
 
     def _comparison(self, node: cst.Comparison) -> None:
         sides = [node.left, *(c.comparator for c in node.comparisons)]
         operators = [c.operator for c in node.comparisons]
         places = [self.places.of(s) for s in sides]
         if any(isinstance(p, tuple) for p in places) and on_device(tuple(places)):
-            raise self.places.refuse(node, "compares an array with a list, which CuPy does not",
-                                     "make an array of the list: `np.array(...)`")  # fmt: skip
+            raise self.places.refuse(
+                node,
+                "PRT806",
+                "compares an array with a list, which CuPy does not",
+                "make an array of the list: `np.array(...)`",
+            )
         if any(isinstance(o, (cst.In, cst.NotIn)) for o in operators) and on_device(tuple(places)):
-            raise self.places.refuse(node, "looks for an element with `in`", "use `(x == v).any()`")
+            raise self.places.refuse(
+                node, "PRT806", "looks for an element with `in`", "use `(x == v).any()`"
+            )
         for side in sides:
             if len(operators) > 1:
                 self._operand(side)

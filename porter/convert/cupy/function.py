@@ -59,8 +59,13 @@ def _rewritten(
     function: FunctionSource, signature: str | Sequence[str] | None, scope: Globals, target: Target
 ) -> Converted:
     if "." in function.name:
-        raise beyond(scope, function.node.name, "is a method, which is not rewritten for CuPy",
-                     "make it a function of the arrays that it reads")  # fmt: skip
+        raise beyond(
+            scope,
+            function.node.name,
+            "PRT806",
+            "is a method, which is not rewritten for CuPy",
+            "make it a function of the arrays that it reads",
+        )
     found = convert_function(function, signature, scope)
     if found.variants or found.host is not None:
         # of several forms the first one
@@ -69,13 +74,19 @@ def _rewritten(
     seen = _seen(function, found.types, scope)
     rewriting = _Rewriting(function, scope, seen, frozenset(found.program.constants))
     if any(t.ndim == 0 for t in found.types):
-        raise beyond(scope, function.node.name, "has a parameter that is an array of no dimensions",
-                     "pass a number")  # fmt: skip
+        raise beyond(
+            scope,
+            function.node.name,
+            "PRT806",
+            "has a parameter that is an array of no dimensions",
+            "pass a number",
+        )
     given = [_place(t) for t in found.types]
     device, places = rewriting.function(function.node, tuple(given), main=True)
     if not any(map(on_device, (*places.names.values(), *given, places.result or HOST))):
         raise refusal("PRT909", f"`{function.name}` does not compute with arrays",
-                      scope.module.span(function.node.name))  # fmt: skip
+                      scope.module.span(function.node.name),
+                      "call the function as it is, without converting it")  # fmt: skip
     needs = Needs(imports={"import cupy as cp"}, helpers=set(rewriting.every.helpers))
     order = [q.name for p in found.plan.parameters for q in (p.items or (p,))]
     texts = KernelTexts(found.plan.buffers, order, list(found.plan.constants), needs, target)
@@ -85,10 +96,15 @@ def _rewritten(
     constants = found.program.constants
     own = tuple(p.name for p in found.plan.parameters)
     text = FunctionText(
-        found.plan.name, parts, (), needs,
-        used_constants(constants, free_names("\n\n".join(parts))), found.plan.docstring, own,
+        found.plan.name,
+        parts,
+        (),
+        needs,
+        used_constants(constants, free_names("\n\n".join(parts))),
+        found.plan.docstring,
+        own,
         tuple(p.name for p in found.plan.parameters if p.fixed or p.items),
-    )  # fmt: skip
+    )
     kept = {name: getattr(found, name) for name in Converted.__dataclass_fields__}
     taken = rewriting.every.dtypes
     kept |= {
@@ -156,7 +172,7 @@ class _Rewriting:
     def places(self, node: cst.FunctionDef, given: tuple[Where, ...]) -> Places:
         """Where the values of a function are."""
         if node in self.active or len(self.known) > _MOST_HELPERS:
-            raise beyond(self.scope, node.name, "is recursive", "write it as a loop")
+            raise beyond(self.scope, node.name, "PRT806", "is recursive", "write it as a loop")
         self.active.append(node)
         try:
             names = [p.name.value for p in _parameters(node)]
@@ -180,8 +196,13 @@ class _Rewriting:
     def _node(self, node: cst.Call, function: Function) -> cst.FunctionDef:
         own = function.scope in (None, self.scope) and function.env is None
         if not own or not isinstance(function.node, cst.FunctionDef):
-            raise beyond(self.scope, node, f"`{function.name}` is not rewritten for CuPy",
-                         "define it at the top of the same file")  # fmt: skip
+            raise beyond(
+                self.scope,
+                node,
+                "PRT806",
+                f"`{function.name}` is not rewritten for CuPy",
+                "define it at the top of the same file",
+            )
         return function.node
 
     def _given(self, places: Places, node: cst.Call, helper: cst.FunctionDef) -> tuple[Where, ...]:
@@ -190,7 +211,7 @@ class _Rewriting:
         names = iter(found)
         for a in node.args:
             if a.star:
-                raise beyond(self.scope, node, "unpacks arguments", "write them out")
+                raise beyond(self.scope, node, "PRT806", "unpacks arguments", "write them out")
             name = next(names) if a.keyword is None else a.keyword.value
             found[name] = places.of(a.value)
         return tuple(found.values())
@@ -213,5 +234,5 @@ def _kernels(function: FunctionSource, types: str, *, scope: Globals) -> Sequenc
     made = convert_function(function, types, scope)
     if made.program.kept:
         why = made.program.kept[0]
-        raise beyond(scope, function.node, why.message, why.help)
+        raise beyond(scope, function.node, "PRT806", why.message, why.help)
     return made.texts

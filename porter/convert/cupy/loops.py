@@ -36,10 +36,12 @@ class Loops:
     def outlined(self, places: Places, node: cst.For | cst.While, results: set[str]) -> Call:
         """Statements that call the kernels in place of a loop, whose `results` are read later."""
         if contains(node, cst.Return):
-            raise beyond(places.scope, node, "returns out of a loop over elements", _CURE)
+            raise beyond(places.scope, node, "PRT806", "returns out of a loop over elements", _CURE)
         env = places.seen.names.get(node)
         if env is None:
-            raise beyond(places.scope, node, "what the loop works with cannot be told", _CURE)
+            raise beyond(
+                places.scope, node, "PRT806", "what the loop works with cannot be told", _CURE
+            )
         names = [n for n in env if n in exposed([node]) or n in results]
         given = {n: env[n] for n in names if not isinstance(env[n], (Function, Module))}
         order = sorted(results)
@@ -53,7 +55,7 @@ class Loops:
         except Refusal as refused:
             why = refused.diagnostic
             text = f"the loop over elements has no kernel: {why.message}"
-            found = beyond(places.scope, node, text, why.help).diagnostic
+            found = beyond(places.scope, node, "PRT806", text, why.help).diagnostic
             raise Refusal(replace(found, span=why.span)) from None
         self.texts += [replace(t, fixed=None) for t in made]
         return _call(places, name, list(given), order)
@@ -102,7 +104,7 @@ def _check_apart(places: Places, node: cst.For | cst.While, given: Mapping[str, 
     shown = sorted(arrays & _views(places))
     if len(arrays) > 1 and shown and stores:
         text = f"`{shown[0]}` may show a part of another array that the loop works with"
-        raise beyond(places.scope, node, text, "copy it before the loop: `.copy()`")
+        raise beyond(places.scope, node, "PRT806", text, "copy it before the loop: `.copy()`")
 
 
 def _targets(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -165,5 +167,10 @@ def _type(places: Places, node: cst.CSTNode, name: str, value: Value) -> str:
         return "boolean" if value.dtype.name == "bool" else value.dtype.name
     if isinstance(value, tuple) and value and all(isinstance(v, ir.Value) for v in value):
         return f"UniTuple(int64, {len(value)})"
-    raise beyond(places.scope, node, f"`{name}` is neither a number nor an array in the loop",
-                 _CURE)  # fmt: skip
+    raise beyond(
+        places.scope,
+        node,
+        "PRT806",
+        f"`{name}` is neither a number nor an array in the loop",
+        _CURE,
+    )

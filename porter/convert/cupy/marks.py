@@ -136,8 +136,12 @@ class Marker(Expressions):
                     return
                 names = [e.value for e in elements]
                 if any(isinstance(n, cst.Name) and n.value in places.fetched for n in names):
-                    raise places.refuse(target, "unpacks a number that the host needs elsewhere",
-                                        "name it in a statement of its own")  # fmt: skip
+                    raise places.refuse(
+                        target,
+                        "PRT806",
+                        "unpacks a number that the host needs elsewhere",
+                        "name it in a statement of its own",
+                    )
                 for n in names:
                     if not isinstance(n, cst.Name):
                         raise self._unknown(target)
@@ -153,12 +157,17 @@ class Marker(Expressions):
         self.expression(target.value)
         self._index(target)
         if isinstance(value, tuple):
-            raise self.places.refuse(target, "stores a list or a tuple, which CuPy does not take",
-                                     "make an array of it: `np.array(...)`")  # fmt: skip
+            raise self.places.refuse(
+                target,
+                "PRT806",
+                "stores a list or a tuple, which CuPy does not take",
+                "make an array of it: `np.array(...)`",
+            )
         if value is ARRAY and self._is_fancy(target):
-            text = "stores an array at positions of an array: which one stays where two are alike"
-            raise self.places.refuse(target, f"{text} is not defined in CuPy",
-                                     "use --target cuda")  # fmt: skip
+            text = (
+                "stores an array at positions, of which CuPy does not say what stays if two are one"
+            )
+            raise self.places.refuse(target, "PRT806", text, "use --target cuda")
 
     def _is_fancy(self, target: cst.Subscript) -> bool:
         """Whether an index is an array or a list of positions."""
@@ -179,8 +188,12 @@ class Marker(Expressions):
             raise self._unknown(node)
         name = target.value
         if name in places.both:
-            raise places.refuse(node, f"`{name}` is a number here and an array there",
-                                "use a separate variable for each of them")  # fmt: skip
+            raise places.refuse(
+                node,
+                "PRT806",
+                f"`{name}` is a number here and an array there",
+                "use a separate variable for each of them",
+            )
         if name in places.fetched and places.of(node.value) is NUMBER:
             self._read(node.value, "scalar")
         elif places.names.get(name) is NUMBER:

@@ -73,9 +73,9 @@ def of_rank(rank: Rank) -> Where:
     return HOST if rank is None else ARRAY if rank else NUMBER
 
 
-def beyond(scope: Globals, node: cst.CSTNode, message: str, help: str = "") -> Refusal:
+def beyond(scope: Globals, node: cst.CSTNode, code: str, message: str, help: str = "") -> Refusal:
     """A refusal of this target at a node."""
-    return refusal("PRT806", message, scope.module.span(node), help)
+    return refusal(code, message, scope.module.span(node), help)
 
 
 class Places:
@@ -97,9 +97,9 @@ class Places:
         self.result: Where | None = None
         self._settle()
 
-    def refuse(self, node: cst.CSTNode, message: str, help: str = "") -> Refusal:
+    def refuse(self, node: cst.CSTNode, code: str, message: str, help: str = "") -> Refusal:
         """A refusal at a node."""
-        return beyond(self.scope, node, message, help)
+        return beyond(self.scope, node, code, message, help)
 
     # -- names -----------------------------------------------------------------------------
 
@@ -115,8 +115,12 @@ class Places:
                 self.names = {}
             elif before[0] == self.names:
                 return
-        raise self.refuse(self.body[0], "where its values are cannot be told",
-                          "use one variable for each of them")  # fmt: skip
+        raise self.refuse(
+            self.body[0],
+            "PRT806",
+            "where its values are cannot be told",
+            "use one variable for each of them",
+        )
 
     def bind(self, name: str, where: Where) -> None:
         """A name is assigned something."""
@@ -142,8 +146,12 @@ class Places:
                 self.bind(name, where)
             case cst.Tuple(elements=elements) | cst.List(elements=elements):
                 if where is ARRAY or where is NUMBER:
-                    raise self.refuse(target, "unpacks an array, which CuPy does row by row",
-                                      "name its rows: `a = x[0]`")  # fmt: skip
+                    raise self.refuse(
+                        target,
+                        "PRT806",
+                        "unpacks an array, which CuPy does row by row",
+                        "name its rows: `a = x[0]`",
+                    )
                 each = where if isinstance(where, tuple) else (where,) * len(elements)
                 if len(each) != len(elements):
                     each = (ARRAY,) * len(elements) if on_device(where) else (HOST,) * len(elements)
@@ -208,7 +216,9 @@ class Places:
                 each = tuple(self.of(e.value) for e in elements)
                 starred = any(isinstance(e, cst.StarredElement) for e in elements)
                 if starred and on_device(each):
-                    raise self.refuse(node, "unpacks what is on the device", "write the items out")
+                    raise self.refuse(
+                        node, "PRT806", "unpacks what is on the device", "write the items out"
+                    )
                 return HOST if starred else each
             case cst.UnaryOperation(operator=operator, expression=inner):
                 return HOST if isinstance(operator, cst.Not) else self.of(inner)
@@ -231,11 +241,15 @@ class Places:
         found = {of_rank(r) for r in ranks}
         if not found:
             text = self.scope.module.brief(node)
-            raise self.refuse(node, f"what `{text}` is cannot be told")
+            raise self.refuse(node, "PRT806", f"what `{text}` is cannot be told")
         if len(found) > 1:
             text = self.scope.module.brief(node)
-            raise self.refuse(node, f"`{text}` is a number in one call and an array in another",
-                              "use a helper for each of them")  # fmt: skip
+            raise self.refuse(
+                node,
+                "PRT806",
+                f"`{text}` is a number in one call and an array in another",
+                "use a helper for each of them",
+            )
         return found.pop()
 
     def _subscript(self, node: cst.Subscript, owner: Where) -> Where:
@@ -244,7 +258,9 @@ class Places:
                 case [cst.SubscriptElement(slice=cst.Index(value=cst.Integer(value=k)))]:
                     return owner[int(k)] if int(k) < len(owner) else HOST
             if on_device(owner):
-                raise self.refuse(node, "takes a part of a tuple of arrays", "name its items")
+                raise self.refuse(
+                    node, "PRT806", "takes a part of a tuple of arrays", "name its items"
+                )
             return HOST
         return self._seen(node) if owner is not HOST else HOST
 
@@ -253,8 +269,12 @@ class Places:
             if isinstance(sides[0], tuple) and isinstance(sides[1], tuple):
                 return (*sides[0], *sides[1])
             if on_device(sides):
-                raise self.refuse(node, "computes with a list and an array, which CuPy does not",
-                                  "make an array of the list: `np.array(...)`")  # fmt: skip
+                raise self.refuse(
+                    node,
+                    "PRT806",
+                    "computes with a list and an array, which CuPy does not",
+                    "make an array of the list: `np.array(...)`",
+                )
             return HOST
         return self._seen(node) if on_device(sides) else HOST
 

@@ -14,13 +14,17 @@ class BeyondTarget(ConverterRule):
     ## Why is this bad?
 
     A ufunc gets one element of each array and returns one. What reads a neighbour, reduces an axis
-    or asks where an element is has no such form.
+    or asks where an element is has no such form. CuPy has most functions of NumPy, but not all, and
+    not with all parameters.
 
     ## Example
 
     ```python
     def smooth(x):
         return (x[1:] + x[:-1]) / 2  # PRT806 with --target ufunc
+
+    def positive(x):
+        return np.sum(x, where=x > 0)  # PRT806 with --target cupy
     ```
 
     Convert it for another target: kernels (`cuda`) and loops (`loops`) express it.

@@ -81,7 +81,7 @@ REFUSED = {
     "def f(x):\n    return x + [1.0]": "computes with a list and an array",
     "def f(x):\n    return np.maximum(x, [1.0])": "is given a list",
     "def f(x):\n    x[:2] = [1.0, 2.0]": "stores a list or a tuple",
-    "def f(x):\n    x[np.argsort(x)] = x * 2.0": "does not say what stays if two are one",
+    "def f(x):\n    x[np.argsort(x)] = x * 2.0": "CuPy leaves open which one stays",
     "def f(x):\n    a = x[1:]\n    b = x[:-1]\n    for i in range(len(a)):\n        b[i] = a[i]": (
         "may show a part of another array"
     ),

@@ -164,9 +164,7 @@ class Marker(Expressions):
                 "make an array of it: `np.array(...)`",
             )
         if value is ARRAY and self._is_fancy(target):
-            text = (
-                "stores an array at positions, of which CuPy does not say what stays if two are one"
-            )
+            text = "stores an array at positions that may repeat: CuPy leaves open which one stays"
             raise self.places.refuse(target, "PRT806", text, "use --target cuda")
 
     def _is_fancy(self, target: cst.Subscript) -> bool:

@@ -92,3 +92,18 @@ def test_more_time_counts_larger_sizes(
     run("bench", module, "--seconds", "30")
     assert given == [SECONDS, 30.0]
     assert run("bench", module, "--seconds", "0.5") == 2
+
+
+@compiled
+@pytest.mark.slow
+def test_a_module_of_cupy_is_compared_with_the_kernels_of_its_source(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    module = GOLDEN / "cupy" / "softmax_cupy.py"
+    assert run("bench", str(module), "--output-format", "json") == 0
+    (found,) = json.loads(capsys.readouterr().out)["modules"]
+    (function,) = found["functions"]
+    assert found["path"] == str(module)
+    assert [k["name"] for k in function["kernels"]] == ["softmax_rows"]
+    assert function["modelled"]["cupy_ms"] > function["modelled"]["ms"]
+    assert "operation by operation is what this module does" in function["notes"][0]

@@ -48,7 +48,6 @@ HELPERS = {
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_kind", "_scalars", "_listed",
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_grid", "_is_large",
     "_parts", "_columns", "_is_short", "_is_deep", "_wide", "_splits", "_contiguous", "_own",
-    "_parts", "_columns", "_is_short", "_is_deep", "_splits", "_contiguous", "_own",
     "_on_stream", "_numba_stream", "_scalar", "_given_back", "_stored_back",
 }  # fmt: skip
 #: variables of host functions, and the argument of kernels that takes errors

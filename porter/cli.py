@@ -159,12 +159,16 @@ def convert(
         typer.Option(
             "--target",
             help="What to generate: kernels (cuda), loops for the CPU (loops), ufuncs (ufunc), "
-            "generalized ufuncs (gufunc), or the source with CuPy (cupy).",
+            "generalized ufuncs (gufunc), the source with CuPy (cupy), or functions of Dask's "
+            "arrays (dask).",
         ),
     ] = "cuda",
     ufunc_target: Annotated[
         p.UfuncTarget, typer.Option("--ufunc-target", help="What Numba compiles ufuncs for.")
     ] = p.UfuncTarget.cuda,
+    dask_blocks: Annotated[
+        p.DaskBlocks, typer.Option("--dask-blocks", help="What a block of Dask's arrays runs on.")
+    ] = p.DaskBlocks.cpu,
     output: p.Output = None,
     diff: Annotated[bool, typer.Option("--diff", help="Print what would change.")] = False,
     check: Annotated[
@@ -215,6 +219,7 @@ def convert(
         signature=tuple(signature) if signature else None,
         target=target,
         ufunc_target=ufunc_target.value,
+        dask_blocks=dask_blocks.value,
         output=output,
         diff=diff,
         check=check,

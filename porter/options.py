@@ -73,7 +73,8 @@ class ConvertOptions:
     """Arguments of `porter convert`.
 
     Several `signature`s make several forms of a function.
-    `ufunc_target` is what Numba compiles ufuncs for: cuda, cpu or parallel.
+    `ufunc_target` is what Numba compiles ufuncs for: cuda, cpu or parallel; `dask_blocks` what it
+    compiles functions of blocks for: cpu or cuda.
     `output` is a file, a folder, `-` or None (beside the source); `emit` is None or one of
     array, loops and plan; `output_format` is full, concise or json; `backend` is numba or
     numba-cuda-mlir; `library` is cupy or empty; with `refuse_host` no array work may stay on
@@ -87,6 +88,7 @@ class ConvertOptions:
     signature: str | tuple[str, ...] | None = None
     target: str = "cuda"
     ufunc_target: str = "cuda"
+    dask_blocks: str = "cpu"
     output: str | None = None
     diff: bool = False
     check: bool = False
@@ -104,6 +106,13 @@ class ConvertOptions:
     run_module: bool = False
     timeout: float | None = None
     verbose: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the target's functions are compiled for, where it leaves a choice."""
+        if self.target == "dask" and self.dask_blocks == "cuda":
+            return "kernels"
+        return self.ufunc_target
 
     @property
     def first_signature(self) -> str | None:

@@ -86,9 +86,12 @@ def _is_generated(file: SourceFile) -> bool:
 
 
 def _check(options: ConvertOptions, files: Sequence[SourceFile]) -> None:
-    target = target_named(options.target, options.ufunc_target)
+    target = target_named(options.target, options.kind)
     if not target.elements and options.ufunc_target != "cuda":
         raise UsageError(f"--ufunc-target {options.ufunc_target} is for ufuncs, "
+                         f"not for {options.target}")  # fmt: skip
+    if not target.chunked and options.dask_blocks != "cpu":
+        raise UsageError(f"--dask-blocks {options.dask_blocks} is for Dask, "
                          f"not for {options.target}")  # fmt: skip
     if not target.device or target.elements:
         for option, value in (("--library", options.library), ("--backend", options.backend)):

@@ -74,6 +74,13 @@ class UfuncTarget(StrEnum):
     parallel = "parallel"
 
 
+class DaskBlocks(StrEnum):
+    """What computes a block of an array of Dask: the CPU, or a GPU."""
+
+    cpu = "cpu"
+    cuda = "cuda"
+
+
 class Compiler(StrEnum):
     """The packages that `verify` compiles with."""
 

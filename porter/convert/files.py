@@ -404,7 +404,7 @@ def _verified(found: FunctionEvidence | None) -> tuple[str, ...]:
 def target_of(options: ConvertOptions) -> Target:
     """What is generated: `--target` with its backend and the user's own templates."""
     templates = None if options.templates is None else Path(options.templates)
-    target = target_named(options.target, options.ufunc_target)
+    target = target_named(options.target, options.kind)
     return target.with_backend(options.backend).with_templates(templates)
 
 

@@ -277,7 +277,8 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
     accepted = Conversions()
     kinds: Mapping[tuple[str, ...], tuple[str, ...]] = {}
     question = None
-    if again is not None:
+    # what is converted depends on elements, which are not computed yet where arrays are in chunks
+    if again is not None and not how.target.chunked:
         names = [p.name.value for p in parameters_of(function)]
         build_again = partial(again.program, function)
         question = Question(names, types, program, planned, build_again, again.planned)
@@ -379,6 +380,9 @@ class _How:
         planned: Plan,
     ) -> Made:  # fmt: skip
         """A form of the function, with the ranks and the axes of size 1 that its kernels serve."""
+        if self.target.chunked:
+            # what the host cannot broadcast raises: chunks have no strides
+            return Made(types, Served(program, planned))
         schedules, alone = self.target.schedules, not may_vary(function)
         return Made(types, served(function, types, self.scope, program, planned, schedules, alone))
 

@@ -102,6 +102,7 @@ def steps(
     """The statements at the start and after each pass, checked, with its name."""
     body, context = program.body, Context.of(program, schedules)
     context.alone = bool(schedules) and not any(s.scans for s in schedules)
+    context.values = any(s.values for s in schedules)
     yield "array program", body, context
     rules: tuple[Rule, ...] = ()
     for step in PASSES:

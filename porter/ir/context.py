@@ -48,6 +48,7 @@ class Context:
     here: Surroundings = field(default_factory=Surroundings)  # while loops are placed
     schedules: tuple[object, ...] = ()  # those of the target, in order; empty for all
     alone: bool = False  # whether each line of a scan is one thread's
+    values: bool = False  # whether a store makes another array: none is stored into twice
 
     @staticmethod
     def of(program: Program, schedules: Sequence[object] = ()) -> Context:

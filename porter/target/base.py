@@ -72,6 +72,10 @@ class Target(ABC):
     math: ClassVar[Mapping[str, str]] = {}
     #: whether the source is rewritten, and kernels are for its loops alone
     rewrites: ClassVar[bool] = False
+    #: whether arrays are in chunks: kernels see blocks, and the host function is lazy
+    chunked: ClassVar[bool] = False
+    #: the schedule of kernels that see blocks
+    block: ClassVar[Schedule]
     #: what its templates may import of the package beside the types
     packages: ClassVar[Set[str]] = frozenset()
     #: the functions that updates of elements call, by the operation

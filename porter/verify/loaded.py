@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from porter.codegen.module.header import FunctionRecord, Header, is_edited
 from porter.source.files import read
 from porter.support.reserved import ATTRIBUTE_PREFIX
+from porter.target.registry import target_named
 from porter.verify import generated
 from porter.verify.inputs.cases import CHOICES, GRID_LIMITS, MANY_BLOCKS, SMALL_BLOCKS
 from porter.verify.inputs.domains import Domain, Property, read_domains
@@ -51,6 +52,11 @@ class Module:
         self.small = self._with({n: min(SMALL_BLOCKS[n], size) for n, size in own.items()})
         self.many = self._with({n: min(MANY_BLOCKS[n], size) for n, size in own.items()})
         self.limited = self._cut(GRID_LIMITS if self.edited else ())
+
+    @property
+    def chunked(self) -> bool:
+        """Whether its functions take arrays in chunks."""
+        return target_named(*self.header.target.split()).chunked
 
     def compiled(self) -> Loaded:
         """The own blocks in small grids, for kernels that are compiled with these blocks."""

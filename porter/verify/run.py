@@ -271,6 +271,8 @@ def _header(path: Path, text: str) -> Header:
         raise UsageError(f"{path}: no header written by `porter convert`, so nothing to compare")
     if header.target.split()[0] not in TARGETS:
         raise UsageError(f"{path}: its header tells a target `{header.target}` that porter has not")
+    if target_named(*header.target.split()).chunked and find_spec("dask") is None:
+        raise UsageError(f"{path} runs with Dask: pip install 'dask[array]'")
     _check_syntax(path, text)
     return header
 

@@ -38,6 +38,7 @@ from porter.verify.inputs.thresholds import extra_specs, small_ones, thresholds,
 from porter.verify.kernels import kernels_of
 from porter.verify.limits import restrict
 from porter.verify.loaded import Loaded, Module, Source
+from porter.verify.oracle.chunked import CHUNKINGS, CUTS, in_chunks
 from porter.verify.oracle.original import Missing, index_parameters, literals
 from porter.verify.oracle.per_element import per_element
 from porter.verify.oracle.queries import asks_for_dtypes
@@ -79,6 +80,7 @@ class Session:
         self.source = Source(source, request.functions, request.run_module)
         self.module = Module(path, text, header)
         self.missing: dict[str, str] = {}
+        CHUNKINGS.most = 5 if request.on == "cpu" else 3
         changed = (self.module.small, self.module.many, self.module.limited)
         self.target.watched = [vars(m) for each in changed for m in each.modules]
 
@@ -139,7 +141,7 @@ class Session:
             # what is not launched while the simulator observes is not compiled
             every_variant=request.observe or request.alone,
             work=MOST_WORK * (ALONE if request.alone else 1),
-            device=getattr(self.target, "device", True),
+            device=getattr(self.target, "device", True) and not self.module.chunked,
         )
 
     def _beyond(self, host: str) -> Beyond | None:
@@ -211,8 +213,12 @@ class Session:
         def version(loaded: Loaded) -> Version:
             if not callable(getattr(loaded.module, host, None)):
                 raise LookupError(f"the module defines no function `{host}`")
-            plain, *large = (source.plain(record, getattr(m, host)) for m in loaded.modules)
+            plain, *large = (source.plain(record, hosted(m)) for m in loaded.modules)
             return Version(plain, loaded.blocks, chosen(large, loaded.blocks))
+
+        def hosted(loaded: Any) -> Any:
+            function = getattr(loaded, host)
+            return in_chunks(function) if module.chunked else function
 
         def chosen(large: Sequence[Callable[..., Any]], blocks: dict[str, int]) -> list[Version]:
             pairs = zip(large, module.choices, strict=True)
@@ -271,6 +277,8 @@ class Session:
         if request.joined:
             detail["joined"] = True
         detail |= self.target.detail()
+        if self.module.chunked:
+            detail["chunkings"] = min(len(CUTS), counts.get("cases", 0))
         if status == PASSED and (left := self.target.reason()):
             status, detail["reason"] = SKIPPED, left
         if tally.refusals:

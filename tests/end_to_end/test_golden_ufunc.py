@@ -1,6 +1,7 @@
-"""The modules of ufuncs, gufuncs and CuPy made of `examples/`, as they are in `tests/golden/`.
+"""The modules of other targets generated from `examples/`, as they are in `tests/golden/`.
 
-`porter convert --target ufunc -o tests/golden/ufunc` of the examples of `EXPRESSIBLE` makes them.
+`porter convert --target ufunc -o tests/golden/ufunc`, and so on, of the examples of `EXPRESSIBLE`
+makes them.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ EXPRESSIBLE = {
     "cupy": ("black_scholes", "csr_matvec", "gaussian", "heat", "hidden_layer", "l2_norms",
              "mandelbrot", "matmul", "pairwise", "row_normalize", "sobel", "softmax",
              "threshold", "zscores"),
+    "dask": ("black_scholes", "gaussian", "heat", "hidden_layer", "l2_norms", "mandelbrot",
+             "matmul", "pairwise", "sobel", "softmax", "zscores"),
 }  # fmt: skip
 MODULES = [p for name in EXPRESSIBLE for p in sorted((GOLDEN / name).glob("*.py"))]
 

@@ -28,8 +28,9 @@ HEAD = """\
 | `ufunc` | functions of one element for `@vectorize`, for CUDA or with `--ufunc-target` for the CPU | as ufuncs of the CPU, and as the compiled PTX |
 | `gufunc` | functions of a part of each array for `@guvectorize`, with a layout that follows from the subscripts | the same |
 | `cupy` | the source with `cp` in place of `np`, arrays moved once, and our kernels for loops over elements | with arrays that stand in for CuPy's, with CuPy on a GPU; the kernels as for `cuda` |
+| `dask` | a lazy function of Dask's arrays, for data larger than a machine or a GPU, and functions of their blocks | on Dask's scheduler of one thread, each case in chunks of its own |
 
-The pages about [loops](loops.md), [ufuncs](ufuncs.md) and [CuPy](cupy.md) have more. What each target makes of the examples (`python -m
+The pages about [loops](loops.md), [ufuncs](ufuncs.md), [CuPy](cupy.md) and [Dask](dask.md) have more. What each target makes of the examples (`python -m
 tests.tools.make_targets` writes this table; the modules are in `tests/golden/` and its folders):
 
 """  # noqa: E501

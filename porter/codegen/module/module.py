@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from jinja2 import Environment
 
+from porter.codegen.chunked.host import ChunkedFunction
 from porter.codegen.host.function import HostFunction
 from porter.codegen.host.outline import outlined
 from porter.codegen.host.text import HOST_MATH
@@ -78,7 +79,8 @@ def function_text(plan: Plan, target: Target = CUDA) -> FunctionText:
     needs = Needs(imports=set(plan.imports))
     order = [q.name for p in plan.parameters for q in (p.items or (p,))]
     texts = KernelTexts(plan.buffers, order, list(plan.constants), needs, target)
-    host = HostFunction(plan, texts, needs, target)
+    kind = ChunkedFunction if target.chunked else HostFunction
+    host = kind(plan, texts, needs, target)
     body = host.write()
     parts = [_trim(text) for text, _ in host.kernels]
     kernels = tuple(n for _, names in host.kernels for n in names)
@@ -191,7 +193,7 @@ def _parts(
         fmod=target.math.get("fmod", "math.fmod"),
     )
     host = jinja.get_template("helpers_host.py.j2").render(
-        needs=needs.helpers, device=target.device, kernels=target.kernels
+        needs=needs.helpers, device=target.device, kernels=target.kernels, chunked=target.chunked
     )
     own = [p for f in functions for p in f.parts]
     return [p for p in (_trim(device), *own, _trim(host)) if p]

@@ -23,6 +23,8 @@ Move = tuple[str, str]
 
 def rotate_arrays(body: Body, context: Context) -> Body:
     """The pass: arrays that an iteration makes and a variable keeps for the next ones."""
+    if context.values:
+        return body  # there is no memory to take turns
     return _Rotation(body, context).block(body)
 
 

@@ -20,6 +20,7 @@ from porter.verify.inputs.arguments import Inputs, Parameter, build
 from porter.verify.inputs.cases import CaseSpec, retries, searched
 from porter.verify.inputs.shapes import complete, parse_shapes, symbols
 from porter.verify.oracle import calls
+from porter.verify.oracle.chunked import CHUNKINGS
 
 #: in the place of an attempt's number, for inputs that fit together as some that were found
 FITTING = 300
@@ -93,6 +94,7 @@ class Drawing:
         name = zlib.crc32(self.subject.record.name.encode())
         ORDER.reset(zlib.crc32(f"{self.seed} {name} {number}".encode()))
         POISON.choose(number)
+        CHUNKINGS.choose(number)
 
     def versions(self, spec: CaseSpec) -> Iterator[tuple[int, CaseSpec, bool]]:
         """The case, then what may suit the original better; the last ones by its own checks."""

@@ -105,6 +105,11 @@ REFUSED = {
     "def f(x, i):\n    return x[i]": "needs axis 0 of `x` whole",
     "def f(u):\n    u = u.copy()\n    for i in range(1, u.shape[0]):\n"
     "        u[i] = 0.5 * u[i - 1] + u[i]\n    return u": "whole",
+    "def f(x, w):\n    out = np.zeros_like(x)\n    for i in range(1, x.shape[0] - 1):\n"
+    "        for k in range(3):\n            out[i] += w[k] * x[i - 1 + k]\n"
+    "    return out": "needs neighbours along axis 0 beside `w`",
+    "def f(x, depth: float):\n    return x * depth": "uses `depth`, a name that Dask's functions",
+    "def f(x, n: int):\n    a = x * 2.0\n    b = a\n    a[1:-1] = 0.0\n    return a, b": "",
     "def f(x):\n    while x.sum() > 1.0:\n        x = x / 2.0\n    return x": "before what follows",
     "def f(x):\n    h = np.zeros(9)\n    for i in range(x.shape[0]):\n"
     "        h[int(x[i]) % 9] += 1.0\n    return h": "stores into `h` at another index",

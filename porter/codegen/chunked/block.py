@@ -35,6 +35,7 @@ class BlockFunction(HostFunction):
         super().__init__(own, texts, needs, target)
         self.step, self.anyhow = step, anyhow
         self.naming.device = {}
+        self.shape = self.naming.take("shape")
 
     @cached_property
     def overlap(self) -> Overlap:
@@ -64,7 +65,7 @@ class BlockFunction(HostFunction):
         self.out.lines += [*made, *launches]
         self._epilogue()
         result = self.spelled(self.target.result(out, "False"))
-        self.emit(f"return {result}.reshape(shape)" if self.anyhow else f"return {result}")
+        self.emit(f"return {result}.reshape({self.shape})" if self.anyhow else f"return {result}")
         names = ", ".join(p.name for p in self.plan.parameters)
         return "\n".join([f"def {self.plan.name}({names}):", *self._says(), *self.out.lines])
 
@@ -77,7 +78,7 @@ class BlockFunction(HostFunction):
     def _given_blocks(self) -> None:
         names = [i.name for i in self.step.inputs]
         if self.anyhow:
-            self.emit(f"shape = {names[0]}.shape")
+            self.emit(f"{self.shape} = {names[0]}.shape")
         for n in names:
             if n == self.step.out.name:
                 copy = f'np.array({n}, order="C")'

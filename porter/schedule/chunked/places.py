@@ -166,17 +166,24 @@ def polys_of(e: ir.Expr) -> tuple[Poly, ...]:
 
 
 def constant_ranges(body: Sequence[ir.Stmt]) -> dict[str, tuple[int, int]]:
-    """The first and the last value of inner indices whose ranges are known."""
+    """The first and the last value of inner indices whose ranges are known, wherever they run."""
     found: dict[str, tuple[int, int]] = {}
+    unknown: set[str] = set()
     for s in statements(tuple(body)):
         inner = [a for e in expressions(s) for x in walk(e) if isinstance(x, ir.Reduce)
                  for a in x.axes]  # fmt: skip
-        inner += [ir.Axis(s.index, s.hi, s.lo)] if isinstance(s, ir.For) and s.step > 0 else []
+        if isinstance(s, ir.For) and s.step > 0:
+            inner.append(ir.Axis(s.index, s.hi, s.lo))
+        elif isinstance(s, ir.For):
+            unknown.add(s.index)
         for a in inner:
             low, high = a.lo.constant, a.hi.constant
-            if low is not None and high is not None:
-                found[a.name] = (low, high - 1)
-    return found
+            if low is None or high is None:
+                unknown.add(a.name)
+                continue
+            known = found.get(a.name, (low, high - 1))
+            found[a.name] = (min(known[0], low), max(known[1], high - 1))
+    return {n: known for n, known in found.items() if n not in unknown}
 
 
 # -- positions that are values -------------------------------------------------------------------

@@ -81,6 +81,22 @@ def gram(x):
     return x @ x.T
 
 
+def weighted(x):
+    out = np.zeros_like(x)
+    near = x.sum(axis=1)
+    for i in range(1, x.shape[0] - 1):
+        for j in range(x.shape[1]):
+            out[i, j] = near[i - 1] * x[i, j] + near[i + 1]
+    return out
+
+
+def products(x):
+    out = np.zeros(x.shape[0])
+    for i in range(2, x.shape[0]):
+        out[i] = (x[i - 2] * x[i]).sum()
+    return out
+
+
 def columns(x):
     return np.cumsum(x[:, ::-1], axis=1)
 """
@@ -94,6 +110,8 @@ CALLS = {
     "distances": ('da.blockwise(distances_block, "ijk", x, "ik", y, "jk",',),
     "extremes": ("parts.min(axis=0)", "parts2.max(axis=0)", "parts3.sum(axis=0, dtype=x.dtype)"),
     "gram": ("_block",),
+    "weighted": ("_blockwise_overlap(", "depth={"),
+    "products": ("_blockwise_overlap(",),
     "columns": ("da.map_blocks(columns_block, x.rechunk({1: -1}),",),
 }
 REFUSED = {
@@ -105,11 +123,9 @@ REFUSED = {
     "def f(x, i):\n    return x[i]": "needs axis 0 of `x` whole",
     "def f(u):\n    u = u.copy()\n    for i in range(1, u.shape[0]):\n"
     "        u[i] = 0.5 * u[i - 1] + u[i]\n    return u": "whole",
-    "def f(x, w):\n    out = np.zeros_like(x)\n    for i in range(1, x.shape[0] - 1):\n"
-    "        for k in range(3):\n            out[i] += w[k] * x[i - 1 + k]\n"
-    "    return out": "needs neighbours along axis 0 beside `w`",
     "def f(x, depth: float):\n    return x * depth": "uses `depth`, a name that Dask's functions",
-    "def f(x, n: int):\n    a = x * 2.0\n    b = a\n    a[1:-1] = 0.0\n    return a, b": "",
+    "def f(x, n: int):\n    a = x * 2.0\n    c = x * 1.0\n    for _ in range(n):\n        c = a\n"
+    "        a[1:] = a[1:] + 1.0\n    return a, c": "gives another name to `a`, which is changed",
     "def f(x):\n    while x.sum() > 1.0:\n        x = x / 2.0\n    return x": "before what follows",
     "def f(x):\n    h = np.zeros(9)\n    for i in range(x.shape[0]):\n"
     "        h[int(x[i]) % 9] += 1.0\n    return h": "stores into `h` at another index",

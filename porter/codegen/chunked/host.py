@@ -104,9 +104,7 @@ class ChunkedFunction(HostFunction):
         # `map_blocks` takes blocks of several arrays as they come, `blockwise` aligns them
         alone = [i.letters for i in step.inputs] == [step.letters]
         plain = self.elementwise or (alone and not step.folded)
-        if step.depth:
-            same = all(i.letters == step.letters for i in step.inputs)
-            assert same, "the plan has been tested"
+        if step.depth and not step.folded and all(i.letters == step.letters for i in step.inputs):
             self._needs("_map_overlap")
             depth = [step.depth.get(c, 0) for c in step.letters]
             return f"_map_overlap({', '.join([name, *arrays, f'depth={tuple(depth)}', *options])})"
@@ -121,6 +119,10 @@ class ChunkedFunction(HostFunction):
         if step.made:
             sizes = ", ".join(f"{c!r}: {self.host.poly(n)}" for c, n in step.made)
             more.append(f"new_axes={{{sizes}}}")
+        if step.depth:
+            self._needs("_blockwise_overlap")
+            more.append(f"depth={{{', '.join(f'{c!r}: {n}' for c, n in step.depth.items())}}}")
+            return f"_blockwise_overlap({', '.join([name, quoted, *pairs, *options, *more])})"
         return f"da.blockwise({', '.join([name, quoted, *pairs, *options, *more])})"
 
     def _array(self, i: Input) -> str:

@@ -18,6 +18,7 @@ from porter.schedule.chunked.nodes import Blockwise, Copied, Filled, Input, Join
 from porter.schedule.chunked.places import Places, edge_of, names_in, places, polys_of
 from porter.schedule.chunked.stores import gives_all, loads_of, separated
 from porter.sizes.polynomial import Atom, Data, Dim, Integer, Poly
+from porter.support.reserved import given
 
 _LETTERS = "ijklmnopqrstuvwxyz"
 #: names that Dask's functions take for their own arguments, and those of the module
@@ -152,6 +153,8 @@ class Blocks:
                             key=[*self.buffers].index)  # fmt: skip
         if self.renewed:
             self.names.append(self.out.name)
+            for a, (d, _) in found.at.items():
+                found.aligned.setdefault((self.out.name, d), a)
         self.roots = self._roots()
         self.letters: dict[str, str] = {}
         #: what an axis of the kernel is long in a block, and axes of arrays in one chunk
@@ -180,7 +183,6 @@ class Blocks:
         for a in [n for n in found.chunked if not self._inputs_along(n)]:
             if a in found.at:
                 found.whole[a] = f"has nothing to read along axis {found.at[a][0]}"
-        self._apart()
         self._check()
         for a in found.chunked:
             self.letters[a] = _LETTERS[len(self.letters)]
@@ -189,7 +191,7 @@ class Blocks:
         inputs = tuple(self._input(n) for n in self.names)
         letters, made, shape = self._result(inputs)
         kernel, local = self._local_kernel(), self._local(inputs, shape)
-        taken = {*self.given, *self.names} & _TAKEN
+        taken = {*map(given, (*self.given, *self.names))} & _TAKEN
         if taken:
             text = f"uses `{min(taken)}`, a name that Dask's functions or the module need"
             raise refused(self.kernel.origin, text)
@@ -199,20 +201,6 @@ class Blocks:
             self.out, letters, inputs, kernel, local, shape, by_letter, one, made, self.renewed,
             tuple(self.given.items()),
         )  # fmt: skip
-
-    def _apart(self) -> None:
-        """No neighbours beside arrays of other axes: those have no borders to cut off."""
-        found, rank = self.found, len(self.out.shape)
-        axes = {at[0]: a for a, at in found.chunked.items()}
-        wanted = [axes.get(d, "") for d in range(rank)]
-        for n in self.names:
-            own = [self._axis_of(n, d) for d in range(len(self.buffers[n].shape))]
-            if own == wanted and not self.inner:
-                continue
-            for d, a in axes.items():
-                if found.depth.get(a, 0):
-                    why = f"needs neighbours along axis {d} beside `{n}`, which has other axes"
-                    found.whole.setdefault(a, why)
 
     def _check(self) -> None:
         found = self.found

@@ -24,7 +24,7 @@ from porter.bench.sizes import said_sizes
 from porter.codegen.module.header import is_edited
 from porter.diagnostics import UsageError
 from porter.source.files import read
-from porter.target.registry import TARGETS
+from porter.target.registry import TARGETS, target_named
 from porter.trace.lookup import main_signature, traced_in
 from porter.verify.compile.backends import chosen
 from porter.verify.compile.compilers import Compiler, compiler, read_lines
@@ -95,6 +95,8 @@ def counting(
     place, text, header, names, source = checked_module(path, functions)
     if header.run_module and not run_module:
         raise UsageError(f"{place} was converted with --run-module: count it with --run-module")
+    if target_named(*header.target.split()).chunked:
+        raise UsageError(f"{place} is lazy: its time is that of `compute()`, which Dask measures")
     on_cpu = header.target in TARGETS and not TARGETS[header.target].device
     backend = "" if on_cpu else chosen((), text)[0]
     with tempfile.TemporaryDirectory(prefix="porter-", ignore_cleanup_errors=True) as folder:

@@ -15,6 +15,7 @@ import dask.array as da
 import numpy as np
 import pytest
 
+from porter.bench.counting import counting
 from porter.commands.convert import run
 from porter.config import Config
 from porter.convert.files import ModuleOutcome, convert_file
@@ -293,6 +294,11 @@ def test_blocks_for_a_gpu(tmp_path: Path) -> None:
     assert {e.on: e.status for e in function.evidence}["simulator"] == "passed", function
     own = (done.text or "").split("def blurred_block(x):")[1].split("\ndef ")[0]
     assert "cuda.to_device(" in own and own.rstrip().endswith("out.copy_to_host()")
+
+
+def test_a_lazy_function_is_not_timed() -> None:
+    with pytest.raises(UsageError, match="is lazy"):
+        counting(GOLDEN / "dask" / "softmax_dask.py")
 
 
 def test_the_option_is_for_dask(tmp_path: Path) -> None:

@@ -98,6 +98,28 @@ def products(x):
     return out
 
 
+def odd(x):
+    out = x * 2.0
+    n = x.shape[0]
+    for i in range(n):
+        if i > n - 3:
+            out[i] = 1.0
+        elif i <= 2:
+            out[i] = x[i + 1] if i + 1 < n else 5.0
+        elif 0 == i - 4:
+            out[i] = -3.0
+        elif n - 5 != i and i >= 6:
+            out[i] = x[i - 6] + 0.5
+    return out
+
+
+def tail(x):
+    out = np.zeros_like(x)
+    out[3:] = x[:-3] * 2.0
+    out[:-5] += x[5:]
+    return out
+
+
 def columns(x):
     return np.cumsum(x[:, ::-1], axis=1)
 """
@@ -113,8 +135,12 @@ CALLS = {
     "gram": ("_block",),
     "weighted": ("_blockwise_overlap(", "depth={"),
     "products": ("_blockwise_overlap(",),
+    "odd": ("depth=(6,)",),
+    "tail": ("depth=(5,)",),
     "columns": ("da.map_blocks(columns_block, x.rechunk({1: -1}),",),
 }
+#: those of them that take vectors
+VECTORS = ("blurred", "waves", "extremes", "odd", "tail")
 REFUSED = {
     "def f(x):\n    x[:] = x * 2.0": "stores into its argument `x`",
     "def f(x):\n    return np.cumsum(x)": "needs axis 0 of `x` whole",
@@ -195,7 +221,7 @@ def test_the_calls_of_dask_follow_from_the_subscripts(made: ModuleOutcome, name:
         assert call in own, own
 
 
-@pytest.mark.parametrize("name", [n for n in CALLS if n not in ("blurred", "waves", "extremes")])
+@pytest.mark.parametrize("name", [n for n in CALLS if n not in VECTORS])
 def test_matrices_in_any_chunks(name: str, module: Any, original: dict[str, Any]) -> None:
     rng = np.random.default_rng(5)
     for shape in ((11, 9), (1, 4), (9, 1)):
@@ -211,7 +237,7 @@ def test_matrices_in_any_chunks(name: str, module: Any, original: dict[str, Any]
             np.testing.assert_allclose(computed(lazy), expected, rtol=1e-12, atol=1e-13)
 
 
-@pytest.mark.parametrize("name", ["blurred", "waves", "extremes"])
+@pytest.mark.parametrize("name", VECTORS)
 def test_vectors_in_any_chunks(name: str, module: Any, original: dict[str, Any]) -> None:
     rng = np.random.default_rng(6)
     for n in (1, 2, 5, 17):

@@ -385,7 +385,7 @@ def test_a_cluster_with_less_memory_than_the_array(tmp_path: Path) -> None:
     ):  # fmt: skip
         for module in (heat, zscores):
             client.upload_file(module.__file__)
-        n = da.arange(10_500, chunks=700, dtype=np.float64)
+        n = da.arange(10_500, chunks=1_050, dtype=np.float64)
         plane = 3.0 * n[:, None] + n[None, :]
         assert plane.nbytes > 2 * limit
         # a plane has no curvature: nothing flows

@@ -98,7 +98,7 @@ class Results(Leading):
         return self.spelled(self.target.result(name, self.on_device(), shape))
 
     def _scalar_result(self, value: ir.Load, plain: str) -> str:
-        if value.dtype.weak:
+        if value.dtype.weak and not plain:
             return f"{self.spelled(self.target.fetched(value.buffer))}[()].item()"
         option = f", plain={plain}" if plain else ""
         return self.spelled(self.target.result(value.buffer, self.on_device(), option, scalar=True))

@@ -147,6 +147,9 @@ def _numbers(
     taken = set(_taken_as_numbers(planned))
     parameters = planned.parameters
     chosen = [t for p, t in zip(parameters, types, strict=True) if p.name in taken]
+    if all(p.ndim is None for p in parameters) and any(p.scalars for p in parameters):
+        with suppress(Refusal, RecursionError):
+            return _of_numbers_alone(build(function, types, scope)), None
     if not chosen or any(t.dtype.kind not in _WEAK for t in chosen):
         return ForNumbers(), None
     numbers = [
@@ -163,6 +166,44 @@ def _numbers(
         # `~True` is -2, where arrays of bools give bools
         return ForNumbers(unlike=(names,)), None
     return ForNumbers(), None
+
+
+def _of_numbers_alone(program: ir.Program) -> ForNumbers:
+    """Which results of a function that takes no arrays are NumPy's where numbers are that."""
+    returns = [s for s in statements(program.body) if isinstance(s, ir.Return)]
+    known: dict[str, list[ir.Expr]] = {}
+    for s in statements(program.body):
+        match s:
+            case ir.Let(name, value, _) | ir.Def(name=name, body=value):
+                known.setdefault(name, []).append(value)
+            case ir.Write(buffer=name, body=value):
+                known.setdefault(name, []).append(value)
+    loose = [q.name for p in program.parameters for q in p.scalars if not p.fixed]
+
+    def sources(e: ir.Expr, seen: frozenset[str] = frozenset()) -> set[str]:
+        found: set[str] = set()
+        for x in walk(e):
+            match x:
+                case ir.Scalar(name=name):
+                    found.add(name)
+                case ir.Value(poly=poly):
+                    found |= poly.names()
+                case ir.Local(name=name) | ir.Load(buffer=name) if name not in seen:
+                    for value in known.get(name, ()):
+                        found |= sources(value, seen | {name})
+        return found & {*loose}
+
+    each = {
+        tuple(
+            tuple(n for n in loose if n in sources(v))
+            if isinstance(v, ir.Load) and v.dtype.weak else ()
+            for v in r.values
+        )
+        for r in returns
+    }  # fmt: skip
+    return (
+        ForNumbers(next(iter(each))) if len(each) == 1 and any(next(iter(each))) else ForNumbers()
+    )
 
 
 def _is_refused(t: ParameterType) -> bool:

@@ -339,6 +339,13 @@ def _verify(place: Path, text: str, options: ConvertOptions, step: Step) -> list
     )  # fmt: skip
 
 
+#: what is said of a function that draws random numbers
+DRAWS = (
+    "other random numbers than NumPy's, of the same distributions: one xoroshiro128+ generator for "
+    "each thread, from `seed=` or in `states=`"
+)
+
+
 def _outcome(
     c: Converted, found: FunctionEvidence | None, left_out: Sequence[LeftOut] = ()
 ) -> FunctionOutcome:
@@ -346,7 +353,8 @@ def _outcome(
     kernels = tuple(map(given, c.kernels))
     launched = c.target.device and not c.target.rewrites
     little = little_work(work_of(c.plan)) if launched else ""
-    notes = (*map(given, c.notes), *((little,) if little else ()))
+    drawn = (DRAWS,) if c.text.draws else ()
+    notes = (*map(given, c.notes), *((little,) if little else ()), *drawn)
     base = FunctionOutcome(
         c.name, "converted", c.signature, tuple(map(given, c.assumed)), kernels, diagnostics=kept,
         notes=notes, forms=tuple(f.signature for f in _forms(c)), rewritten=c.target.rewrites,
@@ -424,6 +432,7 @@ def _module(
             accepted(c),
             c.elements,
             c.notes,
+            DRAWS if c.text.draws else "",
         )
         for c in converted
     )  # fmt: skip

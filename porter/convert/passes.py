@@ -19,6 +19,7 @@ from porter.schedule.choose import choose_schedules
 from porter.schedule.kernels import group
 from porter.schedule.nodes import Plan
 from porter.transforms.arrays.copy_on_overlap import copy_on_overlap
+from porter.transforms.arrays.draws import store_draws
 from porter.transforms.arrays.empty import drop_empty
 from porter.transforms.arrays.hoist_reductions import hoist_reductions
 from porter.transforms.arrays.materialise import materialise
@@ -74,6 +75,8 @@ PASSES = (
     # before anything is stored: a reduction over part of a domain is computed once, not inlined
     Pass("hoist reductions", hoist_reductions),
     Pass("materialise", materialise, (STORED,)),
+    # while all readers are seen, and before a schedule is chosen for what is stored
+    Pass("store draws", store_draws),
     # what was written out in its readers is simplified within their domains, and before anyone
     # asks how memory is read: which elements a store overwrites, which schedule fits it
     Pass("simplify positions", simplify_positions),
@@ -147,6 +150,7 @@ def plan(program: ir.Program, schedules: Sequence[Schedule] = ()) -> Plan:
         tuple(sorted(context.no_alias)),
         no_points=program.shared_updates,
         per_element=program.per_element,
+        seed=program.seed,
     )
 
 

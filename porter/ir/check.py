@@ -79,6 +79,7 @@ class _Checker:
     ) -> None:
         self.buffers = buffers
         self.arrays = {p.name for p in program.parameters if p.ndim is not None}
+        self.arrays |= {name for name, buffer in buffers.items() if buffer.draws}
         self.sizes = {Dim(p.name, d).name for p in program.parameters for d in range(p.ndim or 0)}
         self.scalars = {q.name for p in program.parameters for q in p.scalars}
         self.scalars |= program.constants.keys()
@@ -146,6 +147,7 @@ class _Checker:
         """Check a store."""
         inner = self.axes(s.axes, names)
         buffer = self.element(s.buffer, s.index, inner)
+        self.rule(not buffer.draws, "a store into random numbers")
         self.expr(s.body, inner)
         self.alike(s.body, buffer.dtype, "store")
         if s.mask is not None:
@@ -246,6 +248,7 @@ class _Checker:
             case ir.Load(buffer=name, index=index):
                 buffer = self.element(name, index, names)
                 self.alike(e, buffer.dtype, "load")
+                self.rule(isinstance(e, ir.Draw) == bool(buffer.draws), f"`{e}` is no such element")
             case ir.Op():
                 for a in e.args:
                     self.expr(a, names)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import random
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -86,6 +87,7 @@ class Machine:
         self.arrays, self.numbers = Names(), Names()
         self.scope: dict[str, Any] = {"np": np, "numpy": np, "math": math}
         self.pending = list(program.checks)
+        self.drawn: dict[tuple[str, tuple[int, ...]], float] = {}
         # inside a stage: element -> (read, write or a combination -> threads that did so)
         self.touched: dict[tuple[Any, ...], dict[str, set[int]]] | None = None
         self.thread = 0
@@ -198,6 +200,8 @@ class Machine:
                 return self.typed(self.poly(poly), dtype)
             case ir.Scalar(name=name) | ir.Local(name=name):
                 return self.checked(self.numbers[name], e)
+            case ir.Draw():
+                return self.typed(self.draw(e), e.dtype)
             case ir.Load(buffer=name):
                 at = self.position(e)
                 return self.checked(self.arrays[name][at], e)
@@ -211,6 +215,14 @@ class Machine:
                 return self.op(e)
             case ir.Object(name=name):
                 return self.scope[name]
+
+    def draw(self, e: ir.Draw) -> float:
+        """A random number, the same one whenever it is read."""
+        key = e.buffer, tuple(self.poly(p) for p in e.index)
+        if key not in self.drawn:
+            normal = self.buffers[e.buffer].draws == "normal"
+            self.drawn[key] = random.gauss() if normal else random.random()
+        return self.drawn[key]
 
     def op(self, e: ir.Op) -> Number:
         """The ufunc of the operation; `and` and `or` stop where Python's would."""

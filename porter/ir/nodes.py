@@ -79,6 +79,16 @@ class Load:
 
 @hashed_once
 @dataclass(frozen=True)
+class Draw(Load):
+    """One element of an array of random numbers that is not in memory.
+
+    As long as nothing but one place reads it, and reads each element once, a number is drawn
+    there; passes may treat it as any element of an array that never changes.
+    """
+
+
+@hashed_once
+@dataclass(frozen=True)
 class Op:
     """An operation of the table in `ir/ops.py` on operands of the dtype it computes in."""
 
@@ -210,14 +220,23 @@ class Origin:
     late: bool = field(default=False, compare=False)
 
 
+#: what `Buffer.draws` says of the states of the threads' generators
+STATES = "states"
+
+
 @dataclass(frozen=True)
 class Buffer:
-    """An array by name: a parameter, or an array that the function makes."""
+    """An array by name: a parameter, or an array that the function makes.
+
+    One of `draws` is not in memory: its element at each tuple of indices is a random number of
+    this kind (see `transforms/arrays/draws.py`), drawn where it is read.
+    """
 
     name: str
     shape: tuple[Poly, ...]
     dtype: DType
     parameter: bool = False
+    draws: str = ""
 
     def is_like(self, other: Buffer) -> bool:
         """Whether two arguments can be one array: the same number of dimensions and kind."""
@@ -468,3 +487,4 @@ class Program:
     # (written, read) arguments that must not be one array
     no_alias: frozenset[tuple[str, str]] = frozenset()
     around: frozenset[str] = frozenset()  # the functions of the file
+    seed: Expr | None = None  # what the function itself gives its random numbers to start from

@@ -275,6 +275,7 @@ def _finish(
         sized=frozenset(b.sizes.sized),
         shared_updates=b.out.shared_updates,
         per_element=function.per_element,
+        seed=b.out.seed,
     )
     check(program.body, program, program.buffers)
     return program

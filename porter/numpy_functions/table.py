@@ -56,6 +56,17 @@ _rows("zeros ones empty full", rank=Rank.SHAPE, sizes=(0,), numbers=True, create
 _rows("eye identity", rank=Rank.SQUARE, sizes=(0,), numbers=True, creates=True)
 _rows("arange", rank=Rank.LINE, sizes=(0, 1, 2), numbers=True, creates=True)
 _rows("linspace", rank=Rank.LINE, sizes=(2,), numbers=True, creates=True, rounds=True)
+_RANDOM = ("random.", "random.Generator.")
+for _owner in _RANDOM:
+    _rows(f"{_owner}random {_owner}standard_normal {_owner}standard_exponential",
+          rank=Rank.SHAPE, sizes=(0,), numbers=True)  # fmt: skip
+    _rows(f"{_owner}normal {_owner}uniform", sizes=(2,), numbers=True)
+    _rows(f"{_owner}exponential", sizes=(1,), numbers=True)
+    _rows(f"{_owner}choice", sizes=(1,), axes=1)
+_rows("random.random_sample random.ranf random.sample", rank=Rank.SHAPE, sizes=(0,), numbers=True)
+_rows("random.rand random.randn", sizes=(0, 1, 2, 3), numbers=True)
+_rows("random.randint random.Generator.integers", sizes=(0, 1, 2), numbers=True)
+_rows("random.default_rng random.RandomState random.seed", sizes=(0,), numbers=True)
 _rows("zeros_like ones_like empty_like full_like", rank=Rank.LIKE, creates=True)
 _rows("array asarray", rank=Rank.JOINED, view=True, creates=True)
 _rows("ascontiguousarray asanyarray asfortranarray", view=True, creates=True)

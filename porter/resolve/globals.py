@@ -22,7 +22,7 @@ CONSTANTS = {
     "infty": math.inf, "euler_gamma": 0.5772156649015329,
 }  # fmt: skip
 MODULES = {"numpy", "math", "cmath", "numpy.linalg", "numpy.fft", "builtins"}
-MODULES |= {"numpy.lib", "numpy.lib.stride_tricks"}
+MODULES |= {"numpy.random", "numpy.lib", "numpy.lib.stride_tricks"}
 DTYPE_ALIASES = {
     "float": "float64", "int": "int64", "bool": "bool", "complex": "complex128",
     "bool_": "bool", "double": "float64", "single": "float32", "float_": "float64",

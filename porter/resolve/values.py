@@ -166,6 +166,11 @@ class Record:
 
 
 @dataclass(frozen=True)
+class Generator:
+    """A generator of random numbers: `np.random.default_rng()`."""
+
+
+@dataclass(frozen=True)
 class Text:
     """A string."""
 
@@ -212,5 +217,6 @@ NONE, ELLIPSIS = Special("None"), Special("...")
 
 Value = (
     Array | ir.Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Grid
-    | Record | ProjectFile | Text | Table | Said | Special | ir.Object | Unsettled | tuple[Any, ...]
+    | Record | Generator | ProjectFile | Text | Table | Said | Special | ir.Object | Unsettled
+    | tuple[Any, ...]
 )  # fmt: skip

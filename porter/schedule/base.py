@@ -20,7 +20,7 @@ from porter.ir.aliasing import Aliases
 from porter.ir.context import Context
 from porter.ir.effects import expressions
 from porter.ir.ops import RESULT_NAMES
-from porter.ir.walk import rewrite, statements
+from porter.ir.walk import rewrite, statements, walk
 from porter.schedule.writing import KernelWriter
 from porter.sizes.polynomial import Poly
 
@@ -111,6 +111,11 @@ class Kernel:
         """The statements of its threads, those of steps included, but not the stores of folds."""
         return (*self.body, *(x for s in self.parts if isinstance(s, ir.Stage) for x in s.body))
 
+    @property
+    def draws(self) -> bool:
+        """Whether its threads draw random numbers."""
+        return any(isinstance(x, ir.Draw) for e in self.expressions() for x in walk(e))
+
     def expressions(self) -> Iterator[ir.Expr]:
         """Every expression: folds, bounds, and those of its statements."""
         yield from self.folded()
@@ -144,7 +149,8 @@ class Grid:
     With `columns`, how many there are, how many rows they have, and how many parts of them at most
     if the rows do not say that, all blocks share columns and parts of them; `again` one part.  With
     `splits`, rows, columns and terms of a matrix, blocks share large tiles of it and parts of the
-    terms; `again` its elements.  Nothing is launched unless all `guards` are positive.
+    terms; `again` its elements.  Nothing is launched unless all `guards` are positive.  Where
+    threads draw random numbers (`draws`), there are no more of them than generators.
     """
 
     blocks: tuple[tuple[Poly, str], ...] = ()
@@ -155,6 +161,7 @@ class Grid:
     shape: tuple[Poly, ...] = ()
     columns: tuple[Poly, ...] = ()
     splits: tuple[Poly, ...] = ()
+    draws: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from porter import ir
 from porter.analyses.leading_axes import LeadingAxes
 from porter.diagnostics import Diagnostic
 from porter.ir.aliasing import Aliases
+from porter.ir.nodes import STATES
 from porter.schedule.base import Alternative, Kernel
 from porter.sizes.polynomial import Dim, Poly
 
@@ -103,6 +104,12 @@ class Plan:
     no_points: bool = False  # 0-d arrays give something else, and are refused
     per_element: bool = False  # called for the elements of arrays, as a ufunc is
     broadcast: str = ""  # the function that serves calls in which an axis broadcasts
+    seed: ir.Expr | None = None  # what the function gives its random numbers to start from
+
+    @property
+    def states(self) -> str:
+        """The argument of kernels with the states of the generators; empty if none draws."""
+        return next((name for name, b in self.buffers.items() if b.draws == STATES), "")
 
     @property
     def unserved(self) -> tuple[ir.Check, ...]:

@@ -10,6 +10,7 @@ from porter.ir.context import Context
 from porter.schedule.base import Schedule
 from porter.schedule.schedules.block import OneBlock
 from porter.schedule.schedules.columns import Columns
+from porter.schedule.schedules.draws import Drawn
 from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.schedules.private import Private
 from porter.schedule.schedules.rows import Rows
@@ -22,6 +23,7 @@ SCHEDULES: list[Schedule] = [
     ScanLine(),
     ScanLines(),
     Total(),
+    Drawn(),
     Tile(),
     LARGE_TILE,
     SPLIT_TILE,

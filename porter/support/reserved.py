@@ -30,7 +30,8 @@ IMPORTED = {
 }  # fmt: skip
 CONSTANTS = {
     "THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE", "MAX_BLOCKS",
-    "MOST_PARTIALS", "LONG", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
+    "MOST_PARTIALS", "MOST_STATES", "LONG", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
+    "DRAWING",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
@@ -49,9 +50,11 @@ HELPERS = {
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_grid", "_is_large",
     "_parts", "_columns", "_is_short", "_is_deep", "_wide", "_splits", "_contiguous", "_own",
     "_on_stream", "_numba_stream", "_scalar", "_given_back", "_stored_back",
+    "_states", "draw_bits", "draw_uniform", "draw_normal",
 }  # fmt: skip
 #: variables of host functions, and the argument of kernels that takes errors
 LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}
+LOCALS |= {"seed", "states", "most_blocks"}
 _NUMBERED = re.compile(
     r"(d|own|whole|given)_.+|partial\d*|host_(value|array)_\d+_|T\d*|I\d*|self_.*"
 )

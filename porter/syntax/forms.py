@@ -61,7 +61,8 @@ def is_size(name: str, position: int, keyword: str) -> bool:
     """Whether an argument of a call is a size or shape."""
     if keyword in ("shape", "num", "N", "M", "minlength", "shift"):
         return True
-    return not keyword and position in spec_of(name).sizes
+    sizes = spec_of(name).sizes
+    return (keyword == "size" and bool(sizes)) or (not keyword and position in sizes)
 
 
 def called(node: cst.BaseExpression) -> str:

@@ -46,6 +46,7 @@ class Cuda(Target):
         "LARGE": ("512", "edge of the least result that has enough large tiles for a GPU"),
         "LONG": ("64", "least rows of columns whose parts are folded by several threads"),
         "MAX_BLOCKS": ("65535", "most blocks of a grid along one axis"),
+        "MOST_STATES": ("65536", "threads that draw random numbers, at most"),
         "MOST_PARTIALS": ("1024", "most blocks of a grid-wide reduction"),
     }
     decorators = frozenset({"numba.cuda.jit", "numba_cuda_mlir.cuda.jit"})

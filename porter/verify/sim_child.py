@@ -47,6 +47,10 @@ from porter.verify.request import Request
 
 #: with fewer cases than this the time limit leaves nothing verified
 FEWEST_CASES = 8
+#: the counts that are given if they are not 0
+WHERE_ANY = (
+    "strategies", "traced", "not_compared", "out_of_bounds", "stricter", "drawn_runs",
+)  # fmt: skip
 #: so many times as much may a case take that is about its sizes, where no other engine runs it
 ALONE = 15
 
@@ -91,6 +95,8 @@ class Session:
         record = self.module.record(name)
         done, mismatch = self._compared(record, small=True)
         own = mismatch is not None and bool(self.module.small.blocks) and self.module.edited
+        # samples of kernels with large blocks are too small to tell anything
+        own = own and mismatch is not None and mismatch.what != "distribution"
         if own:
             # a kernel edited by hand may rely on its own block sizes: they decide, in small grids
             done, mismatch = self._compared(record, small=False)
@@ -269,8 +275,7 @@ class Session:
         detail: dict[str, Any] = {
             key: counts.get(key, 0) for key in ("values", "exceptions", "wrong_inputs")
         }
-        optional = ("strategies", "traced", "not_compared", "out_of_bounds", "stricter")
-        detail |= {key: counts[key] for key in optional if counts.get(key)}
+        detail |= {key: counts[key] for key in WHERE_ANY if counts.get(key)}
         detail |= self._launches(name) | {"seed": request.seed}
         if tally.reach.wanted:
             detail["sizes"] = tally.reach.to_json() | {"seconds": request.budget}

@@ -65,6 +65,9 @@ SYNTAX = {
     "numpy.ndarray",
     "numpy.trapz",
 }
+#: Python's random numbers, which `tests/lowering/test_random.py` converts
+PYTHONS = "choice expovariate gauss normalvariate randint random randrange seed uniform"
+SYNTAX |= {f"random.{name}" for name in PYTHONS.split()}
 
 
 def untried(rows: Mapping[str, Row]) -> list[str]:

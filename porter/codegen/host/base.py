@@ -28,6 +28,7 @@ class Naming:
         self.device = {p.name: prefix + p.name for p in plan.parameters if p.ndim is not None}
         self.mentioned: set[str] = set()  # the arguments whose device array is used
         self.plain: dict[tuple[str, ...], str] = {}  # whether these arguments are Python's numbers
+        self.blocks = "most_blocks"  # so many have threads with generators
         self.asks_device = False  # whether results depend on where the arguments are
 
     def buffer(self, name: str) -> str:

@@ -54,7 +54,8 @@ class HostFunction(Prologue, Launches, HostCalls, Results):
         )  # fmt: skip
         if any(p.attribute for p in self.plan.parameters):
             positional = ["self", *positional]
-        lines = [head(self.plan.name, positional, keywords, self.target)]
+        draws = bool(self.plan.states)
+        lines = [head(self.plan.name, positional, keywords, self.target, draws)]
         if self.plan.docstring is not None:
             lines.append(f'    """{placeholder(self.plan.name)}"""')
         return lines

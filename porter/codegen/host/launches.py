@@ -146,6 +146,8 @@ class Launches(HostBase):
         counts = [self._count(n, each) for n, each in grid.blocks]
         if grid.few:
             return f"min({counts[0]}, MOST_PARTIALS)"
+        if grid.draws:
+            return f"min({counts[0]}, {self.naming.blocks})"
         # along x of several axes a grid has room for all
         first = 1 if len(counts) > 1 else 0
         counts[first:] = [f"min({count}, MAX_BLOCKS)" for count in counts[first:]]
@@ -207,7 +209,8 @@ class Launches(HostBase):
             self._needs("_parts", "_blocks")
             return f"_parts({', '.join(self.host.poly(n) for n in grid.shape)})"
         ((size, each),) = grid.blocks
-        return f"min(max({self._count(size, each)}, 1), MOST_PARTIALS)"
+        most = f", {self.naming.blocks}" if grid.draws else ""
+        return f"min(max({self._count(size, each)}, 1), MOST_PARTIALS{most})"
 
     def _shared_by(self, grid: Grid, count: str, *, looped: bool) -> Parts:
         """Names for that; in a loop, other launches have blocks and threads of their own."""

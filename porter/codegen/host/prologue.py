@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from porter import ir
 from porter.analyses.leading_axes import LeadingAxes
 from porter.analyses.testable import needed
+from porter.codegen.host.head import own_keywords
 from porter.codegen.host.leading import Leading, settled
 from porter.codegen.module.marks import FLOATS, dtypes_of, real_of, rule_of
 from porter.codegen.style.atoms import in_fstring
@@ -46,6 +47,14 @@ class Prologue(Leading):
         if self.target.device:
             self._place_of_arguments()
         self._transfers([p for p in self.arrays if self._is_used(p.name)])
+        if self.plan.states:
+            self._needs("_states")
+            self.needs.numpy = True
+            seed = "seed"
+            if self.plan.seed is not None:
+                seed = f"{self.host.text(self.plan.seed)} if seed is None else seed"
+            made = f"_states(states, {seed}, stream)"
+            self.emit(f"{self.plan.states}, {self.naming.blocks} = {made}")
         if self.errors:
             slots = max(self.errors) + 1
             zeros = f"np.zeros({slots}, np.int32)"
@@ -119,7 +128,8 @@ class Prologue(Leading):
         self.naming.used.add(name)
         self.emit(f"{name} = {', '.join(own)}{',' if len(own) == 1 else ''}")
         keywords = [f"{p.name}={p.name}" for p in parameters if p.keyword]
-        keywords += ["stream=stream"] if self.target.device else []
+        more = own_keywords(self.target, bool(self.plan.states))
+        keywords += [f"{name}={name}" for name in more]
         return ", ".join([f"*{name}", *keywords])
 
     def _elsewhere(self, given: str) -> None:
@@ -325,6 +335,8 @@ class Prologue(Leading):
             left, right = self._length(c.left), self._length(c.right)
         test = f"{left} != {right}"
         if c.kind == "index":
+            if when and (c.right - c.left).constant is not None:
+                return " and ".join(when)  # it fails wherever the conditions hold
             test = f"{right} < {left}" if c.left.constant is not None else f"{left} > {right}"
         return " and ".join([*when, test])
 

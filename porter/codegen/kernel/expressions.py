@@ -124,7 +124,24 @@ class ExpressionWriter(SizeWriter):
             return text, binds
         return f"{self.type_of(dtype)}({text})", ATOM
 
+    def drawn(self, e: ir.Draw) -> str:
+        """A call that draws a number: each is another one."""
+        kind = self.head.buffers[e.buffer].draws
+        self.needs.helpers |= {f"draw_{kind}", "draw_uniform", "draw_bits"}
+        if kind == "normal":
+            self.needs.math |= {"log", "sqrt", "cos", "pi"}
+        return f"draw_{kind}({self.array(e.buffer)}, cuda.grid(1))"
+
+    def _draw(self, e: ir.Draw) -> str:
+        """A number that is drawn before the current line, once for all that read it."""
+        if e not in self.draws:
+            self.draws[e] = self.fresh("draw")
+            self.emit(f"{self.draws[e]} = {self.drawn(e)}")
+        return self.draws[e]
+
     def _load(self, e: ir.Load) -> str:
+        if isinstance(e, ir.Draw):
+            return self._draw(e)
         self.array(e.buffer)
         if self.is_element(e.buffer):
             return e.buffer

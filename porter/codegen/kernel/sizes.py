@@ -12,6 +12,7 @@ from porter.codegen.polys import poly_text
 from porter.codegen.spell import ATOM, COMPARE, PRODUCT, SUM
 from porter.dtypes.dtype import DType
 from porter.ir.effects import defs_in
+from porter.ir.nodes import STATES
 from porter.sizes.polynomial import BORDERS, Apply, Atom, Data, Dim, Poly, Symbol
 from porter.support.names import NameSupply
 from porter.target.base import Target
@@ -38,6 +39,7 @@ class SizeWriter:
         self.computed = Computed()
         self.private: dict[str, str] = {}
         self.shared: set[str] = set()  # arrays in shared memory
+        self.draws: dict[ir.Expr, str] = {}  # random numbers that variables of a thread hold
         self.axes: Mapping[str, Sequence[int]] = {}  # those that arguments have, if not all
 
     @property
@@ -69,7 +71,9 @@ class SizeWriter:
         return self.naming.index(name)
 
     def array(self, name: str) -> str:
-        """An array used by the kernel."""
+        """An array used by the kernel; for random numbers, the states of the generators."""
+        if name in self.head.buffers and self.head.buffers[name].draws:
+            name = next(n for n, b in self.head.buffers.items() if b.draws == STATES)
         if name not in self.shared:
             self.head.arrays.setdefault(name, False)
         return name

@@ -239,6 +239,11 @@ class Writer(ExpressionWriter):
                 else:
                     self.accumulate(name, value)
                 self._forget(name)
+            case ir.Let(name, ir.Draw() as value, origin) if value not in self.draws:
+                self.comment(origin)
+                self.naming.own.add(name)
+                self.emit(f"{name} = {self.drawn(value)}")
+                self._forget(name)
             case ir.Let(name, value, origin):
                 self.comment(origin)
                 self.emit(self._assignment(name, value))

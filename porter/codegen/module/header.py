@@ -49,7 +49,7 @@ class FunctionRecord:
     `converts` says which arrays of other dtypes the host function converts; `forms` are for other
     ranks or values of arguments; `accepts` says in words what each parameter takes; `elements` are
     the signatures of a function of numbers, which is called for each element; `notes` tell what the
-    module has otherwise than NumPy.
+    module has otherwise than NumPy; `draws` says that it draws random numbers, and how.
     """
 
     name: str
@@ -65,6 +65,7 @@ class FunctionRecord:
     accepts: tuple[str, ...] = ()
     elements: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    draws: str = ""
 
     @property
     def served(self) -> tuple[tuple[str, str], ...]:
@@ -154,6 +155,8 @@ def _function_lines(record: FunctionRecord) -> Iterator[str]:
     yield from (f"assumed {record.name}: {fact}" for fact in record.assumed)
     yield from (f"converts {record.name}: {fact}" for fact in record.converts)
     yield from (f"notes {record.name}: {fact}" for fact in record.notes)
+    if record.draws:
+        yield f"draws {record.name}: {record.draws}"
     if record.stream:
         yield f"stream {record.name}: {record.stream}"
     for form in record.forms:
@@ -213,7 +216,7 @@ def _with_line(record: FunctionRecord, word: str, said: str) -> FunctionRecord:
     match word:
         case "form":
             changed["forms"] = (*record.forms, Form(said))
-        case "shapes" | "stream":
+        case "shapes" | "stream" | "draws":
             changed[word] = said
         case "also" | "without" | "assumed" | "accepts" | "converts" | "elements" | "notes":
             changed[word] = (*getattr(record, word), said)

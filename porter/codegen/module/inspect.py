@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from porter.codegen.module.docstrings import name_in
 from porter.support.parsing import tree_of
@@ -51,7 +51,7 @@ class Expected:
     decorators: Set[str]
     open: bool = False  # a team's own templates may define more
     eager: Set[str] = frozenset()  # decorators that are given types
-    stream: bool = True  # a host function takes a stream beside its parameters
+    own: Mapping[str, int] = field(default_factory=dict)  # what each host function takes beside
 
 
 def inspect(text: str, meant: str, expected: Expected) -> None:
@@ -101,7 +101,7 @@ def _check_top(tree: ast.Module, expected: Expected) -> None:
     }
     for name, parameters in expected.hosts.items():
         own = expected.docstrings.get(name)
-        _check_host(name, hosts.get(name), parameters, own, expected.stream)
+        _check_host(name, hosts.get(name), parameters, own, expected.own.get(name, 0))
     if expected.open:
         return
     _compare("functions", set(names), expected.functions)
@@ -119,13 +119,13 @@ def _compare(what: str, found: Set[str], wanted: Set[str]) -> None:
 
 def _check_host(
     name: str, node: ast.FunctionDef | None, parameters: Sequence[str], docstring: str | None,
-    stream: bool,
+    more: int,
 ) -> None:  # fmt: skip
     if node is None:
         raise ModuleError(f"it has no function `{name}`")
     a = node.args
     found = [p.arg for p in (*a.posonlyargs, *a.args, *a.kwonlyargs)]
-    own = found[:-1] if stream else found
+    own = found[: len(found) - more]
     if a.vararg or a.kwarg or set(own) != set(parameters):
         raise ModuleError(f"the parameters of `{name}` are not those of the source")
     if ast.get_docstring(node, clean=False) != docstring:

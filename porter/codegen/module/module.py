@@ -11,6 +11,7 @@ from jinja2 import Environment
 
 from porter.codegen.chunked.host import ChunkedFunction
 from porter.codegen.host.function import HostFunction
+from porter.codegen.host.head import own_keywords
 from porter.codegen.host.outline import outlined
 from porter.codegen.host.text import HOST_MATH
 from porter.codegen.kernel.kernels import KernelTexts
@@ -63,6 +64,7 @@ class FunctionText:
     docstring: str | None = None
     parameters: tuple[str, ...] = ()
     fixed: tuple[str, ...] | None = None  # whose values the kernels are made for; None if private
+    draws: bool = False  # it takes what random numbers are drawn from
 
     @property
     def shown(self) -> str:
@@ -93,7 +95,7 @@ def function_text(plan: Plan, target: Target = CUDA) -> FunctionText:
     return FunctionText(
         plan.name, (*parts, _trim(body)), kernels, needs, used,
         plan.docstring, own if len(own) == len(plan.parameters) else ("self", *own),
-        tuple(p.name for p in plan.parameters if p.fixed or p.items),
+        tuple(p.name for p in plan.parameters if p.fixed or p.items), bool(plan.states),
     )  # fmt: skip
 
 
@@ -141,11 +143,14 @@ def linked_module(
     constants = [(n, v, note) for n, (v, note) in target.sizes.items() if n in used]
     constants += [(n, v, "") for n, v in own.items()]
     if "_command" in needs.helpers:
+        drawing = tuple(normal(f.shown) for f in functions if f.draws)
         fixed = {normal(f.shown): tuple(map(given, f.fixed)) for f in functions
                  if f.fixed is not None}  # fmt: skip
         constants.append(("SOURCE", repr(source), "what is converted"))
         note = f"arguments whose values the {target.kernels} are made for"
         constants.append(("FIXED", repr(fixed), note))
+        if drawing:
+            constants.append(("DRAWING", repr(drawing), "functions that take a seed and states"))
     imports = _imports(used, simulated, needs, target)
     module = jinja.get_template("module.py.j2").render(
         doc=placeholder(),
@@ -175,7 +180,7 @@ def linked_module(
         target.decorators,
         target.overridden,
         target.eager,
-        target.device,
+        {f.shown: len(own_keywords(target, f.draws)) for f in functions},
     )
     inspect(text, named.text, expected)
     return ModuleText(text, quoted, named.streams)
@@ -193,7 +198,11 @@ def _parts(
         fmod=target.math.get("fmod", "math.fmod"),
     )
     host = jinja.get_template("helpers_host.py.j2").render(
-        needs=needs.helpers, device=target.device, kernels=target.kernels, chunked=target.chunked
+        needs=needs.helpers,
+        device=target.device,
+        kernels=target.kernels,
+        chunked=target.chunked,
+        drawing=any(f.draws for f in functions),
     )
     own = [p for f in functions for p in f.parts]
     return [p for p in (_trim(device), *own, _trim(host)) if p]

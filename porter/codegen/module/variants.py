@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from porter.codegen.host.head import head
+from porter.codegen.host.head import head, own_keywords
 from porter.codegen.kernel.state import Needs
 from porter.codegen.module.docstrings import placeholder
 from porter.codegen.module.module import FunctionText, used_constants
@@ -100,14 +100,15 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], target: Target = CUDA) -
     differing = [k for k, row in enumerate(cases) if any(c != row[0] for c in row)]
     if any(map(_tells_kinds, cases)):
         needs.helpers.add("_kind")
-    lines = _head(plan, target)
+    draws = any(v.plan.states for v in variants)
+    lines = _head(plan, target, draws)
     # what takes integers comes first, what takes any number of dimensions last
     order = sorted(range(len(variants)), key=lambda j: _breadth(cases, differing, j))
     for j in order:
         v = variants[j]
         tests = [cases[k][j].test(parameters[k].name, cases[k]) for k in differing]
         tests = [t for t in tests if t]
-        call = f"return {v.name}({_arguments(parameters, target)})"
+        call = f"return {v.name}({_arguments(parameters, target, bool(v.plan.states))})"
         if not tests:
             lines.append(f"    {call}")
             break
@@ -121,7 +122,15 @@ def dispatcher(plan: Plan, variants: Sequence[Variant], target: Target = CUDA) -
     values = [all(c.what in ("value", "tuple") for c in row) for row in cases]
     fixed = tuple(p for p, is_fixed in zip(own, values, strict=True) if is_fixed)
     return FunctionText(
-        plan.name, ("\n".join(lines),), (), needs, _defaults(plan), plan.docstring, own, fixed
+        plan.name,
+        ("\n".join(lines),),
+        (),
+        needs,
+        _defaults(plan),
+        plan.docstring,
+        own,
+        fixed,
+        draws,
     )
 
 
@@ -186,21 +195,21 @@ def _equals(name: str, value: str) -> str:
     return f"_rank({name}) == 0 and {name} == {value}"
 
 
-def _head(plan: Plan, target: Target) -> list[str]:
+def _head(plan: Plan, target: Target, draws: bool) -> list[str]:
     positional, keywords = (
         [p.name if p.default is None else f"{p.name}={p.default}"
          for p in plan.parameters if p.keyword == keyword]
         for keyword in (False, True)
     )  # fmt: skip
-    lines = [head(plan.name, positional, keywords, target)]
+    lines = [head(plan.name, positional, keywords, target, draws)]
     if plan.docstring is not None:
         lines.append(f'    """{placeholder(plan.name)}"""')
     return lines
 
 
-def _arguments(parameters: Sequence[Parameter], target: Target) -> str:
+def _arguments(parameters: Sequence[Parameter], target: Target, draws: bool) -> str:
     given_so = [f"{p.name}={p.name}" if p.keyword else p.name for p in parameters]
-    return ", ".join([*given_so, *(["stream=stream"] if target.device else [])])
+    return ", ".join([*given_so, *(f"{name}={name}" for name in own_keywords(target, draws))])
 
 
 def _refusal(name: str, row: Sequence[_Case]) -> list[str]:

@@ -39,7 +39,7 @@ def with_leading_axes(
     program: ir.Program, loose: frozenset[Dim] = frozenset(),
 ) -> Plan:  # fmt: skip
     """The plan, told which arguments take any number of leading axes."""
-    if program.kept or program.ranked or is_elementwise(planned):
+    if program.kept or program.ranked or planned.states or is_elementwise(planned):
         return planned
     for arrays in carriers(program):
         found = _Lowerings(function, types, scope, program, arrays, loose).leading()

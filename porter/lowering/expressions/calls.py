@@ -23,12 +23,15 @@ from porter.resolve.values import (
     Array,
     DTypeName,
     Function,
+    Generator,
     Method,
     Module,
     Table,
     Value,
 )
 
+#: begins the names of the methods of generators of random numbers
+GENERATOR = "numpy.random.Generator"
 _CASTS = ("typing.cast", "typing_extensions.cast")
 
 
@@ -90,7 +93,7 @@ def named(
     if not spec.ufunc and out is NONE:
         out = bound.get("out", NONE)
     result = spec.convert(Call(ev, name, bound, node))
-    if name.library == "numpy" and name not in _OF_PYTHON:
+    if name.library == "numpy" and name not in _OF_PYTHON and not name.path.startswith("random."):
         result = _of_numpy(result)
     return ev.b.host.made(result) if out is NONE else _into(ev, out, result)
 
@@ -193,6 +196,8 @@ def _convert(ev: Evaluator, callee: DTypeName, positional: list[Any], node: cst.
 def _method(
     ev: Evaluator, m: Method, positional: list[Any], keywords: dict[str, Any], node: cst.Call
 ) -> Value:
+    if isinstance(m.owner, Generator):
+        return named(ev, Dotted(f"{GENERATOR}.{m.name}"), positional, keywords, node)
     if isinstance(m.owner, Table) and not keywords:
         return table_method(ev, m.owner, m.name, positional)
     if isinstance(m.owner, (tuple, Module)) or not hasattr(m.owner, "dtype"):

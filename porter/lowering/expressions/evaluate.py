@@ -24,6 +24,7 @@ from porter.ir.scalars import (
 from porter.lowering.arrays import calculus, subscripts
 from porter.lowering.arrays.compaction import fetched, known_whole, whole
 from porter.lowering.constants import alternative, computed, reading, text_of
+from porter.lowering.draws import before_call
 from porter.lowering.evaluation import Evaluator, Numeric, is_expr
 from porter.lowering.expressions.calls import call
 from porter.lowering.expressions.comprehension import is_repetition, listed
@@ -50,6 +51,7 @@ from porter.resolve.values import (
     Array,
     DTypeName,
     Function,
+    Generator,
     Listed,
     Method,
     Module,
@@ -78,9 +80,7 @@ def known_truth(value: Value) -> bool | None:
     """Whether a text, a tuple or None is true; None for what the run decides."""
     if isinstance(value, Text):
         return bool(value.value)
-    if isinstance(value, tuple):
-        return len(value) > 0
-    return False if value is NONE else None
+    return len(value) > 0 if isinstance(value, tuple) else False if value is NONE else None
 
 
 class ExpressionEvaluator(Evaluator):
@@ -238,7 +238,8 @@ class ExpressionEvaluator(Evaluator):
         inner = self.within(found.scope, {})
         if isinstance(found.node, cst.Dict):
             return table(inner, found.node)
-        value = computed(self.b, name, found, inner)
+        with before_call(self.b):
+            value = computed(self.b, name, found, inner)
         if self.scope.foreign and not isinstance(value, Array):
             return value  # its name may mean something else in the user's file
         if isinstance(value, (ir.Const, ir.Op)) and not isinstance(value, Array):
@@ -281,7 +282,7 @@ class ExpressionEvaluator(Evaluator):
         if isinstance(owner, Function):
             if converted(f"{owner.name}.{attr}"):  # a method of a ufunc
                 return Function(f"{owner.name}.{attr}")
-        if isinstance(owner, (tuple, Text, Table, Function)):
+        if isinstance(owner, (tuple, Text, Table, Function, Generator)):
             return Method(owner, attr)
         raise self.b.refuse("PRT902", f"the attribute `.{attr}` is not supported")
 

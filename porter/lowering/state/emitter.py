@@ -27,6 +27,8 @@ class Emitter(Part):
     temporaries: set[str] = field(default_factory=set)
     shared_updates: bool = False  # `a += 1` where `b` is the same array
     updated: set[str] = field(default_factory=set)  # numbers that an in-place operator is used on
+    seed: ir.Expr | None = None  # what the function gives its random numbers to start from
+    draws: bool = False  # whether any is drawn
     blocks: list[list[ir.Stmt]] = field(default_factory=lambda: [[]])
 
     def save(self) -> Snapshot:

@@ -121,7 +121,8 @@ class SizeFacts(KnownSizes):
             self.out.emit(ir.Host(text, self.place.origin, ir.HostKind.CHECK, values))
             return
         when = check.when or extents(self)
-        self.checks.append(replace(check, when=when, conditions=tuple(self.scope.conditions)))
+        conditions = (*self.scope.conditions, *check.conditions)
+        self.checks.append(replace(check, when=when, conditions=conditions))
 
     def _replaced_first(self, a: Poly, b: Poly, broadcast: bool | str) -> list[Atom]:
         """The sizes that may be expressed by others: among broadcast arrays the smaller one's."""

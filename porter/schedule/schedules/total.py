@@ -66,7 +66,7 @@ class Total(Schedule):
 
     def in_one_block(self, kernel: Kernel, loops: frozenset[str]) -> tuple[BlockStep, ...] | None:
         """Short folds."""
-        short = all(is_short(r.axes, loops) for _, r in kernel.reductions)
+        short = all(is_short(r.axes, loops) for _, r in kernel.reductions) and not kernel.draws
         steps = (replace(s, argument="") if isinstance(s, Fold) else s for s in kernel.steps)
         return tuple(steps) if short else None
 
@@ -74,7 +74,8 @@ class Total(Schedule):
         """No more blocks than one block can fold the results of; also for an empty domain."""
         axes = _widest(kernel)
         if len(axes) < 2:
-            return Grid(((product(a.extent for a in axes), "THREADS"),), few=True), Grid()
+            size = product(a.extent for a in axes)
+            return Grid(((size, "THREADS"),), few=True, draws=kernel.draws), Grid()
         shape = tuple(product(a.extent for a in group) for group in grouped(axes))
         return Grid(shape=shape, few=True), Grid()
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numba import cuda
 
-from porter.verify.checks import repeated
+from porter.verify.checks import distributions, repeated
 from porter.verify.checks.drawing import Drawing
 from porter.verify.checks.subject import MismatchFound, Version
 from porter.verify.checks.tally import MOST_WORK, Settings, Tally
@@ -48,6 +48,8 @@ class Judge:
         if outcome.error is not None:
             return None
         plain = calls.original(self.subject.original, replace(inputs, form="host"))
+        if self.subject.record.draws:
+            return outcome
         names = [a.name for a in inputs.arguments]
         outcome.arguments = plain.arguments
         if plain.error or compare.compare(plain, outcome, names) or has_changed(plain, inputs):
@@ -71,15 +73,17 @@ class Judge:
         rng = np.random.default_rng(self.settings.seed)
         return search(variables(self.drawing.parameters(spec)), raises, rng)
 
-    def converted(self, spec: CaseSpec, inputs: Inputs) -> compare.Outcome:
-        """What the generated function does."""
+    def converted(self, spec: CaseSpec, inputs: Inputs, seed: int | None = None) -> compare.Outcome:
+        """What the generated function does; it draws random numbers from this seed."""
         version = self.drawing.version(spec)
         own = self.subject.record.own_stream
         streams = self._takes_stream(version) and (
             inputs.form.startswith("device") or spec.number % 2 == 1
         )
         LAUNCHES.allow(self._work(spec))
-        return calls.converted(version.function, inputs, streams=streams, own=own)
+        if self.subject.record.draws and seed is None:
+            seed = self.settings.seed
+        return calls.converted(version.function, inputs, streams=streams, own=own, seed=seed)
 
     def _work(self, spec: CaseSpec) -> float:
         """What a case may take of the engine; inf unless it has the module's own blocks."""
@@ -94,6 +98,8 @@ class Judge:
 
     def repeated(self, spec: CaseSpec, inputs: Inputs) -> compare.Difference | None:
         """What a second call does wrong, with other numbers in the same arrays."""
+        if self.subject.record.draws:
+            return None
         if not spec.again or inputs.form == "list" or not self.settings.checks_indices:
             return None
         other = repeated.others(inputs, in_order=spec.ints == "sorted")
@@ -128,6 +134,8 @@ class Judge:
         )
         if found is not None:
             return found
+        if self.subject.record.draws:
+            return distributions.unlike(expected, actual, inputs)
         if compare.exactly(expected, actual, names):
             self.tally.worst.floats += compare.has_floats(expected, names)
             return None

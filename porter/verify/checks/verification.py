@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from porter.verify.checks import accepted, wrong_inputs
+from porter.verify.checks import accepted, distributions, wrong_inputs
 from porter.verify.checks.drawing import Drawing
 from porter.verify.checks.judge import Judge
 from porter.verify.checks.subject import MismatchFound, Subject, Version
@@ -94,6 +94,10 @@ class Verification:
                 if not self.settings.observe:
                     raise
         begun = time.process_time()
+        if self.subject.record.draws and only is None and not self.settings.observe:
+            # the machine of compiled kernels is too slow for samples
+            if (count or self.settings.large) and not self.settings.own_blocks:
+                distributions.run(self.judge)
         if not self.settings.observe:
             self._sizes(only, begun)
         if not (count or self.settings.observe or self.tally.reach.ended):

@@ -57,14 +57,19 @@ def original(
 
 
 def converted(
-    function: Callable[..., Any], inputs: Inputs, *, streams: bool, own: str = "stream"
+    function: Callable[..., Any],
+    inputs: Inputs,
+    *,
+    streams: bool,
+    own: str = "stream",
+    seed: int | None = None,
 ) -> Outcome:
     """What the generated function does, its arrays handed over as the inputs' form says.
 
-    `own` is its argument that takes a stream.
+    `own` is its argument that takes a stream; with a `seed`, it draws random numbers.
     """
     made = inputs.make(handed_over(inputs.form))
-    return given(function, made, cuda.stream() if streams else None, own)
+    return given(function, made, cuda.stream() if streams else None, own, seed=seed)
 
 
 def given(
@@ -73,9 +78,11 @@ def given(
     stream: Any,
     own: str,
     kept: list[Any] | None = None,
+    seed: int | None = None,
 ) -> Outcome:
     """What the generated function does with arguments; its result as it is goes into `kept`."""
     options = {} if stream is None else {own: stream}
+    options |= {} if seed is None else {seed_of(function, own): seed}
     poisoned = contextlib.nullcontext() if POISON.compiled else poisoned_host()
     with warnings.catch_warnings(), np.errstate(all="ignore"), poisoned:
         warnings.simplefilter("ignore")
@@ -101,8 +108,23 @@ def positional(function: Callable[..., Any], own: str = "") -> list[str]:
     known = inspect.signature(function).parameters
     return [
         *(n for n, p in known.items() if p.kind in kinds),
-        *(n for n in keyword_only(function) if n != own),
+        *given_by_keyword(function, own),
     ]
+
+
+def given_by_keyword(function: Callable[..., Any], own: str) -> list[str]:
+    """The parameters that are passed by keyword, but for those of the module's own.
+
+    These come last: the argument that takes a stream, then what random numbers are drawn from.
+    """
+    names = keyword_only(function)
+    return names[: names.index(own)] if own in names else names
+
+
+def seed_of(function: Callable[..., Any], own: str) -> str:
+    """The argument of a function that draws random numbers which takes a seed."""
+    names = keyword_only(function)
+    return names[names.index(own) + 1]
 
 
 def _call(
@@ -114,7 +136,7 @@ def _call(
 ) -> Outcome:
     outcome = Outcome()
     started = time.perf_counter()
-    names = [n for n in keyword_only(function) if n != own]
+    names = given_by_keyword(function, own)
     count = len(made) - len(names)
     options = options | dict(zip(names, made[count:], strict=False))
     try:

@@ -1,0 +1,107 @@
+"""What `test_random.py` runs on the emulator: kernels of `drawn_cuda`, with their own blocks."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import drawn_cuda as drawn
+import numpy as np
+from numba.cuda.random import create_xoroshiro128p_states
+
+from porter.verify.engines.emulation import Emulation
+from porter.verify.engines.simulator import EMULATED, install
+
+#: how many numbers of each kind, and the chance that a right generator is refused
+COUNT, ALARM = 1_000_000, 1e-6
+
+
+def smirnov(below: np.ndarray) -> float:
+    """The chance that numbers with these values of the distribution function are its own.
+
+    The bound 2 exp(-2 n d^2) of Dvoretzky, Kiefer, Wolfowitz and Massart.
+    """
+    below = np.sort(below)
+    steps = np.arange(len(below) + 1) / len(below)
+    apart = max((below - steps[:-1]).max(), (steps[1:] - below).max())
+    return min(1.0, 2 * math.exp(-2 * len(below) * apart**2))
+
+
+def deviations(values: np.ndarray, mean: float, variance: float) -> float:
+    """By how many standard errors a mean is off."""
+    return abs(values.mean() - mean) / math.sqrt(variance / len(values))
+
+
+def distributions() -> None:
+    uniform, normal, waiting, whole = drawn.numbers(COUNT, seed=5)
+    assert ((uniform >= 0) & (uniform < 1)).all()
+    assert set(np.unique(whole)) == set(range(7)) and (waiting >= 0).all()
+    standard = (normal - 1.0) / 2.0
+    erf = np.frompyfunc(math.erf, 1, 1)
+    for below in (
+        uniform,
+        0.5 * (1 + erf(standard / math.sqrt(2)).astype(float)),
+        1 - np.exp(-waiting / 3.0),
+    ):
+        assert smirnov(below) > ALARM, smirnov(below)
+    counts = np.bincount(whole, minlength=7)
+    chi = ((counts - COUNT / 7) ** 2 / (COUNT / 7)).sum()
+    assert chi < 40  # of 6 degrees of freedom: 4.5e-7
+    # moments: 4.9 standard errors are a chance of 1e-6
+    for power, mean, square in ((1, 0, 1), (2, 1, 3), (3, 0, 15), (4, 3, 105)):
+        assert deviations(standard**power, mean, square - mean**2) < 4.9
+    for power in range(1, 5):
+        mean, square = 1 / (power + 1), 1 / (2 * power + 1)
+        assert deviations(uniform**power, mean, square - mean**2) < 4.9
+    assert deviations(waiting, 3.0, 9.0) < 4.9
+    # neighbouring threads, further ones, the next number of the same thread; two streams
+    apart = (uniform - 0.5) * math.sqrt(12)
+    for lag in (1, 2, 32, drawn.THREADS, drawn.MOST_STATES):
+        for values in (apart, standard):
+            assert deviations(values[lag:] * values[:-lag], 0.0, 1.0) < 4.9
+    assert deviations(apart * standard, 0.0, 1.0) < 4.9
+
+
+def seeds_and_states() -> None:
+    pi = drawn.monte_carlo_pi(COUNT, seed=1)
+    assert abs(pi - math.pi) < 4.9 * math.sqrt(math.pi * (4 - math.pi) / COUNT)
+    assert drawn.monte_carlo_pi(COUNT, seed=1) == pi != drawn.monte_carlo_pi(COUNT, seed=2)
+    assert drawn.monte_carlo_pi(COUNT) != drawn.monte_carlo_pi(COUNT)
+    first = drawn.started(1000, 3)
+    assert (drawn.started(1000, 3) == first).all()
+    assert (drawn.started(1000, 4, seed=3) == first).all()
+    assert not (drawn.started(1000, 4) == first).any()
+    states = create_xoroshiro128p_states(drawn.THREADS, seed=3)
+    several = [drawn.started(500, 0, states=states) for _ in range(3)]
+    assert len(np.unique(several)) == 1500, "each call goes on"
+    again = drawn.started(500, 0, states=create_xoroshiro128p_states(drawn.THREADS, seed=3))
+    assert (again == several[0]).all()
+    for wrong, error in (
+        (create_xoroshiro128p_states(drawn.THREADS - 1, seed=3), ValueError),
+        (np.zeros(1024, np.uint64), TypeError),
+    ):
+        try:
+            drawn.started(5, 0, states=wrong)
+        except error:
+            continue
+        raise AssertionError("states that do not suffice")
+
+
+def the_generator_is_numbas() -> None:
+    """The same bits as `numba.cuda.random` draws from the same states."""
+    from numba.cuda.random import xoroshiro128p_uniform_float64
+
+    states = create_xoroshiro128p_states(drawn.THREADS, seed=9)
+    found = drawn.started(drawn.THREADS, 0, states=states)
+    states = create_xoroshiro128p_states(drawn.THREADS, seed=9)
+    wanted = [xoroshiro128p_uniform_float64(states, k) for k in range(drawn.THREADS)]
+    np.testing.assert_array_equal(found, wanted)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    install()
+    EMULATED.append(Emulation().run)
+    distributions()
+    seeds_and_states()
+    the_generator_is_numbas()

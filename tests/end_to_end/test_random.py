@@ -1,0 +1,64 @@
+"""Random numbers of generated modules: exact distributions, independence, seeds and states."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from porter.commands.convert import run
+from porter.options import ConvertOptions
+from tests.support.paths import ROOT
+
+SOURCE = """import random
+
+import numpy as np
+
+
+def numbers(n: int):
+    rng = np.random.default_rng()
+    return rng.random(n), rng.normal(1.0, 2.0, n), rng.exponential(3.0, n), rng.integers(0, 7, n)
+
+
+def monte_carlo_pi(nsamples: int):
+    acc = 0
+    for i in range(nsamples):
+        x = random.random()
+        y = random.random()
+        if (x**2 + y**2) < 1.0:
+            acc += 1
+    return 4.0 * acc / nsamples
+
+
+def started(n: int, start: int):
+    rng = np.random.default_rng(start)
+    return rng.random(n)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source and its module."""
+    folder = tmp_path_factory.mktemp("random")
+    source = folder / "drawn.py"
+    source.write_text(SOURCE)
+    assert run(ConvertOptions(paths=(str(source),), verify=False)) == 0
+    return folder
+
+
+def test_the_module_says_so(folder: Path) -> None:
+    text = (folder / "drawn_cuda.py").read_text()
+    assert "# porter: draws monte_carlo_pi: other random numbers than NumPy's" in text
+
+
+def test_numbers_seeds_and_states(folder: Path) -> None:
+    """Everything that needs a simulator, in one process with the emulator in its place."""
+    child = Path(__file__).parent / "random_child.py"
+    env = os.environ | {"NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"}
+    done = subprocess.run(
+        [sys.executable, str(child)], env=env, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -36,6 +36,7 @@ FUNCTIONS = {
     "scan": ("def f(x):\n    return np.cumsum(x, axis=1)\n", "float64[:, :]"),
     "line": ("def f(x):\n    return np.cumsum(x)\n", "float64[:]"),
     "private": ("def f(x):\n    return np.histogram(x)[0]\n", "float64[:]"),
+    "draws": ("def f(x):\n    return x + np.random.rand(x.shape[0])\n", "float64[:]"),
     "block": (
         "def f(L, b):\n    x = np.zeros_like(b)\n    for i in range(b.shape[0]):\n"
         "        x[i] = (b[i] - L[i, :i] @ x[:i]) / L[i, i]\n    return x\n",

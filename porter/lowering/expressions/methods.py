@@ -65,7 +65,10 @@ def asks_for_rank(b: Builder, array: Array) -> None:
         b.sizes.asked |= {"shape", "rank"}
 
 
-_HELP = dict.fromkeys(("strides", "base", "flags", "data", "ctypes"),
+_GENERATOR = "make the generator in this function: `np.random.default_rng(seed)`"
+_HELP = dict.fromkeys(("normal", "random", "uniform", "standard_normal", "integers", "exponential"),
+                      _GENERATOR)  # fmt: skip
+_HELP |= dict.fromkeys(("strides", "base", "flags", "data", "ctypes"),
                       "remove it: the memory layout does not matter in a kernel")  # fmt: skip
 
 

@@ -132,7 +132,7 @@ class ChunkedFunction(HostFunction):
 
     # -- results -----------------------------------------------------------------------------
 
-    def _result(self, value: str | ir.Expr | None, plain: str, kept: bool) -> str:
+    def _result(self, value: str | ir.Expr | None, plain: str, kept: str) -> str:
         if isinstance(value, ir.Load):
             return value.buffer
         return str(value)

@@ -21,7 +21,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:888f40455e32ab7d20d6135f24a307d1ba5e2952af6d5901dcbed6780304bf65
+# porter: output sha256:c4e8c00841c3a5edee7ddca3889502ee04ed6bf7a3238798bd2550ab90bcef2e
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -367,9 +367,10 @@ def _number(value, name, *arrays, floats=False):
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -9,7 +9,7 @@
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
 # porter: verified gaussian_pdf: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:4c83b5d8b5af04aa5c27b6a8f67e74df78e30f60a2d5c78f211cde73afca110b
+# porter: output sha256:69531289cbb7a923f998810f98fa256f19b40938f870bb6b1c41c782521596e9
 
 """CUDA kernels for the NumPy functions of gaussian.py."""
 
@@ -209,9 +209,10 @@ def _number(value, name, *arrays, floats=False):
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

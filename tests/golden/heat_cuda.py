@@ -8,7 +8,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:f9f13735daa24956504837f5456cf7ca08b1704345ec1bd2c1c887f3eaff5533
+# porter: output sha256:87c1aca1ff3c4a5c3555b4da23272955d8720094641489125a52bd5d6d2781c9
 
 """CUDA kernels for the NumPy functions of heat.py."""
 
@@ -208,9 +208,10 @@ def _number(value, name, *arrays):
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

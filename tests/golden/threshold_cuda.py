@@ -14,7 +14,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:46492c49d9169072a4ce6719bfb55cfa9a351ac811bd4b3286fec42ddac0e4d3
+# porter: output sha256:2ee693df2568c3efef005fc691a166e7d1431a75961944a347437033620c3866
 
 """CUDA kernels for the NumPy functions of threshold.py."""
 
@@ -212,9 +212,10 @@ def _number(value, name, *arrays):
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

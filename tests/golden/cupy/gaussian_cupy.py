@@ -10,7 +10,7 @@
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
 # porter: verified gaussian_pdf: simulator 24 cases
-# porter: output sha256:f6c1e3b41277f3d5b4d97b7f356d06bb3732e556aaf22483df67a25e8f0dad5e
+# porter: output sha256:ae1641d8a7bc3b2de3166ca07e7f39f46185c29cabb81caf38376b1445988abc
 
 """CuPy for the NumPy functions of gaussian.py."""
 
@@ -173,9 +173,10 @@ def _number(value, name, *arrays, floats=False):
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

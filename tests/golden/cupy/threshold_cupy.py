@@ -15,7 +15,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: simulator 24 cases
-# porter: output sha256:f2e9ab384152c22a3ef24a531673e8b47e8d7447100e27ad896a4293bf192f48
+# porter: output sha256:de6d94e4f16273e741d259c5d249eb36b023dd01e5e4de93efdeb9ef701f54e7
 
 """CuPy for the NumPy functions of threshold.py."""
 
@@ -163,9 +163,10 @@ def _number(value, name, *arrays):
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -19,7 +19,7 @@
 # porter: assumed black_scholes: strike is a 1-D array of float64
 # porter: assumed black_scholes: years is a 1-D array of float64
 # porter: verified black_scholes: cpu 24 cases
-# porter: output sha256:1739f9a93b98e6e007b4d8650629c8cd7c56c743715cabe5b20749b1a04c5ad1
+# porter: output sha256:10475327a03c78be792997f65543056fe6acb762cc40ece454e623a7c933ef59
 
 """Functions of Dask's arrays for the NumPy functions of black_scholes.py."""
 
@@ -346,9 +346,10 @@ def _number(value, name, *arrays):
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -9,7 +9,7 @@
 # porter: shapes gaussian_pdf: x[n] mean[] sigma[]
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: verified gaussian_pdf: cpu 24 cases
-# porter: output sha256:375826d16d21f10e7e1a1f7ff19f0afffe8dab8103406e903bb6a7335fbb9b02
+# porter: output sha256:01b1af75100c8b0c1eb89cbe760a27703e254dc0fdf35fffc04f1888e30d04eb
 
 """Functions of Dask's arrays for the NumPy functions of gaussian.py."""
 
@@ -155,9 +155,10 @@ def _number(value, name, *arrays):
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -9,7 +9,7 @@
 # porter: shapes heat: u[n, m] alpha[] steps[]
 # porter: assumed heat: u is a 2-D array of float64
 # porter: verified heat: cpu 24 cases
-# porter: output sha256:a83f7185fefc2d19cc975daa51a7b0c7c5d40bf8998685b998ae9634aa1eca16
+# porter: output sha256:fbcfb8862d90b1b4e897e9dfa798ee19bc5dd4d52d90ffd67e9b163cb51091be
 
 """Functions of Dask's arrays for the NumPy functions of heat.py."""
 
@@ -184,9 +184,10 @@ def _number(value, name, *arrays):
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -22,7 +22,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:0c4fe41b72b596311b1ad4f73719c5a3d8cf85a4a32151e6418f6eabb660601e
+# porter: output sha256:da4e1a8237e287d3b10c1ed34fbf7e9d38015bfa3c4918d797ecc4b12a4499d7
 
 """Generalized ufuncs for the functions of black_scholes.py."""
 
@@ -368,9 +368,10 @@ def _number(value, name, *arrays, floats=False):
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -22,7 +22,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases
-# porter: output sha256:9a658c851f55873c308c6c4e9874c12cdcd59be8b5d5ffa53ec4cdce821257af
+# porter: output sha256:5d6506e46197e6216063472ad3786a95d75fd254765e397745b93572a7aa28a5
 
 """Compiled loops for the NumPy functions of black_scholes.py."""
 
@@ -333,9 +333,10 @@ def _number(value, name, *arrays, floats=False):
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -10,7 +10,7 @@
 # porter: assumed gaussian_pdf: x is a 1-D array of float64
 # porter: converts gaussian_pdf: x: integers and bools beside numbers that are floats become float64 (a pass over the array)
 # porter: verified gaussian_pdf: cpu 24 cases
-# porter: output sha256:a5b2c6ad5bc08609b5b074b27c46a3017c2d791c388270620616e71c7369ed9e
+# porter: output sha256:5f94350e6757245ceb7d166b45e6e4c392d459f3416c0496ea0af6b72ddecebd
 
 """Compiled loops for the NumPy functions of gaussian.py."""
 
@@ -179,9 +179,10 @@ def _number(value, name, *arrays, floats=False):
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -15,7 +15,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: cpu 24 cases
-# porter: output sha256:8100bfcad2882cca21dee079321dbdc2f041a6d2ffeac41c1a247916fd1e4726
+# porter: output sha256:9c7d449d46f09bd967eccf349bbb5b09d746453ae7f53b3df613c49a80cc5b5f
 
 """Compiled loops for the NumPy functions of threshold.py."""
 
@@ -187,9 +187,10 @@ def _number(value, name, *arrays):
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

@@ -22,7 +22,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:7dbc1e8cfa23db49c1de602b3bfcd7b944893b493c156baaea756271e56b1598
+# porter: output sha256:1805bc3d084a12bb8a8e70bc7cc1d3415fefb361c95063277f7f7459d1660742
 
 """Ufuncs for the functions of black_scholes.py."""
 
@@ -397,9 +397,10 @@ def _number(value, name, *arrays, floats=False):
             raise TypeError(f"{found}: pass float({name}), or {_command()}")
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

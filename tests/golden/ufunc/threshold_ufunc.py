@@ -15,7 +15,7 @@
 # porter: shapes clip_outliers: x[n] limit[]
 # porter: assumed clip_outliers: x is a 1-D array of float64
 # porter: verified clip_outliers: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:c6305ab9d347d8ca8287a27187b4db8857ac90c9f4318dca9458d76278b1e644
+# porter: output sha256:5229fe6a13cbd45a01a6e0926a2d6d559ae41874387d91d5f5298e3066c3c991
 
 """Ufuncs for the functions of threshold.py."""
 
@@ -208,9 +208,10 @@ def _number(value, name, *arrays):
     dtypes = [a.dtype if hasattr(a, "dtype") else np.asarray(a).dtype for a in arrays]
     for array, dtype in zip(arrays, dtypes) if isinstance(value, np.generic) else ():
         wanted = np.dtype(np.float64) if dtype.kind in "biu" else dtype
-        # beside a number of Python this one decides
+        # beside a number of Python this one decides; an int8 times 0.5 is a float64
         beside = 1.0 if type(array) in (bool, int, float) else dtype
-        if np.result_type(beside, value.dtype, np.float16) != wanted:
+        own = np.float64 if value.dtype.kind in "biu" else value.dtype
+        if np.result_type(beside, own, np.float16) != wanted:
             raise TypeError(
                 f"{name} is {value.dtype} and would promote the arrays: pass a float"
             )

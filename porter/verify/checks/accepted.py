@@ -33,7 +33,7 @@ def run(judge: Judge, inputs: Inputs, parameters: list[Parameter]) -> None:
     conversions = replace(conversions, names=names, mixed=mixed)
     for label, changed in variations.converted(inputs, parameters, conversions):
         if narrowing.holds(judge.subject.domain, changed):
-            _one(judge, spec, label, changed, label.endswith(" numbers"))
+            _one(judge, spec, label, changed, label.endswith((" numbers", " everything")))
 
 
 def _converted(conversions: Conversions) -> set[str]:

@@ -63,7 +63,7 @@ class Leading(HostBase):
         kept = self.elementwise or self._any_rank(name)
         return f"whole_{name}" if kept else name
 
-    def _leading_shape(self, name: str) -> str:
+    def _leading_shape(self, name: str, kept: str) -> str:
         """What `_result` is told of the shape of a result with leading axes."""
         leading = self.plan.leading
         position = None if leading is None else leading.position(name)
@@ -73,7 +73,7 @@ class Leading(HostBase):
         behind = f" + {name}.shape[{position + 1}:]"
         if len(self.plan.buffers[name].shape) == position + 1:
             behind = ""
-        keep = ", True" if name in leading.kept else ""
+        keep = f", {kept or True}" if name in leading.kept else ""
         return f", {before}lead{behind}{keep}"
 
 

@@ -83,7 +83,7 @@ class Results(Leading):
         return self.host.text(value)
 
     def _array_result(self, name: str, plain: str, kept: str) -> str:
-        shape = ", shape" if self.elementwise else self._leading_shape(name)
+        shape = ", shape" if self.elementwise else self._leading_shape(name, kept)
         if self.elementwise:
             shape += f", {kept}" if kept else ""
         elif not (shape or self.plan.buffers[name].shape):

@@ -69,9 +69,12 @@ def with_numbers(
         no_points = planned.no_points or (points is None and strong is not None)
         kept = _kept(strong, points, arrays)
         return replace(planned, numbers=replace(numbers, kept=kept), no_points=no_points)
-    if any(t.ndim == 0 for t in types):
-        strong = _built(function, [t if t.ndim else _strong(t) for t in types], scope)
-        return replace(planned, numbers=replace(numbers, kept=_kept(strong, arrays, arrays)))
+    if any(t.ndim == 0 for t in types) or (planned.leading and planned.leading.kept):
+        taken = set(_taken_as_numbers(planned))
+        each = list(zip(planned.parameters, types, strict=True))
+        strong = _built(function, [_strong(t) if p.name in taken else t for p, t in each], scope)
+        points = _built(function, [_of_point(t) if p.name in taken else t for p, t in each], scope)
+        return replace(planned, numbers=replace(numbers, kept=_kept(strong, points, arrays)))
     return replace(planned, numbers=numbers)
 
 

@@ -154,8 +154,13 @@ def _order(call: Call) -> float | str | None:
 
 def _root_of_squares(fold: Fold) -> Operand:
     b, array = fold.call.b, fold.array
-    base = elementwise(b, "abs", array) if array.dtype.kind == "c" else array
-    squares = as_array(elementwise(b, "pow", base, integer(2)))
+    # the square of `abs` would be infinite where one part is, and NumPy's is NaN beside a NaN
+    parts = ("real", "imag") if array.dtype.kind == "c" else ()
+    each = [elementwise(b, name, array) for name in parts] or [array]
+    first, *others = (elementwise(b, "pow", e, integer(2)) for e in each)
+    for other in others:
+        first = elementwise(b, "add", first, other)
+    squares = as_array(first)
     total = fold.over(squares).run("sum", strengthen(squares.dtype))
     return elementwise(b, "sqrt", total)
 

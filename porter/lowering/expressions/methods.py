@@ -27,7 +27,7 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
         return _of_selection(ev, array, attr)
     if attr in ("shape", "size", "ndim"):
         ev.b.sizes.asked |= {"shape", "rank"} if attr == "ndim" else {"shape"}
-        ev.b.sizes.sized |= {n for p in array.shape for n in p.names()}
+        ev.b.sizes.tell(array)
     match attr:
         case "shape":
             return tuple(integer(positive(n)) for n in shape)

@@ -53,9 +53,9 @@ def _like(call: Call) -> tuple[Poly, ...]:
     call.b.sizes.strict_shapes = True
     if call.value("shape") is not NONE:
         return shape_of(call, call.value("shape"))
-    shape = call.array("a").shape
-    call.b.sizes.sized |= {n for p in shape for n in p.names()}
-    return shape
+    array = call.array("a")
+    call.b.sizes.tell(array)
+    return array.shape
 
 
 _constant_array("zeros", 0.0)

@@ -46,7 +46,7 @@ def _len(call: Call) -> Value:
         return integer(len(call.value("obj")))
     call.b.sizes.asked.add("shape")
     array = call.array("obj")
-    call.b.sizes.sized |= {n for p in array.shape for n in p.names()}
+    call.b.sizes.tell(array)
     if array.mask is not None:
         return length(call.b, array)
     if not array.ndim:

@@ -50,19 +50,15 @@ def _one(judge: Judge, spec: CaseSpec, label: str, inputs: Inputs, may_refuse: b
     actual = judge.converted(spec, inputs)
     if isinstance(actual.error, TooCostly):
         return
-    text = ""
-    if expected.error is not None:
-        if actual.error is None and may_refuse and isinstance(expected.error, TypeError):
-            return  # it asks for the class of a number, which a 0-d array is for us
-        if actual.error is None:
-            text = f"{label}: only the original raises {described(expected.error)}"
-        elif not alike(expected.error, actual.error):
+    if may_refuse and expected.error is None and isinstance(actual.error, TypeError):
+        judge.tally.counts["stricter"] += 1
+        return
+    if may_refuse and actual.error is None and isinstance(expected.error, TypeError):
+        return  # it asks for the class of a number, which a 0-d array is for us
+    text = _raised(label, expected, actual)
+    if expected.error is not None and actual.error is not None:
+        if not alike(expected.error, actual.error):
             return  # both refuse it
-    elif actual.error is not None:
-        if may_refuse and isinstance(actual.error, TypeError):
-            judge.tally.counts["stricter"] += 1
-            return
-        text = f"{label}: raises {described(actual.error, actual.line)}; the original returns"
     found = None
     if text:
         found = judge.found(spec, inputs, "exception", text)
@@ -78,6 +74,15 @@ def _one(judge: Judge, spec: CaseSpec, label: str, inputs: Inputs, may_refuse: b
             found.mismatch = replace(found.mismatch, signature=CONVERTED)
         raise found
     judge.tally.counts["converted"] += 1
+
+
+def _raised(label: str, expected: compare.Outcome, actual: compare.Outcome) -> str:
+    """What is wrong where only one of the two raises."""
+    if expected.error is not None and actual.error is None:
+        return f"{label}: only the original raises {described(expected.error)}"
+    if expected.error is None and actual.error is not None:
+        return f"{label}: raises {described(actual.error, actual.line)}; the original returns"
+    return ""
 
 
 def _given_back(expected: compare.Outcome, inputs: Inputs) -> bool:

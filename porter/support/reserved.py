@@ -50,7 +50,8 @@ HELPERS = {
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_grid", "_is_large",
     "_parts", "_columns", "_is_short", "_is_deep", "_wide", "_splits", "_contiguous", "_own",
     "_on_stream", "_numba_stream", "_scalar", "_given_back", "_stored_back",
-    "_states", "draw_bits", "draw_uniform", "draw_normal",
+    "_aligned", "_blockwise_overlap", "_map_overlap", "_states",
+    "draw_bits", "draw_uniform", "draw_normal",
 }  # fmt: skip
 #: variables of host functions, and the argument of kernels that takes errors
 LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}

@@ -313,7 +313,7 @@ def test_wrong_constants_are_errors_of_usage(tmp_path: Path, table: str, said: s
 EFFORT = {
     "none": "def f(x):\n    return np.sin(x)",
     "small": "def f(x):\n    return np.sin(x['price'])",
-    "medium": "def f(x):\n    y = np.random.normal(size=x.shape)\n    return np.sin(x) + y",
+    "medium": "def f(x):\n    y = np.random.gamma(2.0, size=x.shape)\n    return np.sin(x) + y",
     "large": "def f(x):\n    for i in range(1, len(x)):\n        x[i] = np.sin(x[i - 1])",
 }
 

@@ -94,7 +94,7 @@ REFUSED = {
     "def f(x):\n    for i in range(1, len(x)):\n        x[i] = x[i - 1] * 0.5 + x[i]": (
         "the loop over `i` runs in order"
     ),
-    "def f(x):\n    return x + np.random.rand(3)": "`.rand()` cannot be converted",
+    "def f(x):\n    return x + np.random.rand(3)": "only CUDA kernels draw random numbers",
     "def g(x):\n    def h(a):\n        return a * 2.0\n    return h(x)": (
         "is not rewritten for CuPy"
     ),

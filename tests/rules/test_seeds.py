@@ -83,7 +83,7 @@ EXPECTED = {
     "intro": Expected(
         {
             "hypotenuse": HELPER,
-            "estimate_pi": REFUSED,
+            "estimate_pi": CONVERTIBLE,
             "lookup_jit": REFUSED,
             "lookup_nopython": REFUSED,
             "lookup_njit": REFUSED,

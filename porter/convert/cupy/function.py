@@ -58,19 +58,7 @@ def cupy_function(
 def _rewritten(
     function: FunctionSource, signature: str | Sequence[str] | None, scope: Globals, target: Target
 ) -> Converted:
-    if "." in function.name:
-        raise beyond(
-            scope,
-            function.node.name,
-            "PRT806",
-            "is a method, which is not rewritten for CuPy",
-            "make it a function of the arrays that it reads",
-        )
-    found = convert_function(function, signature, scope)
-    if found.variants or found.host is not None:
-        # of several forms the first one
-        first = convert_function(function, found.signature, scope)
-        found = replace(first, assumed=found.assumed, assumable=found.assumable)
+    found = _converted(function, signature, scope)
     seen = _seen(function, found.types, scope)
     rewriting = _Rewriting(function, scope, seen, frozenset(found.program.constants))
     if any(t.ndim == 0 for t in found.types):
@@ -113,6 +101,29 @@ def _rewritten(
         "siblings": tuple(s for s in found.siblings if all(s.dtype in d for d in taken)),
     }  # fmt: skip
     return Rewritten(**kept, loops=tuple(rewriting.loops.texts))
+
+
+def _converted(
+    function: FunctionSource, signature: str | Sequence[str] | None, scope: Globals
+) -> Converted:
+    """The function as kernels: of several forms the first one."""
+    if "." in function.name:
+        raise beyond(
+            scope,
+            function.node.name,
+            "PRT806",
+            "is a method, which is not rewritten for CuPy",
+            "make it a function of the arrays that it reads",
+        )
+    found = convert_function(function, signature, scope)
+    if found.variants or found.host is not None:
+        first = convert_function(function, found.signature, scope)
+        found = replace(first, assumed=found.assumed, assumable=found.assumable)
+    if found.plan.states:
+        raise refusal("PRT901", "only CUDA kernels draw random numbers",
+                      scope.module.span(function.node.name),
+                      "convert it with `--target cuda`")  # fmt: skip
+    return found
 
 
 def _seen(function: FunctionSource, types: Sequence[ParameterType], scope: Globals) -> Seen:

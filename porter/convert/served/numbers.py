@@ -7,6 +7,7 @@ the number before it meets an array.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
@@ -262,21 +263,25 @@ def _taken_as_numbers(planned: Plan) -> Iterator[str]:
 def _sources(program: ir.Program, always: Set[str]) -> Callable[[Any], tuple[str, ...]]:
     """The arguments that a result is made of, those that `always` count included."""
     lets = [s for s in statements(program.body) if isinstance(s, ir.Let)]
-    values = {s.name: s.value for s in program.body if isinstance(s, ir.Let)}
-    values = {n: e for n, e in values.items() if sum(s.name == n for s in lets) == 1}
+    once = {n for n, k in Counter(s.name for s in lets).items() if k == 1}
     loose = [q.name for p in program.parameters for q in p.scalars if not p.fixed]
+    made: dict[str, set[str]] = {}  # what the named values are made of, each looked at once
 
     def of(e: ir.Expr) -> Iterator[str]:
         for x in walk(e):
             match x:
-                case ir.Scalar(name=name) | ir.Local(name=name) if name in values:
-                    yield from of(values[name])
+                case ir.Scalar(name=name) | ir.Local(name=name) if name in made:
+                    yield from made[name]
                 case ir.Scalar(name=name):
                     yield name
                 case ir.Value(poly=poly):
                     yield from poly.names()
                 case ir.Local() | ir.Load() | ir.Reduce():
                     yield from loose
+
+    for s in program.body:
+        if isinstance(s, ir.Let) and s.name in once:
+            made[s.name] = set(of(s.value))
 
     def found(e: ir.Expr) -> tuple[str, ...]:
         names = {*always, *of(e)}

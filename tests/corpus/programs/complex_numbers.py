@@ -27,10 +27,10 @@ def phasors(x, k):
     return np.exp(-2j * np.pi * k * x)
 
 
-def overflowing(z, x):
+def overflowing(z):
     """Past what exp, sinh and cosh can hold, beside the axes and on them."""
     far = z * 400.0
-    return np.exp(far) + np.sin(far), np.cos(1j * x * 400.0), np.exp(x * 400.0 + 0j)
+    return np.exp(far) + np.sin(far), np.cos(far - far.real), np.exp(far - 1j * far.imag)
 
 
 def quadratic_map(z, c):

@@ -19,7 +19,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:7d40f46ae1dfcd9ec871c98f6f91e5963a0157e4dc515901ddeb5ee3f485cecf
+# porter: output sha256:cb88980fdd5fa57aca1c0301260d2616a3a660a46aaf85a4bec98a37f7a7e9ca
 
 """CUDA kernels for the NumPy functions of csr_matvec.py."""
 
@@ -40,7 +40,7 @@ def position(k, n, error):
     if k < -n or k >= n:
         error[0] = 1
         return 0
-    return np.int64(k) + n if k < 0 else k
+    return np.int64(k) + n if k < 0 else np.int64(k)
 
 
 @cuda.jit(device=True)

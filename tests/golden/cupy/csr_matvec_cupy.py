@@ -20,7 +20,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: simulator 24 cases; emulator 28 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:66647315071986c53a5f0bffd15d04423c07dbc51acdfd6916589c48f6f4c578
+# porter: output sha256:8937382b53b28b4a3c04c7eaadf1f92cd73a04bc91ce9c17cfc52b5d138eed0a
 
 """CuPy for the NumPy functions of csr_matvec.py."""
 
@@ -43,7 +43,7 @@ def position(k, n, error):
     if k < -n or k >= n:
         error[0] = 1
         return 0
-    return np.int64(k) + n if k < 0 else k
+    return np.int64(k) + n if k < 0 else np.int64(k)
 
 
 @cuda.jit(device=True)

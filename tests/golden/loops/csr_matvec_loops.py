@@ -20,7 +20,7 @@
 # porter: assumed csr_matvec: x is a 1-D array of float64
 # porter: converts csr_matvec: x: integers and bools become float64 (a pass over the array)
 # porter: verified csr_matvec: cpu 24 cases
-# porter: output sha256:d703a8a97ac3963cd4794241af10a33a2600b0f1fc08ae20b0cafbd7f894e607
+# porter: output sha256:9619671afeb7faa2427e8aa8ae9e69ca1faec4d256f7f488cfefed7f30a35d74
 
 """Compiled loops for the NumPy functions of csr_matvec.py."""
 
@@ -40,7 +40,7 @@ def position(k, n, error):
     if k < -n or k >= n:
         error[0] = 1
         return 0
-    return np.int64(k) + n if k < 0 else k
+    return np.int64(k) + n if k < 0 else np.int64(k)
 
 
 @njit(cache=True, error_model="numpy")

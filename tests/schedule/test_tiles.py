@@ -144,7 +144,13 @@ def test_sizes_at_the_borders_of_tiles(engine: str, kind: str, count: int) -> No
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("kernel", ["f_tiled", "f_tiled_large", "f_tiled_split_parts"])
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "f_tiled_large",
+        *(pytest.param(n, marks=pytest.mark.long) for n in ("f_tiled", "f_tiled_split_parts")),
+    ],
+)
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
@@ -179,9 +185,9 @@ MOST = {"float32": 4.0, "float64": 4.0, "complex64": 4 * 4.0, "complex128": 4 * 
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [
-        ("cuda.gridDim.z * TILE", "TILE"),
+        pytest.param("cuda.gridDim.z * TILE", "TILE", marks=pytest.mark.long),
         ("[cuda.blockIdx.z, ", "[0, "),
-        ("k += cuda.blockDim.y", "k += 1"),
+        pytest.param("k += cuda.blockDim.y", "k += 1", marks=pytest.mark.long),
         ("column_sum(total, scratch)", "total"),
     ],
 )

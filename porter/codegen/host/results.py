@@ -98,7 +98,8 @@ class Results(Leading):
         return self.spelled(self.target.result(name, self.on_device(), shape))
 
     def _scalar_result(self, value: ir.Load, plain: str) -> str:
-        if value.dtype.weak and not plain:
+        # of arrays and lists it is Python's, whatever they hold; of numbers alone as they are
+        if value.dtype.weak and (self.arrays or not plain):
             return f"{self.spelled(self.target.fetched(value.buffer))}[()].item()"
         option = f", plain={plain}" if plain else ""
         return self.spelled(self.target.result(value.buffer, self.on_device(), option, scalar=True))

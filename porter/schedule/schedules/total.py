@@ -155,8 +155,10 @@ def _over_grid(
         positions, turns = over_grid(w, domains, len(grouped(_widest(kernel))))
         for group, own in zip(groups, turns, strict=True):
             parts = [part(w, item) for item in group]
+            # the place of an extreme may start from a bound of the loop
+            parts[0] = replace(parts[0], before=Lines([*parts[0].before, *own.before]))
             passes.append({
-                "parts": parts, "joins": joins(w, group, group, shared), "before": own.before,
+                "parts": parts, "joins": joins(w, group, group, shared),
                 "turns": own, "terms": terms_of(w, group),
             })  # fmt: skip
             for item in group:

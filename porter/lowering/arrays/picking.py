@@ -10,6 +10,7 @@ from porter.dtypes.dtype import INT64
 from porter.ir.scalars import operate
 from porter.lowering.arrays.compaction import whole
 from porter.lowering.state.builder import Builder
+from porter.lowering.state.facts import extents
 from porter.resolve.values import Array, At
 from porter.sizes.polynomial import Poly, sym
 
@@ -32,18 +33,29 @@ def masked(b: Builder, array: Array, mask: Array) -> Array:
         raise b.refuse("PRT903", "the mask has more dimensions than the array")
     if not mask.ndim:
         raise b.refuse("PRT905", "a single truth value is used as an index", "use `if` instead")
-    match_mask(b, array.shape, mask)
     lead = mask.ndim
+    shape = (*match_mask(b, array.shape, mask), *array.shape[lead:])
     at, view, shown = array.at, array.view, array.shown_of
-    return Array(
-        array.shape, array.dtype, at, view, lambda idx: mask.at(list(idx)[:lead]), lead, shown
-    )
+    return Array(shape, array.dtype, at, view, lambda idx: mask.at(list(idx)[:lead]), lead, shown)
 
 
-def match_mask(b: Builder, shape: Sequence[Poly], mask: Array) -> None:
-    """NumPy raises IndexError unless a mask is as long as the axes that it selects from."""
-    for have, want in zip(shape, mask.shape, strict=False):
-        b.sizes.unify(have, want, MASK_MISMATCH, error="IndexError")
+def match_mask(b: Builder, shape: Sequence[Poly], mask: Array) -> list[Poly]:
+    """NumPy raises IndexError unless a mask is as long as the axes that it selects from.
+
+    An axis of a mask that has no elements fits any: NumPy selects nothing then.  The lengths
+    along which is selected are returned.
+    """
+    return [_matched(b, have, want) for have, want in zip(shape, mask.shape, strict=False)]
+
+
+def _matched(b: Builder, have: Poly, want: Poly) -> Poly:
+    have, want = b.sizes.resolve(have), b.sizes.resolve(want)
+    changing = b.scope.indices | b.sizes.fetched
+    if want.dim or (have - want).constant is not None or (have - want).names() & changing:
+        return b.sizes.unify(have, want, MASK_MISMATCH, error="IndexError")
+    when = (want, *extents(b.sizes))
+    b.sizes.check(ir.Check("equal", have, want, MASK_MISMATCH, "IndexError", when=when))
+    return want
 
 
 def _narrowed(array: Array, mask: Array) -> Array | None:

@@ -22,6 +22,7 @@ from porter.lowering.functions.joining import join
 from porter.lowering.functions.reductions import _EXTREMES, _SUMS, Fold, extreme_of, without_nan
 from porter.lowering.functions.registry import Call, function
 from porter.lowering.functions.shaping import at_the_end
+from porter.lowering.state.facts import extents
 from porter.resolve.values import NONE, Array, Value
 from porter.sizes.polynomial import Poly
 
@@ -236,13 +237,15 @@ def _variables(call: Call, squeezes: bool) -> Array:
     if call.value("y") is not NONE:
         rows = join(call.b, [rows, _rows(call, "y")], 0, f"`{call.name}`")
     count = call.b.sizes.resolve(rows.shape[0])
-    # of no complex variable at all, NumPy's table is one of floats
-    squeezes = squeezes and rows.dtype.kind == "f" and count != ONE
-    late = squeezes and at_the_end(call, [count])
+    late = squeezes and count != ONE and at_the_end(call, [count])
     if count != ONE and not late and not (count - 1).is_positive():
         # NumPy gives a number for a single variable: how many there are must be known
         message = f"`{call.name}` of one variable gives a number: pass it as a 1-D array"
-        call.b.sizes.check(ir.Check("index", Poly.of(2), count, message))
+        when = (count, *extents(call.b.sizes))
+        call.b.sizes.check(ir.Check("index", Poly.of(2), count, message, when=when))
+    if rows.dtype.kind == "c" and not count.is_positive():
+        message = f"`{call.name}` of no complex variable gives floats"
+        call.b.sizes.check(ir.Check("index", ONE, count, message))
     return rows
 
 

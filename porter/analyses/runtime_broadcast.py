@@ -77,7 +77,7 @@ def _candidates(program: ir.Program, done: Sequence[Dim]) -> dict[Dim, Poly]:
     sizes: dict[Dim, Poly] = {}
     for c in program.checks:
         dim = c.left.dim
-        if dim is None or c.kind not in ("broadcast", "store") or c.when or c.conditions:
+        if dim is None or c.kind not in ("broadcast", "store") or c.when:
             continue
         if dim not in done and dim.array not in kept and dim.name not in program.sized:
             sizes[dim] = c.right

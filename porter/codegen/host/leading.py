@@ -7,7 +7,11 @@ from collections.abc import Sequence, Set
 from porter import ir
 from porter.analyses.leading_axes import LeadingAxes
 from porter.codegen.host.base import HostBase
+from porter.ir.walk import data_of, walk
 from porter.schedule.nodes import items_of
+
+#: what a number is computed by on the host
+_OF_NUMBERS = (ir.Const, ir.Value, ir.Scalar, ir.Op, ir.Cast, ir.Select)
 
 
 class Leading(HostBase):
@@ -52,9 +56,27 @@ class Leading(HostBase):
         left = p is None or p.fixed or p.attribute or p.conversion
         return "" if left or name in self.overlap.written else name
 
+    def _numbers_of(self, value: str | ir.Expr | None) -> set[str]:
+        """The arguments that a number is made of, if it is made of nothing else.
+
+        As they were given, they are NumPy's numbers or Python's, and so is the result.
+        """
+        if value is None or isinstance(value, str) or not value.dtype.weak:
+            return set()
+        nodes = list(walk(value))
+        if not all(isinstance(x, _OF_NUMBERS) for x in nodes):
+            return set()
+        names = {x.name for x in nodes if isinstance(x, ir.Scalar)}
+        polys = [x.poly for x in nodes if isinstance(x, ir.Value)]
+        names |= {n for p in polys for n in p.names()}
+        own = {p.name for p in self.plan.parameters if p.ndim is None and not (
+            p.fixed or p.items or p.attribute or p.conversion or p.updated)}  # fmt: skip
+        return names if names <= own and not any([*data_of(p)] for p in polys) else set()
+
     def _given_back(self) -> Sequence[str]:
         """The arguments that are returned, or asked what they are, as they were given."""
         names = {self._given_by(i, k) for i in self._returns for k in i.given}
+        names |= {n for i in self._returns for v in i.values for n in self._numbers_of(v)}
         names |= {n for r in self.plan.numbers.kept for asked in r.values() for n in asked}
         return [p.name for p in self.plan.parameters if p.name in names]
 

@@ -80,7 +80,8 @@ class Results(Leading):
             return self.spelled(self.target.as_given(value.name, self.on_device()))
         if isinstance(value, ir.Load) and not value.index:
             return self._scalar_result(value, plain)
-        return self.host.text(value)
+        with self.host.renamed({n: f"given_{n}" for n in self._numbers_of(value)}):
+            return self.host.text(value)
 
     def _array_result(self, name: str, plain: str, kept: str) -> str:
         shape = ", shape" if self.elementwise else self._leading_shape(name, kept)

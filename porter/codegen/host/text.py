@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 
 from porter import ir
@@ -42,6 +43,15 @@ class HostText:
         """An array of no dimensions on the host; `HostBase` knows which are arguments."""
         self.needs.helpers.add("_to_host")
         return f"_to_host({name}, stream)"
+
+    @contextmanager
+    def renamed(self, names: Mapping[str, str]) -> Iterator[None]:
+        """Other names for some symbols."""
+        before = dict(self.names)
+        self.names.update(names)
+        yield
+        self.names.clear()
+        self.names.update(before)
 
     def name(self, name: str) -> str:
         """The host's name of a symbol."""

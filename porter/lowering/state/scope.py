@@ -21,6 +21,7 @@ class LoopScope(Part):
     in_while: bool = False
     conditional: bool = False
     conditions: list[ir.Expr] = field(default_factory=list)  # that the host tests
+    entered: tuple[ir.Expr, ...] = ()  # those of the whole block: sizes that meet in it meet then
     data_branches: int = 0  # branches that data decides
     speculative: int = 0  # inside code that Python may not run: nothing of it may have an effect
     active: list[str] = field(default_factory=list)  # the functions being evaluated

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from porter import ir
+from porter.ir.rebuild import map_statement
 from porter.ir.walk import walk
 from porter.lowering.state.emitter import Emitter
 from porter.lowering.state.part import Part
@@ -12,6 +14,14 @@ from porter.lowering.state.place import Place
 from porter.lowering.state.scope import LoopScope
 from porter.resolve.values import Array
 from porter.sizes.polynomial import Poly, sym
+
+
+@dataclass(frozen=True)
+class Known:
+    """The sizes that are known to be equal at a place, and the arrays that are there."""
+
+    equal: frozenset[str]
+    buffers: frozenset[str]
 
 
 @dataclass
@@ -48,3 +58,23 @@ class KnownSizes(Part):
             except ZeroDivisionError:
                 raise self.place.refuse("PRT903", "an array size is divided by zero") from None
         return poly
+
+    def known(self) -> Known:
+        """What is known where a block starts, for `forget`."""
+        return Known(frozenset(self.equal), frozenset(self.out.buffers))
+
+    def forget(self, known: Known, block: Sequence[ir.Stmt]) -> list[ir.Stmt]:
+        """The statements of a block with the sizes that are equal just in it written as one.
+
+        Behind the block they may differ: the host tests them only where the block runs.
+        """
+        if self.equal.keys() <= known.equal:
+            return list(block)
+        for name in self.out.buffers.keys() - known.buffers:
+            made = self.out.buffers[name]
+            shape = tuple(map(self.resolve, made.shape))
+            self.out.buffers[name] = replace(made, shape=shape)
+        found = [map_statement(s, self.resolve, lambda d: d) for s in block]
+        for name in self.equal.keys() - known.equal:
+            del self.equal[name]
+        return found

@@ -76,7 +76,10 @@ class SizeFacts(KnownSizes):
                 ir.Check("equal", a, b, what, error)
             )  # the host learns these sizes on the way
         else:
-            self.checks.append(ir.Check("equal", a, b, what, error, ones=ones))
+            conditions = self.scope.entered
+            self.checks.append(
+                ir.Check("equal", a, b, what, error, conditions=conditions, ones=ones)
+            )
         return a
 
     def same_size(self, a: Poly, b: Poly) -> None:
@@ -144,7 +147,10 @@ class SizeFacts(KnownSizes):
         kind = "equal"
         if broadcast:
             kind = "broadcast" if broadcast is True and other.symbol else "store"
-        self.checks.append(ir.Check(kind, Poly.atom(dim), other, what, error, ones=ones))
+        left, conditions = Poly.atom(dim), self.scope.entered
+        self.checks.append(
+            ir.Check(kind, left, other, what, error, conditions=conditions, ones=ones)
+        )
         self.equal[dim.name] = other
 
 

@@ -255,14 +255,20 @@ def _block(
     b = body.b
     outer, kept = b.scope.conditional, len(b.scope.conditions)
     data = not on_host(cond)
+    around, known = b.scope.entered, b.sizes.known()
     with b.scope.part(), b.out.block() as collected:
         narrow(b.scope, cond, negated=negated)
+        if not (data or b.scope.loops or b.scope.in_while or b.scope.data_branches):
+            b.scope.entered = tuple(b.scope.conditions)
         b.scope.conditional = True
         b.scope.data_branches += data
         body.run(statements)
         if not (collected and isinstance(collected[-1], (ir.Jump, ir.Return))):
             rebind(body, arrays)
     b.scope.data_branches -= data
+    if b.scope.entered != around:
+        collected = b.sizes.forget(known, collected)
+        b.scope.entered = around
     for name, variable in arrays.items():
         body.env[name] = Array.of(b.out.buffers[variable])
     b.scope.conditional = outer

@@ -48,6 +48,10 @@ def largest(x, y):
 
 def turned(z):
     return z * 1j
+
+
+def counted(x, n: int):
+    return x * n, n / 2, -n
 """
 
 CHILD = """
@@ -67,6 +71,8 @@ for name in [n for n in dir(a) if callable(getattr(a, n))]:
     count = original.__code__.co_argcount - len(original.__defaults__ or ())
     for x in numbers:
         for y in numbers if count > 1 else [None]:
+            if name == "counted" and not isinstance(y, (int, np.int64)):
+                continue
             args = [x, y][:count]
             try:
                 found = made(*args)
@@ -91,7 +97,7 @@ def test_the_types_of_results_are_the_originals(shell: Shell) -> None:
     assert int(done.stdout) > 60
     text = (shell.folder / "a_cuda.py").read_text()
     # only where it matters
-    assert text.count("plain = _plain(") == 7
+    assert text.count("plain = _plain(") == 8
 
 
 LISTS = """import numpy as np

@@ -39,6 +39,13 @@ def _block(body: tuple[ir.Stmt, ...], context: Context, aliases: Aliases) -> tup
         result.append(s)
         changed = aliases.with_others(defs_in((s,)).arrays, arguments=True) | defs_in((s,)).scalars
         known = {k: v for k, v in known.items() if not (v[1] & changed)}
+        if (
+            isinstance(s, ir.Def)
+            and isinstance(s.body, ir.Reduce)
+            and all(a.name in free_names(s.body) and a.lo == Poly() for a in s.axes)
+        ):
+            key = _canonical(s.body, s.axes)
+            known.setdefault(key, (s.name, _sources(s.body) | {s.name}))
     return tuple(result)
 
 
@@ -53,7 +60,10 @@ def _hoisted(
             used = free_names(e)
             kept = [a for a in domain if a.name in used or _bounds(a, domain)]
             inner = replace(e, body=hoist(e.body, [*domain, *e.axes]))
-            again = isinstance(s, ir.Def) and e is not s.body and _canonical(e, kept) in twice
+            key = _canonical(e, kept)
+            again = isinstance(s, ir.Def) and key in twice
+            if e is s.body:  # a copy of a number costs nothing, one of an array a launch
+                again = isinstance(s, ir.Def) and not domain and key in known
             if len(kept) == len(domain) and not again:
                 return inner
             inner, kept = guarded(inner, kept, domain, context)
@@ -106,9 +116,12 @@ def _define(
         buffer = context.buffer(RESULT_NAMES[e.op], axes, e.dtype)
         inner = _fresh_bound(substitute(e, shifted), context)
         before.append(ir.Def(buffer.name, axes, e.dtype, inner, origin))
-        sources = frozenset(loaded(e) | scalars_of(e))
-        known[key] = (buffer.name, sources)
+        known[key] = (buffer.name, _sources(e))
     return ir.Load(known[key][0], index, e.dtype)
+
+
+def _sources(e: ir.Reduce) -> frozenset[str]:
+    return frozenset(loaded(e) | scalars_of(e))
 
 
 def _fresh_bound(e: ir.Expr, context: Context) -> ir.Expr:

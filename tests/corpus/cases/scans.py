@@ -51,4 +51,5 @@ CASES: dict[str, Case] = {
     "running_sum_changed": Case(V, "n", least=1),
     "running_sum_times_row_sum": Case(f"{V}, {M}", "n n,m"),
     "running_sum_of_each_row": Case(M, "n,m"),
+    "extremes_of_window_means": Case(f"{V}, int64", "n =3", least=4),
 }

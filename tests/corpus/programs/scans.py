@@ -214,3 +214,9 @@ def running_sum_of_each_row(a):
     for i in range(a.shape[0]):
         out[i] = np.cumsum(a[i])
     return out
+
+
+def extremes_of_window_means(x, width):
+    c = np.cumsum(x)
+    means = (c[width:] - c[:-width]) / width
+    return means.max(), means.argmax()

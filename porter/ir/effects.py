@@ -14,7 +14,16 @@ from typing import Literal
 from porter.dtypes.dtype import INT64
 from porter.ir import nodes as ir
 from porter.ir.ops import OPS
-from porter.ir.walk import blocks, data_of, loaded, remembered, scalars_of, statements, walk
+from porter.ir.walk import (
+    blocks,
+    children,
+    data_of,
+    loaded,
+    remembered,
+    scalars_of,
+    statements,
+    walk,
+)
 from porter.sizes.polynomial import Poly
 
 
@@ -44,17 +53,28 @@ def axes_of(stmt: ir.Stmt) -> tuple[ir.Axis, ...]:
 
 
 def floated_numbers(body: tuple[ir.Stmt, ...]) -> set[str]:
-    """The numbers that a floating function is called with, and nothing else: `np.sqrt(t)`."""
+    """The numbers that a floating function is called with: `np.sqrt(t)`, or with truth values.
+
+    `np.log((x > 0) * t)` has t's dtype under the logarithm, too: a bool has none of its own.
+    """
     found: set[str] = set()
     whole = (e for s in statements(body) for e in expressions(s))
     for e in (x for each in whole for x in walk(each)):
         if isinstance(e, ir.Op) and OPS[e.op].rule in ("float", "real_float"):
-            read = list(walk(e))
+            read = [x for a in e.args for x in _beside_bools(a)]
             if not any(isinstance(x, (ir.Load, ir.Local, ir.Reduce)) for x in read):
                 names = {x.name for x in read if isinstance(x, ir.Scalar)}
                 names |= {n for x in read if isinstance(x, ir.Value) for n in x.poly.names()}
                 found |= names if len(names) == 1 else set()
     return found
+
+
+def _beside_bools(e: ir.Expr) -> Iterator[ir.Expr]:
+    """The expression and what is below it, without what truth values are made of."""
+    if e.dtype.kind != "b" or isinstance(e, ir.Scalar):
+        yield e
+        for child in children(e):
+            yield from _beside_bools(child)
 
 
 def expressions(stmt: ir.Stmt) -> Iterator[ir.Expr]:

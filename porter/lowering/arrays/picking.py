@@ -48,11 +48,12 @@ def match_mask(b: Builder, shape: Sequence[Poly], mask: Array) -> list[Poly]:
     return [_matched(b, have, want) for have, want in zip(shape, mask.shape, strict=False)]
 
 
-def _matched(b: Builder, have: Poly, want: Poly) -> Poly:
-    have, want = b.sizes.resolve(have), b.sizes.resolve(want)
+def _matched(b: Builder, own: Poly, mask: Poly) -> Poly:
+    have, want = b.sizes.resolve(own), b.sizes.resolve(mask)
     changing = b.scope.indices | b.sizes.fetched
     if want.dim or (have - want).constant is not None or (have - want).names() & changing:
-        return b.sizes.unify(have, want, MASK_MISMATCH, error="IndexError")
+        b.sizes.unify(have, want, MASK_MISMATCH, error="IndexError")
+        return own  # as the array has it: a store compares it with what it stores
     when = (want, *extents(b.sizes))
     b.sizes.check(ir.Check("equal", have, want, MASK_MISMATCH, "IndexError", when=when))
     return want

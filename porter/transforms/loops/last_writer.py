@@ -19,7 +19,7 @@ from porter.ir.context import Context
 from porter.ir.rebuild import map_host, rename_axes
 from porter.ir.scalars import operate
 from porter.ir.walk import free_names, rewrite, walk
-from porter.sizes.polynomial import Atom, Data, Poly
+from porter.sizes.polynomial import Apply, Atom, Data, Poly
 from porter.transforms.loops.scatter import supported, uses, varies
 
 Index = tuple[Poly, ...]
@@ -95,12 +95,12 @@ def _guarded(s: ir.Write, dims: Sequence[int], found: ir.Expr, target: ir.Buffer
     """The store where the position is found: there, the subscripts are inside of the array."""
     tests = [] if s.mask is None else [s.mask]
     for d in dims:
-        if has_data((s.index[d],)):
+        if has_data((s.index[d],)) and not _wraps(s.index[d]):
             k, n = (ir.Value(p, INT64) for p in (_inside((s.index[d],))[0], target.shape[d]))
             tests.append(ir.Op("ge", (k, ir.Value(-n.poly, INT64)), BOOL))
             tests.append(ir.Op("lt", (k, n), BOOL))
-    mask = tests[0]
-    for test in (*tests[1:], found):
+    mask, *others = (*tests, found)
+    for test in others:
         mask = operate("and", mask, test)
 
     def change(e: ir.Expr) -> ir.Expr | None:
@@ -118,7 +118,15 @@ def _inside(index: Index) -> Index:
     def atom(a: Atom) -> Poly:
         return Poly.atom(replace(a, inside=True) if isinstance(a, Data) else a)
 
-    return tuple(p.map_atoms(atom) for p in index)
+    return tuple(p if _wraps(p) else p.map_atoms(atom) for p in index)
+
+
+def _wraps(p: Poly) -> bool:
+    """Whether a number counts from the end before something is done with it: `x[::-1][k]`.
+
+    Kernels take `x[-1]` as NumPy does, but not `x[n - 1 - k]` for a negative k.
+    """
+    return any(isinstance(a, Apply) and a.op == "wrap" for a in p.atoms())
 
 
 def _position(axes: Sequence[ir.Axis]) -> Poly:

@@ -111,4 +111,6 @@ CASES: dict[str, Case] = {
     ),
     "small_counts_refused": refused("int64[:], int8[:]", "PRT907", "n:idx=m m"),
     "slots_refused": refused("int64[:], int64[:], int64[:]", "PRT904", "n:idx=m m m"),
+    "store_in_turned_columns": Case("float64[:, :], int64[:], float64[:]", "k,m 2*n:idx=m k"),
+    "add_from_the_end": Case("float64[:, :], int64[:], float64[:]", "m,m n:idx=m n"),
 }

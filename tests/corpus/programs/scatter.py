@@ -480,3 +480,12 @@ def spread_of_itself(x, idx):
     last = t[-1].copy()
     t[idx] = last[-1]
     return t
+
+
+def store_in_turned_columns(a, idx, v):
+    a[:, ::-1][:, idx] = v[:, None]
+
+
+def add_from_the_end(a, idx, v):
+    turned = a[::-1, ::-1]
+    turned[idx, idx] += v

@@ -104,6 +104,7 @@ class UsageError(Exception):
 
 #: what the converter reports
 NAMES = {
+    "PRT803": "gufunc-layout",
     "PRT806": "beyond-target",
     "PRT901": "unsupported-call",
     "PRT902": "unsupported-syntax",

@@ -254,9 +254,19 @@ class _Former:
         for s in body:
             if isinstance(s, ir.Def) and self.inlines and not self.axes(s.axes, scope)[0]:
                 self.inlined[s.name] = s
+            elif isinstance(s, ir.For) and s.hi == self.lead and s.step == 1 and not s.lo.terms:
+                found += self.nest(s, scope)
             else:
                 found.append(self.statement(s, scope))
         return tuple(found)
+
+    def nest(self, s: ir.For, scope: _Scope) -> tuple[ir.Stmt, ...]:
+        """A loop over the leading axis: one for each axis that stands there."""
+        (*axes,), inner = self.axes((ir.Axis(s.index, s.hi, s.lo),), scope)
+        body = self.block(s.body, inner)
+        for a in reversed(axes):
+            body = (replace(s, index=a.name, lo=a.lo, hi=a.hi, body=body),)
+        return body
 
     def statement(self, s: ir.Stmt, scope: _Scope) -> ir.Stmt:
         """A statement; the fresh names of indices go, those of arrays and variables stay."""

@@ -33,6 +33,7 @@ from porter.inference.signature import setting
 from porter.ir.printer import lines, program_text
 from porter.options import ConvertOptions
 from porter.resolve.globals import Globals
+from porter.resolve.gufuncs import is_on_cuda
 from porter.rules.engine import Selection, analyze
 from porter.schedule.printer import plan_text
 from porter.source.files import SourceFile
@@ -201,8 +202,8 @@ def _chosen(
         return [f for f in module.functions if f.name in wanted], []
     chosen, notes = [], []
     for f in module.functions:
-        marks = [module.code(d.decorator) for d in f.node.decorators]
-        if any(_is_compiled(mark, target_of(options)) for mark in marks):
+        marks = [(module.code(d.decorator), is_on_cuda(d.decorator)) for d in f.node.decorators]
+        if any(_is_compiled(*mark, target_of(options)) for mark in marks):
             notes.append(f"{f.name} is a kernel or ufunc already: not converted")
         elif "." in f.name:
             notes.append(f"{f.name} is a method: name it with -f to convert it")
@@ -211,9 +212,11 @@ def _chosen(
     return chosen, notes
 
 
-def _is_compiled(decorator: str, target: Target) -> bool:
+def _is_compiled(decorator: str, on_cuda: bool, target: Target) -> bool:
     """Whether a decorator makes a kernel or a ufunc, which there is no need to convert."""
-    if target.elements and "guvectorize" not in decorator and "vectorize" in decorator:
+    if "guvectorize" in decorator:
+        return target.name != "gufunc" and (on_cuda or target.name not in ("cuda", "loops"))
+    if target.elements and "vectorize" in decorator:
         return False
     return any(word in decorator for word in _KERNEL_MARKS)
 
@@ -431,6 +434,7 @@ def _module(
             _forms(c),
             accepted(c),
             c.elements,
+            c.parts,
             c.notes,
             DRAWS if c.text.draws else "",
         )

@@ -28,6 +28,7 @@ from porter.convert.attempt import (
     front_end,
     method_apart,
 )
+from porter.convert.parts import for_parts, lines_of, signatures_of, stated_alone
 from porter.convert.served.integers import integer_forms
 from porter.convert.served.kinds import beside_floats, other_kinds
 from porter.convert.served.numbers import reals
@@ -86,6 +87,7 @@ class Converted:
     host: HostForm | None = None  # what calls without arrays get
     target: Target = CUDA
     notes: tuple[str, ...] = ()  # what the target has otherwise than NumPy
+    parts: tuple[str, ...] = ()  # of parts of arrays: the layout with each signature
 
     @property
     def text(self) -> FunctionText:
@@ -236,7 +238,9 @@ def convert_function(
     given_types = (signature,) if isinstance(signature, str) else signature or None
     try:
         function, scope = method_apart(function, scope)
-        if target.elements:
+        function = for_parts(function, scope)
+        given_types = given_types or signatures_of(function)
+        if target.elements and function.parts is None:
             function = for_elements(function, scope, target.schedules)
             given_types = given_types or ufunc_signatures(function)
         first = given_types[0] if given_types else None
@@ -277,8 +281,9 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
     accepted = Conversions()
     kinds: Mapping[tuple[str, ...], tuple[str, ...]] = {}
     question = None
-    # what is converted depends on elements, which are not computed yet where arrays are in chunks
-    if again is not None and not how.target.chunked:
+    # what is converted depends on elements, which are not computed yet where arrays are in chunks;
+    # a generalized ufunc takes what its signatures say
+    if again is not None and not how.target.chunked and function.parts is None:
         names = [p.name.value for p in parameters_of(function)]
         build_again = partial(again.program, function)
         question = Question(names, types, program, planned, build_again, again.planned)
@@ -287,6 +292,7 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
     own, also = siblings_of(
         function, types, planned, text, None if again is None else again.text, kinds
     )
+    also = stated_alone(function, also)
     if how.target.elements:
         also = fewest(own, also)
     if question is not None:
@@ -300,7 +306,7 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
         assumable=assumable(function, types), groups=groups, conversions=accepted,
         beside=None if made.served.beside is None
         else _converted(function, Made(types, made.served.beside), how, True),
-        raising=_raising(planned, how), target=how.target,
+        raising=_raising(planned, how), target=how.target, parts=lines_of(function),
     )  # fmt: skip
 
 

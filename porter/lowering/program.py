@@ -25,6 +25,7 @@ from porter.lowering.evaluation import is_expr
 from porter.lowering.expressions.evaluate import ExpressionEvaluator
 from porter.lowering.expressions.inline import statements_of
 from porter.lowering.observer import Observer
+from porter.lowering.parts import run_parts
 from porter.lowering.per_element import run_per_element
 from porter.lowering.state.builder import Builder
 from porter.lowering.state.restarts import Contradiction, Grown, Unspecialised
@@ -75,7 +76,9 @@ def _build(
         builder.scope.active.append(function.name)
         builder.place.only_returned = only_returned(statements_of(function.node))
         try:
-            if function.per_element:
+            if function.parts is not None:
+                run_parts(evaluator, function, function.parts)
+            elif function.per_element:
                 run_per_element(evaluator, function)
             else:
                 _run(FunctionBody(evaluator), statements_of(function.node))

@@ -12,6 +12,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 from porter.diagnostics import Span, brief
 from porter.guarded import Place, deep
 from porter.source.depth import without_deep
+from porter.source.layout import Parts
 from porter.source.scopes import normal, set_names_apart
 from porter.source.text import split_lines
 from porter.support.reserved import given, marked
@@ -21,7 +22,8 @@ from porter.support.reserved import given, marked
 class FunctionSource:
     """A function or method: `name` is `f` or `Class.f`, `node` its libcst definition.
 
-    With `per_element` it is one of numbers, called for the elements of arrays.
+    With `per_element` it is one of numbers, called for the elements of arrays; with `parts` it is
+    called for parts of arrays, and `node` has the parameters that are read.
     """
 
     name: str
@@ -29,6 +31,7 @@ class FunctionSource:
     module: SourceModule
     attributes: tuple[str, ...] = ()  # of `self`, that a method reads
     per_element: bool = False
+    parts: Parts | None = None
 
     @property
     def span(self) -> Span:

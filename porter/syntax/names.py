@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -17,6 +18,14 @@ def assigned_names(nodes: Sequence[cst.CSTNode]) -> Iterator[str]:
     """The names that statements bind, once for each binding; nested functions left out."""
     for node in nodes:
         yield from _all_bindings(node)
+
+
+def straight_names(statements: Sequence[cst.CSTNode]) -> set[str]:
+    """The names that statements bind once, or one after the other and nowhere deeper."""
+    counts = Counter(assigned_names(statements))
+    plain = [s for s in statements if isinstance(s, cst.SimpleStatementLine)]
+    straight = Counter(assigned_names(plain))
+    return {n for n, c in counts.items() if c in (1, straight[n])}
 
 
 @_remembered

@@ -40,6 +40,7 @@ from porter.verify.limits import restrict
 from porter.verify.loaded import Loaded, Module, Source
 from porter.verify.oracle.chunked import CHUNKINGS, CUTS, in_chunks
 from porter.verify.oracle.original import Missing, index_parameters, literals
+from porter.verify.oracle.parts import per_part
 from porter.verify.oracle.per_element import per_element
 from porter.verify.oracle.queries import asks_for_dtypes
 from porter.verify.oracle.values import Values, first_difference, watch_kernels
@@ -193,9 +194,7 @@ class Session:
         EMULATED.append(None)
         try:
             version = Version(source.plain(record, getattr(watched, host)), blocks)
-            function = source.plain(record, original.function(name))
-            if record.elements:
-                function = per_element(function, record.elements)
+            function = _oracle(record, source.plain(record, original.function(name)))
             done.again(done.found, function, version)
         finally:
             EMULATED.pop()
@@ -230,9 +229,6 @@ class Session:
             pairs = zip(large, module.choices, strict=True)
             return [Version(f, blocks | each) for f, each in pairs]
 
-        def oracle(function: Any) -> Any:
-            return per_element(function, record.elements) if record.elements else function
-
         own, many = version(module.own), version(module.many) if small else None
         if self.request.on == "ptx":
             # blocks are compiled in: small sizes for the kernels with the module's own
@@ -244,8 +240,8 @@ class Session:
             compiled = version(module.small if small else module.limited)
         return Subject(
             record,
-            oracle(source.plain(record, source.original.function(name))),
-            oracle(source.plain(record, source.rough.function(name))),
+            _oracle(record, source.plain(record, source.original.function(name))),
+            _oracle(record, source.plain(record, source.rough.function(name))),
             compiled,
             own,
             index_parameters(source.text, name),
@@ -349,6 +345,13 @@ class Session:
         if "time limit" in tally.reasons and not tally.raised:
             return None
         return too_few(name, done, missing)
+
+
+def _oracle(record: FunctionRecord, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The original as it is called: for whole arrays, elements of them, or parts."""
+    if record.parts:
+        return per_part(function, record.parts)
+    return per_element(function, record.elements) if record.elements else function
 
 
 class _Simulator:

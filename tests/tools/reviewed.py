@@ -36,6 +36,7 @@ ALIVE = {
         "verify/engines/writes.py __setitem__",
         "verify/oracle/instances.py __signature__",
         "verify/oracle/original.py __package__",
+        "verify/oracle/parts.py __signature__",
     ],
     "tests and benchmarks call it": [
         "codegen/module/module.py module_text",

@@ -48,8 +48,9 @@ class FunctionRecord:
     `stream` is the argument that takes a stream, where the source has a parameter of that name;
     `converts` says which arrays of other dtypes the host function converts; `forms` are for other
     ranks or values of arguments; `accepts` says in words what each parameter takes; `elements` are
-    the signatures of a function of numbers, which is called for each element; `notes` tell what the
-    module has otherwise than NumPy; `draws` says that it draws random numbers, and how.
+    the signatures of a function of numbers, which is called for each element, `parts` those of one
+    that is called for parts of arrays, with the layout; `notes` tell what the module has otherwise
+    than NumPy; `draws` says that it draws random numbers, and how.
     """
 
     name: str
@@ -64,6 +65,7 @@ class FunctionRecord:
     forms: tuple[Form, ...] = ()
     accepts: tuple[str, ...] = ()
     elements: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     draws: str = ""
 
@@ -148,6 +150,7 @@ def _function_lines(record: FunctionRecord) -> Iterator[str]:
     yield f"function {record.name}({record.signature})"
     yield from (f"accepts {record.name}: {words}" for words in record.accepts)
     yield from (f"elements {record.name}: {types}" for types in record.elements)
+    yield from (f"parts {record.name}: {types}" for types in record.parts)
     yield from (f"also {record.name}({types})" for types in record.also)
     yield from (f"without {record.name}({types})" for types in record.without)
     if record.shapes:
@@ -218,7 +221,9 @@ def _with_line(record: FunctionRecord, word: str, said: str) -> FunctionRecord:
             changed["forms"] = (*record.forms, Form(said))
         case "shapes" | "stream" | "draws":
             changed[word] = said
-        case "also" | "without" | "assumed" | "accepts" | "converts" | "elements" | "notes":
+        case (
+            "also" | "without" | "assumed" | "accepts" | "converts" | "elements" | "parts" | "notes"
+        ):
             changed[word] = (*getattr(record, word), said)
         case "verified":
             changed[word] = tuple(said.split("; "))

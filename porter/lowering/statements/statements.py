@@ -30,7 +30,7 @@ from porter.lowering.statements.untouched import handed_on
 from porter.resolve.globals import imported
 from porter.resolve.values import NONE, Array, Function, Listed, Value
 from porter.sizes.polynomial import Poly
-from porter.syntax.names import assigned_names, contains
+from porter.syntax.names import contains, straight_names
 
 _AUGMENTED = {
     "AddAssign": "Add", "SubtractAssign": "Subtract", "MultiplyAssign": "Multiply",
@@ -70,12 +70,9 @@ class FunctionBody(Body):
             self.flow.rest.pop()
 
     def prepare(self, statements: Sequence[cst.BaseStatement]) -> None:
-        """Note which names are assigned exactly once: those need no variable."""
+        """Note which names need no variable: a later value takes the place of an earlier one."""
         check_patched(self.b, self.ev.scope, statements)
-        counts: dict[str, int] = {}
-        for name in assigned_names(statements):
-            counts[name] = counts.get(name, 0) + 1
-        self.single = {n for n, c in counts.items() if c == 1 and n not in self.env}
+        self.single = straight_names(statements) - self.env.keys()
 
     def run_helper(self, statements: list[cst.BaseStatement]) -> Value | None:
         """Evaluate a helper; a `return` under a condition becomes a choice of values."""

@@ -8,13 +8,8 @@ from collections.abc import Iterator
 from porter.diagnostics import Severity
 from porter.rules.base import Finding, Findings, Rule
 from porter.rules.model import Function, Kind, PyFile
-from porter.rules.ufuncs.signatures import (
-    Layout,
-    dimensions,
-    layout,
-    layout_node,
-    returns,
-)
+from porter.rules.ufuncs.signatures import dimensions, layout_node, returns
+from porter.source.layout import Layout, layout
 
 
 class GufuncLayout(Rule):
@@ -41,7 +36,7 @@ class GufuncLayout(Rule):
         return math.sqrt((vec * vec).sum())  # PRT803
     ```
 
-    Write `out[0] = ...`.
+    Write `out[0] = ...`. `porter convert --target gufunc` rewrites a function that returns.
 
     ## Fix safety
 
@@ -116,7 +111,7 @@ class GufuncLayout(Rule):
         for at in function.nodes:
             if isinstance(at, ast.Return) and at.value is not None:
                 message = f"gufunc `{function.name}` returns a value"
-                cure = "write the result into the last parameter"
+                cure = "write it into the last parameter, as `porter convert --target gufunc` does"
                 yield Finding(at, message, cure)
 
 

@@ -4,35 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 
 from porter.rules.model import Function, PyFile
 
 _TYPE = re.compile(r"\s*[A-Za-z_][\w.]*\s*(?:\[([^\]]*)\])?\s*")
-
-
-@dataclass(frozen=True)
-class Layout:
-    """`(n,m),()->(n)`: the symbols of each array, and how many of them are inputs."""
-
-    arrays: tuple[tuple[str, ...], ...]
-    inputs: int
-
-    @property
-    def undefined(self) -> list[str]:
-        """Symbols of the outputs that no input has."""
-        known = {s for a in self.arrays[: self.inputs] for s in a}
-        return [s for a in self.arrays[self.inputs :] for s in a if s not in known]
-
-
-def layout(text: str) -> Layout | None:
-    """The parsed layout, None when it is not one."""
-    left, arrow, right = text.replace(" ", "").partition("->")
-    sides = [re.findall(r"\(([^()]*)\)", side) for side in (left, right)]
-    if not arrow or not sides[1]:
-        return None
-    arrays = [tuple(filter(None, a.split(","))) for side in sides for a in side]
-    return Layout(tuple(arrays), len(sides[0]))
 
 
 def dimensions(file: PyFile, signature: ast.expr) -> list[int] | None:

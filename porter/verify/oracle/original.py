@@ -36,7 +36,7 @@ _IMPURE = frozenset(
     | {"memmap", "fromregex", "DataSource", "seterr", "set_printoptions"}
 )
 #: Numba's decorators compile; the Python function below them is the reference
-_COMPILERS = frozenset({"jit", "njit", "generated_jit", "vectorize"})
+_COMPILERS = frozenset({"jit", "njit", "generated_jit", "vectorize", "guvectorize"})
 
 
 class Missing(LookupError):

@@ -6,12 +6,15 @@ argument, and stores into a part of each result or returns it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
 from porter import ir
+from porter.diagnostics import refusal
 from porter.dtypes.dtype import DType
+from porter.ir.effects import expressions
+from porter.ir.walk import blocks, children, statements
 from porter.lowering.arrays.calculus import ONE, aligned, as_array, broadcast_shape, reindex
 from porter.lowering.arrays.rearrange import readonly
 from porter.lowering.arrays.stores import store
@@ -62,6 +65,8 @@ def run_parts(ev: Evaluator, function: FunctionSource, parts: Parts) -> None:
                            "return the result on every path")  # fmt: skip
     b.scope.loops -= 1
     del b.scope.ranges[len(b.scope.ranges) - len(axes) :]
+    for buffer in made:
+        _check_stored(ev, collected, buffer.name)
     b.place.origin = origin
     for buffer in made:
         b.out.emit(ir.Alloc(buffer, origin))
@@ -110,16 +115,55 @@ def _is_bare(node: cst.BaseStatement) -> bool:
 def _sizes(ev: Evaluator, function: FunctionSource, parts: Parts) -> dict[str, Poly]:
     """The size that each symbol of the layout has: NumPy demands it of all inputs that have it."""
     sizes: dict[str, Poly] = {}
+    letters: dict[str, str] = {}
     for (name, v), core in zip(ev.env.items(), parts.layout.arrays, strict=False):
         shape = v.shape if isinstance(v, Array) else ()
         if not (isinstance(v, Array) or is_expr(v)) or len(shape) < len(core):
             raise ev.b.refuse("PRT803", f"`{name}` has no {len(core)} axes for `({','.join(core)})`"
                               " of the layout", "give it as many dimensions")  # fmt: skip
         for symbol, n in zip(core, shape[len(shape) - len(core) :], strict=True):
+            # what the body makes of the sizes must fit the layout
+            letters |= dict.fromkeys(n.names(), symbol)
             known = sizes.get(symbol)
             what = f"`{function.name}` has a mismatch in the core dimension `{symbol}`"
             sizes[symbol] = n if known is None else ev.b.sizes.unify(known, n, what)
+    ev.b.sizes.letters = letters
     return sizes
+
+
+def _check_stored(ev: Evaluator, body: Sequence[ir.Stmt], name: str) -> None:
+    """Refuse a result that is read while it holds what happened to be in memory."""
+    found = _read_first(body, name)
+    if found is not None and found is not _STORED:
+        raise refusal("PRT803", f"`{name}` is read before anything is stored into it", found.span,
+                      f"store its first value before, such as `{name}[0] = 0`")  # fmt: skip
+
+
+_STORED = ir.Origin(text="stored")
+
+
+def _read_first(body: Sequence[ir.Stmt], name: str) -> ir.Origin | None:
+    """The statement that surely reads an array before any stores into it; _STORED if one may."""
+    for s in body:
+        sure = [e for top in expressions(s) for e in _sure(top)]
+        if any(isinstance(e, ir.Load) and e.buffer == name for e in sure):
+            return s.origin
+        inner = () if isinstance(s, (ir.If, ir.While)) else blocks(s)
+        for block in inner:
+            found = _read_first(block, name)
+            if found is not None:
+                return found
+        if any(isinstance(x, ir.Write) and x.buffer == name for x in statements((s,))):
+            return _STORED
+    return None
+
+
+def _sure(e: ir.Expr) -> Iterator[ir.Expr]:
+    """The parts of an expression that are computed whatever the values are."""
+    yield e
+    lazy = isinstance(e, ir.Select) or (isinstance(e, ir.Op) and e.op in ("and", "or"))
+    for part in children(e)[: 1 if lazy else None]:
+        yield from _sure(part)
 
 
 def _outer(value: Value, core: Sequence[str]) -> tuple[Poly, ...]:

@@ -269,6 +269,7 @@ def refused(folder: Path, decorator: str, body: str, target: str = "gufunc") -> 
 
 
 SIGNED = '@guvectorize(["void(float64[:], float64[:])"], "(n)->()")'
+APART = '@guvectorize(["void(float64[:], float64[:], float64[:])"], "(n),(m)->(n)")'
 WRONG = [
     (SIGNED, "def f(x):\n    x[0] = 1", "PRT905", "`x` is an input of the layout"),
     ('@guvectorize("(n)->()")', "def f(x, out):\n    out[0] = x[0]", "PRT907", "no signatures"),
@@ -280,6 +281,14 @@ WRONG = [
     ('@guvectorize(["void(float64[:])"], "(n)->()")',
      "def f(x, out):\n    out[0] = x[0]", "PRT803", "has 1 types"),
     (SIGNED, "def f(x, out):\n    return x[0], x[0]", "PRT803", "returns 2 values for 1 outputs"),
+    (SIGNED, "def f(x, out):\n    for i in range(x.size):\n        out[i] = x[i]", "PRT803",
+     "the layout has one element where this counts up to `n`"),
+    (SIGNED, "def f(x, out):\n    for v in x:\n        out[0] += v", "PRT803",
+     "`out` is read before anything is stored into it"),
+    (APART, "def f(x, y, out):\n    for i in range(x.size):\n        out[i] = y[i]", "PRT803",
+     "the layout has `m` where this counts up to `n`"),
+    (APART, "def f(x, y, out):\n    out[:] = x + y", "PRT803",
+     "the layout has `m` beside `n` where this takes them to be equal"),
 ]  # fmt: skip
 
 
@@ -290,3 +299,13 @@ def test_what_does_not_fit_is_refused(
     (found,) = refused(tmp_path, decorator, body).diagnostics
     assert found.code == code
     assert message in found.message
+    assert found.span.line >= 4  # the decorator's, or a line of the body
+
+
+@pytest.mark.parametrize("body", ["out[0] = x[0]", "out[1:] = x[1:] - x[:-1]"])
+def test_an_element_that_is_not_stored_is_found(tmp_path: Path, body: str) -> None:
+    text = "from numba import guvectorize\n\n\n@guvectorize(['void(f8[:], f8[:])'], '(n)->(n)')\n"
+    made = convert(tmp_path, f"{text}def f(x, out):\n    {body}\n", verify=True)
+    (function,) = made.functions
+    assert function.status == "failed"
+    assert "as it happened to be in memory" in str(function.problems)

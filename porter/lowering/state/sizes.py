@@ -38,6 +38,7 @@ class KnownSizes(Part):
     asked: set[str] = field(default_factory=set)  # "shape", "rank": what the function reads
     sized: set[str] = field(default_factory=set)
     strict_shapes: bool = False
+    letters: dict[str, str] = field(default_factory=dict)  # that a layout gives to sizes
 
     def tell(self, array: Array) -> None:
         """The function learns the shape of an array, and with it those of what it is made of."""
@@ -47,6 +48,24 @@ class KnownSizes(Part):
             names = {e.buffer for e in read if isinstance(e, ir.Load)}
             shapes += [self.out.buffers[n].shape for n in names & self.out.buffers.keys()]
         self.sized |= {n for shape in shapes for p in shape for n in p.names()}
+
+    def note(self, check: ir.Check) -> None:
+        """Add a test of the arguments. Refuses one that a layout says nothing of."""
+        own, other = (
+            {self.letters[n] for n in p.names() if n in self.letters}
+            for p in (check.left, check.right)
+        )
+        counts = check.kind == "index"
+        if not other and not counts:
+            own, other = other, own
+        alone = check.right if counts or own else check.left
+        if own - other and (other or alone.constant == 1):
+            there = f"`{'`, `'.join(sorted(other))}`" if other else "one element"
+            here = f"counts up to `{min(own - other)}`" if counts else "takes them to be equal"
+            both = there if counts else f"`{min(own)}` beside {there}"
+            raise self.place.refuse("PRT803", f"the layout has {both} where this {here}",
+                                    "give equal sizes one letter in the layout")  # fmt: skip
+        self.checks.append(check)
 
     def resolve(self, poly: Poly) -> Poly:
         """With dimensions known to be equal written as one. Refuses a division by a size of 0."""

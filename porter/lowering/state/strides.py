@@ -140,7 +140,7 @@ class Strides(Part):
         when = () if unknown else extents(self.sizes)
         branches = () if unknown else tuple(scope.conditions)
         check = ir.Check("equal", a, b, what, when=when, conditions=(*branches, *longer))
-        self.sizes.checks.append(check)
+        self.sizes.note(check)
 
     def _let(self, name: str, value: ir.Expr) -> Poly:
         """A number that the host computes before anything else."""

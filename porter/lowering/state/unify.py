@@ -77,9 +77,7 @@ class SizeFacts(KnownSizes):
             )  # the host learns these sizes on the way
         else:
             conditions = self.scope.entered
-            self.checks.append(
-                ir.Check("equal", a, b, what, error, conditions=conditions, ones=ones)
-            )
+            self.note(ir.Check("equal", a, b, what, error, conditions=conditions, ones=ones))
         return a
 
     def same_size(self, a: Poly, b: Poly) -> None:
@@ -125,7 +123,7 @@ class SizeFacts(KnownSizes):
             return
         when = check.when or extents(self)
         conditions = (*self.scope.conditions, *check.conditions)
-        self.checks.append(replace(check, when=when, conditions=conditions))
+        self.note(replace(check, when=when, conditions=conditions))
 
     def _replaced_first(self, a: Poly, b: Poly, broadcast: bool | str) -> list[Atom]:
         """The sizes that may be expressed by others: among broadcast arrays the smaller one's."""
@@ -148,9 +146,7 @@ class SizeFacts(KnownSizes):
         if broadcast:
             kind = "broadcast" if broadcast is True and other.symbol else "store"
         left, conditions = Poly.atom(dim), self.scope.entered
-        self.checks.append(
-            ir.Check(kind, left, other, what, error, conditions=conditions, ones=ones)
-        )
+        self.note(ir.Check(kind, left, other, what, error, conditions=conditions, ones=ones))
         self.equal[dim.name] = other
 
 

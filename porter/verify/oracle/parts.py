@@ -20,6 +20,10 @@ Array = np.ndarray[Any, Any]
 Casting = Literal["equiv", "safe"]
 
 
+class NotStoredError(Exception):
+    """The original does not store into all of its results."""
+
+
 @dataclass(frozen=True)
 class PartTypes:
     """One signature with its layout: a line such as `(n),(n)->() float64[:], float64[:]`."""
@@ -94,6 +98,8 @@ def _called(function: Callable[..., Any], own: PartTypes, given: Sequence[Array]
             values = value if isinstance(value, tuple) else (value,)
             for out, v in zip(outs, values, strict=True):
                 out[...] = v
+    for m in made:
+        _check_stored(m)
     results = tuple(m if m.shape else m[()] for m in made)
     return results if len(results) > 1 else results[0]
 
@@ -119,6 +125,10 @@ def _sizes(shape: Layout, given: Sequence[Array]) -> dict[str, int]:
 
 def _poisoned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """An array of what no function computes: an element that is not stored is found."""
-    made = np.empty(shape, dtype)
-    made.view(np.uint8).fill(0x55) if made.ndim else made.fill(1)
-    return made
+    return np.full(shape, np.frombuffer(bytes([0x55]) * dtype.itemsize, dtype)[0])
+
+
+def _check_stored(made: Array) -> None:
+    poison = _poisoned((), made.dtype)
+    if made.dtype.kind != "b" and made.itemsize > 1 and bool(np.any(made == poison)):
+        raise NotStoredError("an element of a result is left as it happened to be in memory")

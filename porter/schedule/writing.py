@@ -94,6 +94,9 @@ class KernelWriter(Protocol):
         `out`, it stores into what it is given.
         """
 
+    def move_axes(self, orders: Mapping[str, tuple[int, ...]]) -> None:
+        """The host gives these arrays with their axes in another order."""
+
     def index(self, name: str) -> str:
         """The kernel's name of an index."""
 

@@ -55,6 +55,18 @@ def polar(rho, theta):
     return rho * math.cos(theta), rho * math.sin(theta)
 
 
+def totals(x):
+    return x.sum(axis=0)
+
+
+def shares(x):
+    return x / x.sum(axis=0)
+
+
+def by_rows(x, w):
+    return w @ x
+
+
 def by_loops(x):
     out = np.zeros(x.shape[0])
     for i in range(x.shape[0]):
@@ -65,11 +77,13 @@ def by_loops(x):
 LAYOUTS = {
     "l2_norms": "(n)->()", "softmax": "(n)->(n)", "product": "(n),(n,m)->(m)",
     "distances": "(n),(m,n)->(m)", "reversed_rows": "(n)->(n)", "running": "(n)->(n)",
-    "scaled": "(),()->()", "polar": "(),()->(),()", "by_loops": "(n)->()",
+    "scaled": "(),()->()", "polar": "(),()->(),()", "totals": "(n)->()", "shares": "(n)->()",
+    "by_rows": "(n,m),(n)->(m)", "by_loops": "(n)->()",
 }  # fmt: skip
 REFUSED = {
     "def f(x):\n    return x[1:] - x[:-1]": "reads `x` at another index",
-    "def f(x):\n    return x / x.sum(axis=0)": "reads `x` at another index",
+    "def f(x):\n    return x - x[0]": "reads `x` at another index",
+    "def f(x):\n    return np.cumsum(x, axis=0)": "stores `out` at another index",
     "def f(x):\n    x[:] = x * 2.0": "stores into its argument `x`",
     "def f(x):\n    return x.sum()": "computes one number from whole arrays",
 }
@@ -115,12 +129,16 @@ def test_the_layout_is_derived(made: ModuleOutcome, name: str) -> None:
     assert layouts[-1] == LAYOUTS[name]
 
 
+def test_what_runs_along_another_axis_is_turned_by_the_host(made: ModuleOutcome) -> None:
+    assert "totals_gufunc(own_x.T, out)" in (made.text or "")
+
+
 def test_what_is_computed(module: Any) -> None:
     rng = np.random.default_rng(5)
     x, y = rng.normal(size=(4, 6)), rng.normal(size=(5, 6))
     original: dict[str, Any] = {}
     exec(SOURCE, original)
-    for name in ("l2_norms", "softmax", "reversed_rows", "running", "by_loops"):
+    for name in ("l2_norms", "softmax", "reversed_rows", "running", "totals", "shares", "by_loops"):
         np.testing.assert_allclose(getattr(module, name)(x), original[name](x), rtol=1e-12)
         single = getattr(module, name)(x.astype(np.float32))
         assert single.dtype == original[name](x.astype(np.float32)).dtype, name
@@ -128,6 +146,9 @@ def test_what_is_computed(module: Any) -> None:
     np.testing.assert_allclose(module.distances(x, y), original["distances"](x, y))
     assert module.scaled(x[:, None], y[0]).shape == (4, 1, 6)
     assert module.l2_norms(np.ones((0, 3))).shape == (0,)
+    assert module.totals(np.ones((0, 3))).tolist() == [0.0] * 3
+    np.testing.assert_allclose(module.totals(x[::2, ::-1]), x[::2, ::-1].sum(axis=0))
+    np.testing.assert_allclose(module.by_rows(x, y[:, :4]), y[:, :4] @ x)
     np.testing.assert_array_equal(module.l2_norms(np.ones((3, 0))), np.zeros(3))
     a, b = module.polar(2.0, np.zeros((2, 1)))
     np.testing.assert_array_equal([a[0, 0], b[1, 0]], [2.0, 0.0])
@@ -149,6 +170,14 @@ def test_for_cuda_it_is_verified_on_the_cpu_and_as_ptx(tmp_path: Path) -> None:
         ptx = [e for e in function.evidence if e.on == "ptx"]
         assert ptx
         assert all(e.status in ("passed", "skipped") and not e.detail.get("f64") for e in ptx)
+
+
+def test_for_cuda_the_axes_are_turned_too(tmp_path: Path) -> None:
+    text = "def totals(x):\n    return x.sum(axis=0)\n"
+    made = convert(tmp_path, text, ufunc_target="cuda", verify=True)
+    assert "totals_gufunc(d_x.T, out, stream=stream)" in (made.text or "")
+    (function,) = made.functions
+    assert all(e.status in ("passed", "skipped") for e in function.evidence), function
 
 
 def test_a_wrong_body_is_found(made: ModuleOutcome, tmp_path: Path) -> None:

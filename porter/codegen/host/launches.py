@@ -81,7 +81,7 @@ class Launches(HostBase):
                 text = self.spelled(self.target.apart(text, self.buffer(w)))
             if n in self.plan.buffers and not self.plan.buffers[n].shape:
                 text = self.target.no_dimensions(text)
-            args.append(text)
+            args.append(text if n not in written.moved else f"{text}.T")
         pairs = [*zip(written.arrays, args, strict=True)]
         inputs = [a for n, a in pairs if n not in written.made]
         outputs = [a for n, a in pairs if n in written.made]

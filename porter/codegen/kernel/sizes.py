@@ -93,6 +93,10 @@ class SizeWriter:
             self.head.arrays.pop(name, None)
         self.head.written &= {out}
 
+    def move_axes(self, orders: Mapping[str, tuple[int, ...]]) -> None:
+        """The host gives these arrays with their axes in another order."""
+        self.head.moved = orders
+
     def is_element(self, name: str) -> bool:
         """Whether an argument is a number in place of an array."""
         return name in self.axes and not self.axes[name] and not self.head.makes(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -44,6 +44,7 @@ class Written:
     partials: tuple[DType, ...]
     errors: frozenset[int]
     made: tuple[str, ...] = ()
+    moved: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # the order of their axes
 
 
 @dataclass
@@ -65,6 +66,7 @@ class Head:
     types: dict[str, str] = field(default_factory=dict)
     partials: dict[str, DType] = field(default_factory=dict)
     errors: set[int] = field(default_factory=set)
+    moved: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def args(self) -> str:
@@ -100,7 +102,7 @@ class Head:
         return Written(
             self.name, grid, (*inputs, *outputs), frozenset(self.written), tuple(self.scalars),
             tuple(self.sizes), tuple(self.partials.values()), frozenset(self.errors),
-            tuple(outputs),
+            tuple(outputs), self.moved,
         )  # fmt: skip
 
     def makes(self, name: str) -> bool:

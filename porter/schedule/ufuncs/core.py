@@ -1,7 +1,8 @@
 """The body of a generalized ufunc: it gets a part of each array, and loops over the axes in it.
 
-An axis whose index runs along the first axes of arrays in order, and nowhere else, is left to
-Numba; all others are core dimensions.
+An axis whose index runs along one axis of arrays, and nowhere else, is left to Numba; all others
+are core dimensions.  What is stored has the axes that are left to Numba first; what is only read is
+moved so by the host.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ class Core(Elementwise):
         count = outer(kernel)
         kept = kept_axes(kernel, writers.buffers, count)
         w.keep_axes(kept, "", renewed=False)
+        w.move_axes(moved_axes(kernel, writers.buffers, count))
         body = kernel.body
         for a in reversed(kernel.axes[count:]):
             body = (ir.For(a.name, a.lo, a.hi, 1, body, kernel.origin),)
@@ -82,10 +84,15 @@ def _objection(kernel: Kernel, count: int) -> str:
     own, names = symbols(axes), {a.name for a in axes}
     if any(a.lo.terms for a in axes):
         return "stores into a part of an array"
+    places: dict[str, tuple[int, ...]] = {}
     for a in sorted(accesses(kernel.body), key=lambda a: a.write):
-        leads = a.index[:count] == own
-        rest = a.index[count:] if leads else a.index
-        if any(p.names() & names for p in rest) or (a.write and not leads):
+        found = _places(a.index, own)
+        rest = [p for d, p in enumerate(a.index) if d not in found]
+        leads = found == tuple(range(count))
+        # Numba turns tables alone on a device
+        lies = leads or not found or (len(a.index) == 2 and not a.write)
+        alike = places.setdefault(a.buffer, found) == found
+        if any(p.names() & names for p in rest) or not (lies and alike) or (a.write and not leads):
             return f"{'stores' if a.write else 'reads'} `{a.buffer}` at another index"
     for s in statements(kernel.body):
         bounds = [s.lo, s.hi] if isinstance(s, ir.For) else []
@@ -103,13 +110,35 @@ def _is_position(e: ir.Expr, names: set[str]) -> bool:
     return any(p.names() & names for p in values)
 
 
+def _places(index: Sequence[Poly], own: Sequence[Poly]) -> tuple[int, ...]:
+    """Which axes of an array these indices run along, each along one; none if some do not."""
+    found = tuple(d for p in own for d, q in enumerate(index) if q == p)
+    return found if len(found) == len(own) == len(set(found)) else ()
+
+
+def _all_places(kernel: Kernel, count: int) -> dict[str, tuple[int, ...]]:
+    own = symbols(kernel.axes[:count])
+    return {a.buffer: _places(a.index, own) for a in accesses(kernel.body)}
+
+
 def kept_axes(
     kernel: Kernel, buffers: Mapping[str, ir.Buffer], count: int
 ) -> dict[str, Sequence[int]]:
     """The core dimensions of each array."""
-    own = symbols(kernel.axes[:count])
-    leading = {a.buffer for a in accesses(kernel.body) if a.index[:count] == own}
-    return {n: range(count if n in leading else 0, len(b.shape)) for n, b in buffers.items()}
+    places = _all_places(kernel, count)
+    return {
+        n: [d for d in range(len(b.shape)) if d not in places.get(n, ())]
+        for n, b in buffers.items()
+    }
+
+
+def moved_axes(
+    kernel: Kernel, buffers: Mapping[str, ir.Buffer], count: int
+) -> dict[str, tuple[int, ...]]:
+    """The order of axes in which the host gives arrays, if that is another one."""
+    kept = kept_axes(kernel, buffers, count)
+    orders = {n: (*p, *kept[n]) for n, p in _all_places(kernel, count).items() if p}
+    return {n: order for n, order in orders.items() if order != tuple(sorted(order))}
 
 
 def _layout(shapes: tuple[list[tuple[Poly, ...]], list[tuple[Poly, ...]]], kernel: Kernel) -> str:

@@ -104,6 +104,7 @@ class UsageError(Exception):
 
 #: what the converter reports
 NAMES = {
+    "PRT408": "not-associative",
     "PRT803": "gufunc-layout",
     "PRT806": "beyond-target",
     "PRT901": "unsupported-call",

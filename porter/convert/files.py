@@ -52,6 +52,7 @@ T = TypeVar("T")
 Signature = str | tuple[str, ...] | None
 Step = Callable[[str], None]
 _KERNEL_MARKS = ("cuda.jit", "vectorize", "guvectorize", "cuda.reduce", "stencil", "cfunc")
+_LOOPING = ("cuda", "loops")  # targets that take some of them as the loops that they stand for
 
 
 @dataclass(frozen=True)
@@ -215,10 +216,11 @@ def _chosen(
 def _is_compiled(decorator: str, on_cuda: bool, target: Target) -> bool:
     """Whether a decorator makes a kernel or a ufunc, which there is no need to convert."""
     if "guvectorize" in decorator:
-        return target.name != "gufunc" and (on_cuda or target.name not in ("cuda", "loops"))
-    if target.elements and "vectorize" in decorator:
+        return target.name != "gufunc" and (on_cuda or target.name not in _LOOPING)
+    if "cuda.reduce" in decorator and target.name in _LOOPING:
         return False
-    return any(word in decorator for word in _KERNEL_MARKS)
+    plain = target.elements and "vectorize" in decorator
+    return not plain and any(word in decorator for word in _KERNEL_MARKS)
 
 
 def _refused(function: FunctionSource, found: Diagnostic, file: SourceFile) -> FunctionOutcome:

@@ -29,6 +29,7 @@ from porter.convert.attempt import (
     method_apart,
 )
 from porter.convert.parts import for_parts, lines_of, signatures_of, stated_alone
+from porter.convert.reduction import for_reduction
 from porter.convert.served.integers import integer_forms
 from porter.convert.served.kinds import beside_floats, other_kinds
 from porter.convert.served.numbers import reals
@@ -238,7 +239,7 @@ def convert_function(
     given_types = (signature,) if isinstance(signature, str) else signature or None
     try:
         function, scope = method_apart(function, scope)
-        function = for_parts(function, scope)
+        function, scope = for_reduction(for_parts(function, scope), scope)
         given_types = given_types or signatures_of(function)
         if target.elements and function.parts is None:
             function = for_elements(function, scope, target.schedules)

@@ -11,6 +11,8 @@ from porter.inference.evidence import IMAGE, STATE, Usage, is_step, settle
 from porter.inference.roles import Roles, flattens
 from porter.numpy_functions import Rank, spec_of
 from porter.resolve.attributes import parameters_of
+from porter.resolve.globals import globals_of
+from porter.resolve.reducers import folded_by
 from porter.source.module import FunctionSource, SourceModule
 from porter.source.walk import walk
 from porter.syntax.dataflow import elements_of, has_number
@@ -49,7 +51,7 @@ class _Visitor(Roles):
         self, function: FunctionSource, uses: dict[str, Usage], helpers: dict[str, FunctionSource]
     ) -> None:
         super().__init__(uses, function.node.body)
-        self.own = function.name
+        self.own, self.module = function.name, function.module
         self.helpers = helpers
 
     def states(self) -> None:
@@ -248,6 +250,13 @@ class _Visitor(Roles):
 
     def visit_Call(self, node: cst.Call) -> None:
         name = called(node.func)
+        folds = isinstance(node.func, cst.Name) or name == "reduce"
+        array = folded_by(globals_of(self.module), node) if folds else None
+        if array is not None:
+            use = self.use(array)
+            if use is not None:
+                use.array()
+            return
         if isinstance(node.func, cst.Name) and name in self.helpers:
             self._helper(node, self.helpers[name])
             return

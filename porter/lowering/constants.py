@@ -16,6 +16,7 @@ import libcst as cst
 from porter.diagnostics import Note, Refusal, Span, brief, refusal
 from porter.lowering.state.builder import Builder
 from porter.resolve.globals import Globals
+from porter.resolve.reducers import is_assigned
 from porter.resolve.toplevel import Executed, TopLevel, Unknown
 from porter.resolve.values import DTypeName, Function, Module, Value
 from porter.source.module import SourceModule
@@ -41,6 +42,8 @@ def reading(b: Builder, scope: Globals, name: str) -> Reading:
         raise b.refuse(
             "PRT914", f"the value of `{name}` is not known at conversion", _PASS.format(name)
         )
+    if is_assigned(scope, name):
+        return Reading(scope.assigned[name], scope)
     status = scope.top.status(given(name))
     if isinstance(status, Unknown) and not scope.options.run_module:
         raise _changed(b, scope, name, status)

@@ -127,7 +127,7 @@ def _sizes(ev: Evaluator, function: FunctionSource, parts: Parts) -> dict[str, P
             known = sizes.get(symbol)
             what = f"`{function.name}` has a mismatch in the core dimension `{symbol}`"
             sizes[symbol] = n if known is None else ev.b.sizes.unify(known, n, what)
-    ev.b.sizes.letters = letters
+    ev.b.place.letters = letters
     return sizes
 
 

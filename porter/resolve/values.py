@@ -109,6 +109,13 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Reducer:
+    """What `cuda.reduce` makes of a function of two: it folds the elements of an array."""
+
+    function: Function
+
+
+@dataclass(frozen=True)
 class Method:
     """A method looked up on a value: `x.sum`."""
 
@@ -216,7 +223,7 @@ class Listed(tuple[Any, ...]):
 NONE, ELLIPSIS = Special("None"), Special("...")
 
 Value = (
-    Array | ir.Expr | Module | Function | Method | DTypeName | Slice | Range | Iteration | Grid
-    | Record | Generator | ProjectFile | Text | Table | Said | Special | ir.Object | Unsettled
-    | tuple[Any, ...]
+    Array | ir.Expr | Module | Function | Reducer | Method | DTypeName | Slice | Range | Iteration
+    | Grid | Record | Generator | ProjectFile | Text | Table | Said | Special | ir.Object
+    | Unsettled | tuple[Any, ...]
 )  # fmt: skip

@@ -39,6 +39,7 @@ from porter.verify.kernels import kernels_of
 from porter.verify.limits import restrict
 from porter.verify.loaded import Loaded, Module, Source
 from porter.verify.oracle.chunked import CHUNKINGS, CUTS, in_chunks
+from porter.verify.oracle.folds import Fold
 from porter.verify.oracle.original import Missing, index_parameters, literals
 from porter.verify.oracle.parts import per_part
 from porter.verify.oracle.per_element import per_element
@@ -349,6 +350,8 @@ class Session:
 
 def _oracle(record: FunctionRecord, function: Callable[..., Any]) -> Callable[..., Any]:
     """The original as it is called: for whole arrays, elements of them, or parts."""
+    if isinstance(function, Fold):
+        return function.alone
     if record.parts:
         return per_part(function, record.parts)
     return per_element(function, record.elements) if record.elements else function

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from porter import ir
 from porter.codegen.kernel.errors import OUT_OF_BOUNDS
-from porter.codegen.kernel.state import Computed, Head, Naming, Needs, Text
+from porter.codegen.kernel.state import Computed, GivenAxes, Head, Naming, Needs, Text
 from porter.codegen.polys import poly_text
 from porter.codegen.spell import ATOM, COMPARE, PRODUCT, SUM
 from porter.dtypes.dtype import DType
@@ -40,7 +41,7 @@ class SizeWriter:
         self.private: dict[str, str] = {}
         self.shared: set[str] = set()  # arrays in shared memory
         self.draws: dict[ir.Expr, str] = {}  # random numbers that variables of a thread hold
-        self.axes: Mapping[str, Sequence[int]] = {}  # those that arguments have, if not all
+        self.axes = GivenAxes()
 
     @property
     def names(self) -> dict[str, str]:
@@ -84,7 +85,7 @@ class SizeWriter:
         What it stores is an element of `out`, which may be `renewed` from the one before; without
         `out`, it stores into what it is given.
         """
-        self.axes = axes
+        self.axes = replace(self.axes, kept=axes)
         if not out:
             return
         self.naming.own.add(out)
@@ -95,15 +96,15 @@ class SizeWriter:
 
     def move_axes(self, orders: Mapping[str, tuple[int, ...]]) -> None:
         """The host gives these arrays with their axes in another order."""
-        self.head.moved = orders
+        self.axes = replace(self.axes, moved=orders)
 
     def is_element(self, name: str) -> bool:
         """Whether an argument is a number in place of an array."""
-        return name in self.axes and not self.axes[name] and not self.head.makes(name)
+        return name in self.axes.kept and not self.axes.kept[name] and not self.head.makes(name)
 
     def kept(self, name: str, count: int) -> Sequence[int]:
         """The axes of an array that has so many, as far as the kernel sees them."""
-        return self.axes.get(name, range(count))
+        return self.axes.kept.get(name, range(count))
 
     def type_of(self, dtype: DType) -> str:
         """How a kernel names a dtype: `T` where it is an argument's."""
@@ -120,7 +121,7 @@ class SizeWriter:
 
     def _carrier(self, dtype: DType) -> str | None:
         candidates = [n for n in self.head.order if n in self.head.arrays] + list(self.head.arrays)
-        if self.axes:
+        if self.axes.kept:
             candidates = [n for n in candidates if not self.head.makes(n)]
         return next((n for n in candidates if self.head.buffers[n].dtype.var == dtype.var), None)
 
@@ -176,7 +177,7 @@ class SizeWriter:
         ):
             for d, n in enumerate(self.head.buffers[other].shape):
                 if n.dim == s or (other, d) == (s.array, s.axis):
-                    kept = self.axes.get(other)
+                    kept = self.axes.kept.get(other)
                     if kept is None:
                         return Dim(other, d).name
                     if d in kept:

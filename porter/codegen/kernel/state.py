@@ -47,6 +47,15 @@ class Written:
     moved: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # the order of their axes
 
 
+@dataclass(frozen=True)
+class GivenAxes:
+    """Of arguments that lack axes of their arrays: those that they have, and the order in which
+    the host gives all of them."""
+
+    kept: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    moved: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
 @dataclass
 class Head:
     """What a kernel takes; `order` is that of the function's own arguments.
@@ -66,7 +75,6 @@ class Head:
     types: dict[str, str] = field(default_factory=dict)
     partials: dict[str, DType] = field(default_factory=dict)
     errors: set[int] = field(default_factory=set)
-    moved: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     @property
     def args(self) -> str:
@@ -102,7 +110,7 @@ class Head:
         return Written(
             self.name, grid, (*inputs, *outputs), frozenset(self.written), tuple(self.scalars),
             tuple(self.sizes), tuple(self.partials.values()), frozenset(self.errors),
-            tuple(outputs), self.moved,
+            tuple(outputs),
         )  # fmt: skip
 
     def makes(self, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 
 from porter import ir
 from porter.codegen.kernel.errors import OUT_OF_BOUNDS
@@ -94,7 +95,7 @@ class Writer(ExpressionWriter):
 
     def launch(self, grid: Grid) -> Written:
         """How the host launches the kernel."""
-        return self.head.launch(grid)
+        return replace(self.head.launch(grid), moved=self.axes.moved)
 
     # -- what schedules ask for ------------------------------------------------------
 

@@ -13,6 +13,7 @@ from porter.lowering.arrays.compaction import unselected
 from porter.lowering.arrays.stores import store
 from porter.lowering.evaluation import Evaluator, is_expr
 from porter.lowering.expressions.comprehension import argument
+from porter.lowering.expressions.folding import folded
 from porter.lowering.expressions.inline import inline
 from porter.lowering.expressions.tables import table_method
 from porter.lowering.functions.registry import Call, function
@@ -37,6 +38,9 @@ _CASTS = ("typing.cast", "typing_extensions.cast")
 
 def call(ev: Evaluator, node: cst.Call) -> Value:
     """The value of a call expression."""
+    found = folded(ev, node)
+    if found is not None:
+        return found
     callee = ev(node.func)
     if isinstance(callee, Function) and callee.name in _CASTS and _is_plain(node, 2):
         # the type is for type checkers: Python returns the value as it is

@@ -27,6 +27,7 @@ class Place(Part):
     call_here: Span | None = None  # in the user's file, of a helper of another file
     results: tuple[cst.BaseExpression, ...] = ()  # what the function's own `return` gives back
     only_returned: dict[str, cst.BaseExpression] = field(default_factory=dict)
+    letters: dict[str, str] = field(default_factory=dict)  # that a layout gives to sizes
     squeezed: set[cst.BaseExpression] = field(default_factory=set)  # those whose rank is known late
 
     def refuse(self, code: str, message: str, help: str = "") -> Refusal:

@@ -38,7 +38,6 @@ class KnownSizes(Part):
     asked: set[str] = field(default_factory=set)  # "shape", "rank": what the function reads
     sized: set[str] = field(default_factory=set)
     strict_shapes: bool = False
-    letters: dict[str, str] = field(default_factory=dict)  # that a layout gives to sizes
 
     def tell(self, array: Array) -> None:
         """The function learns the shape of an array, and with it those of what it is made of."""
@@ -52,7 +51,7 @@ class KnownSizes(Part):
     def note(self, check: ir.Check) -> None:
         """Add a test of the arguments. Refuses one that a layout says nothing of."""
         own, other = (
-            {self.letters[n] for n in p.names() if n in self.letters}
+            {self.place.letters[n] for n in p.names() if n in self.place.letters}
             for p in (check.left, check.right)
         )
         counts = check.kind == "index"

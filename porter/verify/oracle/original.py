@@ -18,6 +18,7 @@ from typing import Any
 from porter.resolve.toplevel import TopLevel
 from porter.source import newer
 from porter.verify.oracle import rounding
+from porter.verify.oracle.folds import in_place
 from porter.verify.oracle.values import Values, watch_source
 
 #: calls that a constant may be made with
@@ -104,7 +105,8 @@ def load(
             for node in ast.walk(statement):
                 if isinstance(node, ast.FunctionDef):
                     node.decorator_list = [d for d in node.decorator_list if not _compiles(d)]
-        _execute(statement, path, original)
+        with in_place():
+            _execute(statement, path, original)
     return original
 
 

@@ -97,6 +97,9 @@ class KernelWriter(Protocol):
     def move_axes(self, orders: Mapping[str, tuple[int, ...]]) -> None:
         """The host gives these arrays with their axes in another order."""
 
+    def give_again(self, names: Mapping[str, str]) -> None:
+        """These results get the memory of arguments."""
+
     def index(self, name: str) -> str:
         """The kernel's name of an index."""
 

@@ -23,7 +23,7 @@ from tests.support.paths import EXAMPLES, GOLDEN, ROOT
 EXPRESSIBLE = {
     "ufunc": ("black_scholes", "gaussian", "hidden_layer", "threshold"),
     "gufunc": ("black_scholes", "gaussian", "hidden_layer", "l2_norms", "mandelbrot", "matmul",
-               "pairwise", "softmax", "zscores"),
+               "pairwise", "row_normalize", "softmax", "threshold", "zscores"),
     "cupy": ("black_scholes", "csr_matvec", "gaussian", "heat", "hidden_layer", "l2_norms",
              "mandelbrot", "matmul", "pairwise", "row_normalize", "sobel", "softmax",
              "threshold", "zscores"),

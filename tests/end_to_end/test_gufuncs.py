@@ -67,6 +67,21 @@ def by_rows(x, w):
     return w @ x
 
 
+def scale_rows(x):
+    for i in range(x.shape[0]):
+        x[i] /= np.sqrt((x[i] ** 2).sum())
+
+
+def clip(x, low):
+    x[x < low] = 0.0
+
+
+def add_totals(x, w):
+    x += w
+    x[:, 0] = x.sum(axis=1)
+    return x
+
+
 def by_loops(x):
     out = np.zeros(x.shape[0])
     for i in range(x.shape[0]):
@@ -79,12 +94,13 @@ LAYOUTS = {
     "distances": "(n),(m,n)->(m)", "reversed_rows": "(n)->(n)", "running": "(n)->(n)",
     "scaled": "(),()->()", "polar": "(),()->(),()", "totals": "(n)->()", "shares": "(n)->()",
     "by_rows": "(n,m),(n)->(m)", "by_loops": "(n)->()",
+    "scale_rows": "(n)->(n)", "clip": "(),()->()", "add_totals": "(n),(n)->(n)",
 }  # fmt: skip
 REFUSED = {
     "def f(x):\n    return x[1:] - x[:-1]": "reads `x` at another index",
     "def f(x):\n    return x - x[0]": "reads `x` at another index",
     "def f(x):\n    return np.cumsum(x, axis=0)": "stores `out` at another index",
-    "def f(x):\n    x[:] = x * 2.0": "stores into its argument `x`",
+    "def f(x):\n    x[:, 1:] = x[:, :-1].copy()\n    x[1:] += x[:-1].copy()": "at another index",
     "def f(x):\n    return x.sum()": "computes one number from whole arrays",
 }
 
@@ -152,6 +168,21 @@ def test_what_is_computed(module: Any) -> None:
     np.testing.assert_array_equal(module.l2_norms(np.ones((3, 0))), np.zeros(3))
     a, b = module.polar(2.0, np.zeros((2, 1)))
     np.testing.assert_array_equal([a[0, 0], b[1, 0]], [2.0, 0.0])
+
+
+def test_arguments_change_in_place(module: Any) -> None:
+    original: dict[str, Any] = {}
+    exec(SOURCE, original)
+    whole = np.random.default_rng(6).normal(size=(6, 10))
+    for view in (np.s_[:], np.s_[::2, ::-1], np.s_[1:3, ::3]):
+        for name, args in (("scale_rows", ()), ("clip", (0.25,)), ("add_totals", (0.5,))):
+            one, two = whole.copy(), whole.copy()
+            expected = original[name](one[view], *args)
+            found = getattr(module, name)(two[view], *args)
+            np.testing.assert_allclose(one, two, rtol=1e-12)
+            assert (expected is None) == (found is None)
+    x = whole.copy()
+    assert module.add_totals(x, 1.0) is x
 
 
 def test_the_function_itself_takes_further_axes(module: Any) -> None:

@@ -81,7 +81,7 @@ class Launches(HostBase):
                 text = self.spelled(self.target.apart(text, self.buffer(w)))
             if n in self.plan.buffers and not self.plan.buffers[n].shape:
                 text = self.target.no_dimensions(text)
-            args.append(text if n not in written.moved else f"{text}.T")
+            args.append(text if n not in written.axes.moved else f"{text}.T")
         pairs = [*zip(written.arrays, args, strict=True)]
         inputs = [a for n, a in pairs if n not in written.made]
         outputs = [a for n, a in pairs if n in written.made]
@@ -102,18 +102,18 @@ class Launches(HostBase):
         partials = self._partials(written) if written.partials else []
         blocks, threads = self._grid(written)
         given = iter(earlier)
-        mapping = {n: next(given) for n in written.arrays if n not in self.plan.buffers}
+        again = {n: self.buffer(of) for n, of in written.axes.again.items()}
+        new = [n for n in written.arrays if n not in self.plan.buffers and n not in again]
+        mapping = {n: next(given) for n in new} | again
         self.naming.device |= mapping
         args = self._arguments(written)
+        stored = [self.buffer(n) for n in written.arrays if n in written.stored]
         for n in mapping:
             del self.naming.device[n]
         at = len(args) - (1 if written.errors else 0)
         args[at:at] = partials
-        stored = [n for n in written.arrays if n in written.stored]
         at = len(args) - len(written.made) - len(partials) - (1 if written.errors else 0)
-        call = self.target.called(
-            written.name, blocks, threads, args[:at], args[at:], list(map(self.buffer, stored))
-        )
+        call = self.target.called(written.name, blocks, threads, args[:at], args[at:], stored)
         self.emit(call)
         return partials
 

@@ -98,6 +98,10 @@ class SizeWriter:
         """The host gives these arrays with their axes in another order."""
         self.axes = replace(self.axes, moved=orders)
 
+    def give_again(self, names: Mapping[str, str]) -> None:
+        """These results get the memory of arguments."""
+        self.axes = replace(self.axes, again=names)
+
     def is_element(self, name: str) -> bool:
         """Whether an argument is a number in place of an array."""
         return name in self.axes.kept and not self.axes.kept[name] and not self.head.makes(name)

@@ -28,6 +28,16 @@ class Needs:
 
 
 @dataclass(frozen=True)
+class GivenAxes:
+    """Of arguments that lack axes of their arrays: those that they have, the order in which the
+    host gives all of them, and the results that get the memory of arguments."""
+
+    kept: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    moved: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    again: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Written:
     """One launch of a kernel: what the host function gives it, in order, and its grid.
 
@@ -44,16 +54,7 @@ class Written:
     partials: tuple[DType, ...]
     errors: frozenset[int]
     made: tuple[str, ...] = ()
-    moved: Mapping[str, tuple[int, ...]] = field(default_factory=dict)  # the order of their axes
-
-
-@dataclass(frozen=True)
-class GivenAxes:
-    """Of arguments that lack axes of their arrays: those that they have, and the order in which
-    the host gives all of them."""
-
-    kept: Mapping[str, Sequence[int]] = field(default_factory=dict)
-    moved: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    axes: GivenAxes = GivenAxes()
 
 
 @dataclass

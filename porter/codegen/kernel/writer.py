@@ -95,7 +95,7 @@ class Writer(ExpressionWriter):
 
     def launch(self, grid: Grid) -> Written:
         """How the host launches the kernel."""
-        return replace(self.head.launch(grid), moved=self.axes.moved)
+        return replace(self.head.launch(grid), axes=self.axes)
 
     # -- what schedules ask for ------------------------------------------------------
 

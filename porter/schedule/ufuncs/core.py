@@ -15,6 +15,7 @@ from porter.analyses.accesses import accesses
 from porter.diagnostics import Refusal, refusal
 from porter.ir.axes import symbols
 from porter.ir.effects import expressions
+from porter.ir.rebuild import rename_arrays
 from porter.ir.walk import statements, walk
 from porter.schedule.base import Around, Grid, Kernel, KernelWriters
 from porter.schedule.loops.rows import LoopRows, in_order
@@ -22,6 +23,7 @@ from porter.schedule.nodes import Launch, Plan, items_of
 from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.ufuncs.element import stored
 from porter.sizes.polynomial import Poly
+from porter.support.names import NameSupply
 
 _LETTERS = "nmklpqrstuvw"
 
@@ -38,16 +40,20 @@ class Core(Elementwise):
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The layout, and the loops over the axes that are not left to Numba."""
-        w = writers.writer(kernel)
         count = outer(kernel)
-        kept = kept_axes(kernel, writers.buffers, count)
-        w.keep_axes(kept, "", renewed=False)
-        w.move_axes(moved_axes(kernel, writers.buffers, count))
-        body = kernel.body
+        again = _given_again(kernel, writers.buffers)
+        body = tuple(rename_arrays(s, {n: b.name for n, b in again.items()}) for s in kernel.body)
+        starts = tuple(_copy(kernel, n, b, count) for n, b in again.items())
+        own = replace(kernel, body=(*starts, *body))
+        w = writers.writer(own, tuple(again.values()))
+        buffers = {**writers.buffers, **{b.name: b for b in again.values()}}
+        w.keep_axes(kept_axes(own, buffers, count), "", renewed=False)
+        w.move_axes(moved_axes(own, buffers, count))
+        w.give_again({b.name: n for n, b in again.items()})
         for a in reversed(kernel.axes[count:]):
             body = (ir.For(a.name, a.lo, a.hi, 1, body, kernel.origin),)
         with w.slot() as lines:
-            w.block(body)
+            w.block((*starts, *body))
         if w.fails:
             raise _refused(
                 kernel.origin, "an index for which NumPy raises cannot do so in a gufunc"
@@ -108,6 +114,28 @@ def _is_position(e: ir.Expr, names: set[str]) -> bool:
     values = [x.poly for x in parts if isinstance(x, ir.Value)]
     values += [p for x in parts if isinstance(x, ir.Reduce) for a in x.axes for p in (a.lo, a.hi)]
     return any(p.names() & names for p in values)
+
+
+def _given_again(kernel: Kernel, buffers: Mapping[str, ir.Buffer]) -> dict[str, ir.Buffer]:
+    """For each argument that is stored into, a result that the host gives the same memory."""
+    found: dict[str, ir.Buffer] = {}
+    for name in stored(kernel):
+        if buffers[name].parameter:
+            new = NameSupply(buffers).unused(f"new_{name}")
+            found[name] = replace(buffers[name], name=new, parameter=False)
+    return found
+
+
+def _copy(kernel: Kernel, name: str, new: ir.Buffer, count: int) -> ir.Stmt:
+    """What the result holds before: NumPy may give it other memory."""
+    axes = [ir.Axis(f"{new.name}_{d}", n) for d, n in enumerate(new.shape[count:])]
+    index = (*symbols(kernel.axes[:count]), *symbols(axes))
+    value = ir.Load(name, index, new.dtype)
+    own = ir.Origin(kernel.origin.span)
+    s: ir.Stmt = ir.Write(new.name, (), index, value, own)
+    for a in reversed(axes):
+        s = ir.For(a.name, a.lo, a.hi, 1, (s,), own)
+    return s
 
 
 def _places(index: Sequence[Poly], own: Sequence[Poly]) -> tuple[int, ...]:
@@ -171,9 +199,8 @@ def check_cores(plan: Plan) -> None:
             text = f"{why}, and nothing is left to loop over"
             raise _refused(kernel.origin, text)
         read = {a.buffer for a in accesses(kernel.body) if not a.write}
-        for name in stored(kernel):
-            if plan.buffers[name].parameter:
-                raise _refused(kernel.origin, f"stores into its argument `{name}`")
+        # an argument is given a second time, and copied first
+        for name in (n for n in stored(kernel) if not plan.buffers[n].parameter):
             if name in read and (writers.count(name) > 1 or kernel.repeated):
                 raise _refused(kernel.origin, f"changes elements of `{name}` that it reads")
 

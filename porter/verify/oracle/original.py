@@ -98,13 +98,16 @@ def load(
     module.__dict__.update(watch.names if watch else {})
     _place(module, path, tree)
     original = Original(module.__dict__)
+    compilers = _COMPILERS | _aliases(tree)
     for statement in tree.body:
         if chosen is not None and _place_of(statement) not in chosen:
             continue
         if jitted is None:
             for node in ast.walk(statement):
                 if isinstance(node, ast.FunctionDef):
-                    node.decorator_list = [d for d in node.decorator_list if not _compiles(d)]
+                    node.decorator_list = [
+                        d for d in node.decorator_list if _name(d) not in compilers
+                    ]
         with in_place():
             _execute(statement, path, original)
     return original
@@ -149,10 +152,15 @@ def _execute(statement: ast.stmt, path: Path, original: Original) -> None:
             original.missing[name] = f"line {statement.lineno} failed with {reason}"
 
 
-def _compiles(decorator: ast.expr) -> bool:
+def _name(decorator: ast.expr) -> str:
     node = decorator.func if isinstance(decorator, ast.Call) else decorator
-    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
-    return name in _COMPILERS
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _aliases(tree: ast.Module) -> set[str]:
+    """What a file calls Numba's decorators: `from numba import guvectorize as gv`."""
+    imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module == "numba"]
+    return {a.asname or a.name for n in imports for a in n.names if a.name in _COMPILERS}
 
 
 def wanted(statement: ast.stmt, calls: frozenset[str] = frozenset()) -> bool:

@@ -260,6 +260,16 @@ def test_for_cuda_alone_it_is_kept(tmp_path: Path) -> None:
     assert function.status == "converted"
 
 
+def test_another_name_of_the_decorator_means_the_same(tmp_path: Path) -> None:
+    text = SOURCE[
+        : SOURCE.index('@guvectorize(["void(float64[:], float64[:], float64[:])"], "(n),')
+    ]
+    text = text.replace("guvectorize, int64", "guvectorize as gufunc, int64")
+    made = convert(tmp_path, text.replace("@guvectorize", "@gufunc"), verify=True)
+    (function,) = made.functions
+    assert [e.status for e in function.evidence] == ["passed"]
+
+
 def refused(folder: Path, decorator: str, body: str, target: str = "gufunc") -> FunctionOutcome:
     """The outcome of one function that is refused."""
     text = f"import numpy as np\nfrom numba import guvectorize\n\n\n{decorator}\n{body}\n"

@@ -28,6 +28,7 @@ from porter.options import (
     TraceOptions,
     VerifyOptions,
 )
+from porter.support.extras import Extras
 
 app = typer.Typer(
     name="porter",
@@ -40,7 +41,7 @@ app = typer.Typer(
 
 
 #: options, commands and values of the design that this version does not have
-LATER = ("--html", "--opt", "--pipeline", "--profile")
+LATER = ("--html", "--opt", "--profile")
 
 
 def _version(wanted: bool) -> None:
@@ -154,15 +155,7 @@ def convert(
     paths: p.Paths,
     functions: p.Functions = None,
     signature: p.Signature = None,
-    target: Annotated[
-        str,
-        typer.Option(
-            "--target",
-            help="What to generate: kernels (cuda), loops for the CPU (loops), ufuncs (ufunc), "
-            "generalized ufuncs (gufunc), the source with CuPy (cupy), or functions of Dask's "
-            "arrays (dask).",
-        ),
-    ] = "cuda",
+    target: p.Target = "cuda",
     ufunc_target: Annotated[
         p.UfuncTarget, typer.Option("--ufunc-target", help="What Numba compiles ufuncs for.")
     ] = p.UfuncTarget.cuda,
@@ -184,14 +177,7 @@ def convert(
         p.Emit | None, typer.Option("--emit", help="Print an intermediate representation and exit.")
     ] = None,
     output_format: p.OutputFormat = p.Format.full,
-    templates: Annotated[
-        str | None,
-        typer.Option(
-            "--templates",
-            metavar="DIR",
-            help="Directory of templates that override the built-in ones.",
-        ),
-    ] = None,
+    templates: p.Templates = None,
     stdin_filename: p.StdinFilename = None,
     backend: Annotated[
         p.Backend, typer.Option("--backend", help="The package that the module imports cuda from.")
@@ -202,6 +188,10 @@ def convert(
             "--library", help="Library for products, linear algebra, FFTs and sorts on the device."
         ),
     ] = None,
+    timing: p.Timing = False,
+    launch: p.Launch = p.Launches.grid,
+    on_device: p.OnDevice = False,
+    pipeline: p.Pipeline = 0,
     timeout: p.ConvertTimeout = None,
     refuse_host: p.RefuseHost = False,
     allow_serial: p.AllowSerial = False,
@@ -237,6 +227,7 @@ def convert(
         run_module=run_module,
         budget=seconds,
         verbose=verbose,
+        extras=Extras(timing, launch.value == "forall", on_device, pipeline),
     )
     raise typer.Exit(run(options))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from porter.diagnostics import UsageError
+from porter.support.extras import Extras
 
 #: seconds for the conversion of each function, and for each of its verifications
 CONVERT_SECONDS = 300.0
@@ -80,7 +81,8 @@ class ConvertOptions:
     numba-cuda-mlir; `library` is cupy or empty; with `refuse_host` no array work may stay on
     the host; `templates` is a folder with overriding templates; with `run_module` constants have
     their values after the whole module ran; `timeout` is in seconds, for the conversion of each
-    function and for each of its verifications; `budget` is `seconds` of `VerifyOptions`.
+    function and for each of its verifications; `budget` is `seconds` of `VerifyOptions`; `extras`
+    are what modules of kernels have beside their functions.
     """
 
     paths: tuple[str, ...]
@@ -106,6 +108,7 @@ class ConvertOptions:
     run_module: bool = False
     timeout: float | None = None
     verbose: bool = False
+    extras: Extras = Extras()  # noqa: RUF009 (immutable)
 
     @property
     def kind(self) -> str:

@@ -97,6 +97,13 @@ def _check(options: ConvertOptions, files: Sequence[SourceFile]) -> None:
         for option, value in (("--library", options.library), ("--backend", options.backend)):
             if value not in ("", "numba"):
                 raise UsageError(f"{option} {value} is for kernels, not for {options.target}")
+    extras = options.extras
+    for option, asked in (
+        ("--timing", extras.timing), ("--launch forall", extras.forall),
+        ("--on-device", extras.on_device), (f"--pipeline {extras.pipeline}", extras.pipeline),
+    ):  # fmt: skip
+        if asked and options.target != "cuda":
+            raise UsageError(f"{option} is for kernels, not for {options.target}")
     if options.templates is not None and not Path(options.templates).is_dir():
         raise UsageError(f"--templates {options.templates}: no such directory")
     is_file = options.output is not None and options.output.endswith(".py")

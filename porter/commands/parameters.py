@@ -81,6 +81,13 @@ class DaskBlocks(StrEnum):
     cuda = "cuda"
 
 
+class Launches(StrEnum):
+    """Who chooses the grid of kernels with one axis: the module, or Numba."""
+
+    grid = "grid"
+    forall = "forall"
+
+
 class Compiler(StrEnum):
     """The packages that `verify` compiles with."""
 
@@ -197,6 +204,39 @@ Signature = Annotated[
         "--signature",
         metavar="TYPES",
         help='Argument types in Numba\'s syntax, such as "float64[:, :], float64" (repeatable).',
+    ),
+]
+Target = Annotated[
+    str,
+    typer.Option(
+        "--target",
+        help="What to generate: kernels (cuda), loops for the CPU (loops), ufuncs (ufunc), "
+        "generalized ufuncs (gufunc), the source with CuPy (cupy), or functions of Dask's "
+        "arrays (dask).",
+    ),
+]
+Templates = Annotated[
+    str | None,
+    typer.Option(
+        "--templates", metavar="DIR", help="Directory of templates that override the built-in ones."
+    ),
+]
+Timing = Annotated[
+    bool,
+    typer.Option("--timing", help="Functions take timing=, which gets the kernels' milliseconds."),
+]
+Launch = Annotated[
+    Launches,
+    typer.Option("--launch", help="Who chooses the grid of elementwise kernels: porter or Numba."),
+]
+OnDevice = Annotated[
+    bool,
+    typer.Option("--on-device", help="Add a context manager that keeps arrays on the device."),
+]
+Pipeline = Annotated[
+    int,
+    typer.Option(
+        "--pipeline", min=0, metavar="N", help="Run large calls in chunks of rows on N streams."
     ),
 ]
 RefuseHost = Annotated[

@@ -359,7 +359,7 @@ def _outcome(
     launched = c.target.device and not c.target.rewrites
     little = little_work(work_of(c.plan)) if launched else ""
     drawn = (DRAWS,) if c.text.draws else ()
-    notes = (*map(given, c.notes), *((little,) if little else ()), *drawn)
+    notes = (*map(given, c.notes), *((little,) if little else ()), *drawn, *c.remarks)
     base = FunctionOutcome(
         c.name, "converted", c.signature, tuple(map(given, c.assumed)), kernels, diagnostics=kept,
         notes=notes, forms=tuple(f.signature for f in _forms(c)), rewritten=c.target.rewrites,
@@ -418,7 +418,9 @@ def target_of(options: ConvertOptions) -> Target:
     """What is generated: `--target` with its backend and the user's own templates."""
     templates = None if options.templates is None else Path(options.templates)
     target = target_named(options.target, options.kind)
-    return target.with_backend(options.backend).with_templates(templates)
+    return (
+        target.with_backend(options.backend).with_templates(templates).with_extras(options.extras)
+    )
 
 
 def _module(

@@ -109,6 +109,15 @@ class Converted:
         """The names of all kernels."""
         return tuple(k for t in self.texts for k in t.kernels)
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is said of launches and chunks, form by form where they differ."""
+        forms = self.variants or (self,)
+        several = len({f.blank.remarks for f in forms}) > 1
+        return tuple(dict.fromkeys(
+            f"for ({f.signature}): {r}" if several else r for f in forms for r in f.blank.remarks
+        ))  # fmt: skip
+
     def _filled(self) -> FunctionText:
         """The text, with the dtypes that each array may have."""
         allowed = self._allowed()
@@ -250,7 +259,7 @@ def convert_function(
         how = _How(scope, target, bool(program.kept), siblings)
         made = how.served(function, types, program, planned)
         converted = _converted(function, made, how, given_types is not None)
-        if not may_vary(function) or (given_types is not None and len(given_types) == 1):
+        if not may_vary(function, target) or (given_types is not None and len(given_types) == 1):
             return converted
         others = list(other_forms(function, made, given_types, partial(how.exact, function)))
         if given_types is None and len(others) + 1 < MOST_ASSUMED:
@@ -390,7 +399,7 @@ class _How:
         if self.target.chunked:
             # what the host cannot broadcast raises: chunks have no strides
             return Made(types, Served(program, planned))
-        schedules, alone = self.target.schedules, not may_vary(function)
+        schedules, alone = self.target.schedules, not may_vary(function, self.target)
         return Made(types, served(function, types, self.scope, program, planned, schedules, alone))
 
     def exact(self, function: FunctionSource, types: Sequence[ParameterType]) -> Made | None:

@@ -23,6 +23,7 @@ IMPORTED = {
     "np": "numpy", "math": "math", "cmath": "cmath", "_math": "math", "operator": "operator",
     "cuda": "numba.cuda", "njit": "numba.njit", "prange": "numba.prange",
     "config": "numba.config", "SimpleNamespace": "types.SimpleNamespace",
+    "contextmanager": "contextlib.contextmanager",
     "cp": "cupy", "builtins": "builtins", "sys": "sys", "shlex": "shlex",
     **{n: f"numba.{n}" for n in (
         "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -31,7 +32,7 @@ IMPORTED = {
 CONSTANTS = {
     "THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE", "MAX_BLOCKS",
     "MOST_PARTIALS", "MOST_STATES", "LONG", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
-    "DRAWING",
+    "DRAWING", "STREAMS", "CHUNK_BYTES",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
@@ -50,12 +51,15 @@ HELPERS = {
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_grid", "_is_large",
     "_parts", "_columns", "_is_short", "_is_deep", "_wide", "_splits", "_contiguous", "_own",
     "_on_stream", "_numba_stream", "_scalar", "_given_back", "_stored_back",
+    "_timed", "_milliseconds", "_moved_there", "_in_chunks", "_whole_on_device", "_pipelined",
     "_aligned", "_blockwise_overlap", "_map_overlap", "_states",
     "draw_bits", "draw_uniform", "draw_normal",
 }  # fmt: skip
+#: what host functions take beside the parameters of the original, in this order behind those
+OWN_KEYWORDS = ("stream", "seed", "states", "timing")
 #: variables of host functions, and the argument of kernels that takes errors
-LOCALS = {"stream", "on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}
-LOCALS |= {"seed", "states", "most_blocks"}
+LOCALS = {"on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}
+LOCALS |= {"most_blocks", "times", *OWN_KEYWORDS}
 _NUMBERED = re.compile(
     r"(d|own|whole|given)_.+|partial\d*|host_(value|array)_\d+_|T\d*|I\d*|self_.*"
 )

@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple, Self
 
 from porter.schedule.base import Schedule
 from porter.schedule.nodes import Plan
+from porter.support.extras import Extras
 
 
 class Call(NamedTuple):
@@ -25,11 +26,13 @@ class Target(ABC):
     """One kind of module; a subclass overrides what it spells in another way.
 
     `folders` are searched for templates before porter's own, the first one first; with
-    `overridden` the user's templates are among them.
+    `overridden` the user's templates are among them.  `extras` are what a module has beside its
+    functions.
     """
 
     folders: tuple[Path, ...] = ()
     overridden: bool = False
+    extras: Extras = Extras()  # noqa: RUF009 (immutable)
 
     #: what `--target` takes
     name: ClassVar[str] = ""
@@ -93,6 +96,10 @@ class Target(ABC):
         own = folder / self.templates if self.templates else folder
         return replace(self, folders=(own, *self.folders), overridden=True)
 
+    def with_extras(self, extras: Extras) -> Self:
+        """The same with what modules are asked to have beside."""
+        return replace(self, extras=extras)
+
     def with_backend(self, backend: str) -> Self:
         """The same target importing from another package, where it knows more than one."""
         return self
@@ -130,6 +137,10 @@ class Target(ABC):
     @abstractmethod
     def launch(self, kernel: str, grid: str, block: str, arguments: Sequence[str]) -> str:
         """The statement that runs a kernel on a grid of blocks."""
+
+    def for_all(self, kernel: str, elements: str, arguments: Sequence[str]) -> str:
+        """The launch with a thread for each element, on a grid that Numba chooses."""
+        return f"{kernel}.forall({elements}, stream=stream)({', '.join(arguments)})"
 
     def called(
         self, kernel: str, grid: str, block: str, given: Sequence[str], made: Sequence[str],

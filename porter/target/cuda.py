@@ -49,7 +49,9 @@ class Cuda(Target):
         "MOST_STATES": ("65536", "threads that draw random numbers, at most"),
         "MOST_PARTIALS": ("1024", "most blocks of a grid-wide reduction"),
     }
-    decorators = frozenset({"numba.cuda.jit", "numba_cuda_mlir.cuda.jit"})
+    decorators = frozenset(
+        {"numba.cuda.jit", "numba_cuda_mlir.cuda.jit", "contextlib.contextmanager"}
+    )
 
     def with_backend(self, backend: str) -> Self:
         """The same with `numba` or `numba-cuda-mlir`."""

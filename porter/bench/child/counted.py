@@ -184,8 +184,8 @@ class Job:
 
     def _called(self, run: Any, made: list[tuple[str, Any]], *, device: bool) -> Called:
         values = [_on_device(v) if device else v for _, v in made]
-        names = calls.keyword_only(self.subject.own.function)
-        names = [n for n in names if n != self.subject.record.own_stream]
+        own = self.subject.record.own_stream
+        names = calls.given_by_keyword(self.subject.own.function, own)
         count = len(values) - len(names)
         options = dict(zip(names, values[count:], strict=False))
         with self.recorder.recording(run) as recording, np.errstate(all="ignore"):

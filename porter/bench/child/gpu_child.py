@@ -25,7 +25,7 @@ from porter.bench.child.loading import Module
 from porter.bench.child.measuring import Measurable, said, timed
 from porter.bench.request import CountRequest
 from porter.verify.limits import restrict
-from porter.verify.oracle.calls import keyword_only
+from porter.verify.oracle.calls import given_by_keyword
 
 #: bytes of the arrays between which a copy is timed
 COPIED = 1 << 28
@@ -67,8 +67,7 @@ def copy_rate(target: Any, events: Events) -> float:
 def kernels(what: Measurable, target: Any) -> dict[str, Any]:
     """The generated function: with arrays on the device, and with arrays on the host."""
     function, events = what.subject.own.function, Events(target)
-    own = {what.subject.record.own_stream}
-    names = [n for n in keyword_only(function) if n not in own]
+    names = given_by_keyword(function, what.subject.record.own_stream)
 
     def call(values: Sequence[Any]) -> Any:
         count = len(values) - len(names)

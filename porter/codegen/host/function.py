@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from porter import ir
 from porter.codegen.host.calls import HostCalls
 from porter.codegen.host.head import head
-from porter.codegen.host.launches import Launches
 from porter.codegen.host.outline import Known
+from porter.codegen.host.pipeline import Pipeline
 from porter.codegen.host.prologue import Prologue
 from porter.codegen.host.results import Results
 from porter.codegen.module.docstrings import placeholder
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
 
 
-class HostFunction(Prologue, Launches, HostCalls, Results):
+class HostFunction(Prologue, Pipeline, HostCalls, Results):
     """Writes one host function; the kernels are written when their launch is reached."""
 
     # -- the function ----------------------------------------------------------------

@@ -25,6 +25,7 @@ class Launches(HostBase):
         super().__init__(plan, texts, needs, target)
         self.loops = Loops()
         self.parts = Parts("", "", "")  # of the last launch that leaves partial results
+        self.for_all: dict[str, bool] = {}  # whether Numba chooses the grid of a kernel
 
     def _launch(self, launch: Launch) -> None:
         """Launch a kernel, or the alternative that the sizes ask for."""
@@ -100,7 +101,8 @@ class Launches(HostBase):
     def _call(self, written: Written, earlier: Sequence[str]) -> list[str]:
         """One launch, given the partial results of the one before it; the names of its own."""
         partials = self._partials(written) if written.partials else []
-        blocks, threads = self._grid(written)
+        elements = self._elements(written)
+        blocks, threads = ("", "") if elements else self._grid(written)
         given = iter(earlier)
         again = {n: self.buffer(of) for n, of in written.axes.again.items()}
         new = [n for n in written.arrays if n not in self.plan.buffers and n not in again]
@@ -114,8 +116,26 @@ class Launches(HostBase):
         args[at:at] = partials
         at = len(args) - len(written.made) - len(partials) - (1 if written.errors else 0)
         call = self.target.called(written.name, blocks, threads, args[:at], args[at:], stored)
-        self.emit(call)
+        self._timed(
+            written.name, self.target.for_all(written.name, elements, args) if elements else call
+        )
         return partials
+
+    def _elements(self, written: Written) -> str:
+        """How many threads a launch has, where Numba chooses their grid."""
+        grid = written.grid
+        free = self.target.extras.forall and len(grid.shape) == 1 and not grid.few
+        self.for_all[written.name] = free
+        return self.host.poly(grid.shape[0]) if free else ""
+
+    def _timed(self, kernel: str, call: str) -> None:
+        """A launch, between events where times are asked for."""
+        if not self.target.extras.timing:
+            self.emit(call)
+            return
+        self._needs("_timed")
+        self.emit(f"with _timed(times, {kernel}, stream):")
+        self.emit(f"    {call}")
 
     def _grid(self, written: Written) -> tuple[str, str]:
         """The blocks and threads of a launch; for a shape of several axes they get names first."""

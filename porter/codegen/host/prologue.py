@@ -8,7 +8,8 @@ from porter import ir
 from porter.analyses.leading_axes import LeadingAxes
 from porter.analyses.testable import needed
 from porter.codegen.host.head import own_keywords
-from porter.codegen.host.leading import Leading, settled
+from porter.codegen.host.leading import settled
+from porter.codegen.host.pipeline import Pipeline
 from porter.codegen.module.marks import FLOATS, dtypes_of, real_of, rule_of
 from porter.codegen.style.atoms import in_fstring
 from porter.ir.ops import SHOWN
@@ -19,7 +20,7 @@ from porter.schedule.nodes import Launch, items_of
 _NARROW = {"int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64", "float32", "complex64"}
 
 
-class Prologue(Leading):
+class Prologue(Pipeline):
     """Writes what stands before the first statement."""
 
     def _prologue(self, asserted: Sequence[str]) -> None:
@@ -46,6 +47,7 @@ class Prologue(Leading):
             self._refuse_alias(written, read)
         if self.target.device:
             self._place_of_arguments()
+            self._in_chunks()
         self._transfers([p for p in self.arrays if self._is_used(p.name)])
         if self.plan.states:
             self._needs("_states")
@@ -98,6 +100,8 @@ class Prologue(Leading):
             if self.naming.asks_device:
                 self.emit(f"on_device = {inside}")
         self.emit("stream = 0 if stream is None else stream")
+        if self.target.extras.timing:
+            self.emit("times = None if timing is None else []")
 
     def _python_numbers(self) -> None:
         """Whether the results are Python's numbers, as the arguments are."""
@@ -165,9 +169,6 @@ class Prologue(Leading):
             return 1
         raw = not any(q.conversion for q in self.arrays)
         return 0 if raw and not p.fixed and p.dtype.kind in "fc" else 2
-
-    def _is_used(self, name: str) -> bool:
-        return name in self.naming.mentioned or name in self.overlap.written
 
     def _check_parameter(self, p: ir.Parameter) -> None:
         name = p.name

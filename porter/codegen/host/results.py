@@ -17,6 +17,9 @@ class Results(Leading):
         return lines
 
     def _epilogue(self) -> None:
+        if self.target.extras.timing:
+            self._needs("_timed")
+            self.emit("_milliseconds(times, timing)")
         if self.errors:
             errors = self.spelled(self.target.fetched("error"))
             if len(self.errors) > 1:

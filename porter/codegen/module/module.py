@@ -65,6 +65,7 @@ class FunctionText:
     parameters: tuple[str, ...] = ()
     fixed: tuple[str, ...] | None = None  # whose values the kernels are made for; None if private
     draws: bool = False  # it takes what random numbers are drawn from
+    remarks: tuple[str, ...] = ()  # what is said of it where a module has more than functions
 
     @property
     def shown(self) -> str:
@@ -96,6 +97,7 @@ def function_text(plan: Plan, target: Target = CUDA) -> FunctionText:
         plan.name, (*parts, _trim(body)), kernels, needs, used,
         plan.docstring, own if len(own) == len(plan.parameters) else ("self", *own),
         tuple(p.name for p in plan.parameters if p.fixed or p.items), bool(plan.states),
+        tuple(host.remarks()),
     )  # fmt: skip
 
 
@@ -140,7 +142,8 @@ def linked_module(
     tree = tree_of("\n\n".join(parts))
     used = free_names("\n\n".join([*parts, *own.values()]))
     simulated = target.simulated_math(tree)
-    constants = [(n, v, note) for n, (v, note) in target.sizes.items() if n in used]
+    sizes = {**target.sizes, **target.extras.sizes}
+    constants = [(n, v, note) for n, (v, note) in sizes.items() if n in used]
     constants += [(n, v, "") for n, v in own.items()]
     if "_command" in needs.helpers:
         drawing = tuple(normal(f.shown) for f in functions if f.draws)
@@ -203,6 +206,7 @@ def _parts(
         kernels=target.kernels,
         chunked=target.chunked,
         drawing=any(f.draws for f in functions),
+        more=len(own_keywords(target, False)),
     )
     own = [p for f in functions for p in f.parts]
     return [p for p in (_trim(device), *own, _trim(host)) if p]
@@ -234,7 +238,7 @@ def join(functions: Sequence[FunctionText]) -> dict[str, str]:
 
 
 def _joined(all_needs: Sequence[Needs], target: Target) -> Needs:
-    needs = Needs()
+    needs = Needs(helpers=set(target.extras.helpers))
     for n in all_needs:
         needs.helpers |= n.helpers
         needs.math |= n.math
@@ -242,6 +246,8 @@ def _joined(all_needs: Sequence[Needs], target: Target) -> Needs:
         needs.imports |= n.imports
     if needs.helpers & {"_array", "_number", "_integer", "_leading"}:
         needs.helpers.add("_command")
+    if needs.helpers & {"_timed", "_moved_there"}:
+        needs.imports.add("from contextlib import contextmanager")
     if not target.device:
         needs.helpers.discard("_on_device")
     elif needs.helpers & _ASKING:

@@ -22,6 +22,7 @@ from porter.schedule.nodes import Plan
 from porter.source.module import FunctionSource
 from porter.support.parsing import literal_value
 from porter.support.reserved import given
+from porter.target.base import Target
 
 #: how many forms of a function a module has at most: of those shown, and with those assumed
 MOST = 4
@@ -66,10 +67,14 @@ class Made:
 Attempt = Callable[[Sequence[ParameterType]], Made | None]
 
 
-def may_vary(function: FunctionSource) -> bool:
-    """Whether a function can have several forms: methods cannot, nor what takes a `stream`."""
-    names = [given(p.name.value) for p in parameters_of(function)]
-    return "." not in function.name and not function.attributes and "stream" not in names
+def may_vary(function: FunctionSource, target: Target) -> bool:
+    """Whether a function can have several forms: methods cannot, nor what takes a `stream`.
+
+    Forms are called with our keywords, which have other names beside such parameters.
+    """
+    own = {"stream", *(("timing",) if target.extras.timing else ())}
+    names = {given(p.name.value) for p in parameters_of(function)}
+    return "." not in function.name and not function.attributes and not names & own
 
 
 def other_forms(

@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+#: what `forall` often chooses on a GPU; the simulator's own blocks have one thread each
+THREADS = 256
+
 
 class Streams:
     """What one call may use: the stream that it was given, and those that it makes itself."""
@@ -69,6 +72,7 @@ def install() -> None:
     array.copy_to_device = _onto(array.copy_to_device)
     launched: Any = kernel.FakeCUDAKernel
     launched.__getitem__ = _configured(launched.__getitem__)
+    launched.forall = _for_all
 
 
 def _to_device(plain: Callable[..., Any]) -> Callable[..., Any]:
@@ -108,6 +112,14 @@ def _onto(plain: Callable[..., Any]) -> Callable[..., Any]:
         plain(self, ary, stream)
 
     return copy_to_device
+
+
+def _for_all(self: Any, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> Any:
+    """Blocks of a usual size, the last of which has threads too many, as on a GPU."""
+    threads = tpb or THREADS
+    if ntasks == 0:
+        return lambda *_: None
+    return self[-(-ntasks // threads), threads, stream, sharedmem]
 
 
 def _configured(plain: Callable[..., Any]) -> Callable[..., Any]:

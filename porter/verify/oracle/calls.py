@@ -115,7 +115,7 @@ def positional(function: Callable[..., Any], own: str = "") -> list[str]:
 def given_by_keyword(function: Callable[..., Any], own: str) -> list[str]:
     """The parameters that are passed by keyword, but for those of the module's own.
 
-    These come last: the argument that takes a stream, then what random numbers are drawn from.
+    These come last, the argument that takes a stream before the others (`OWN_KEYWORDS`).
     """
     names = keyword_only(function)
     return names[: names.index(own)] if own in names else names

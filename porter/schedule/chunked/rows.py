@@ -46,9 +46,9 @@ def _rows(plan: Plan) -> Rows:
     size = _size(plan)
     rows = _Rows(plan, size)
     for buffer in plan.buffers.values():
-        others = buffer.shape[1:] if rows.has(buffer) else buffer.shape
-        if rows.counts(*others):
-            raise _Whole(f"the shape of `{buffer.name}` has the number of rows at another place")
+        for d, n in enumerate(buffer.shape):
+            if rows.counts(n) and (d or not rows.has(buffer)):
+                raise _Whole(f"axis {d} of `{buffer.name}` depends on how long axis 0 is")
     for item in items_of(plan.items):
         rows.item(item)
     for check in plan.checks:

@@ -43,7 +43,8 @@ def kernel_work(kernel: Kernel, buffers: dict[str, ir.Buffer], around: Scope) ->
     lengths = data_lengths(kernel.expressions(), shapes)
     # the loops of the host count the launches, their indices only bound what a launch does
     scope = Scope({}, around.means, lengths)
-    counter = _Counter(buffers)
+    kept = frozenset(f.kept.buffer for f in kernel.folds if f.kept is not None)
+    counter = _Counter(buffers, kept)
     counter.steps(kernel.steps, scope, scope.within(kernel.axes))
     counter.block(kernel.body, scope.within(kernel.axes))
     each, axes = schedule.threads(kernel)
@@ -56,9 +57,11 @@ def kernel_work(kernel: Kernel, buffers: dict[str, ir.Buffer], around: Scope) ->
 
 @dataclass
 class _Counter:
-    """Collects the accesses and operations of a kernel."""
+    """Collects the accesses and operations of a kernel; of what is `kept` no thread reads more
+    than its own."""
 
     buffers: dict[str, ir.Buffer]
+    kept: frozenset[str] = frozenset()
     reads: dict[tuple[object, ...], tuple[str, tuple[Poly, ...]]] = field(default_factory=dict)
     writes: dict[tuple[object, ...], tuple[str, tuple[Poly, ...]]] = field(default_factory=dict)
     ops32: list[Amount] = field(default_factory=list)
@@ -129,7 +132,7 @@ class _Counter:
             case ir.Op(op, args, dtype):
                 wide = max([dtype, *(a.dtype for a in args)], key=lambda d: d.kind in "fc")
                 self.operations(op_weight(op), wide.name, scope)
-            case ir.Load(buffer, index):
+            case ir.Load(buffer, index) if buffer not in self.kept:
                 self.site(self.reads, buffer, index, scope)
             case ir.Select(dtype=dtype):
                 self.operations(1, dtype.name, scope)

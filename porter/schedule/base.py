@@ -26,8 +26,8 @@ from porter.sizes.polynomial import Poly
 
 #: threads of a block, as generated modules have it
 BLOCK = 256
-#: barriers of a fold by all threads of a block, and of a scan
-FOLD_BARRIERS, SCAN_BARRIERS = 10, 17
+#: barriers of a fold by all threads of a block, of one of a long row by its warps, and of a scan
+FOLD_BARRIERS, WARP_BARRIERS, SCAN_BARRIERS = 10, 2, 17
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,8 @@ class Fold:
     """`name = ` an expression around reductions over the free indices of the kernel.
 
     One that is `shared` has its terms in the loop of the fold before it.  An `argument` is the
-    first position of that extreme: both are found as one.
+    first position of that extreme: both are found as one.  What is `kept` is stored by the thread
+    that folds it, for a later step.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Fold:
     store: ir.Write | None = None
     shared: bool = False
     argument: str = ""
+    kept: ir.Write | None = None
 
     @property
     def operands(self) -> tuple[ir.Expr, ...]:
@@ -132,9 +134,13 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Fitted:
-    """As many threads as a row of this length can use; of rows of any length, THREADS."""
+    """As many threads as a row of this length can use; of rows of any length, THREADS.
+
+    With `warps`, a block has several short rows, each a warp.
+    """
 
     length: Poly | None = None
+    warps: bool = False
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,8 @@ def _steps(steps: Sequence[BlockStep], kernel: Kernel, indent: int) -> Iterator[
                 for name, r in step.reductions:
                     # in the loop of the fold before it
                     yield f"{pad}{'with ' if step.shared else ''}fold {name} = {r}"
+                if step.kept is not None:
+                    yield from lines([step.kept], indent)
                 yield f"{pad}{_stored(step)} = {step.value}"
             case BlockLoop(index, lo, hi, by, body, _):
                 yield f"{pad}for {index} in {lo} .. {hi}{f' by {by}' if by != 1 else ''}:"

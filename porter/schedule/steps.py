@@ -10,6 +10,7 @@ from porter.ir.axes import same_extents
 from porter.ir.walk import loaded
 from porter.schedule.base import Fold, Kernel
 from porter.schedule.domains import loop, skips, strided
+from porter.schedule.keeping import with_kept
 from porter.schedule.sharing import onto
 from porter.schedule.writing import KernelWriter, Lines, Loop
 
@@ -96,7 +97,8 @@ def joins(
 ) -> list[Join]:  # fmt: skip
     """What joins some of the folds that are `together`: an extreme and its position as one.
 
-    With the `word` column the threads of a block that have the same column join theirs.
+    With the `word` column the threads of a block that have the same column join theirs, with row
+    those that have the same row.
     """
     found: list[Join] = []
     for item in folds:
@@ -115,12 +117,21 @@ def joins(
     return found
 
 
-def passes(w: KernelWriter, folds: Sequence[Item], shared: Mapping[str, str]) -> list[Pass]:
-    """What one thread folds, in a loop for each domain, and how the block joins that."""
-    return [_pass(w, group, shared) for group in over_domains(folds)]
+def passes(
+    w: KernelWriter, folds: Sequence[Item], shared: Mapping[str, str], word: str = "block",
+    kept: ir.Write | None = None,
+) -> list[Pass]:  # fmt: skip
+    """What one thread folds, in a loop for each domain, and how the block joins that.
+
+    What is `kept` of them is stored before it is folded; all have one domain then.
+    """
+    return [_pass(w, group, shared, word, kept) for group in over_domains(folds)]
 
 
-def _pass(w: KernelWriter, group: Sequence[Item], shared: Mapping[str, str]) -> Pass:
+def _pass(
+    w: KernelWriter, group: Sequence[Item], shared: Mapping[str, str], word: str,
+    kept: ir.Write | None,
+) -> Pass:  # fmt: skip
     axes = group[0].r.axes
     with w.slot() as bounds:
         # the bounds of the first loop are there behind it, too
@@ -129,9 +140,21 @@ def _pass(w: KernelWriter, group: Sequence[Item], shared: Mapping[str, str]) -> 
     with w.inside():
         parts = [part(w, item) for item in group]
         parts[0] = replace(parts[0], before=Lines([*parts[0].before, *bounds]))
-        outer, last = [loop(w, a) for a in axes[:-1]], strided(w, axes[-1])
-        terms = terms_of(w, group)
-    return Pass(parts, joins(w, group, group, shared), outer, last, terms)
+        outer, last = [loop(w, a) for a in axes[:-1]], _shared_out(w, axes[-1], (), word)
+        terms = terms_of(w, group) if kept is None else _keeping(w, group, kept)
+    return Pass(parts, joins(w, group, group, shared, word), outer, last, terms)
+
+
+def _shared_out(w: KernelWriter, a: ir.Axis, body: Sequence[ir.Stmt], word: str) -> Loop:
+    """The loop of the threads of a block, or of those of a row."""
+    return strided(w, a, body) if word == "block" else replace(loop(w, a), skips=skips(body))
+
+
+def _keeping(w: KernelWriter, group: Sequence[Item], kept: ir.Write) -> Lines:
+    """The lines that store a part of one more element, and fold what was stored."""
+    with w.slot() as stored:
+        w.block((replace(kept, axes=()),))
+    return Lines([*stored, *terms_of(w, [replace(i, r=with_kept(i.r, kept)) for i in group])])
 
 
 def terms_of(w: KernelWriter, group: Sequence[Item]) -> Lines:
@@ -185,15 +208,15 @@ def comment(w: KernelWriter, origin: ir.Origin) -> Lines:
 
 def fold(
     w: KernelWriter, step: Fold, shared: Mapping[str, str], read_later: bool,
-    later: Sequence[Fold] = (),
+    later: Sequence[Fold] = (), word: str = "block",
 ) -> dict[str, object]:  # fmt: skip
     """A fold by the whole block, with the loop of `later` ones; its first thread stores the result.
 
     `parts` has those of one whose loop is that of an earlier one.
     """
-    loops = passes(w, [] if step.shared else items([step, *later]), shared)
+    loops = passes(w, [] if step.shared else items([step, *later]), shared, word, step.kept)
     quoted = comment(w, step.origin)
-    parts = joins(w, items([step]), items([step, *later]), shared)
+    parts = joins(w, items([step]), items([step, *later]), shared, word)
     with w.slot() as before:
         value = w.expr(step.value)
         target = "" if step.store is None else element(w, step.store)
@@ -211,10 +234,10 @@ def element(w: KernelWriter, s: ir.Write) -> str:
     return f"{s.buffer}[{', '.join(w.poly(p) for p in s.index) or w.scalar}]"
 
 
-def stage(w: KernelWriter, step: ir.Stage, rows: int) -> dict[str, object]:
+def stage(w: KernelWriter, step: ir.Stage, rows: int, word: str = "block") -> dict[str, object]:
     """A stage whose last axis is shared out among the block's threads, or that one of them does."""
     w.forget()
-    last = strided(w, step.axes[-1], step.body) if len(step.axes) > rows else None
+    last = _shared_out(w, step.axes[-1], step.body, word) if len(step.axes) > rows else None
     with w.slot() as body:
         w.block(step.body if last else _to_its_end(step.body))
     w.forget()

@@ -32,7 +32,7 @@ IMPORTED = {
 CONSTANTS = {
     "THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE", "MAX_BLOCKS",
     "MOST_PARTIALS", "MOST_STATES", "LONG", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
-    "DRAWING", "STREAMS", "CHUNK_BYTES",
+    "DRAWING", "WARP", "SHORT", "STREAMS", "CHUNK_BYTES",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
@@ -41,12 +41,13 @@ HELPERS = {
     "sign", "rint", "float_mod", "float_floordiv", "int_floordiv", "int_power", "natural",
     "left_shift", "right_shift", "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
     "thread_of_block", "block_of_grid", "first_max", "first_min", "block_argmax", "block_argmin",
-    "column_argmax", "column_argmin",
-    *(f"{kind}_{op}" for kind in ("block", "column", "scan")
+    "column_argmax", "column_argmin", "row_argmax", "row_argmin",
+    "first_row", "row_part", "row_wait",
+    *(f"{kind}_{op}" for kind in ("block", "column", "row", "scan")
       for op in ("sum", "prod", "max", "min", "any", "all")),
     "_on_device", "_array", "_weak", "_flat", "_expanded", "_widened", "_integer", "_number",
     "_to_device", "_same_memory", "_apart", "_blocks", "_row_threads", "_host_copy", "_to_host",
-    "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
+    "_rows", "_result", "_as_given", "_cupy_stream", "_from_cupy", "_copy_back", "_slice_bound",
     "_leading", "_collapsed", "_plain", "_plain_items", "_rank", "_kind", "_scalars", "_listed",
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_grid", "_is_large",
     "_parts", "_columns", "_is_short", "_is_deep", "_wide", "_splits", "_contiguous", "_own",

@@ -115,6 +115,10 @@ class Target(ABC):
         """The functions that stand in for Python's `math` on a simulator; empty for none."""
         return ""
 
+    def simulated_warps(self, used: Collection[str]) -> bool:
+        """Whether a warp of the simulator is one thread, by the names that the module uses."""
+        return False
+
     def check(self, plan: Plan) -> None:  # noqa: B027 (most targets express every plan)
         """Raise Refusal with the reason where it cannot express a plan."""
 

@@ -38,6 +38,8 @@ class Cuda(Target):
     title = "CUDA kernels for the NumPy functions of"
     sizes: ClassVar[Mapping[str, tuple[str, str]]] = {
         "THREADS": ("256", "threads of a block; a power of two"),
+        "WARP": ("32", "threads of a warp"),
+        "SHORT": ("1024", "longest row that one warp has"),
         "BLOCK_X": ("32", "threads of a block along the fast axis, where there are several"),
         "TILE": ("16", "edge of the tiles in shared memory"),
         "PADDED": ("17", "row length of a tile: one more avoids bank conflicts"),
@@ -84,6 +86,10 @@ class Cuda(Target):
         return ", ".join(
             f"{m}=np.{_STAND_INS[m]}" if m in _STAND_INS else f"{m}={plain[m]}" for m in used
         )
+
+    def simulated_warps(self, used: Collection[str]) -> bool:
+        """Numba's simulator has no shuffles."""
+        return "WARP" in used and self.backend == "numba"
 
     def atomic(self, op: str, array: str, index: str, value: str) -> str:
         """A function of `cuda.atomic`."""

@@ -20,6 +20,8 @@ from porter.verify.oracle.original import targets, wanted
 
 #: what constants of a generated module may be made with, beyond those of a source file
 _CALLS = frozenset({"cuda", "SimpleNamespace", "vectorize", "guvectorize"})
+#: what a module has outside of the simulator, where that has something else
+OF_A_GPU = {"WARP": 32}
 _CHOICES = ("config.ENABLE_CUDASIM", "not config.ENABLE_CUDASIM")
 
 
@@ -89,7 +91,8 @@ def load(
     if mlir_stand_in.needed(text):
         mlir_stand_in.install()
     tree, _ = definitions(text, path)
-    for statement in tree.body:
+    choices = [s for c in tree.body if isinstance(c, ast.If) for s in c.body]
+    for statement in (*tree.body, *choices):
         name, _ = _constant(statement)
         if name in blocks and isinstance(statement, (ast.Assign, ast.AnnAssign)):
             statement.value = ast.copy_location(ast.Constant(blocks[name]), statement)

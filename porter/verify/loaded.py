@@ -39,12 +39,12 @@ class Module:
     """The generated module: with its own blocks, small ones, and small ones in large grids.
 
     A kernel edited by hand may rely on its own blocks, but not on grids without a limit:
-    `limited` has the one, and not the other.
+    `limited` has the one, and not the other.  Outside of the `simulator`, warps are those of a GPU.
     """
 
-    def __init__(self, path: Path, text: str, header: Header) -> None:
+    def __init__(self, path: Path, text: str, header: Header, *, simulator: bool = False) -> None:
         self.path, self.text, self.header = path, text, header
-        self.edited = is_edited(text)
+        self._fixed = {} if simulator else generated.OF_A_GPU
         self.left_out = generated.definitions(text, self.path)[1]
         own = generated.block_sizes(text, SMALL_BLOCKS)
         self.choices = [{n: CHOICES[n]} for n in generated.block_sizes(text, CHOICES)]
@@ -52,6 +52,11 @@ class Module:
         self.small = self._with({n: min(SMALL_BLOCKS[n], size) for n, size in own.items()})
         self.many = self._with({n: min(MANY_BLOCKS[n], size) for n, size in own.items()})
         self.limited = self._cut(GRID_LIMITS if self.edited else ())
+
+    @property
+    def edited(self) -> bool:
+        """Whether the text is no longer what porter wrote."""
+        return is_edited(self.text)
 
     @property
     def chunked(self) -> bool:
@@ -74,6 +79,7 @@ class Module:
         return self._loaded(blocks, blocks)
 
     def _loaded(self, changed: dict[str, int], blocks: dict[str, int]) -> Loaded:
+        changed = {**changed, **self._fixed}
         plain = generated.load(self.path, self.text, changed)
         large = (generated.load(self.path, self.text, changed | each) for each in self.choices)
         return Loaded(plain, blocks, tuple(large))

@@ -84,7 +84,7 @@ class Session:
         # at the end, so that no file of the user's hides a module of the library
         sys.path += [str(source.parent), str(path.parent)]
         self.source = Source(source, request.functions, request.run_module)
-        self.module = Module(path, text, header)
+        self.module = Module(path, text, header, simulator=request.on == "simulator")
         self.missing: dict[str, str] = {}
         CHUNKINGS.most = 5 if request.on == "cpu" else 3
         changed = (self.module.small, self.module.many, self.module.limited)

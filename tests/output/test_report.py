@@ -231,7 +231,7 @@ def test_a_kernels_lines_lead_to_the_statement_they_come_from() -> None:
     shifted = "shifted = x - x.max(axis=1, keepdims=True)"
     assert pairs["largest = maximum(largest, x[i, j])"] == shifted
     assert pairs["# the largest exponent becomes zero"] == shifted
-    assert pairs["total = block_sum(total, scratch)"] == "return e / e.sum(axis=1, keepdims=True)"
+    assert pairs["total = row_sum(total, scratch)"] == "return e / e.sum(axis=1, keepdims=True)"
     assert pairs["def softmax(x, *, stream=None):"] == "def softmax(x):"
     assert 'x = _array(x, "x", 2, "float32 float64")' not in pairs
 

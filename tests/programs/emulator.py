@@ -28,7 +28,8 @@ def _installed() -> Emulation:
 
 
 def on_emulator(program: Program, blocks: Mapping[str, int] = SMALL) -> Outcome:
-    """What the generated module does on the emulator."""
+    """What the generated module does on the emulator, which has the warps of a GPU."""
+    blocks = {**blocks, "WARP": 32, "THREADS": max(blocks.get("THREADS", 0), 64)}
     emulation = _installed()
     emulation.clear()
     programs.forget()

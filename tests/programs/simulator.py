@@ -24,7 +24,7 @@ from tests.programs.check import Outcome
 from tests.programs.excused import verdict
 from tests.programs.strategy import Program
 
-SMALL = {"THREADS": 32, "TILE": 4, "BLOCK_X": 4, "EACH": 2, "LARGE": 5, "LONG": 2}
+SMALL = {"THREADS": 32, "TILE": 4, "BLOCK_X": 4, "EACH": 2, "LARGE": 5, "LONG": 2, "SHORT": 3}
 
 
 @cache
@@ -44,7 +44,8 @@ def converted(
     made = convert_function(function, program.signature, Globals(module), siblings=siblings)
     text = module_text(made.texts, "")
     for name, size in blocks.items():
-        text = re.sub(rf"^{name} = \d+", f"{name} = {size}", text, flags=re.M)
+        # what the simulator has otherwise stands under an `if`
+        text = re.sub(rf"^( *{name}) = \d+", rf"\1 = {size}", text, flags=re.M)
     scope: dict[str, Any] = {"__name__": "generated", TEXT: text, **NAMES}
     tree = ast.parse(text)
     rewrite_kernels(tree)  # divisions by 0 do not end a thread

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -11,9 +14,12 @@ import pytest
 
 from porter.convert.function import convert_function
 from porter.convert.passes import plan
+from porter.ptx.machine.counts import Counts
 from porter.schedule.printer import plan_text
 from porter.source.module import SourceModule
+from porter.verify.run import verify_module
 from tests.programs.check import array_program
+from tests.support.machine import compiler, module
 from tests.support.paths import ROOT
 from tests.support.shell import Shell
 
@@ -54,7 +60,7 @@ def f(x):
     (function,) = SourceModule(source, "f.py").functions
     kernel = convert_function(function, "float64[:, :]").text.parts[0]
     behind = kernel[kernel.index("x[i, 5]") :]
-    assert behind.index("cuda.syncthreads()") < behind.index("x[i, k] = ")
+    assert behind.index("row_wait()") < behind.index("x[i, k] = ")
 
 
 FOLDS = """import numpy as np
@@ -99,7 +105,7 @@ def test_folds_over_one_row_share_its_loop() -> None:
     loop = kernel[kernel.index("while j") : kernel.index("j += ")]
     assert [loop.count(f) for f in ("minimum(", "maximum(", "total += ", "total2 += ")] == [1] * 4
     # what is stored of a fold comes behind the barriers of that fold
-    places = [f"{word}(" for word in ("block_min", "block_max", "block_sum")]
+    places = [f"{word}(" for word in ("row_min", "row_max", "row_sum")]
     stores = [f"out{k}[i] = " for k in (1, 2, 3)]
     order = [kernel.index(text) for pair in zip(places, stores, strict=True) for text in pair]
     assert order == sorted(order)
@@ -108,7 +114,7 @@ def test_folds_over_one_row_share_its_loop() -> None:
 def test_a_fold_of_what_another_one_found_is_a_later_loop() -> None:
     kernel = kernel_of("in_turn")
     assert kernel.count("while ") == 3
-    later = kernel[kernel.index("block_max(") :]
+    later = kernel[kernel.index("row_max(") :]
     assert all(text in later for text in ("math.exp(", "minimum(", "x[i, k] - row_m"))
 
 
@@ -116,7 +122,7 @@ def test_a_fold_of_what_was_stored_before_it_waits() -> None:
     kernel = kernel_of("stored")
     assert kernel.count("while ") == 3
     behind = kernel[kernel.index("x[i, 0] = ") :]
-    assert behind.index("cuda.syncthreads()") < behind.index("total += ")
+    assert behind.index("row_wait()") < behind.index("total += ")
     assert behind.count("while ") == 1
 
 
@@ -163,22 +169,22 @@ def test_an_extreme_is_found_with_its_position() -> None:
     kernel = arguments_of("found")
     assert kernel.count("while ") == 2
     assert "if first_max(x[i, j], j, largest, place):" in kernel
-    assert "largest, place = block_argmax(largest, place, scratch, scratch2)" in kernel
-    assert "block_argmin(" in arguments_of("reversed_rows")
+    assert "largest, place = row_argmax(largest, place, scratch, scratch2)" in kernel
+    assert "row_argmin(" in arguments_of("reversed_rows")
 
 
 def test_what_is_no_position_of_an_extreme_is_a_fold_of_its_own() -> None:
     """NaN is nowhere equal, and int64 values and positions would share one array."""
     for name in ("without_nan", "same_dtype"):
         kernel = arguments_of(name)
-        assert kernel.count("while ") == 3 and "block_arg" not in kernel
+        assert kernel.count("while ") == 3 and "_arg" not in kernel
 
 
 def test_a_position_is_the_first_of_all_threads() -> None:
     """Of equal values, of NaN, and where every value is the one that the fold starts from."""
     module: dict[str, Callable[..., bool]] = {}
     text = (ROOT / "templates" / "helpers_device.py.j2").read_text()
-    body = text[text.index("def first_{{ op }}(") : text.index('{% if "block_arg" ~ op')]
+    body = text[text.index("def first_{{ op }}(") : text.index('{% if "column_arg" ~ op')]
     for op, sign in (("max", ">"), ("min", "<")):
         source = body.replace("{{ op }}", op).replace("{{ sign }}", sign)
         exec(source.partition("{% endif")[0], module)
@@ -193,3 +199,161 @@ def test_a_position_is_the_first_of_all_threads() -> None:
                     if first(row[k], k, value, place):
                         value, place = row[k], k
                 assert place == best(row), (op, row, order)
+
+
+@pytest.mark.parametrize("engine", ["simulator", pytest.param("emulator", marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [1, pytest.param(10, marks=pytest.mark.long)])
+def test_rows_that_end_at_the_borders_of_warps_and_blocks(engine: str, count: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.schedule.rows_child", engine, str(count), "0"],
+        capture_output=True,
+        text=True,
+        timeout=900,
+        check=False,
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_ENABLE_CUDASIM": "1"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+COUNTED = """import numpy as np
+
+
+def softmax(x: "float64[:, :]"):
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    return e / e.sum(axis=1, keepdims=True)
+
+
+def four(x: "float64[:, :]"):
+    return x.min(axis=1), x.max(axis=1), x.mean(axis=1), x.var(axis=1)
+
+
+def positions(x: "float64[:, :]"):
+    return x.argmax(axis=1)
+
+
+def sums(x: "float64[:, :]"):
+    return x.sum(axis=1)
+
+
+def normal(x: "float64[:, :]"):
+    d = x - x.mean(axis=1, keepdims=True)
+    return d / np.sqrt((d * d).mean(axis=1, keepdims=True) + 1e-5)
+"""
+#: instructions of lanes for each element, at most; exp of float64 alone is 34 of them
+MOST = [
+    ("softmax", "float32", 512, 44),
+    ("softmax", "float64", 512, 72),
+    ("softmax", "float64", 1024, 64),
+    ("softmax", "float64", 8192, 70),
+    ("four", "float64", 512, 44),
+    ("positions", "float64", 512, 36),
+    ("sums", "float64", 512, 14),
+    ("sums", "float64", 8192, 9),
+    ("normal", "float64", 512, 32),
+]
+
+
+@pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
+@pytest.mark.parametrize(("name", "dtype", "length", "most"), MOST)
+def test_what_an_element_of_a_row_takes(
+    shell: Shell, name: str, dtype: str, length: int, most: float
+) -> None:
+    """Rows of up to 1024 elements have no barrier, and longer ones two for each fold."""
+    shell.write("f.py", COUNTED)
+    assert shell.convert("f.py", "-f", name, "--no-verify") == 0, shell.err
+    made = module(shell.folder / "f_cuda.py", "sm_90")
+    kernel = getattr(made, f"{name}_rows")
+    kernel.counts = counts = Counts()
+    x = np.random.default_rng(1).normal(size=(16, length)).astype(dtype)
+    getattr(made, name)(x)
+    assert counts.instructions / x.size <= most
+    assert (counts.barriers == 0) == (length <= 1024)
+    assert counts.sectors <= 1.3 * counts.ideal  # an array of NumPy begins anywhere
+
+
+@pytest.mark.skipif(compiler() is None, reason="no CUDA compiler is installed")
+@pytest.mark.parametrize("length", [1, 31, 32, 33, 511, 512, 513, 1024, 1025, 2049])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_compiled_kernels_at_the_borders(shell: Shell, dtype: str, length: int) -> None:
+    shell.write("f.py", COUNTED)
+    assert shell.convert("f.py", "--no-verify") == 0, shell.err
+    made = module(shell.folder / "f_cuda.py", "sm_90")
+    x = np.random.default_rng(length).normal(size=(9, length)).astype(dtype)
+    x[4, length // 2] = np.nan
+    e = np.exp(x - x.max(axis=1, keepdims=True))
+    close = {"rtol": 100 * np.finfo(dtype).eps, "atol": 100 * np.finfo(dtype).eps}
+    np.testing.assert_allclose(made.softmax(x), e / e.sum(axis=1, keepdims=True), **close)
+    wanted = x.min(axis=1), x.max(axis=1), x.mean(axis=1), x.var(axis=1)
+    for found, expected in zip(made.four(x), wanted, strict=True):
+        np.testing.assert_allclose(found, expected, **close)
+    assert (made.positions(x) == x.argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize(
+    ("engine", "right", "wrong"),
+    [
+        ("simulator", "+ THREADS - 1) // THREADS", ") // THREADS"),
+        ("simulator", "range(WARP, THREADS, WARP)", "range(WARP, THREADS - WARP, WARP)"),
+        ("simulator", "* cuda.blockDim.y + cuda.threadIdx.y", "+ cuda.threadIdx.y"),
+        ("emulator", "step = WARP // 2", "step = WARP // 4"),
+        ("emulator", "        cuda.syncwarp()", "        pass"),
+    ],
+)
+def test_verification_sees_a_mistake_in_a_row(
+    shell: Shell, engine: str, right: str, wrong: str
+) -> None:
+    """Every second case takes blocks for rows, whatever their length is."""
+    shell.write("f.py", FOLDS)
+    assert shell.convert("f.py", "-f", "stored", "--no-verify") == 0
+    path = shell.folder / "f_cuda.py"
+    text = path.read_text()
+    assert right in text
+    path.write_text(text.replace(right, wrong))
+    (found,) = verify_module(path, on=(engine,))
+    assert found.mismatch is not None
+
+
+KEPT = """import numpy as np
+
+
+def kept(x):
+    return np.tanh(x) - np.tanh(x).mean(axis=1, keepdims=True)
+
+
+def rounded(x):
+    out = np.empty(x.shape, np.float32)
+    out[:] = np.tanh(x) / np.tanh(x).sum(axis=1, keepdims=True)
+    return out
+
+
+def inside(x):
+    total = np.tanh(x[:, 1:-1]).sum(axis=1)
+    return np.tanh(x) - total[:, None]
+
+
+def in_place(x):
+    x[:] = np.tanh(x) / np.tanh(x).sum(axis=1)[:, None]
+
+
+def some(x):
+    total = np.where(x > 0, np.tanh(x), 0.0).sum(axis=1)
+    return np.tanh(x) - total[:, None]
+
+
+def turned(x):
+    total = np.tanh(x).sum(axis=1)
+    return np.tanh(x[:, ::-1]) - total[:, None]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "calls"),
+    [("kept", 1), ("rounded", 2), ("inside", 2), ("in_place", 2), ("some", 2), ("turned", 2)],
+)
+def test_what_a_row_computes_twice_stays_in_its_result(shell: Shell, name: str, calls: int) -> None:
+    """Where the result has it as it is, for the same elements, in any case."""
+    shell.write("f.py", KEPT)
+    signature = ("--signature", "float64[:, :]")
+    assert shell.convert("f.py", "-f", name, *signature, "-o", "-") == 0, shell.err
+    assert shell.out.count("math.tanh(") == calls

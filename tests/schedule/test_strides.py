@@ -73,14 +73,14 @@ def test_no_range_has_a_step_that_is_not_constant(name: str) -> None:
     indices = re.findall(r"while (\w+) < ", text)
     assert indices
     for index in indices:
-        assert re.search(rf"\n +{index} \+= cuda\.\w+", text)
+        assert re.search(rf"\n +{index} \+= (cuda\.\w+|WARP)", text)
 
 
 @pytest.mark.parametrize("name", ENDS)
 def test_an_end_that_is_computed_has_a_name(name: str) -> None:
     """The test of a loop is made at each turn."""
     ends = re.findall(r"while \w+ < (.*):", kernels(*ENDS[name]))
-    assert any(re.match("stop|bound", end) for end in ends)
+    assert any(re.match("stop|bound|end", end) for end in ends)
     assert all(re.fullmatch(r"\w+(\.shape\[\d\])?", end) for end in ends)
 
 

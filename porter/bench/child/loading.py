@@ -26,7 +26,7 @@ class Module:
         # at the end, so that no file of the user's hides a module of the library
         sys.path += [str(source.parent), str(path.parent)]
         self.source = Source(source, request.functions, request.run_module)
-        self.module = generated.load(path, text, {})
+        self.module = generated.load(path, text, generated.OF_A_GPU)
 
     def subject(self, name: str) -> Subject:
         """A function in both forms.  Raises `LookupError` where one of them is missing."""

@@ -141,7 +141,7 @@ def linked_module(
     own = join(functions)
     tree = tree_of("\n\n".join(parts))
     used = free_names("\n\n".join([*parts, *own.values()]))
-    simulated = target.simulated_math(tree)
+    simulated, warps = target.simulated_math(tree), target.simulated_warps(used)
     sizes = {**target.sizes, **target.extras.sizes}
     constants = [(n, v, note) for n, (v, note) in sizes.items() if n in used]
     constants += [(n, v, "") for n, v in own.items()]
@@ -154,11 +154,12 @@ def linked_module(
         constants.append(("FIXED", repr(fixed), note))
         if drawing:
             constants.append(("DRAWING", repr(drawing), "functions that take a seed and states"))
-    imports = _imports(used, simulated, needs, target)
+    imports = _imports(used, simulated, needs, target, warps=warps)
     module = jinja.get_template("module.py.j2").render(
         doc=placeholder(),
         imports=imports,
         simulated=simulated,
+        warps=warps,
         constants=constants,
         parts=parts,
     )
@@ -257,7 +258,9 @@ def _joined(all_needs: Sequence[Needs], target: Target) -> Needs:
     return needs
 
 
-def _imports(used: set[str], simulated: str, needs: Needs, target: Target) -> list[str]:
+def _imports(
+    used: set[str], simulated: str, needs: Needs, target: Target, *, warps: bool
+) -> list[str]:
     lines = [f"import {m}" for m in ("cmath", "math", "operator", "shlex", "sys") if m in used]
     if HOST_MATH in used:
         lines.append(f"import math as {HOST_MATH}" if simulated else "import math")
@@ -273,7 +276,7 @@ def _imports(used: set[str], simulated: str, needs: Needs, target: Target) -> li
     lines += sorted(others, key=_import_order)
     if "np" in used or "np." in simulated:
         lines.append("import numpy as np")
-    lines += target.imports(needs.numba_types | (target.packages & used), bool(simulated))
+    lines += target.imports(needs.numba_types | (target.packages & used), bool(simulated) or warps)
     return lines
 
 

@@ -27,7 +27,7 @@ class LoopRows(Rows):
 
     def finish(self, kernel: Kernel, around: Around) -> Kernel:
         """The loops over rows, with the steps as statements."""
-        kernel = super().finish(kernel, around)
+        kernel = self.in_registers(kernel, around)
         body = tuple(in_order(kernel.steps, len(kernel.axes)))
         return replace(kernel, schedule=NESTED, body=body, steps=())
 

@@ -1,4 +1,5 @@
-"""A block for each row: its threads fold the row together, then run along it.
+"""A warp for each short row, a block for each long one: its threads fold the row together, then run
+along it.
 
 Statements over the same rows join the launch while what they read of each other stays within
 the row: a softmax is a maximum, a sum of exponentials and a map.  Results that nothing else
@@ -18,6 +19,7 @@ from porter.ir.walk import free_names, loaded, walk
 from porter.schedule.base import (
     BLOCK,
     FOLD_BARRIERS,
+    WARP_BARRIERS,
     Around,
     Fitted,
     Fold,
@@ -28,6 +30,7 @@ from porter.schedule.base import (
     fold_of,
 )
 from porter.schedule.domains import flat_loop, product
+from porter.schedule.keeping import keeping
 from porter.schedule.sharing import sharers, sharing
 from porter.schedule.steps import fold, scratch, stage
 from porter.schedule.within import Step, is_simple, localised, onto_rows, reads, within
@@ -40,7 +43,7 @@ class Rows(Schedule):
 
     name = "rows"
     word = "rows"
-    summary = "a block per row"
+    summary = "a warp or a block per row"
 
     def matches(self, s: ir.Write | ir.Stage, buffers: Mapping[str, ir.Buffer]) -> bool:
         """Its reductions read long rows in the order of memory."""
@@ -71,7 +74,11 @@ class Rows(Schedule):
         return replace(kernel, steps=(*kernel.steps, step))
 
     def finish(self, kernel: Kernel, around: Around) -> Kernel:
-        """Row results that only this kernel reads stay in registers."""
+        """What is costly is computed once."""
+        return keeping(self.in_registers(kernel, around), around)
+
+    def in_registers(self, kernel: Kernel, around: Around) -> Kernel:
+        """Row results that only this kernel reads stay in registers, and folds share loops."""
         found = localised(kernel, around, "row")
         steps = sharing(found.parts, _waits(found), around.context.fresh)
         return replace(found, steps=steps)
@@ -82,7 +89,8 @@ class Rows(Schedule):
         length = kernel.reductions[0][1].axes[-1].extent
         # rows of different lengths: as many threads as a block has
         same = not length.names() & {a.name for a in kernel.axes}
-        return (Grid(((total, "1"),), Fitted(length if same else None), (total,)),)
+        fitted = Fitted(length if same else None, _by_warps(kernel))
+        return (Grid(((total, "1"),), fitted, (total,)),)
 
     def threads(self, kernel: Kernel) -> tuple[int, tuple[ir.Axis, ...]]:
         """A block for each row."""
@@ -90,23 +98,45 @@ class Rows(Schedule):
 
     def barriers(self, kernel: Kernel) -> int:
         """Those of the folds, and between steps that read what others have stored."""
-        return len(kernel.reductions) * FOLD_BARRIERS + sum(_waits(kernel))
+        each = WARP_BARRIERS if _by_warps(kernel) else FOLD_BARRIERS
+        return len(kernel.reductions) * each + sum(_waits(kernel))
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
         """The loop over rows, and the steps in it."""
         w = writers.writer(kernel)
+        word, ends, waits = "block", "", _waits(kernel)
+        if _by_warps(kernel):
+            word, ends = "row", w.fresh("end")
+            w.helper("first_row", "row_part", *(["row_wait"] if any(waits) else []))
         shared = scratch(w, kernel)
         row = flat_loop(w, kernel.axes, "row")
         steps = []
-        for number, (step, waits) in enumerate(zip(kernel.parts, _waits(kernel), strict=True)):
+        for number, (step, waiting) in enumerate(zip(kernel.parts, waits, strict=True)):
             if isinstance(step, Fold):
                 read_later = reads(kernel.parts[number + 1 :], step.name)
                 behind = kernel.parts[number + 1 :]
-                slots = fold(w, step, shared, read_later, sharers(behind))
+                slots = fold(w, step, shared, read_later, sharers(behind), word)
+                if slots["rereads"] and ends:
+                    w.helper("row_wait")
             else:
-                slots = stage(w, step, len(kernel.axes))
-            steps.append({"waits": waits, **slots})
-        return {"k": w, "scratch": shared, "row": row, "steps": steps}
+                slots = stage(w, step, len(kernel.axes), word)
+            steps.append({"waits": waiting, **slots})
+        return {"k": w, "scratch": shared, "row": row, "steps": steps, "ends": ends}
+
+
+def _by_warps(kernel: Kernel) -> bool:
+    """Whether the lanes of a warp can give each other what they have folded.
+
+    Shuffles take integers and floats of 32 and 64 bits, and Numba adds integers in 64 bits.
+    """
+
+    def fits(r: ir.Reduce) -> bool:
+        size = r.dtype.itemsize
+        if r.dtype.kind == "i":
+            return size == 8 or (size == 4 and r.op in ("max", "min"))
+        return r.op in ("any", "all") or (r.dtype.kind == "f" and size >= 4)
+
+    return all(fits(r) for _, r in kernel.reductions)
 
 
 def _short(r: ir.Reduce) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 from porter.emulate import errors
 from porter.emulate.errors import Unsupported
 from porter.emulate.launch import TOTALS, Totals, launch
-from porter.verify.engines.launches import LaunchError
-from porter.verify.engines.scheduler import ORDER
+from porter.verify.engines.launches import LaunchError, TooCostly
+from porter.verify.engines.scheduler import ORDER, shuffles
 
 #: launches with more threads, or more bytes of arrays, are not watched for races
 MOST_WATCHED = 20_000
@@ -42,7 +42,7 @@ class Emulation:
     def run(self, kernel: Any, args: tuple[Any, ...]) -> bool:
         """Run one launch; False when the kernel is outside of what the emulator has."""
         name = kernel.fn.__name__
-        if name in self.skipped:
+        if name in self.skipped and not shuffles(kernel.fn):
             return False
         plain = tuple(getattr(a, "_ary", a) for a in args)
         seed = ORDER.random.getrandbits(32)
@@ -54,6 +54,8 @@ class Emulation:
             )  # fmt: skip
         except Unsupported as unsupported:
             self.skipped[name] = str(unsupported)
+            if shuffles(kernel.fn):
+                raise TooCostly(f"`{name}` has warps, which the simulator has not") from None
             return False
         except errors.LaunchError as error:
             raise LaunchError(str(error)) from None

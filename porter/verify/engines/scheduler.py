@@ -267,6 +267,11 @@ def orders(function: Any) -> bool:
     return _mentions(function, writes.ORDERS)
 
 
+def shuffles(function: Any) -> bool:
+    """Whether lanes of a warp give each other values, which the simulator has not."""
+    return _mentions(function, ("shfl", "any_sync", "all_sync"))
+
+
 _MENTIONS: dict[tuple[Any, tuple[str, ...]], bool] = {}
 
 

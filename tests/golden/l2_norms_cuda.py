@@ -7,7 +7,7 @@
 # porter: assumed l2_norms: vectors is a 2-D array of float64
 # porter: converts l2_norms: vectors: int32 and int64 whose largest value n keeps n**2 within the dtype and 2147483648 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: verified l2_norms: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:b2706bbd85f7a62547254532f2eb1b00bf90b97e935f9ffacf7e88c208899e4d
+# porter: output sha256:69526575b3c67c038eea459bf770d3f2c9771da2a327f78ca10bfa3337eb5385
 
 """CUDA kernels for the NumPy functions of l2_norms.py."""
 
@@ -20,48 +20,72 @@ import numpy as np
 from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
+WARP = 32  # threads of a warp
+SHORT = 1024  # longest row that one warp has
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 SOURCE = "l2_norms.py"  # what is converted
 FIXED = {"l2_norms": ()}  # arguments whose values the kernels are made for
 
 if config.ENABLE_CUDASIM:
+    # the simulator has no shuffles: its warps are single threads
+    WARP = 1
     # Python's math raises where a GPU gives NaN or infinity; NumPy's functions do not
     math = SimpleNamespace(sqrt=np.sqrt)
 
 
 @cuda.jit(device=True)
-def block_sum(value, scratch):
-    """The sum of `value` over the threads of the block, in every thread."""
-    thread = cuda.threadIdx.x
-    scratch[thread] = value
-    cuda.syncthreads()
-    width = cuda.blockDim.x // 2
-    while width > 0:
-        if thread < width:
-            scratch[thread] = scratch[thread] + scratch[thread + width]
+def first_row():
+    """The first row of a thread: its block has as many at once as it is high."""
+    return np.int64(np.uint32(cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y))
+
+
+@cuda.jit(device=True)
+def row_part(first, end):
+    """Where a thread begins in a row, and where its warp ends: it has each WARP-th element.
+
+    A warp has all of a short row; the warps of a block have equal parts of a long one.
+    """
+    lane, part = cuda.threadIdx.x, 0
+    if cuda.blockDim.x > WARP:
+        each = (max(end - first, 0) + THREADS - 1) // THREADS * WARP
+        lane, part = lane % WARP, lane // WARP * each
+        end = min(first + part + each, end)
+    return first + np.int64(np.uint32(part + lane)), end
+
+
+@cuda.jit(device=True)
+def row_sum(value, scratch):
+    """The sum of `value` over the threads of a row, in each of them."""
+    step = WARP // 2
+    while step > 0:
+        value = value + cuda.shfl_xor_sync(-1, value, step)
+        step //= 2
+    if cuda.blockDim.x > WARP:
+        scratch[cuda.threadIdx.x] = value
         cuda.syncthreads()
-        width //= 2
-    result = scratch[0]
-    cuda.syncthreads()
-    return result
+        value = scratch[0]
+        for thread in range(WARP, THREADS, WARP):
+            value = value + scratch[thread]
+        cuda.syncthreads()
+    return value
 
 
 @cuda.jit
 def l2_norms_rows(vectors, out):
     T = vectors.dtype.type
     scratch = cuda.shared.array(THREADS, vectors.dtype)
-    i = cuda.blockIdx.x
+    i = first_row()
     while i < vectors.shape[0]:
         # return np.sqrt(np.sum(vectors**2, axis=1))
         total = T(0.0)
-        j = cuda.threadIdx.x
-        while j < vectors.shape[1]:
+        j, end = row_part(0, vectors.shape[1])
+        while j < end:
             total += vectors[i, j] ** 2
-            j += cuda.blockDim.x
-        total = block_sum(total, scratch)
+            j += WARP
+        total = row_sum(total, scratch)
         if cuda.threadIdx.x == 0:
             out[i] = math.sqrt(total)
-        i += cuda.gridDim.x
+        i += cuda.gridDim.x * cuda.blockDim.y
 
 
 def l2_norms(vectors, *, stream=None):
@@ -74,9 +98,8 @@ def l2_norms(vectors, *, stream=None):
     d_vectors = _to_device(vectors, stream)
     out = cuda.device_array(vectors.shape[0], vectors.dtype, stream=stream)
     if vectors.shape[0] > 0:
-        l2_norms_rows[
-            min(vectors.shape[0], MAX_BLOCKS), _row_threads(vectors.shape[1]), stream
-        ](d_vectors, out)
+        blocks, threads = _rows(vectors.shape[0], vectors.shape[1])
+        l2_norms_rows[blocks, threads, stream](d_vectors, out)
     return _result(out, on_device, stream)
 
 
@@ -201,12 +224,19 @@ def _to_device(array, stream):
     return cuda.to_device(array, stream=stream)
 
 
-def _row_threads(length):
-    """Threads for a row: a power of two, no more than the row or THREADS can use."""
-    threads = min(32, THREADS)
-    while threads < length and threads < THREADS:
-        threads *= 2
-    return threads
+def _blocks(count, threads):
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
+
+
+def _rows(count, length):
+    """The blocks and threads for rows: a warp for each of those that are SHORT, else a block."""
+    if max(count, length) > 2**31:
+        raise ValueError(f"{count} rows of {length} elements are too many for a grid")
+    threads = (
+        (WARP, max(THREADS // WARP, 1)) if length <= SHORT else (max(THREADS, WARP), 1)
+    )
+    return min(_blocks(count, threads[1]), MAX_BLOCKS), threads
 
 
 def _to_host(array, stream):

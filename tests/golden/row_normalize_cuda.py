@@ -13,7 +13,7 @@
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:4fde188944f7feffbbc79afa9a195b315a15c36e232429cffe361f283024778b
+# porter: output sha256:beba5de4b68c1dda5773810123aa611ed3c66ab57acf53f1ad5776fe57da7d5c
 
 """CUDA kernels for the NumPy functions of row_normalize.py."""
 
@@ -21,9 +21,11 @@ import shlex
 import sys
 
 import numpy as np
-from numba import cuda
+from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
+WARP = 32  # threads of a warp
+SHORT = 1024  # longest row that one warp has
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 SOURCE = "row_normalize.py"  # what is converted
 FIXED = {
@@ -31,42 +33,66 @@ FIXED = {
     "normalized": (),
 }  # arguments whose values the kernels are made for
 
+if config.ENABLE_CUDASIM:
+    # the simulator has no shuffles: its warps are single threads
+    WARP = 1
+
 
 @cuda.jit(device=True)
-def block_sum(value, scratch):
-    """The sum of `value` over the threads of the block, in every thread."""
-    thread = cuda.threadIdx.x
-    scratch[thread] = value
-    cuda.syncthreads()
-    width = cuda.blockDim.x // 2
-    while width > 0:
-        if thread < width:
-            scratch[thread] = scratch[thread] + scratch[thread + width]
+def first_row():
+    """The first row of a thread: its block has as many at once as it is high."""
+    return np.int64(np.uint32(cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y))
+
+
+@cuda.jit(device=True)
+def row_part(first, end):
+    """Where a thread begins in a row, and where its warp ends: it has each WARP-th element.
+
+    A warp has all of a short row; the warps of a block have equal parts of a long one.
+    """
+    lane, part = cuda.threadIdx.x, 0
+    if cuda.blockDim.x > WARP:
+        each = (max(end - first, 0) + THREADS - 1) // THREADS * WARP
+        lane, part = lane % WARP, lane // WARP * each
+        end = min(first + part + each, end)
+    return first + np.int64(np.uint32(part + lane)), end
+
+
+@cuda.jit(device=True)
+def row_sum(value, scratch):
+    """The sum of `value` over the threads of a row, in each of them."""
+    step = WARP // 2
+    while step > 0:
+        value = value + cuda.shfl_xor_sync(-1, value, step)
+        step //= 2
+    if cuda.blockDim.x > WARP:
+        scratch[cuda.threadIdx.x] = value
         cuda.syncthreads()
-        width //= 2
-    result = scratch[0]
-    cuda.syncthreads()
-    return result
+        value = scratch[0]
+        for thread in range(WARP, THREADS, WARP):
+            value = value + scratch[thread]
+        cuda.syncthreads()
+    return value
 
 
 @cuda.jit
 def normalize_rows(x):
     T = x.dtype.type
     scratch = cuda.shared.array(THREADS, x.dtype)
-    i = cuda.blockIdx.x
+    i = first_row()
     while i < x.shape[0]:
         # x[i, :] = x[i, :] / x[i, :].mean()
         total = T(0.0)
-        j = cuda.threadIdx.x
-        while j < x.shape[1]:
+        j, end = row_part(0, x.shape[1])
+        while j < end:
             total += x[i, j]
-            j += cuda.blockDim.x
-        total = block_sum(total, scratch)
-        k = cuda.threadIdx.x
-        while k < x.shape[1]:
+            j += WARP
+        total = row_sum(total, scratch)
+        k, end = row_part(0, x.shape[1])
+        while k < end:
             x[i, k] = x[i, k] / (total / T(x.shape[1]))
-            k += cuda.blockDim.x
-        i += cuda.gridDim.x
+            k += WARP
+        i += cuda.gridDim.x * cuda.blockDim.y
 
 
 def normalize(x, *, stream=None):
@@ -75,9 +101,8 @@ def normalize(x, *, stream=None):
     stream = 0 if stream is None else stream
     d_x = _to_device(x, stream)
     if x.shape[0] > 0:
-        normalize_rows[min(x.shape[0], MAX_BLOCKS), _row_threads(x.shape[1]), stream](
-            d_x
-        )
+        blocks, threads = _rows(x.shape[0], x.shape[1])
+        normalize_rows[blocks, threads, stream](d_x)
     _copy_back(d_x, x, stream)
 
 
@@ -85,20 +110,20 @@ def normalize(x, *, stream=None):
 def normalized_rows(x, out):
     T = x.dtype.type
     scratch = cuda.shared.array(THREADS, x.dtype)
-    i = cuda.blockIdx.x
+    i = first_row()
     while i < x.shape[0]:
         # return x / x.mean(axis=1, keepdims=True)
         total = T(0.0)
-        j = cuda.threadIdx.x
-        while j < x.shape[1]:
+        j, end = row_part(0, x.shape[1])
+        while j < end:
             total += x[i, j]
-            j += cuda.blockDim.x
-        total = block_sum(total, scratch)
-        k = cuda.threadIdx.x
-        while k < x.shape[1]:
+            j += WARP
+        total = row_sum(total, scratch)
+        k, end = row_part(0, x.shape[1])
+        while k < end:
             out[i, k] = x[i, k] / (total / T(x.shape[1]))
-            k += cuda.blockDim.x
-        i += cuda.gridDim.x
+            k += WARP
+        i += cuda.gridDim.x * cuda.blockDim.y
 
 
 def normalized(x, *, stream=None):
@@ -109,9 +134,8 @@ def normalized(x, *, stream=None):
     d_x = _to_device(x, stream)
     out = cuda.device_array(x.shape, x.dtype, stream=stream)
     if x.shape[0] > 0:
-        normalized_rows[min(x.shape[0], MAX_BLOCKS), _row_threads(x.shape[1]), stream](
-            d_x, out
-        )
+        blocks, threads = _rows(x.shape[0], x.shape[1])
+        normalized_rows[blocks, threads, stream](d_x, out)
     return _result(out, on_device, stream)
 
 
@@ -236,12 +260,19 @@ def _to_device(array, stream):
     return cuda.to_device(array, stream=stream)
 
 
-def _row_threads(length):
-    """Threads for a row: a power of two, no more than the row or THREADS can use."""
-    threads = min(32, THREADS)
-    while threads < length and threads < THREADS:
-        threads *= 2
-    return threads
+def _blocks(count, threads):
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
+
+
+def _rows(count, length):
+    """The blocks and threads for rows: a warp for each of those that are SHORT, else a block."""
+    if max(count, length) > 2**31:
+        raise ValueError(f"{count} rows of {length} elements are too many for a grid")
+    threads = (
+        (WARP, max(THREADS // WARP, 1)) if length <= SHORT else (max(THREADS, WARP), 1)
+    )
+    return min(_blocks(count, threads[1]), MAX_BLOCKS), threads
 
 
 def _to_host(array, stream):

@@ -7,7 +7,7 @@
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: converts softmax: x: int32 and int64 whose largest value n keeps 2 * n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified softmax: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:4d8a5672c4e00d807d1c0871e4cd7a84a67bd3ced655f1b2a80f512b820d4ce6
+# porter: output sha256:31d949515b8c9565db169fba90accd96aded6ec35da15b7a205a58d7afa1c0b0
 
 """CUDA kernels for the NumPy functions of softmax.py."""
 
@@ -20,11 +20,15 @@ import numpy as np
 from numba import config, cuda
 
 THREADS = 256  # threads of a block; a power of two
+WARP = 32  # threads of a warp
+SHORT = 1024  # longest row that one warp has
 MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 SOURCE = "softmax.py"  # what is converted
 FIXED = {"softmax": ()}  # arguments whose values the kernels are made for
 
 if config.ENABLE_CUDASIM:
+    # the simulator has no shuffles: its warps are single threads
+    WARP = 1
     # Python's math raises where a GPU gives NaN or infinity; NumPy's functions do not
     math = SimpleNamespace(exp=np.exp, inf=math.inf)
 
@@ -36,65 +40,88 @@ def maximum(a, b):
 
 
 @cuda.jit(device=True)
-def block_sum(value, scratch):
-    """The sum of `value` over the threads of the block, in every thread."""
-    thread = cuda.threadIdx.x
-    scratch[thread] = value
-    cuda.syncthreads()
-    width = cuda.blockDim.x // 2
-    while width > 0:
-        if thread < width:
-            scratch[thread] = scratch[thread] + scratch[thread + width]
-        cuda.syncthreads()
-        width //= 2
-    result = scratch[0]
-    cuda.syncthreads()
-    return result
+def first_row():
+    """The first row of a thread: its block has as many at once as it is high."""
+    return np.int64(np.uint32(cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y))
 
 
 @cuda.jit(device=True)
-def block_max(value, scratch):
-    """The maximum of `value` over the threads of the block, in every thread."""
-    thread = cuda.threadIdx.x
-    scratch[thread] = value
-    cuda.syncthreads()
-    width = cuda.blockDim.x // 2
-    while width > 0:
-        if thread < width:
-            scratch[thread] = maximum(scratch[thread], scratch[thread + width])
+def row_part(first, end):
+    """Where a thread begins in a row, and where its warp ends: it has each WARP-th element.
+
+    A warp has all of a short row; the warps of a block have equal parts of a long one.
+    """
+    lane, part = cuda.threadIdx.x, 0
+    if cuda.blockDim.x > WARP:
+        each = (max(end - first, 0) + THREADS - 1) // THREADS * WARP
+        lane, part = lane % WARP, lane // WARP * each
+        end = min(first + part + each, end)
+    return first + np.int64(np.uint32(part + lane)), end
+
+
+@cuda.jit(device=True)
+def row_sum(value, scratch):
+    """The sum of `value` over the threads of a row, in each of them."""
+    step = WARP // 2
+    while step > 0:
+        value = value + cuda.shfl_xor_sync(-1, value, step)
+        step //= 2
+    if cuda.blockDim.x > WARP:
+        scratch[cuda.threadIdx.x] = value
         cuda.syncthreads()
-        width //= 2
-    result = scratch[0]
-    cuda.syncthreads()
-    return result
+        value = scratch[0]
+        for thread in range(WARP, THREADS, WARP):
+            value = value + scratch[thread]
+        cuda.syncthreads()
+    return value
+
+
+@cuda.jit(device=True)
+def row_max(value, scratch):
+    """The maximum of `value` over the threads of a row, in each of them."""
+    step = WARP // 2
+    while step > 0:
+        value = maximum(value, cuda.shfl_xor_sync(-1, value, step))
+        step //= 2
+    if WARP > 1:
+        value = cuda.shfl_sync(-1, value, 0)  # of equal zeros, one sign for all
+    if cuda.blockDim.x > WARP:
+        scratch[cuda.threadIdx.x] = value
+        cuda.syncthreads()
+        value = scratch[0]
+        for thread in range(WARP, THREADS, WARP):
+            value = maximum(value, scratch[thread])
+        cuda.syncthreads()
+    return value
 
 
 @cuda.jit
 def softmax_rows(x, out):
     T = x.dtype.type
     scratch = cuda.shared.array(THREADS, x.dtype)
-    i = cuda.blockIdx.x
+    i = first_row()
     while i < x.shape[0]:
         # the largest exponent becomes zero, so that exp cannot overflow
         # shifted = x - x.max(axis=1, keepdims=True)
         largest = T(-math.inf)
-        j = cuda.threadIdx.x
-        while j < x.shape[1]:
+        j, end = row_part(0, x.shape[1])
+        while j < end:
             largest = maximum(largest, x[i, j])
-            j += cuda.blockDim.x
-        largest = block_max(largest, scratch)
+            j += WARP
+        largest = row_max(largest, scratch)
         # return e / e.sum(axis=1, keepdims=True)
         total = T(0.0)
-        k = cuda.threadIdx.x
-        while k < x.shape[1]:
-            total += math.exp(x[i, k] - largest)
-            k += cuda.blockDim.x
-        total = block_sum(total, scratch)
-        p = cuda.threadIdx.x
-        while p < x.shape[1]:
-            out[i, p] = math.exp(x[i, p] - largest) / total
-            p += cuda.blockDim.x
-        i += cuda.gridDim.x
+        k, end = row_part(0, x.shape[1])
+        while k < end:
+            out[i, k] = math.exp(x[i, k] - largest)
+            total += out[i, k]
+            k += WARP
+        total = row_sum(total, scratch)
+        p, end = row_part(0, x.shape[1])
+        while p < end:
+            out[i, p] = out[i, p] / total
+            p += WARP
+        i += cuda.gridDim.x * cuda.blockDim.y
 
 
 def softmax(x, *, stream=None):
@@ -109,9 +136,8 @@ def softmax(x, *, stream=None):
     d_x = _to_device(x, stream)
     out = cuda.device_array(x.shape, x.dtype, stream=stream)
     if x.shape[0] > 0:
-        softmax_rows[min(x.shape[0], MAX_BLOCKS), _row_threads(x.shape[1]), stream](
-            d_x, out
-        )
+        blocks, threads = _rows(x.shape[0], x.shape[1])
+        softmax_rows[blocks, threads, stream](d_x, out)
     return _result(out, on_device, stream)
 
 
@@ -236,12 +262,19 @@ def _to_device(array, stream):
     return cuda.to_device(array, stream=stream)
 
 
-def _row_threads(length):
-    """Threads for a row: a power of two, no more than the row or THREADS can use."""
-    threads = min(32, THREADS)
-    while threads < length and threads < THREADS:
-        threads *= 2
-    return threads
+def _blocks(count, threads):
+    """Blocks of so many threads for `count` elements."""
+    return (count + threads - 1) // threads
+
+
+def _rows(count, length):
+    """The blocks and threads for rows: a warp for each of those that are SHORT, else a block."""
+    if max(count, length) > 2**31:
+        raise ValueError(f"{count} rows of {length} elements are too many for a grid")
+    threads = (
+        (WARP, max(THREADS // WARP, 1)) if length <= SHORT else (max(THREADS, WARP), 1)
+    )
+    return min(_blocks(count, threads[1]), MAX_BLOCKS), threads
 
 
 def _to_host(array, stream):

@@ -290,12 +290,22 @@ def test_the_compiled_kernels_at_the_borders(shell: Shell, dtype: str, length: i
     assert (made.positions(x) == x.argmax(axis=1)).all()
 
 
+MISTAKEN = """import numpy as np
+
+
+def f(x: "float64[:, :]"):
+    s = x.sum(axis=1) + x[:, 5]
+    x -= s[:, None]
+    return s
+"""
+
+
 @pytest.mark.parametrize(
     ("engine", "right", "wrong"),
     [
         ("simulator", "+ THREADS - 1) // THREADS", ") // THREADS"),
-        ("simulator", "range(WARP, THREADS, WARP)", "range(WARP, THREADS - WARP, WARP)"),
-        ("simulator", "* cuda.blockDim.y + cuda.threadIdx.y", "+ cuda.threadIdx.y"),
+        ("emulator", "range(WARP, THREADS, WARP)", "range(WARP, THREADS - WARP, WARP)"),
+        ("emulator", "* cuda.blockDim.y + cuda.threadIdx.y", "+ cuda.threadIdx.y"),
         ("emulator", "step = WARP // 2", "step = WARP // 4"),
         ("emulator", "        cuda.syncwarp()", "        pass"),
     ],
@@ -304,8 +314,8 @@ def test_verification_sees_a_mistake_in_a_row(
     shell: Shell, engine: str, right: str, wrong: str
 ) -> None:
     """Every second case takes blocks for rows, whatever their length is."""
-    shell.write("f.py", FOLDS)
-    assert shell.convert("f.py", "-f", "stored", "--no-verify") == 0
+    shell.write("f.py", MISTAKEN)
+    assert shell.convert("f.py", "--no-verify") == 0
     path = shell.folder / "f_cuda.py"
     text = path.read_text()
     assert right in text

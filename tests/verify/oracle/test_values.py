@@ -56,7 +56,7 @@ def test_an_element_that_is_another(tmp_path: Path) -> None:
 
 
 def test_no_value_has_a_name(tmp_path: Path) -> None:
-    found = mismatch(tmp_path, "softmax", "largest = block_max(largest, scratch)", "pass")
+    found = mismatch(tmp_path, "softmax", "largest = row_max(largest, scratch)", "pass")
     assert found.values == ("the kernels have no variable for any value of the source",)
 
 

@@ -279,6 +279,8 @@ class KernelWriters(Protocol):
     """Makes a writer for each launch of a kernel, in their order."""
 
     buffers: dict[str, ir.Buffer]
+    #: whether the lanes of a warp can give each other what they have
+    shuffles: bool
 
     def writer(self, kernel: Kernel, partial: Sequence[ir.Buffer] = ()) -> KernelWriter:
         """A writer that knows the arrays and variables of a kernel, and partial results."""

@@ -115,6 +115,10 @@ class Target(ABC):
         """The functions that stand in for Python's `math` on a simulator; empty for none."""
         return ""
 
+    def shuffles(self) -> bool:
+        """Whether the lanes of a warp can give each other numbers of 32 and 64 bits."""
+        return True
+
     def simulated_warps(self, used: Collection[str]) -> bool:
         """Whether a warp of the simulator is one thread, by the names that the module uses."""
         return False

@@ -39,12 +39,12 @@ class Module:
     """The generated module: with its own blocks, small ones, and small ones in large grids.
 
     A kernel edited by hand may rely on its own blocks, but not on grids without a limit:
-    `limited` has the one, and not the other.  Outside of the `simulator`, warps are those of a GPU.
+    `limited` has the one, and not the other.  On the `simulator` a warp is a thread.
     """
 
     def __init__(self, path: Path, text: str, header: Header, *, simulator: bool = False) -> None:
         self.path, self.text, self.header = path, text, header
-        self._fixed = {} if simulator else generated.OF_A_GPU
+        self._fixed = generated.OF_THE_SIMULATOR if simulator else generated.OF_A_GPU
         self.left_out = generated.definitions(text, self.path)[1]
         own = generated.block_sizes(text, SMALL_BLOCKS)
         self.choices = [{n: CHOICES[n]} for n in generated.block_sizes(text, CHOICES)]

@@ -189,6 +189,7 @@ class Session:
         if spec is not None and (spec.own or spec.many):
             blocks = (module.own if spec.own else module.many).blocks
         blocks = blocks | ((spec and spec.choice(module.choices)) or {})
+        blocks = {**blocks, **generated.OF_THE_SIMULATOR}
         watched = generated.load(module.path, module.text, blocks, change, own.names)
         original = source.load(watch=theirs)
         # the emulator compiles kernels: values are kept on the simulator

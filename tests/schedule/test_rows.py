@@ -367,3 +367,13 @@ def test_what_a_row_computes_twice_stays_in_its_result(shell: Shell, name: str, 
     signature = ("--signature", "float64[:, :]")
     assert shell.convert("f.py", "-f", name, *signature, "-o", "-") == 0, shell.err
     assert shell.out.count("math.tanh(") == calls
+
+
+def test_numba_cuda_mlir_has_no_shuffles(shell: Shell) -> None:
+    """Version 0.6 makes 32 bits of a float64 that it shuffles."""
+    shell.write("f.py", MISTAKEN)
+    assert shell.convert("f.py", "--backend", "numba-cuda-mlir", "--no-verify", "-o", "-") == 0
+    assert "block_sum(" in shell.out and "_row_threads(" in shell.out
+    assert "shfl" not in shell.out and "WARP" not in shell.out
+    assert shell.convert("f.py", "--no-verify", "-o", "-") == 0
+    assert "shfl" in shell.out and "block_sum(" not in shell.out

@@ -157,9 +157,10 @@ class Launches(HostBase):
             shape = ", ".join(self.host.poly(n) for n in grid.shape)
             self.emit(f"blocks, threads = _grid({shape})")
             return "blocks", "threads"
-        if isinstance(grid.threads, Fitted) and grid.threads.warps:
+        fitted = grid.threads
+        if isinstance(fitted, Fitted) and fitted.warps and self.target.shuffles():
             self._needs("_rows", "_blocks")
-            rows, length = grid.blocks[0][0], grid.threads.length
+            rows, length = grid.blocks[0][0], fitted.length
             most = "THREADS" if length is None else self.host.poly(length)
             self.emit(f"blocks, threads = _rows({self.host.poly(rows)}, {most})")
             return "blocks", "threads"

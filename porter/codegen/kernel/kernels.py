@@ -30,6 +30,7 @@ class KernelTexts:
         self.constants = constants
         self.needs = needs
         self.target = target
+        self.shuffles = target.shuffles()
         self._writers: list[Writer] = []
 
     def write(self, kernel: Kernel) -> tuple[str, tuple[Written, ...]]:

@@ -105,7 +105,7 @@ class Rows(Schedule):
         """The loop over rows, and the steps in it."""
         w = writers.writer(kernel)
         word, ends, waits = "block", "", _waits(kernel)
-        if _by_warps(kernel):
+        if writers.shuffles and _by_warps(kernel):
             word, ends = "row", w.fresh("end")
             w.helper("first_row", "row_part", *(["row_wait"] if any(waits) else []))
         shared = scratch(w, kernel)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from porter.schedule.base import Around, Grid, Kernel, KernelWriters
+from porter.schedule.base import Grid, Kernel, KernelWriters, Schedule
 from porter.schedule.domains import loop
 from porter.schedule.loops.nested import CALL
-from porter.schedule.loops.rows import LoopRows, in_order
+from porter.schedule.loops.rows import LoopRows
 from porter.schedule.schedules.elementwise import Elementwise
 
 
@@ -37,11 +36,10 @@ class SerialRows(LoopRows):
 
     word = "loops"
 
-    def finish(self, kernel: Kernel, around: Around) -> Kernel:
-        """The steps as statements of one row."""
-        kernel = super(LoopRows, self).finish(kernel, around)
-        body = tuple(in_order(kernel.steps, len(kernel.axes)))
-        return replace(kernel, schedule=SERIAL, body=body, steps=())
+    @property
+    def iteration(self) -> Schedule:
+        """The loops of a block."""
+        return SERIAL
 
 
 SERIAL = Serial()

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from porter import ir
 from porter.ir.walk import statements
-from porter.schedule.base import Around, BlockStep, Fold, Kernel
+from porter.schedule.base import Around, BlockStep, Fold, Kernel, Schedule
 from porter.schedule.loops.nested import Nested
 from porter.schedule.schedules.rows import Rows
 
@@ -17,6 +17,11 @@ class LoopRows(Rows):
 
     word = "rows"
     summary = "loops over the rows"
+
+    @property
+    def iteration(self) -> Schedule:
+        """What runs the statements of a row."""
+        return NESTED
 
     def absorb(self, kernel: Kernel, s: ir.Stmt, around: Around) -> Kernel | None:
         """The next statement, unless it would end the iteration before what follows."""
@@ -29,7 +34,7 @@ class LoopRows(Rows):
         """The loops over rows, with the steps as statements."""
         kernel = self.in_registers(kernel, around)
         body = tuple(in_order(kernel.steps, len(kernel.axes)))
-        return replace(kernel, schedule=NESTED, body=body, steps=())
+        return replace(kernel, schedule=self.iteration, body=body, steps=())
 
 
 NESTED = Nested()

@@ -17,8 +17,8 @@ from porter.ir.axes import symbols
 from porter.ir.effects import expressions
 from porter.ir.rebuild import rename_arrays
 from porter.ir.walk import statements, walk
-from porter.schedule.base import Around, Grid, Kernel, KernelWriters
-from porter.schedule.loops.rows import LoopRows, in_order
+from porter.schedule.base import Grid, Kernel, KernelWriters, Schedule
+from porter.schedule.loops.rows import LoopRows
 from porter.schedule.nodes import Launch, Plan, items_of
 from porter.schedule.schedules.elementwise import Elementwise
 from porter.schedule.ufuncs.element import stored
@@ -66,11 +66,10 @@ class CoreRows(LoopRows):
 
     word = "gufunc"
 
-    def finish(self, kernel: Kernel, around: Around) -> Kernel:
-        """The steps as statements of one row."""
-        kernel = super(LoopRows, self).finish(kernel, around)
-        body = tuple(in_order(kernel.steps, len(kernel.axes)))
-        return replace(kernel, schedule=CORE, body=body, steps=())
+    @property
+    def iteration(self) -> Schedule:
+        """The body of a gufunc."""
+        return CORE
 
 
 CORE = Core()

@@ -71,6 +71,7 @@ class ForNumbers:
     # the arguments for which each result is Python's number if all of them are
     python: tuple[tuple[str, ...], ...] = ()
     unlike: tuple[tuple[str, ...], ...] = ()  # those with which Python has another result
+    alone: tuple[str, ...] = ()  # those that have another one where an array stands beside them
     # results that are 0-d arrays then, and not scalars: for each `return` in order their positions,
     # and the arguments of which one must be an array for it; none where they always are
     kept: tuple[Mapping[int, tuple[str, ...]], ...] = ()

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from typing import Any
 
+from porter.convert.function import convert_function
+from porter.source.module import SourceModule
 from tests.support.shell import Shell
 
 SOURCE = """import numpy as np
@@ -116,3 +118,14 @@ def test_results_and_refusals_are_those_of_the_original(shell: Shell) -> None:
         "TypeError: t is int8, of which NumPy computes narrow floats: pass int(t)"
     ]
     assert not any(refused.values()), refused
+
+
+def test_pythons_integer_has_no_dtype_beside_an_array() -> None:
+    source = "def f(x, bits):\n    return x + ((bits - 1) & x)\n"
+    function = SourceModule(source, "f.py").functions[0]
+    for signature, alone in {
+        "int64[()], uint8[()]": ("x", "bits"),
+        "int64[()], int64[:]": (),
+        "int64[()], int8[:]": ("x",),
+    }.items():
+        assert convert_function(function, signature).plan.numbers.alone == alone

@@ -32,6 +32,11 @@ def counts(y, z):
     y += z
     return np.arange(len(z - 1.0))
 
+
+def numbered(y, z):
+    y *= z[:, -1]
+    return np.indices(z[:, :-1].shape)[0]
+
 """
 CHILD = """
 import json
@@ -39,10 +44,10 @@ import numpy as np
 import a, importlib
 
 found = {}
-for name in ("ones", "more", "sizes", "counts"):
+for name in ("ones", "more", "sizes", "counts", "numbered"):
     made = getattr(importlib.import_module(f"{name}_cuda"), name)
     for shape in ((3, 4), (1, 4), (3, 1), (1, 1)):
-        y, z = np.ones((3, 4)), np.full(shape, 2.0)
+        y, z = np.ones((3, 3 if name == "numbered" else 4)), np.full(shape, 2.0)
         wanted = getattr(a, name)(y.copy(), z).shape
         found[f"{name}{shape}"] = [wanted, made(y.copy(), z).shape]
 print(json.dumps(found))
@@ -51,7 +56,7 @@ print(json.dumps(found))
 
 def test_the_shape_is_that_of_the_expression(shell: Shell) -> None:
     shell.write("a.py", SOURCE)
-    for name in ("ones", "more", "sizes", "counts"):
+    for name in ("ones", "more", "sizes", "counts", "numbered"):
         options = ("--no-verify", "--signature", "float64[:, :], float64[:, :]")
         assert shell.convert("a.py", "-f", name, *options, "-o", f"{name}_cuda.py") == 0, shell.out
     done = subprocess.run(

@@ -112,11 +112,14 @@ class Prologue(Pipeline):
             rule = self.plan.items_of_lists
             made = f'_plain_items("{" ".join(loose)}", "{rule}", {given})'
             self.emit(made if rule == "none" else f"plain = {made}")
-        for names in self.plan.numbers.unlike:
+        arrays = ", ".join(p.name for p in self.plan.parameters if p.ndim is not None)
+        found = [(n[0], f"_plain({', '.join(n)})") for n in self.plan.numbers.unlike]
+        found += [(n, f"_plain({n}) and not _plain({arrays})") for n in self.plan.numbers.alone]
+        for name, test in found:
             self._needs("_plain")
-            kind = f"{names[0]} is Python's {{type({names[0]}).__name__}}, which"
-            cure = f"pass np.asarray({names[0]})"
-            self.emit(f"if _plain({', '.join(names)}):")
+            kind = f"{name} is Python's {{type({name}).__name__}}, which"
+            cure = f"pass np.asarray({name})"
+            self.emit(f"if {test}:")
             self.emit(f'    raise TypeError(f"{kind} computes otherwise than an array: {cure}")')
         for names, plain in self.naming.plain.items() if not self.plan.items_of_lists else ():
             self._needs("_plain")

@@ -75,8 +75,19 @@ def with_numbers(
         each = list(zip(planned.parameters, types, strict=True))
         strong = _built(function, [_strong(t) if p.name in taken else t for p, t in each], scope)
         points = _built(function, [_of_point(t) if p.name in taken else t for p, t in each], scope)
-        return replace(planned, numbers=replace(numbers, kept=_kept(strong, points, arrays)))
+        alone = tuple(p.name for p, t in each if t.ndim == 0 and _beside_others(t, types))
+        kept = _kept(strong, points, arrays)
+        return replace(planned, numbers=replace(numbers, kept=kept, alone=alone))
     return replace(planned, numbers=numbers)
+
+
+def _beside_others(t: ParameterType, types: Sequence[ParameterType]) -> bool:
+    """Whether Python's number in place of an array of no dimensions takes another array's dtype."""
+    wide = {t.dtype.name, "float64", "complex128", "bool"}
+    narrow = {"iu": "iufc", "fc": "fc"}
+    kinds = next((own for kind, own in narrow.items() if t.dtype.kind in kind), "")
+    others = (q.dtype for q in types if q is not t and q.ndim is not None)
+    return any(d.kind in kinds and d.name not in wide for d in others)
 
 
 def _kept(

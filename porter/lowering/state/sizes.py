@@ -47,6 +47,11 @@ class KnownSizes(Part):
             names = {e.buffer for e in read if isinstance(e, ir.Load)}
             shapes += [self.out.buffers[n].shape for n in names & self.out.buffers.keys()]
         self.sized |= {n for shape in shapes for p in shape for n in p.names()}
+        if array.view is not None and array.view.buffer in self.out.buffers:
+            # an axis of its own may be known by another's name
+            told = {n for p in array.shape for n in self.resolve(p).names()}
+            own = self.out.buffers[array.view.buffer].shape
+            self.sized |= {n for p in own if self.resolve(p).names() & told for n in p.names()}
 
     def note(self, check: ir.Check) -> None:
         """Add a test of the arguments. Refuses one that a layout says nothing of."""

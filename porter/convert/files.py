@@ -472,22 +472,19 @@ def emit_stage(
     parts: list[str] = []
     scope = _scope(opened, options, config)
     for function in chosen:
-        signature = options.first_signature
-        if signature is None:
-            signature = setting(function, config.signatures)
-        action = partial(
-            _stage, function, signature, scope, options.emit or "plan", target_of(options)
-        )
+        own = setting(function, config.signatures)
+        signature = own if options.first_signature is None else options.first_signature
+        stage = options.emit or "plan"
+        action = partial(_stage, function, signature, scope, stage, target_of(options))
         found = _alone(function, opened, action, options.seconds)
         if isinstance(found, str):
             parts.append(found)
         else:
             outcomes.append(_refused(function, found, file))
     diagnostics = tuple(d for o in outcomes for d in o.diagnostics)
-    return "\n".join(parts), ModuleOutcome(
-        file.path, tuple(outcomes), diagnostics, tuple(notes),
-        known=frozenset(f.name for f in opened.functions),
-    )  # fmt: skip
+    known = frozenset(f.name for f in opened.functions)
+    made = ModuleOutcome(file.path, tuple(outcomes), diagnostics, tuple(notes), known=known)
+    return "\n".join(parts), made
 
 
 def _stage(

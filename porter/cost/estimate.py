@@ -20,6 +20,8 @@ _US, _GB, _TERA = 1e-6, 1e9, 1e12
 #: PTX instructions of a thread for each operation, element that it accesses, and barrier: what fits
 #: the counts of the PTX machine best (docs/cost.md has the errors)
 PER_OPERATION, PER_ACCESS, PER_BARRIER = 1.3, 12.0, 8.0
+#: where addresses are added up, not computed
+PER_STEP = 5.0
 
 
 @dataclass(frozen=True)
@@ -137,4 +139,5 @@ def _instructions(k: KernelWork, sizes: Mapping[str, int]) -> float:
     accesses = sum(a.number(sizes) / a.each for a in k.traffic)
     barriers = k.barriers * total((k.threads,), sizes)
     operations = total((*k.ops32, *k.ops64), sizes)
-    return PER_OPERATION * operations + PER_ACCESS * accesses + PER_BARRIER * barriers
+    each = PER_STEP if k.steps_on else PER_ACCESS
+    return PER_OPERATION * operations + each * accesses + PER_BARRIER * barriers

@@ -24,7 +24,7 @@ class KernelWork:
     """One kernel: how many launches it is, the threads that work at once, and what they do.
 
     `ops64` are operations in double precision, `ops32` all others; `barriers` are those of a
-    block for each row, tile or part.
+    block for each row, tile or part.  `steps_on` says that addresses are added up.
     """
 
     name: str
@@ -34,6 +34,7 @@ class KernelWork:
     ops32: tuple[Amount, ...] = ()
     ops64: tuple[Amount, ...] = ()
     barriers: int = 0
+    steps_on: bool = False
 
 
 def kernel_work(kernel: Kernel, buffers: dict[str, ir.Buffer], around: Scope) -> KernelWork:
@@ -51,7 +52,7 @@ def kernel_work(kernel: Kernel, buffers: dict[str, ir.Buffer], around: Scope) ->
     return KernelWork(
         kernel.name, len(schedule.launches(kernel)), Amount(each, scope.within(axes).domain),
         counter.traffic(schedule.passes(kernel)), tuple(counter.ops32), tuple(counter.ops64),
-        schedule.barriers(kernel),
+        schedule.barriers(kernel), schedule.steps_on(kernel),
     )  # fmt: skip
 
 

@@ -24,8 +24,8 @@ from porter.ir.walk import rewrite, statements, walk
 from porter.schedule.writing import KernelWriter
 from porter.sizes.polynomial import Poly
 
-#: threads of a block, as generated modules have it
-BLOCK = 256
+#: threads of a block, as generated modules have it, and of a warp
+BLOCK, WARP = 256, 32
 #: barriers of a fold by all threads of a block, of one of a long row by its warps, and of a scan
 FOLD_BARRIERS, WARP_BARRIERS, SCAN_BARRIERS = 10, 2, 17
 
@@ -263,6 +263,10 @@ class Schedule(ABC):
     def barriers(self, kernel: Kernel) -> int:
         """How often the threads of a block wait for each other, for each row, tile or part."""
         return 0
+
+    def steps_on(self, kernel: Kernel) -> bool:
+        """Whether the compiler knows the steps of loops: addresses are added up then."""
+        return False
 
     def describe(self, kernel: Kernel) -> str:
         """What `--emit plan` says of the kernel."""

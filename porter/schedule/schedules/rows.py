@@ -19,6 +19,7 @@ from porter.ir.walk import free_names, loaded, walk
 from porter.schedule.base import (
     BLOCK,
     FOLD_BARRIERS,
+    WARP,
     WARP_BARRIERS,
     Around,
     Fitted,
@@ -34,8 +35,6 @@ from porter.schedule.keeping import keeping
 from porter.schedule.sharing import sharers, sharing
 from porter.schedule.steps import fold, scratch, stage
 from porter.schedule.within import Step, is_simple, localised, onto_rows, reads, within
-
-WARP = 32
 
 
 class Rows(Schedule):
@@ -93,8 +92,12 @@ class Rows(Schedule):
         return (Grid(((total, "1"),), fitted, (total,)),)
 
     def threads(self, kernel: Kernel) -> tuple[int, tuple[ir.Axis, ...]]:
-        """A block for each row."""
-        return BLOCK, kernel.axes
+        """A warp for each row, or a block."""
+        return WARP if _by_warps(kernel) else BLOCK, kernel.axes
+
+    def steps_on(self, kernel: Kernel) -> bool:
+        """Those of warps do."""
+        return _by_warps(kernel)
 
     def barriers(self, kernel: Kernel) -> int:
         """Those of the folds, and between steps that read what others have stored."""

@@ -26,8 +26,9 @@ from porter.sizes.polynomial import Poly
 
 #: threads of a block, as generated modules have it, and of a warp
 BLOCK, WARP = 256, 32
-#: barriers of a fold by all threads of a block, of one of a long row by its warps, and of a scan
-FOLD_BARRIERS, WARP_BARRIERS, SCAN_BARRIERS = 10, 2, 17
+#: barriers of a fold by all threads of a block, of one by warps (short rows have none, and
+#: shuffles weigh as much as one), and of a scan
+FOLD_BARRIERS, WARP_BARRIERS, SCAN_BARRIERS = 10, 1, 17
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,9 @@ DEFERRED = {
         porter.rules.verdicts -> porter.*
         porter.rules.verdicts -> libcst
     """,
+    "few functions are what `cuda.reduce` is given": """
+        porter.lowering.expressions.folding -> porter.ir.interp
+    """,
     "few files are notebooks, newer than this Python, or have a trace": """
         porter.inference.call_sites -> porter.source.notebook
         porter.source.files -> porter.source.newer

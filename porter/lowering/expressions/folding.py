@@ -15,7 +15,6 @@ import libcst as cst
 from porter import ir
 from porter.diagnostics import refusal
 from porter.dtypes.dtype import DType, strengthen
-from porter.ir.interp import run
 from porter.ir.scalars import cast, integer
 from porter.lowering.evaluation import Evaluator, is_expr
 from porter.lowering.expressions.inline import inline
@@ -143,6 +142,9 @@ def check_associative(ev: Evaluator, function: Function, dtype: DType, node: cst
     program = _program(ev, function, dtype)
     if program is None:
         return
+    # NumPy is imported where such a function is found: not by every analysis
+    from porter.ir.interp import run
+
     rng = random.Random(7)
     whole = dtype.kind in "iu"
 
@@ -161,10 +163,8 @@ def check_associative(ev: Evaluator, function: Function, dtype: DType, node: cst
         if left != right and not abs(left - right) <= _CLOSE * max(1.0, abs(left), abs(right)):
             own = function.node
             name = f"`{own.name.value}`" if isinstance(own, cst.FunctionDef) else "the function"
-            text = (
-                f"{name} is not associative: f(f({a}, {b}), {c}) is {left:.6g}, "
-                f"f({a}, f({b}, {c})) is {right:.6g}"
-            )
+            values = f"{a}, {b}, {c}"
+            text = f"{name} of {values} is {left:.4g} or {right:.4g}"
             raise refusal("PRT408", text, ev.b.place.module.span(node),
                           "fold with a function for which the order does not matter")  # fmt: skip
 

@@ -92,8 +92,8 @@ class Rows(Schedule):
         return (Grid(((total, "1"),), fitted, (total,)),)
 
     def threads(self, kernel: Kernel) -> tuple[int, tuple[ir.Axis, ...]]:
-        """A warp for each row, or a block."""
-        return WARP if _by_warps(kernel) else BLOCK, kernel.axes
+        """A block for each long row."""
+        return BLOCK, kernel.axes
 
     def steps_on(self, kernel: Kernel) -> bool:
         """Those of warps do."""

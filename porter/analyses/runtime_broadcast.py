@@ -65,11 +65,23 @@ def _widenable(program: ir.Program, done: Sequence[Dim]) -> tuple[Widened, ...]:
                 dim = Dim(e.buffer, d)
                 if dim in sizes and not {p.name, (sizes[dim] - 1 - p).name} & bound:
                     del sizes[dim]  # neither from its start nor from its end
+    _without_counted(program.body, sizes)
     _without_unknown_lengths(program, scopes, sizes)
     while loose := next((m for s in scopes if (m := _loose(s, sizes))), None):
         del sizes[loose]
     # what others are measured by comes first
     return tuple(reversed(sizes.items()))
+
+
+def _without_counted(body: tuple[ir.Stmt, ...], sizes: dict[Dim, Poly]) -> None:
+    """An index that is a number, too, counts along the axis as it is: `np.triu(x)` of one row."""
+    for s in statements(body):
+        nodes = [x for e in expressions(s) for x in walk(e)]
+        counted = {n for x in nodes if isinstance(x, ir.Value) for n in x.poly.names()}
+        for load in (x for x in nodes if isinstance(x, ir.Load)):
+            for d, p in enumerate(load.index):
+                if p.names() & counted:
+                    sizes.pop(Dim(load.buffer, d), None)
 
 
 def _candidates(program: ir.Program, done: Sequence[Dim]) -> dict[Dim, Poly]:

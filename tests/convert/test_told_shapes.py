@@ -37,6 +37,11 @@ def numbered(y, z):
     y *= z[:, -1]
     return np.indices(z[:, :-1].shape)[0]
 
+
+def cornered(y, z):
+    y -= np.triu(z)
+    return y * 1.0
+
 """
 CHILD = """
 import json
@@ -44,19 +49,20 @@ import numpy as np
 import a, importlib
 
 found = {}
-for name in ("ones", "more", "sizes", "counts", "numbered"):
+for name in ("ones", "more", "sizes", "counts", "numbered", "cornered"):
     made = getattr(importlib.import_module(f"{name}_cuda"), name)
     for shape in ((3, 4), (1, 4), (3, 1), (1, 1)):
         y, z = np.ones((3, 3 if name == "numbered" else 4)), np.full(shape, 2.0)
-        wanted = getattr(a, name)(y.copy(), z).shape
-        found[f"{name}{shape}"] = [wanted, made(y.copy(), z).shape]
+        wanted, given = getattr(a, name)(y.copy(), z), made(y.copy(), z)
+        found[f"{name}{shape}"] = [wanted.shape, given.shape]
+        np.testing.assert_array_equal(wanted, given)
 print(json.dumps(found))
 """
 
 
 def test_the_shape_is_that_of_the_expression(shell: Shell) -> None:
     shell.write("a.py", SOURCE)
-    for name in ("ones", "more", "sizes", "counts", "numbered"):
+    for name in ("ones", "more", "sizes", "counts", "numbered", "cornered"):
         options = ("--no-verify", "--signature", "float64[:, :], float64[:, :]")
         assert shell.convert("a.py", "-f", name, *options, "-o", f"{name}_cuda.py") == 0, shell.out
     done = subprocess.run(

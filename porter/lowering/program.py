@@ -257,6 +257,7 @@ def _finish(
                 classes=_classes(b.host.classes.get(p.name, [])),
                 updated=p.ndim is None and p.name in b.out.updated,
                 floated=p.name in floated,
+                beside_bools=p.name in b.dtypes.beside_bools,
             )
             for p in parameters
         ),

@@ -50,6 +50,10 @@ def rooted(x, t: float):
     return x * np.sqrt(t)
 
 
+def raised(b, k: int):
+    return b + k
+
+
 def named(p, q):
     t = p * q + 1
     return t
@@ -65,6 +69,7 @@ if __name__ == "__main__":
     either(x, 2)
     counted(x, 3)
     rooted(x, 0.5)
+    raised(x > 0, 2)
 """
 CHILD = """
 import json
@@ -89,6 +94,7 @@ calls = {
     "counted": [(np.ones(2), np.asarray(3)), (np.ones(2), np.int8(3))],
     "named": [(2.0, 3.0), (2.0, number), (point, 3.0)],
     "rooted": [(np.ones(2), 4), (np.ones(2), np.int32(4)), (np.ones(2), np.int8(4))],
+    "raised": [(np.ones(2, bool), k) for k in (3, np.int64(3), True, np.int8(3), np.uint64(3))],
 }
 print(json.dumps({
     name: [(of(getattr(a, name), *c), of(getattr(a_cuda, name), *c)) for c in each]
@@ -116,6 +122,10 @@ def test_results_and_refusals_are_those_of_the_original(shell: Shell) -> None:
     assert refused.pop("counted") == ["TypeError: k would be changed: pass k.item()"]
     assert refused.pop("rooted") == [
         "TypeError: t is int8, of which NumPy computes narrow floats: pass int(t)"
+    ]
+    assert refused.pop("raised") == [
+        f"TypeError: k is {dtype}, which NumPy keeps beside bools: pass int(k)"
+        for dtype in ("bool", "int8", "uint64")
     ]
     assert not any(refused.values()), refused
 

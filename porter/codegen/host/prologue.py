@@ -228,6 +228,9 @@ class Prologue(Pipeline):
         if p.floated:
             self._needs("_wide")
             self.emit(f'_wide({p.name}, "{shown}")')
+        if p.beside_bools and p.dtype.weak:
+            self._needs("_of_int64")
+            self.emit(f'_of_int64({p.name}, "{shown}")')
         if p.dtype.kind in "iu":
             self._needs("_integer")
             like = self._met_by(p.name)

@@ -177,6 +177,7 @@ def _typed(
         b.dtypes.same_dtype(*(a.dtype for a in args))
         result = function(*args)
         _check_generic(b, args, result)
+        b.dtypes.met_bools(args, result)
         ambiguous.decide(b.dtypes, b.out, function, args, result)
         return result
     except DTypeError as e:

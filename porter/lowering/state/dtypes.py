@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from porter import ir
 from porter.dtypes.dtype import DType
+from porter.ir.scalars import poly_of
 from porter.lowering.state.part import Part
 from porter.lowering.state.place import Place
 
@@ -23,6 +25,7 @@ class DTypeState(Part):
     groups: dict[str, str] = field(default_factory=dict)  # of parameters of one dtype
     pinned: set[str] = field(default_factory=set)  # parameters that serve only one dtype
     literals: list[tuple[int, DType]] = field(default_factory=list)
+    beside_bools: set[str] = field(default_factory=set)  # integers that decide a dtype
 
     def same_dtype(self, *dtypes: DType) -> None:
         """Parameters of one dtype that meet stay of one dtype; those of two serve only these.
@@ -43,6 +46,14 @@ class DTypeState(Part):
         """A Python int meets an integer array: NumPy raises if it does not fit the dtype."""
         if dtype.var and dtype.kind in "iu":
             self.literals.append((value, dtype))
+
+    def met_bools(self, args: Sequence[ir.Expr], result: ir.Expr) -> None:
+        """Bools have no width: beside them an integer argument decides the dtype of the result."""
+        values = args[-2:] if isinstance(result, ir.Select) else args
+        if result.dtype.kind != "i" or not any(a.dtype.kind == "b" for a in values):
+            return
+        polys = (poly_of(a) for a in values if a.dtype.weak)
+        self.beside_bools |= {n for p in polys if p is not None for n in p.names()}
 
     def pin(self, *dtypes: DType) -> None:
         """Give up serving other dtypes for these parameters; the evaluation starts again."""

@@ -27,16 +27,25 @@ Letters = Sequence[str]
 
 
 def contract(
-    b: Builder, operands: Sequence[tuple[Array, Letters]], output: Letters, what: str
+    b: Builder,
+    operands: Sequence[tuple[Array, Letters]],
+    output: Letters,
+    what: str,
+    *,
+    broadcasts: bool = False,
 ) -> Operand:
-    """The product of the operands, summed over the letters that the output lacks."""
+    """The product of the operands, summed over the letters that the output lacks.
+
+    With `broadcasts` an axis of size 1 is repeated, as `einsum` does; `dot` and its like raise.
+    """
     sizes: dict[str, Poly] = {}
     for array, letters in operands:
         for letter, n in zip(letters, array.shape, strict=True):
-            known = sizes.get(letter, ONE)
-            if n == ONE and known != ONE:
-                continue
-            sizes[letter] = b.sizes.resolve(n) if known == ONE else b.sizes.unify(known, n, what)
+            known = sizes.get(letter)
+            if known is None or (broadcasts and known == ONE):
+                sizes[letter] = b.sizes.resolve(n)
+            elif not (broadcasts and n == ONE):
+                sizes[letter] = b.sizes.unify(known, n, what)
     b.dtypes.same_dtype(*(a.dtype for a, _ in operands))
     dtype = strengthen(operands[0][0].dtype)
     for array, _ in operands[1:]:
@@ -99,7 +108,7 @@ def _einsum(call: Call) -> Value:
     if len(arrays) == 1 and set(terms[0]) == set(right):
         return _rearranged(call.b, arrays[0], terms[0], right)
     parts = [(settled(call.b, a), tuple(t)) for a, t in zip(arrays, terms, strict=True)]
-    made = contract(call.b, parts, right, "`einsum`")
+    made = contract(call.b, parts, right, "`einsum`", broadcasts=True)
     if len(parts) != 2 or set(right) == set(left) - {","}:
         return made
     shown = f"np.einsum({text!r}, {{0}}, {{1}})"

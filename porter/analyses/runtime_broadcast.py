@@ -8,7 +8,7 @@ if nothing is stored into it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 
 from porter import ir
@@ -174,6 +174,16 @@ def _without_unknown_lengths(
             continue
         if s.axis.extent.names() & program.sized:
             continue
-        names = s.axis.extent.names()
+        names = _as_long(program, s.axis.extent.names())
         for member in [m for m, n in sizes.items() if {m.name, *n.names()} & names]:
             del sizes[member]
+
+
+def _as_long(program: ir.Program, names: Set[str]) -> set[str]:
+    """The sizes, and those that are taken as equal to them: a length may be written as any."""
+    found = set(names)
+    pairs = [{c.left.dim.name, c.right.dim.name} for c in program.checks
+             if c.left.dim is not None and c.right.dim is not None]  # fmt: skip
+    while more := set().union(*(p for p in pairs if p & found)) - found:
+        found |= more
+    return found

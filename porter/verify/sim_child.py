@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import math
 import os
 import sys
 import time
@@ -47,6 +48,8 @@ from porter.verify.oracle.queries import asks_for_dtypes
 from porter.verify.oracle.values import Values, first_difference, watch_kernels
 from porter.verify.request import Request
 
+#: seconds that a function is observed for, to know its launches
+OBSERVED = 100
 #: with fewer cases than this the time limit leaves nothing verified
 FEWEST_CASES = 8
 #: the counts that are given if they are not 0
@@ -138,7 +141,7 @@ class Session:
         request = self.request
         return Settings(
             request.seed,
-            time.monotonic() + request.seconds,
+            time.monotonic() + min(request.seconds, OBSERVED if request.observe else math.inf),
             self._case,
             request.observe,
             self.target.large,

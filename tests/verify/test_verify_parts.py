@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +18,13 @@ from porter.dtypes.signatures import ArgType, parse_types
 from porter.options import DoctorOptions, VerifyOptions
 from porter.verify import generated, report
 from porter.verify.compile.ptx_report import double_instructions, resources
+from porter.verify.engines.launches import MOST_LAUNCHES, Launches, TooCostly
 from porter.verify.evidence import PASSED, Evidence, FunctionEvidence
 from porter.verify.inputs.arguments import Parameter, Sums, build, lay_out
 from porter.verify.inputs.cases import (
     SMALL_BLOCKS,
     TABLE,
+    CaseSpec,
     choose_sizes,
     further,
     retries,
@@ -89,6 +92,25 @@ def test_sizes_are_cut_when_there_are_too_many_points() -> None:
     assert choose_sizes(["n"], spec, SMALL_BLOCKS, {}) == {"n": 31}
     many = choose_sizes(list("abcde"), TABLE[7], SMALL_BLOCKS, {"b": 3})
     assert np.prod(list(many.values())) <= 8000 and many["b"] >= 3
+
+
+@pytest.mark.parametrize("row", TABLE)
+def test_many_sizes_are_cut_alike(row: CaseSpec) -> None:
+    """A nest of loops of the host launches a kernel for each of the points."""
+    sizes = choose_sizes(list("abcdefghij"), row, SMALL_BLOCKS, {})
+    assert np.prod(list(sizes.values())) <= max(row.points, 2**10)
+    even = choose_sizes(list("abcdefghij"), replace(row, sizes=("7",)), SMALL_BLOCKS, {})
+    assert len({*even.values()}) == 1
+
+
+def test_a_case_launches_only_so_often_on_the_simulator() -> None:
+    launches = Launches()
+    for _ in range(2):
+        launches.allow(math.inf)
+        for _ in range(MOST_LAUNCHES):
+            launches.spend("f_kernel", 1)
+    with pytest.raises(TooCostly, match="launched too often"):
+        launches.spend("f_kernel", 1)
 
 
 def test_inputs_belong_together_and_repeat() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -64,6 +65,8 @@ class Tally:
     copies: int = 0
     worst: Worst = field(default_factory=Worst)
     reach: Reach = field(default_factory=Reach)
+    #: how many grid points a case with small blocks may have, from when one launched too often
+    points: int = sys.maxsize
 
     def note(self, reason: str) -> None:
         """Keep one of the first reasons why cases gave no result."""

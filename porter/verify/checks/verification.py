@@ -22,6 +22,7 @@ from porter.verify.evidence import Mismatch
 from porter.verify.inputs import large, narrowing
 from porter.verify.inputs.arguments import Inputs, Parameter
 from porter.verify.inputs.cases import (
+    FEWEST_POINTS,
     MOST_POINTS,
     CaseSpec,
     further,
@@ -159,6 +160,8 @@ class Verification:
         if not self.settings.device and spec.form.startswith("device"):
             layout = "strided" if spec.form == "device-view" else spec.layout
             spec = replace(spec, form="host", layout=layout)
+        if not spec.own:
+            spec = replace(spec, points=min(spec.points, self.tally.points))
         parameters = self.drawing.parameters(spec)
         said, refusals, error = False, len(self.tally.refusals), ""
         patience = large.SLOW if spec.points > MOST_POINTS else SLOW
@@ -167,6 +170,8 @@ class Verification:
             if expected.error is not None:
                 error = described(expected.error)
                 self.tally.note(f"{type(expected.error).__name__}: {expected.error}")
+                if self.settings.observe and LAUNCHES.count:
+                    continue  # what is launched until an exception was seen by now
                 said = said or self._exceptions(spec, inputs, expected.error)
             elif spec.own and expected.seconds > patience:
                 self._cheaper(spec)
@@ -327,6 +332,10 @@ class Verification:
             self.tally.reach.costly += 1
         elif (less := smaller(spec)) is not None:
             self._case(less)
+        elif not spec.own and spec.points > FEWEST_POINTS:
+            # later cases do not try what was too much
+            self.tally.points = spec.points // 8
+            self._case(spec)
         elif not spec.own:
             self.tally.note("the kernels cannot be run in a case")
         elif spec.turned:

@@ -13,12 +13,16 @@ MAX_THREADS = 1024
 MAX_GRID = (2**31 - 1, 65535, 65535)
 
 
+#: launches of a case on the simulator, which takes ten milliseconds for a small one
+MOST_LAUNCHES = 1000
+
+
 class LaunchError(ValueError):
     """A launch configuration that a GPU refuses."""
 
 
 class TooCostly(Exception):
-    """A launch would simulate more threads than the case may."""
+    """A launch would simulate more than the case may."""
 
 
 class Launches:
@@ -29,6 +33,7 @@ class Launches:
         self.blocks: dict[tuple[str, str], int] = {}
         self.count = 0
         self.left = math.inf
+        self.simulated = 0
 
     def clear(self) -> None:
         """Forget everything, for the next function."""
@@ -37,6 +42,7 @@ class Launches:
     def allow(self, work: float) -> None:
         """How many threads may be simulated from now on; one with barriers counts as ten."""
         self.left = work
+        self.simulated = 0
 
     def shape(self, function: Any, block: tuple[int, ...]) -> None:
         """Keep the largest block of a kernel, by the name of its version of the module."""
@@ -46,6 +52,9 @@ class Launches:
     def spend(self, name: str, work: float) -> None:
         """Count the work of a launch that is to be simulated; raises `TooCostly`."""
         self.left -= work
+        self.simulated += 1
+        if self.simulated > MOST_LAUNCHES:
+            raise TooCostly(f"`{name}` is launched too often for the simulator")
         if self.left < 0:
             raise TooCostly(f"`{name}` has too many threads for the simulator")
 

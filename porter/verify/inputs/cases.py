@@ -36,8 +36,11 @@ VARIANTS = 3_000_000
 MOST_POINTS = 8000
 #: the same of a case in which two axes cross the borders of tiles of a usual size
 TILED_POINTS = 50_000
-#: what a dimension is cut to when a case is too large
+#: a case whose loops launch too many kernels has an eighth of its points, down to this number
+FEWEST_POINTS = 64
+#: what a dimension is cut to when a case is too large, and then what all of them are cut to
 CUT = 5
+ALL_CUT = (3, 2)
 
 
 @dataclass(frozen=True)
@@ -256,6 +259,10 @@ def choose_sizes(
     for name in sorted(chosen, key=lambda n: chosen[n], reverse=True)[1:]:
         if _points(chosen) > spec.points:
             chosen[name] = min(chosen[name], CUT)
+    for cut in ALL_CUT:
+        # so many dimensions that a cut of one helps little: what must be equal stays equal
+        if CUT ** len(names) > spec.points < _points(chosen):
+            chosen = {name: min(n, cut) for name, n in chosen.items()}
     return chosen
 
 

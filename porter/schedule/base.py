@@ -150,8 +150,8 @@ class Grid:
 
     With a `shape`, a thread for each of its elements, or a `few` blocks that share them.  Otherwise
     `blocks` are elements along x, y and z with how many of them a block takes, the first of several
-    for all elements, the others up to MAX_BLOCKS: no entry is one block.  `few` means no more
-    blocks than partial results are worth, `again` as many as the launch before it.
+    (or of `whole`) for all elements, the others up to MAX_BLOCKS: no entry is one block.  `few`
+    means no more blocks than partial results are worth, `again` as many as the launch before it.
 
     With `columns`, how many there are, how many rows they have, and how many parts of them at most
     if the rows do not say that, all blocks share columns and parts of them; `again` one part.  With
@@ -163,6 +163,7 @@ class Grid:
     blocks: tuple[tuple[Poly, str], ...] = ()
     threads: tuple[str, ...] | Fitted = ("THREADS",)
     guards: tuple[Poly, ...] = ()
+    whole: bool = False
     few: bool = False
     again: bool = False
     shape: tuple[Poly, ...] = ()

@@ -176,7 +176,7 @@ class Launches(HostBase):
         if grid.draws:
             return f"min({counts[0]}, {self.naming.blocks})"
         # along x of several axes a grid has room for all
-        first = 1 if len(counts) > 1 else 0
+        first = 1 if len(counts) > 1 or grid.whole else 0
         counts[first:] = [f"min({count}, MAX_BLOCKS)" for count in counts[first:]]
         return counts[0] if len(counts) == 1 else f"({', '.join(counts)})"
 

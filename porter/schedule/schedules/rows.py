@@ -89,7 +89,7 @@ class Rows(Schedule):
         # rows of different lengths: as many threads as a block has
         same = not length.names() & {a.name for a in kernel.axes}
         fitted = Fitted(length if same else None, _by_warps(kernel))
-        return (Grid(((total, "1"),), fitted, (total,)),)
+        return (Grid(((total, "1"),), fitted, (total,), whole=True),)
 
     def threads(self, kernel: Kernel) -> tuple[int, tuple[ir.Axis, ...]]:
         """A block for each long row."""
@@ -105,12 +105,12 @@ class Rows(Schedule):
         return len(kernel.reductions) * each + sum(_waits(kernel))
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:
-        """The loop over rows, and the steps in it."""
+        """The row, and the steps of its threads."""
         w = writers.writer(kernel)
         word, ends, waits = "block", "", _waits(kernel)
         if writers.shuffles and _by_warps(kernel):
             word, ends = "row", w.fresh("end")
-            w.helper("first_row", "row_part", *(["row_wait"] if any(waits) else []))
+            w.helper("row_of_grid", "row_part", *(["row_wait"] if any(waits) else []))
         shared = scratch(w, kernel)
         row = flat_loop(w, kernel.axes, "row")
         steps = []

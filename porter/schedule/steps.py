@@ -10,7 +10,8 @@ from porter.ir.axes import same_extents
 from porter.ir.walk import loaded
 from porter.schedule.base import Fold, Kernel
 from porter.schedule.domains import loop, skips, strided
-from porter.schedule.keeping import with_kept
+from porter.schedule.once.keeping import with_kept
+from porter.schedule.once.repeated import repeated
 from porter.schedule.sharing import onto
 from porter.schedule.writing import KernelWriter, Lines, Loop
 
@@ -141,7 +142,7 @@ def _pass(
         parts = [part(w, item) for item in group]
         parts[0] = replace(parts[0], before=Lines([*parts[0].before, *bounds]))
         outer, last = [loop(w, a) for a in axes[:-1]], _shared_out(w, axes[-1], (), word)
-        terms = terms_of(w, group) if kept is None else _keeping(w, group, kept)
+        terms = terms_of(w, group, kept)
     return Pass(parts, joins(w, group, group, shared, word), outer, last, terms)
 
 
@@ -150,16 +151,24 @@ def _shared_out(w: KernelWriter, a: ir.Axis, body: Sequence[ir.Stmt], word: str)
     return strided(w, a, body) if word == "block" else replace(loop(w, a), skips=skips(body))
 
 
-def _keeping(w: KernelWriter, group: Sequence[Item], kept: ir.Write) -> Lines:
-    """The lines that store a part of one more element, and fold what was stored."""
-    with w.slot() as stored:
-        w.block((replace(kept, axes=()),))
-    return Lines([*stored, *terms_of(w, [replace(i, r=with_kept(i.r, kept)) for i in group])])
+def terms_of(w: KernelWriter, group: Sequence[Item], kept: ir.Write | None = None) -> Lines:
+    """The lines that fold one more element into variables.
 
-
-def terms_of(w: KernelWriter, group: Sequence[Item]) -> Lines:
-    """The lines that fold one more element into variables."""
-    return Lines(line for item in group for line in _term(w, group, item))
+    What is `kept` of it is stored first; what several of them need gets a name.
+    """
+    if kept is not None:
+        group = [replace(i, r=with_kept(i.r, kept)) for i in group]
+    stores = [] if kept is None else [replace(kept, axes=())]
+    own = [i for i in group if not i.argument]
+    inside = {a.name for a in group[0].r.axes}
+    bodies = [*(s.body for s in stores), *(i.r.body for i in own)]
+    values, left = repeated(bodies, inside, w.fresh)
+    with w.slot() as lines:
+        w.block([ir.Let(name, e, group[0].origin) for name, e in values])
+        w.block([replace(s, body=left.pop(0)) for s in stores])
+    known = {i.name: replace(i.r, body=body) for i, body in zip(own, left, strict=True)}
+    group = [replace(i, r=known.get(i.name, i.r)) for i in group]
+    return Lines([*lines, *(line for item in group for line in _term(w, group, item))])
 
 
 def _term(w: KernelWriter, group: Sequence[Item], item: Item) -> Lines:
@@ -173,7 +182,7 @@ def _term(w: KernelWriter, group: Sequence[Item], item: Item) -> Lines:
     w.helper(f"first_{item.r.op}")
     with w.slot() as term:
         value, at = w.expr(item.r.body), w.expr(position.r.body.then)
-        if not isinstance(item.r.body, ir.Load):
+        if not isinstance(item.r.body, (ir.Load, ir.Local)):
             name = w.fresh("value")
             w.emit(f"{name} = {value}")
             value = name

@@ -31,7 +31,9 @@ from porter.schedule.base import (
     fold_of,
 )
 from porter.schedule.domains import flat_loop, product
-from porter.schedule.keeping import keeping
+from porter.schedule.once.invariant import before_loops
+from porter.schedule.once.keeping import keeping
+from porter.schedule.once.repeated import named
 from porter.schedule.sharing import sharers, sharing
 from porter.schedule.steps import fold, scratch, stage
 from porter.schedule.within import Step, is_simple, localised, onto_rows, reads, within
@@ -69,12 +71,16 @@ class Rows(Schedule):
         moved = onto_rows(rows, s)
         if not within(kernel, moved, around.aliases):
             return None
+        value = _value(moved, count) if isinstance(moved, ir.Stage) else moved
+        if value is not None:
+            moved = value
         step = fold_of(moved, around.context) if isinstance(moved, ir.Write) else moved
         return replace(kernel, steps=(*kernel.steps, step))
 
     def finish(self, kernel: Kernel, around: Around) -> Kernel:
-        """What is costly is computed once."""
-        return keeping(self.in_registers(kernel, around), around)
+        """What is costly is computed once for a row, or for an element."""
+        moved = before_loops(self.in_registers(kernel, around), around)
+        return named(keeping(moved, around), around)
 
     def in_registers(self, kernel: Kernel, around: Around) -> Kernel:
         """Row results that only this kernel reads stay in registers, and folds share loops."""
@@ -140,6 +146,18 @@ def _by_warps(kernel: Kernel) -> bool:
         return r.op in ("any", "all") or (r.dtype.kind == "f" and size >= 4)
 
     return all(fits(r) for _, r in kernel.reductions)
+
+
+def _value(s: ir.Stage, count: int) -> ir.Write | None:
+    """A store of the row's own element, if that is all: each thread has its value then."""
+    store = s.body[0]
+    if len(s.axes) != count or len(s.body) > 1 or not isinstance(store, ir.Write):
+        return None
+    if store.mask is not None or store.checked or store.combine or reductions(store.body):
+        return None
+    own = [p.name for p in store.index] == [a.name for a in s.axes]
+    fixed = not any(isinstance(e, ir.Draw) for e in walk(store.body))
+    return replace(store, axes=s.axes) if own and fixed else None
 
 
 def _short(r: ir.Reduce) -> bool:

@@ -6,16 +6,17 @@ result, and divides them there.  Nobody else reads or stores these elements in b
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
 from porter.analyses.accesses import accesses
 from porter.ir.axes import symbols
 from porter.ir.rebuild import map_exprs
-from porter.ir.walk import children, free_names, loaded, rewrite, substitute, walk
+from porter.ir.walk import free_names, loaded, rewrite, substitute, walk
 from porter.ir.weights import op_weight, weight
 from porter.schedule.base import Around, Fold, Kernel
+from porter.schedule.once.repeated import always
 from porter.schedule.sharing import Step, sharers
 from porter.schedule.within import members
 
@@ -77,7 +78,7 @@ def _again(folds: Sequence[Fold], axis: ir.Axis, body: ir.Expr) -> ir.Expr | Non
     found = [
         same
         for r in reductions
-        for e in _always(r.body)
+        for e in always(r.body)
         if (same := substitute(e, {r.axes[0].name: symbols([axis])[0]})) in known
         and axis.name in free_names(same)
     ]
@@ -89,15 +90,6 @@ def _is_costly(e: ir.Expr) -> bool:
     parts = list(walk(e))
     draws = any(isinstance(x, ir.Draw) for x in parts)
     return not draws and any(isinstance(x, ir.Op) and op_weight(x.op) >= _CALL for x in parts)
-
-
-def _always(e: ir.Expr) -> Iterator[ir.Expr]:
-    """The parts of an expression that are computed in any case."""
-    yield e
-    below = children(e) if isinstance(e, (ir.Op, ir.Cast, ir.Select)) else ()
-    lazy = isinstance(e, ir.Select) or (isinstance(e, ir.Op) and e.op in ("and", "or"))
-    for x in below[:1] if lazy else below:
-        yield from _always(x)
 
 
 def _written(steps: Sequence[Step], e: ir.Expr) -> bool:

@@ -1,0 +1,1 @@
+"""What would be computed several times is computed once."""

@@ -38,16 +38,23 @@ def skips(body: Sequence[ir.Stmt]) -> bool:
 
 
 def flat_loop(
-    w: KernelWriter, axes: Sequence[ir.Axis], word: str, body: Sequence[ir.Stmt] = ()
-) -> Loop:
-    """One loop over all elements of a domain; its index has this name, unless it is the axis's."""
+    w: KernelWriter, axes: Sequence[ir.Axis], word: str, body: Sequence[ir.Stmt] = (),
+    *, blocks: bool = False,
+) -> Loop:  # fmt: skip
+    """One loop over all elements of a domain; its index has this name, unless it is the axis's.
+
+    There are less than 2**31 of them if they are those of `blocks`.
+    """
     if len(axes) == 1:
         return strided(w, axes[0], body)
     index = w.fresh(word)
     with w.slot() as before:
         hi = w.poly(product(a.extent for a in axes))
     with w.slot() as subscripts:
-        unflatten(w, index, axes)
+        if blocks:
+            _in_32_bits(w, index, axes)
+        else:
+            unflatten(w, index, axes)
     return Loop(index, "0", hi, before, subscripts, skips(body))
 
 
@@ -64,6 +71,20 @@ def unflatten(w: KernelWriter, flat: str, axes: Sequence[ir.Axis]) -> None:
         lead = "" if offset == "0" else f"{offset} + "
         w.emit(f"{w.index(a.name)} = {lead}{rest}" + (f" % {size}" if d else ""))
         rest = f"{rest} // {size}"
+
+
+def _in_32_bits(w: KernelWriter, flat: str, axes: Sequence[ir.Axis]) -> None:
+    """The same with numbers that take no more, whose division is short."""
+    w.helper("whole_and_rest")
+    for d in range(len(axes) - 1, 0, -1):
+        whole = w.index(axes[0].name) if d == 1 else "rest"
+        size = w.poly(axes[d].extent)
+        w.emit(f"{whole}, {w.index(axes[d].name)} = whole_and_rest({flat}, {size})")
+        flat = whole
+    for a in axes:
+        offset = w.poly(a.lo)
+        if offset != "0":
+            w.emit(f"{w.index(a.name)} += {offset}")
 
 
 #: what the position of a thread along each axis of a grid is called

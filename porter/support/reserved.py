@@ -42,7 +42,7 @@ HELPERS = {
     "left_shift", "right_shift", "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",
     "thread_of_block", "block_of_grid", "first_max", "first_min", "block_argmax", "block_argmin",
     "column_argmax", "column_argmin", "row_argmax", "row_argmin",
-    "row_of_grid", "row_part", "row_wait",
+    "row_of_grid", "row_part", "row_wait", "whole_and_rest",
     *(f"{kind}_{op}" for kind in ("block", "column", "row", "scan")
       for op in ("sum", "prod", "max", "min", "any", "all")),
     "_on_device", "_array", "_weak", "_flat", "_expanded", "_widened", "_integer", "_number",

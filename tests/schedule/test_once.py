@@ -67,6 +67,10 @@ def inner(x: "float64[:, :]"):
     return (np.exp(z) * z).sum(axis=1), (np.exp(z) + z).max(axis=1)
 
 
+def planes(x: "float64[:, :, :]", out: "float64[:, :]"):
+    out[2:, 1:] = x[2:, 1:].sum(axis=2)
+
+
 def rarely(x: "float64[:, :]"):
     t = x.max(axis=1)[:, None]
     return np.where(x > 0, np.where(x > t / 2, np.tanh(x), 0.0), np.where(x < -1, np.tanh(x), 1.0))
@@ -87,7 +91,7 @@ def loops_of(kernel: str) -> list[str]:
 @pytest.mark.parametrize(
     "name",
     ["log_softmax", "chosen", "layer_norm", "in_place", "whole", "clipped", "stored", "inner",
-     "rarely"],
+     "planes", "rarely"],
 )  # fmt: skip
 def test_rows_are_those_of_numpy(shell: Shell, name: str) -> None:
     shell.write("f.py", ROWS)
@@ -154,6 +158,13 @@ def test_what_a_named_value_is_made_of_stands_before_it() -> None:
 def test_what_two_branches_need_is_not_computed_in_front_of_both() -> None:
     *_, last = loops_of(kernel_of("rarely"))
     assert last.count("math.tanh(") == 2
+
+
+def test_the_axes_of_rows_are_taken_apart_in_32_bits() -> None:
+    """A division of 64 bits is a loop of its own, and its results might be negative."""
+    kernel = kernel_of("planes")
+    assert "    i, j = whole_and_rest(row, out.shape[1] - 1)\n" in kernel
+    assert "//" not in kernel and "%" not in kernel
 
 
 REGISTERS = """import numpy as np

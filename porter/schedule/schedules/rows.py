@@ -118,7 +118,7 @@ class Rows(Schedule):
             word, ends = "row", w.fresh("end")
             w.helper("row_of_grid", "row_part", *(["row_wait"] if any(waits) else []))
         shared = scratch(w, kernel)
-        row = flat_loop(w, kernel.axes, "row")
+        row = flat_loop(w, kernel.axes, "row", blocks=True)
         steps = []
         for number, (step, waiting) in enumerate(zip(kernel.parts, waits, strict=True)):
             if isinstance(step, Fold):

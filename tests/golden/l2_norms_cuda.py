@@ -7,7 +7,7 @@
 # porter: assumed l2_norms: vectors is a 2-D array of float64
 # porter: converts l2_norms: vectors: int32 and int64 whose largest value n keeps n**2 within the dtype and 2147483648 * n**2 within 2**53 become float64 (a pass over the array)
 # porter: verified l2_norms: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:69526575b3c67c038eea459bf770d3f2c9771da2a327f78ca10bfa3337eb5385
+# porter: output sha256:cd9aefad2ae64bfd3b5f48c539f577632ea7dc1f59cf1983f21923c3fa76f911
 
 """CUDA kernels for the NumPy functions of l2_norms.py."""
 
@@ -22,7 +22,6 @@ from numba import config, cuda
 THREADS = 256  # threads of a block; a power of two
 WARP = 32  # threads of a warp
 SHORT = 1024  # longest row that one warp has
-MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 SOURCE = "l2_norms.py"  # what is converted
 FIXED = {"l2_norms": ()}  # arguments whose values the kernels are made for
 
@@ -34,8 +33,8 @@ if config.ENABLE_CUDASIM:
 
 
 @cuda.jit(device=True)
-def first_row():
-    """The first row of a thread: its block has as many at once as it is high."""
+def row_of_grid():
+    """The row of a thread: its block has as many as it is high."""
     return np.int64(np.uint32(cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y))
 
 
@@ -74,18 +73,18 @@ def row_sum(value, scratch):
 def l2_norms_rows(vectors, out):
     T = vectors.dtype.type
     scratch = cuda.shared.array(THREADS, vectors.dtype)
-    i = first_row()
-    while i < vectors.shape[0]:
-        # return np.sqrt(np.sum(vectors**2, axis=1))
-        total = T(0.0)
-        j, end = row_part(0, vectors.shape[1])
-        while j < end:
-            total += vectors[i, j] ** 2
-            j += WARP
-        total = row_sum(total, scratch)
-        if cuda.threadIdx.x == 0:
-            out[i] = math.sqrt(total)
-        i += cuda.gridDim.x * cuda.blockDim.y
+    i = row_of_grid()
+    if i >= vectors.shape[0]:
+        return
+    # return np.sqrt(np.sum(vectors**2, axis=1))
+    total = T(0.0)
+    j, end = row_part(0, vectors.shape[1])
+    while j < end:
+        total += vectors[i, j] ** 2
+        j += WARP
+    total = row_sum(total, scratch)
+    if cuda.threadIdx.x == 0:
+        out[i] = math.sqrt(total)
 
 
 def l2_norms(vectors, *, stream=None):
@@ -231,12 +230,12 @@ def _blocks(count, threads):
 
 def _rows(count, length):
     """The blocks and threads for rows: a warp for each of those that are SHORT, else a block."""
-    if max(count, length) > 2**31:
+    if max(count, length) >= 2**31:
         raise ValueError(f"{count} rows of {length} elements are too many for a grid")
     threads = (
         (WARP, max(THREADS // WARP, 1)) if length <= SHORT else (max(THREADS, WARP), 1)
     )
-    return min(_blocks(count, threads[1]), MAX_BLOCKS), threads
+    return _blocks(count, threads[1]), threads
 
 
 def _to_host(array, stream):

@@ -13,7 +13,7 @@
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:beba5de4b68c1dda5773810123aa611ed3c66ab57acf53f1ad5776fe57da7d5c
+# porter: output sha256:e6cb84091a5a764ad9accf0b02eca9d9a011957ef282cade9e49722c180bc0e4
 
 """CUDA kernels for the NumPy functions of row_normalize.py."""
 
@@ -26,7 +26,6 @@ from numba import config, cuda
 THREADS = 256  # threads of a block; a power of two
 WARP = 32  # threads of a warp
 SHORT = 1024  # longest row that one warp has
-MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 SOURCE = "row_normalize.py"  # what is converted
 FIXED = {
     "normalize": (),
@@ -39,8 +38,8 @@ if config.ENABLE_CUDASIM:
 
 
 @cuda.jit(device=True)
-def first_row():
-    """The first row of a thread: its block has as many at once as it is high."""
+def row_of_grid():
+    """The row of a thread: its block has as many as it is high."""
     return np.int64(np.uint32(cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y))
 
 
@@ -79,20 +78,21 @@ def row_sum(value, scratch):
 def normalize_rows(x):
     T = x.dtype.type
     scratch = cuda.shared.array(THREADS, x.dtype)
-    i = first_row()
-    while i < x.shape[0]:
-        # x[i, :] = x[i, :] / x[i, :].mean()
-        total = T(0.0)
-        j, end = row_part(0, x.shape[1])
-        while j < end:
-            total += x[i, j]
-            j += WARP
-        total = row_sum(total, scratch)
-        k, end = row_part(0, x.shape[1])
-        while k < end:
-            x[i, k] = x[i, k] / (total / T(x.shape[1]))
-            k += WARP
-        i += cuda.gridDim.x * cuda.blockDim.y
+    i = row_of_grid()
+    if i >= x.shape[0]:
+        return
+    # x[i, :] = x[i, :] / x[i, :].mean()
+    total = T(0.0)
+    j, end = row_part(0, x.shape[1])
+    while j < end:
+        total += x[i, j]
+        j += WARP
+    total = row_sum(total, scratch)
+    mean = total / T(x.shape[1])
+    k, end = row_part(0, x.shape[1])
+    while k < end:
+        x[i, k] = x[i, k] / mean
+        k += WARP
 
 
 def normalize(x, *, stream=None):
@@ -110,20 +110,21 @@ def normalize(x, *, stream=None):
 def normalized_rows(x, out):
     T = x.dtype.type
     scratch = cuda.shared.array(THREADS, x.dtype)
-    i = first_row()
-    while i < x.shape[0]:
-        # return x / x.mean(axis=1, keepdims=True)
-        total = T(0.0)
-        j, end = row_part(0, x.shape[1])
-        while j < end:
-            total += x[i, j]
-            j += WARP
-        total = row_sum(total, scratch)
-        k, end = row_part(0, x.shape[1])
-        while k < end:
-            out[i, k] = x[i, k] / (total / T(x.shape[1]))
-            k += WARP
-        i += cuda.gridDim.x * cuda.blockDim.y
+    i = row_of_grid()
+    if i >= x.shape[0]:
+        return
+    # return x / x.mean(axis=1, keepdims=True)
+    total = T(0.0)
+    j, end = row_part(0, x.shape[1])
+    while j < end:
+        total += x[i, j]
+        j += WARP
+    total = row_sum(total, scratch)
+    mean = total / T(x.shape[1])
+    k, end = row_part(0, x.shape[1])
+    while k < end:
+        out[i, k] = x[i, k] / mean
+        k += WARP
 
 
 def normalized(x, *, stream=None):
@@ -267,12 +268,12 @@ def _blocks(count, threads):
 
 def _rows(count, length):
     """The blocks and threads for rows: a warp for each of those that are SHORT, else a block."""
-    if max(count, length) > 2**31:
+    if max(count, length) >= 2**31:
         raise ValueError(f"{count} rows of {length} elements are too many for a grid")
     threads = (
         (WARP, max(THREADS // WARP, 1)) if length <= SHORT else (max(THREADS, WARP), 1)
     )
-    return min(_blocks(count, threads[1]), MAX_BLOCKS), threads
+    return _blocks(count, threads[1]), threads
 
 
 def _to_host(array, stream):

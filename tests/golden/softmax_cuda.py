@@ -7,7 +7,7 @@
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: converts softmax: x: int32 and int64 whose largest value n keeps 2 * n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified softmax: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:31d949515b8c9565db169fba90accd96aded6ec35da15b7a205a58d7afa1c0b0
+# porter: output sha256:0a0b1e8bda418140c6c32dc498b5fb6e3861f0bf28266497b567fc3dedc86133
 
 """CUDA kernels for the NumPy functions of softmax.py."""
 
@@ -22,7 +22,6 @@ from numba import config, cuda
 THREADS = 256  # threads of a block; a power of two
 WARP = 32  # threads of a warp
 SHORT = 1024  # longest row that one warp has
-MAX_BLOCKS = 65535  # most blocks of a grid along one axis
 SOURCE = "softmax.py"  # what is converted
 FIXED = {"softmax": ()}  # arguments whose values the kernels are made for
 
@@ -40,8 +39,8 @@ def maximum(a, b):
 
 
 @cuda.jit(device=True)
-def first_row():
-    """The first row of a thread: its block has as many at once as it is high."""
+def row_of_grid():
+    """The row of a thread: its block has as many as it is high."""
     return np.int64(np.uint32(cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y))
 
 
@@ -99,29 +98,29 @@ def row_max(value, scratch):
 def softmax_rows(x, out):
     T = x.dtype.type
     scratch = cuda.shared.array(THREADS, x.dtype)
-    i = first_row()
-    while i < x.shape[0]:
-        # the largest exponent becomes zero, so that exp cannot overflow
-        # shifted = x - x.max(axis=1, keepdims=True)
-        largest = T(-math.inf)
-        j, end = row_part(0, x.shape[1])
-        while j < end:
-            largest = maximum(largest, x[i, j])
-            j += WARP
-        largest = row_max(largest, scratch)
-        # return e / e.sum(axis=1, keepdims=True)
-        total = T(0.0)
-        k, end = row_part(0, x.shape[1])
-        while k < end:
-            out[i, k] = math.exp(x[i, k] - largest)
-            total += out[i, k]
-            k += WARP
-        total = row_sum(total, scratch)
-        p, end = row_part(0, x.shape[1])
-        while p < end:
-            out[i, p] = out[i, p] / total
-            p += WARP
-        i += cuda.gridDim.x * cuda.blockDim.y
+    i = row_of_grid()
+    if i >= x.shape[0]:
+        return
+    # the largest exponent becomes zero, so that exp cannot overflow
+    # shifted = x - x.max(axis=1, keepdims=True)
+    largest = T(-math.inf)
+    j, end = row_part(0, x.shape[1])
+    while j < end:
+        largest = maximum(largest, x[i, j])
+        j += WARP
+    largest = row_max(largest, scratch)
+    # return e / e.sum(axis=1, keepdims=True)
+    total = T(0.0)
+    k, end = row_part(0, x.shape[1])
+    while k < end:
+        out[i, k] = math.exp(x[i, k] - largest)
+        total += out[i, k]
+        k += WARP
+    total = row_sum(total, scratch)
+    p, end = row_part(0, x.shape[1])
+    while p < end:
+        out[i, p] = out[i, p] / total
+        p += WARP
 
 
 def softmax(x, *, stream=None):
@@ -269,12 +268,12 @@ def _blocks(count, threads):
 
 def _rows(count, length):
     """The blocks and threads for rows: a warp for each of those that are SHORT, else a block."""
-    if max(count, length) > 2**31:
+    if max(count, length) >= 2**31:
         raise ValueError(f"{count} rows of {length} elements are too many for a grid")
     threads = (
         (WARP, max(THREADS // WARP, 1)) if length <= SHORT else (max(THREADS, WARP), 1)
     )
-    return min(_blocks(count, threads[1]), MAX_BLOCKS), threads
+    return _blocks(count, threads[1]), threads
 
 
 def _to_host(array, stream):

@@ -75,6 +75,8 @@ class ForNumbers:
     # results that are 0-d arrays then, and not scalars: for each `return` in order their positions,
     # and the arguments of which one must be an array for it; none where they always are
     kept: tuple[Mapping[int, tuple[str, ...]], ...] = ()
+    # groups of arguments of which NumPy makes a float64 of its own, if all of one are numbers
+    strong: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,66 @@ def test_the_types_of_results_are_the_originals(shell: Shell) -> None:
     assert text.count("plain = _plain(") == 8
 
 
+STRONG = """import numpy as np
+
+
+def polar(r, theta):
+    return r * np.cos(theta), r * np.sin(theta)
+
+
+def call(S, K, T, v):
+    root = v * np.sqrt(T)
+    return np.log(S / K) / root
+
+
+def chosen(c, a, b):
+    return np.where(c > 0.5, a, b)
+
+
+def between(x, lo, hi):
+    return np.minimum(np.maximum(x, lo), hi)
+
+
+def straight(a, x, y):
+    return abs(a) * x + y / 2
+"""
+STRONG_CHILD = """
+import itertools
+import numpy as np
+import a, a_loops
+
+compared = 0
+for name in [n for n in dir(a) if callable(getattr(a, n))]:
+    original, made = getattr(a, name), getattr(a_loops, name)
+    values = [np.array([0.5, 0.75], np.float32), 0.625, np.array([0.5, 1.75])]
+    for args in itertools.product(values, repeat=original.__code__.co_argcount):
+        try:
+            found = made(*args)
+        except TypeError as error:
+            cures = ("give them one dtype", "pass ", "porter convert")
+            assert any(cure in str(error) for cure in cures), error
+            continue
+        wanted = original(*args)
+        for f, w in zip(np.broadcast_arrays(found), np.broadcast_arrays(wanted)):
+            assert f.dtype == w.dtype, (name, args, f, w)
+            np.testing.assert_allclose(f, w, rtol=1e-6)
+        compared += 1
+print(compared)
+"""
+
+
+def test_numbers_that_a_function_of_numpys_takes_alone_are_float64(shell: Shell) -> None:
+    shell.write("a.py", STRONG)
+    assert shell.convert("a.py", "--no-verify", "--target", "loops") == 0, shell.err
+    done = subprocess.run([sys.executable, "-c", STRONG_CHILD], cwd=shell.folder,
+                          capture_output=True, text=True, timeout=120, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 60
+    text = (shell.folder / "a_loops.py").read_text()
+    for groups in ("[(theta,)]", "[(T,), (S, K)]", "[(x, lo)]"):
+        assert f"strong={groups})" in text
+
+
 LISTS = """import numpy as np
 
 

@@ -73,12 +73,26 @@ class Prologue(Pipeline):
             self._classes(p)
         self._python_numbers()
         # beside arrays of floats, a count stays an integer
-        floats = [p.name for p in self.arrays if p.dtype.kind not in "iu"]
-        loose = floats or [p.name for p in self.arrays]
-        if self.elementwise and len(loose) > 1:
+        floats = [p for p in self.arrays if p.dtype.kind not in "iu"]
+        for loose in self._alike(floats or self.arrays) if self.elementwise else ():
             self._needs("_weak")
             both = ", ".join(loose)
-            self.emit(f"{both} = _weak({both})")
+            self.emit(f"{both} = _weak({both}{self._strong_among(loose)})")
+
+    def _alike(self, parameters: Sequence[ir.Parameter]) -> list[list[str]]:
+        """The arrays that have one dtype, where there are several of it."""
+        groups: dict[str, list[str]] = {}
+        for p in parameters:
+            dtype = self.plan.buffers[p.name].dtype
+            groups.setdefault(dtype.var or dtype.name, []).append(p.name)
+        return [names for names in groups.values() if len(names) > 1]
+
+    def _strong_among(self, loose: Sequence[str]) -> str:
+        """Which numbers NumPy makes a float64 of; all of them are as they are."""
+        groups = [[n for n in group if n in loose] for group in self.plan.numbers.strong]
+        texts = [f"({', '.join(g)}{',' if len(g) == 1 else ''})" for g in groups
+                 if 0 < len(g) < len(loose)]  # fmt: skip
+        return f", strong=[{', '.join(dict.fromkeys(texts))}]" if texts else ""
 
     def _check_parameters(self) -> None:
         for p in sorted(self.plan.parameters, key=self._rank):

@@ -22,7 +22,7 @@ from porter.dtypes.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, D
 from porter.inference.types import ParameterType, tuple_of
 from porter.ir.effects import expressions
 from porter.ir.rebuild import map_blocks, map_exprs, map_statement
-from porter.ir.walk import blocks, statements, walk
+from porter.ir.walk import blocks, children, statements, walk
 from porter.lowering.program import build
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
@@ -61,6 +61,8 @@ def with_numbers(
     bools gives bools.  The program for numbers tells.
     """
     numbers, program = _numbers(function, types, scope, planned)
+    if is_elementwise(planned):
+        numbers = replace(numbers, strong=_strong_of(program))
     if planned.per_element:
         return replace(planned, numbers=numbers)
     if is_elementwise(planned):
@@ -241,6 +243,34 @@ def _compared(
         return ForNumbers(unlike=() if refused else (names,))
     (python,) = each
     return ForNumbers(python if any(python) else ())
+
+
+def _strong_of(program: ir.Program | None) -> tuple[tuple[str, ...], ...]:
+    """The numbers of which NumPy's functions make a number of their own: those of each, once.
+
+    `np.cos(a) * x` is float64 for an `a` of Python's and a float32 array; `a * x` is float32.
+    """
+    if program is None:
+        return ()
+    found = _sources(program, set())
+    groups: dict[tuple[str, ...], None] = {}
+    for s in statements(program.body):
+        for x in (x for e in expressions(s) for x in walk(e)):
+            parts = _numbers_in(x)
+            if parts:
+                names = {n for p in parts for n in found(p)}
+                groups[tuple(p.name for p in program.parameters if p.name in names)] = None
+    return tuple(g for g in groups if g and not any({*o} < {*g} for o in groups if o))
+
+
+def _numbers_in(e: ir.Expr) -> list[ir.Expr]:
+    """The numbers of Python's that a function of NumPy's takes, if it takes nothing else."""
+    if e.dtype.weak or e.dtype.kind == "b" or isinstance(e, ir.Cast):
+        return []
+    # what they are cast to is the dtype of the result
+    parts = [c.arg if isinstance(c, ir.Cast) else c for c in children(e)]
+    parts = [c for c in parts if c.dtype.kind != "b"]
+    return parts if all(c.dtype.weak for c in parts) else []
 
 
 def _inverts_bools(planned: Plan) -> bool:

@@ -438,8 +438,7 @@ def _module(
             _forms(c),
             accepted(c),
             c.elements,
-            c.parts,
-            c.notes,
+            c.parts, c.stated, c.keyword, c.notes,
             DRAWS if c.text.draws else "",
         )
         for c in converted

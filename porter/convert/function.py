@@ -9,6 +9,7 @@ from functools import partial
 from itertools import product
 
 from porter import ir
+from porter.codegen.module.as_ufunc import AsUfunc, as_ufunc
 from porter.codegen.module.host_form import HostForm, with_host_form
 from porter.codegen.module.marks import (
     FLOATS,
@@ -28,7 +29,8 @@ from porter.convert.attempt import (
     front_end,
     method_apart,
 )
-from porter.convert.parts import for_parts, lines_of, signatures_of, stated_alone
+from porter.convert.casts import OUT, Casts, as_ufunc_of, casts_of, stated_alone
+from porter.convert.parts import for_parts, lines_of, signatures_of
 from porter.convert.reduction import for_reduction
 from porter.convert.served.integers import integer_forms
 from porter.convert.served.kinds import beside_floats, other_kinds
@@ -89,13 +91,17 @@ class Converted:
     target: Target = CUDA
     notes: tuple[str, ...] = ()  # what the target has otherwise than NumPy
     parts: tuple[str, ...] = ()  # of parts of arrays: the layout with each signature
+    casts: Casts | None = None  # what a decorator states
+    called: AsUfunc | None = None  # how the function itself is called, as a ufunc
 
     @property
     def text(self) -> FunctionText:
         """The text of the function itself."""
         forms = [Variant(v.plan.name, v.plan) for v in self.variants]
         own = dispatcher(self.plan, forms, self.target) if forms else self._filled()
-        return own if self.host is None else with_host_form(own, self.host, self.plan.parameters)
+        if self.host is not None:
+            own = with_host_form(own, self.host, self.plan.parameters)
+        return own if self.called is None else as_ufunc(own, self.called, device=self.target.device)
 
     @property
     def texts(self) -> list[FunctionText]:
@@ -154,8 +160,21 @@ class Converted:
         return allowed
 
     @property
+    def keyword(self) -> str:
+        """Its first argument that the original does not have, where none takes a stream."""
+        stores = self.called is not None and self.called.stores
+        return OUT if stores and not self.target.device else ""
+
+    @property
+    def stated(self) -> tuple[str, ...]:
+        """Those that its decorator states, to which arguments are cast."""
+        return () if self.casts is None else self.casts.lines
+
+    @property
     def elements(self) -> tuple[str, ...]:
         """The signatures of a function of numbers, as the header has them."""
+        if self.stated:
+            return ()
         forms = self.variants or (self,)
         found = (s for form in forms if form.plan.per_element for s in form._element_types())
         return tuple(dict.fromkeys(found))
@@ -249,25 +268,35 @@ def convert_function(
     try:
         function, scope = method_apart(function, scope)
         function, scope = for_reduction(for_parts(function, scope), scope)
-        given_types = given_types or signatures_of(function)
         if target.elements and function.parts is None:
             function = for_elements(function, scope, target.schedules)
-            given_types = given_types or ufunc_signatures(function)
+        casts = casts_of(function, given_types)
+        given_types = given_types or signatures_of(function) or ufunc_signatures(function)
         first = given_types[0] if given_types else None
         types, program, planned = front_end(function, first, scope, target.schedules)
         target.check(planned)
-        how = _How(scope, target, bool(program.kept), siblings)
+        how = _How(scope, target, bool(program.kept), siblings, casts)
         made = how.served(function, types, program, planned)
         converted = _converted(function, made, how, given_types is not None)
         if not may_vary(function, target) or (given_types is not None and len(given_types) == 1):
-            return converted
+            return _called(function, converted)
         others = list(other_forms(function, made, given_types, partial(how.exact, function)))
         if given_types is None and len(others) + 1 < MOST_ASSUMED:
             others += _of_integers(function, converted, how)
         host = host_form(function, [made, *others], given_types, scope, how.partial)
-        return replace(_with_forms(function, converted, [made, *others], how), host=host)
+        converted = _with_forms(function, converted, [made, *others], how)
+        return _called(function, replace(converted, host=host))
     except Refusal as e:
         raise Refusal(e.diagnostic.at(function.module.path, function.name)) from None
+
+
+def _called(function: FunctionSource, converted: Converted) -> Converted:
+    """The same, called as a ufunc where the module has ufuncs."""
+    if not converted.target.elements:
+        return converted
+    plans = [form.plan for form in converted.variants or (converted,)]
+    called = as_ufunc_of(function, plans, converted.casts, converted.program.around)
+    return replace(converted, called=called)
 
 
 def _of_integers(function: FunctionSource, first: Converted, how: _How) -> Iterator[Made]:
@@ -292,8 +321,8 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
     kinds: Mapping[tuple[str, ...], tuple[str, ...]] = {}
     question = None
     # what is converted depends on elements, which are not computed yet where arrays are in chunks;
-    # a generalized ufunc takes what its signatures say
-    if again is not None and not how.target.chunked and function.parts is None:
+    # where signatures are stated, they say to what arguments are cast
+    if again is not None and not how.target.chunked and how.casts is None:
         names = [p.name.value for p in parameters_of(function)]
         build_again = partial(again.program, function)
         question = Question(names, types, program, planned, build_again, again.planned)
@@ -302,8 +331,8 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
     own, also = siblings_of(
         function, types, planned, text, None if again is None else again.text, kinds
     )
-    also = stated_alone(function, also)
-    if how.target.elements:
+    also = stated_alone(how.casts, also)
+    if how.target.elements and how.casts is None:
         also = fewest(own, also)
     if question is not None:
         kept = [g for g in kinds if any(s.names == g and s.dtype in kinds[g] for s in also)]
@@ -317,6 +346,7 @@ def _converted(function: FunctionSource, made: Made, how: _How, told: bool) -> C
         beside=None if made.served.beside is None
         else _converted(function, Made(types, made.served.beside), how, True),
         raising=_raising(planned, how), target=how.target, parts=lines_of(function),
+        casts=how.casts,
     )  # fmt: skip
 
 
@@ -390,6 +420,7 @@ class _How:
     target: Target
     partial: bool
     siblings: bool
+    casts: Casts | None = None
 
     def served(
         self, function: FunctionSource, types: tuple[ParameterType, ...], program: ir.Program,

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import libcst as cst
 
-from porter.convert.served.siblings import Sibling
 from porter.diagnostics import Refusal, UsageError, refusal
 from porter.dtypes.dtype import DType
 from porter.inference.types import ParameterType, parse_signature
@@ -53,12 +52,6 @@ def signatures_of(function: FunctionSource) -> tuple[str, ...] | None:
         axes = [", ".join(":" * (len(core) + 1)) for core in cores]
         texts.append(", ".join(f"{d}[{a}]" for d, a in zip(dtypes, axes, strict=True)))
     return tuple(dict.fromkeys(texts))
-
-
-def stated_alone(function: FunctionSource, also: Sequence[Sibling]) -> tuple[Sibling, ...]:
-    """The siblings that the decorator has a signature for; all where there is none."""
-    known = signatures_of(function)
-    return tuple(s for s in also if known is None or s.signature in known)
 
 
 def lines_of(function: FunctionSource) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ IMPORTED = {
 CONSTANTS = {
     "THREADS", "BLOCK_X", "TILE", "PADDED", "EACH", "WIDE", "LARGE", "MAX_BLOCKS",
     "MOST_PARTIALS", "MOST_STATES", "LONG", "SOURCE", "FIXED", "PARTS", "GRAIN", "COLUMNS",
-    "DRAWING", "WARP", "SHORT", "STREAMS", "CHUNK_BYTES",
+    "DRAWING", "STORING", "WARP", "SHORT", "STREAMS", "CHUNK_BYTES",
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
@@ -54,7 +54,7 @@ HELPERS = {
     "_parts", "_columns", "_is_short", "_is_deep", "_wide", "_of_int64", "_splits", "_contiguous",
     "_own", "_on_stream", "_numba_stream", "_scalar", "_given_back", "_stored_back",
     "_timed", "_milliseconds", "_moved_there", "_in_chunks", "_whole_on_device", "_pipelined",
-    "_aligned", "_blockwise_overlap", "_map_overlap", "_states",
+    "_aligned", "_blockwise_overlap", "_map_overlap", "_states", "_by_signature", "_into",
     "draw_bits", "draw_uniform", "draw_normal",
 }  # fmt: skip
 #: what host functions take beside the parameters of the original, in this order behind those

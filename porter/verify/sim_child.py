@@ -358,6 +358,8 @@ def _oracle(record: FunctionRecord, function: Callable[..., Any]) -> Callable[..
         return function.alone
     if record.parts:
         return per_part(function, record.parts)
+    if record.stated:
+        return per_element(function, record.stated, stated=True)
     return per_element(function, record.elements) if record.elements else function
 
 

@@ -206,10 +206,12 @@ def test_it_does_what_numbas_own_does(
                 assert equal(expected, found), (name, shapes, dtype, expected, found)
 
 
-def test_dtypes_without_a_signature_are_a_type_error(made: ModuleOutcome) -> None:
+def test_dtypes_are_cast_to_a_signature(made: ModuleOutcome, original: Any) -> None:
     module = loaded(Path(made.output))
     x, y = np.ones((2, 3), np.float32), np.ones(2)
-    for call in ((module.add, x, y), (module.l2_norm, x + 0j), (module.softmax, x)):
+    for name, args in (("add", (x, y)), ("softmax", (x,)), ("l2_norm", (x > 0,))):
+        assert equal(outcome(getattr(module, name), *args), outcome(getattr(original, name), *args))
+    for call in ((module.add, x, y + 0j), (module.l2_norm, x + 0j), (module.at_most, x, 1)):
         assert outcome(*call) == [TypeError]
 
 

@@ -73,19 +73,21 @@ class Prologue(Pipeline):
             self._classes(p)
         self._python_numbers()
         # beside arrays of floats, a count stays an integer
-        floats = [p for p in self.arrays if p.dtype.kind not in "iu"]
-        for loose in self._alike(floats or self.arrays) if self.elementwise else ():
+        floats = [p for p in self.arrays if p.dtype.kind not in "iu"] or self.arrays
+        every = [p.name for p in floats]
+        # a number takes the dtype of those that it meets, if one of them is an array
+        for loose in (*self._alike(floats), every) if self.elementwise and len(every) > 1 else ():
             self._needs("_weak")
             both = ", ".join(loose)
             self.emit(f"{both} = _weak({both}{self._strong_among(loose)})")
 
     def _alike(self, parameters: Sequence[ir.Parameter]) -> list[list[str]]:
-        """The arrays that have one dtype, where there are several of it."""
+        """The arrays that have one dtype, where there are several of it but not all."""
         groups: dict[str, list[str]] = {}
         for p in parameters:
             dtype = self.plan.buffers[p.name].dtype
             groups.setdefault(dtype.var or dtype.name, []).append(p.name)
-        return [names for names in groups.values() if len(names) > 1]
+        return [names for names in groups.values() if 1 < len(names) < len(parameters)]
 
     def _strong_among(self, loose: Sequence[str]) -> str:
         """Which numbers NumPy makes a float64 of; all of them are as they are."""

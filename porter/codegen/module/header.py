@@ -49,7 +49,9 @@ class FunctionRecord:
     `converts` says which arrays of other dtypes the host function converts; `forms` are for other
     ranks or values of arguments; `accepts` says in words what each parameter takes; `elements` are
     the signatures of a function of numbers, which is called for each element, `parts` those of one
-    that is called for parts of arrays, with the layout; `notes` tell what the module has otherwise
+    that is called for parts of arrays, with the layout, `stated` those of a decorator for elements,
+    to which arguments are cast; `own` is the first argument that the original does not have, where
+    none takes a stream; `notes` tell what the module has otherwise
     than NumPy; `draws` says that it draws random numbers, and how.
     """
 
@@ -66,6 +68,8 @@ class FunctionRecord:
     accepts: tuple[str, ...] = ()
     elements: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    stated: tuple[str, ...] = ()
+    own: str = ""
     notes: tuple[str, ...] = ()
     draws: str = ""
 
@@ -77,8 +81,8 @@ class FunctionRecord:
 
     @property
     def own_stream(self) -> str:
-        """The argument of the generated function that takes a stream."""
-        return self.stream or "stream"
+        """The first argument of the generated function's own, which takes a stream if any does."""
+        return self.stream or self.own or "stream"
 
 
 @dataclass(frozen=True)
@@ -151,6 +155,7 @@ def _function_lines(record: FunctionRecord) -> Iterator[str]:
     yield from (f"accepts {record.name}: {words}" for words in record.accepts)
     yield from (f"elements {record.name}: {types}" for types in record.elements)
     yield from (f"parts {record.name}: {types}" for types in record.parts)
+    yield from (f"stated {record.name}: {types}" for types in record.stated)
     yield from (f"also {record.name}({types})" for types in record.also)
     yield from (f"without {record.name}({types})" for types in record.without)
     if record.shapes:
@@ -162,6 +167,8 @@ def _function_lines(record: FunctionRecord) -> Iterator[str]:
         yield f"draws {record.name}: {record.draws}"
     if record.stream:
         yield f"stream {record.name}: {record.stream}"
+    if record.own:
+        yield f"own {record.name}: {record.own}"
     for form in record.forms:
         yield f"form {record.name}({form.signature})"
         yield from (f"also {record.name}({types})" for types in form.also)
@@ -219,10 +226,18 @@ def _with_line(record: FunctionRecord, word: str, said: str) -> FunctionRecord:
     match word:
         case "form":
             changed["forms"] = (*record.forms, Form(said))
-        case "shapes" | "stream" | "draws":
+        case "shapes" | "stream" | "draws" | "own":
             changed[word] = said
         case (
-            "also" | "without" | "assumed" | "accepts" | "converts" | "elements" | "parts" | "notes"
+            "also"
+            | "without"
+            | "assumed"
+            | "accepts"
+            | "converts"
+            | "elements"
+            | "parts"
+            | "stated"
+            | "notes"
         ):
             changed[word] = (*getattr(record, word), said)
         case "verified":

@@ -66,6 +66,7 @@ class FunctionText:
     fixed: tuple[str, ...] | None = None  # whose values the kernels are made for; None if private
     draws: bool = False  # it takes what random numbers are drawn from
     remarks: tuple[str, ...] = ()  # what is said of it where a module has more than functions
+    stores: bool = False  # it takes arrays to store its results into
 
     @property
     def shown(self) -> str:
@@ -154,6 +155,9 @@ def linked_module(
         constants.append(("FIXED", repr(fixed), note))
         if drawing:
             constants.append(("DRAWING", repr(drawing), "functions that take a seed and states"))
+        storing = tuple(normal(f.shown) for f in functions if f.stores)
+        if storing:
+            constants.append(("STORING", repr(storing), "functions that take `out`"))
     imports = _imports(used, simulated, needs, target, warps=warps)
     module = jinja.get_template("module.py.j2").render(
         doc=placeholder(),
@@ -184,7 +188,7 @@ def linked_module(
         target.decorators,
         target.overridden,
         target.eager,
-        {f.shown: len(own_keywords(target, f.draws)) for f in functions},
+        {f.shown: len(own_keywords(target, f.draws)) + f.stores for f in functions},
     )
     inspect(text, named.text, expected)
     return ModuleText(text, quoted, named.streams)
@@ -207,6 +211,7 @@ def _parts(
         kernels=target.kernels,
         chunked=target.chunked,
         drawing=any(f.draws for f in functions),
+        storing=any(f.stores for f in functions),
         more=len(own_keywords(target, False)),
     )
     own = [p for f in functions for p in f.parts]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from porter import ir
+from porter.codegen.module.as_ufunc import AsUfunc
 from porter.codegen.module.variants import least_ranks
+from porter.convert.casts import OUT
 from porter.convert.function import Converted
 from porter.dtypes.dtype import DType
 from porter.support.reserved import given
@@ -17,6 +19,7 @@ _NUMBERS = {"b": "a bool", "i": "an integer", "u": "an integer", "f": "a number"
 def accepted(converted: Converted) -> tuple[str, ...]:
     """A line for each parameter: `x: array of any rank, float32 or float64`."""
     forms = converted.variants or (converted,)
+    called = converted.called or AsUfunc("")
     lines = []
     for k, p in enumerate(converted.program.parameters):
         if not p.attribute:
@@ -25,7 +28,11 @@ def accepted(converted: Converted) -> tuple[str, ...]:
                                                   for f in forms):  # fmt: skip
                 lists = "scalars and lists" if converted.host.lists else "scalars"
                 more += f"; {lists} alone: computed on the host"
+            if called.signatures:
+                more += "; others are cast as NumPy's ufuncs do"
             lines.append(f"{given(p.name)}: {_parameter(forms, k)}{more}")
+    if called.stores:
+        lines.append(f"{OUT}: array for the result, to which it is cast, or a tuple of them")
     return tuple(lines)
 
 

@@ -7,22 +7,21 @@ the number before it meets an array.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 import libcst as cst
 
 from porter import ir
 from porter.convert.served.promotion import Question
+from porter.convert.served.strong import sources_of, strong_of
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.types import ParameterType, tuple_of
 from porter.ir.effects import expressions
 from porter.ir.rebuild import map_blocks, map_exprs, map_statement
-from porter.ir.walk import blocks, children, statements, walk
+from porter.ir.walk import blocks, statements, walk
 from porter.lowering.program import build
 from porter.resolve.attributes import parameters_of
 from porter.resolve.globals import Globals
@@ -61,8 +60,11 @@ def with_numbers(
     bools gives bools.  The program for numbers tells.
     """
     numbers, program = _numbers(function, types, scope, planned)
+    if planned.per_element:
+        # the function itself is one of numbers
+        program = _built(replace(function, per_element=False), [_weakened(t) for t in types], scope)
     if is_elementwise(planned):
-        numbers = replace(numbers, strong=_strong_of(program))
+        numbers = replace(numbers, strong=strong_of(program))
     if planned.per_element:
         return replace(planned, numbers=numbers)
     if is_elementwise(planned):
@@ -142,6 +144,11 @@ def _read(program: ir.Program, result: str | ir.Expr | None) -> tuple[str, ...]:
 def _of_point(t: ParameterType) -> ParameterType:
     """An array without dimensions in place of an array."""
     return t if t.ndim is None else replace(t, ndim=0)
+
+
+def _weakened(t: ParameterType) -> ParameterType:
+    """Python's number in place of an array."""
+    return t if t.ndim is None else ParameterType(_WEAK[t.dtype.kind], None)
 
 
 def _strong(t: ParameterType) -> ParameterType:
@@ -236,41 +243,13 @@ def _compared(
     returns = _returns(program)
     if own is None or not returns:
         return None
-    found = _sources(program, set(names) if is_elementwise(planned) else set())
+    found = sources_of(program, set(names) if is_elementwise(planned) else set())
     each = {tuple(found(v) if _is_pythons_own(v) else () for v in r.values) for r in returns}
     pairs = (pair for r in returns for pair in zip(r.values, own.values, strict=False))
     if len(each) > 1 or any(_dtype(program, v) != _dtype(planned, w) for v, w in pairs):
         return ForNumbers(unlike=() if refused else (names,))
     (python,) = each
     return ForNumbers(python if any(python) else ())
-
-
-def _strong_of(program: ir.Program | None) -> tuple[tuple[str, ...], ...]:
-    """The numbers of which NumPy's functions make a number of their own: those of each, once.
-
-    `np.cos(a) * x` is float64 for an `a` of Python's and a float32 array; `a * x` is float32.
-    """
-    if program is None:
-        return ()
-    found = _sources(program, set())
-    groups: dict[tuple[str, ...], None] = {}
-    for s in statements(program.body):
-        for x in (x for e in expressions(s) for x in walk(e)):
-            parts = _numbers_in(x)
-            if parts:
-                names = {n for p in parts for n in found(p)}
-                groups[tuple(p.name for p in program.parameters if p.name in names)] = None
-    return tuple(g for g in groups if g and not any({*o} < {*g} for o in groups if o))
-
-
-def _numbers_in(e: ir.Expr) -> list[ir.Expr]:
-    """The numbers of Python's that a function of NumPy's takes, if it takes nothing else."""
-    if e.dtype.weak or e.dtype.kind == "b" or isinstance(e, ir.Cast):
-        return []
-    # what they are cast to is the dtype of the result
-    parts = [c.arg if isinstance(c, ir.Cast) else c for c in children(e)]
-    parts = [c for c in parts if c.dtype.kind != "b"]
-    return parts if all(c.dtype.weak for c in parts) else []
 
 
 def _inverts_bools(planned: Plan) -> bool:
@@ -299,36 +278,6 @@ def _taken_as_numbers(planned: Plan) -> Iterator[str]:
         core = None if leading is None or p.name not in leading.arrays else p.ndim - 1
         if is_elementwise(planned) or p.ndim == 0 or (core == 0 and leading and not leading.least):
             yield p.name
-
-
-def _sources(program: ir.Program, always: Set[str]) -> Callable[[Any], tuple[str, ...]]:
-    """The arguments that a result is made of, those that `always` count included."""
-    lets = [s for s in statements(program.body) if isinstance(s, ir.Let)]
-    once = {n for n, k in Counter(s.name for s in lets).items() if k == 1}
-    loose = [q.name for p in program.parameters for q in p.scalars if not p.fixed]
-    made: dict[str, set[str]] = {}  # what the named values are made of, each looked at once
-
-    def of(e: ir.Expr) -> Iterator[str]:
-        for x in walk(e):
-            match x:
-                case ir.Scalar(name=name) | ir.Local(name=name) if name in made:
-                    yield from made[name]
-                case ir.Scalar(name=name):
-                    yield name
-                case ir.Value(poly=poly):
-                    yield from poly.names()
-                case ir.Local() | ir.Load() | ir.Reduce():
-                    yield from loose
-
-    for s in program.body:
-        if isinstance(s, ir.Let) and s.name in once:
-            made[s.name] = set(of(s.value))
-
-    def found(e: ir.Expr) -> tuple[str, ...]:
-        names = {*always, *of(e)}
-        return tuple(n for n in loose if n in names)
-
-    return found
 
 
 def with_lists(

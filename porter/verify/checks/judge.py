@@ -93,6 +93,8 @@ class Judge:
 
     def _takes_stream(self, version: Version) -> bool:
         own = self.subject.record.own_stream
+        if own == self.subject.record.own:
+            return False
         found = inspect.signature(version.function).parameters.get(own)
         return found is not None and found.kind is inspect.Parameter.KEYWORD_ONLY
 

@@ -34,13 +34,21 @@ class ElementTypes:
         return all(d is None or np.can_cast(d, np.dtype(own), casting) for d, own in pairs)
 
 
-def per_element(function: Callable[..., Any], lines: Sequence[str]) -> Callable[..., Any]:
-    """The function for arrays; `lines` are those of the module's header."""
+def per_element(
+    function: Callable[..., Any], lines: Sequence[str], *, stated: bool = False
+) -> Callable[..., Any]:
+    """The function for arrays; `lines` are those of the module's header.
+
+    Where the signatures are `stated`, arguments are cast to the first that holds them.
+    """
     signatures = [ElementTypes.parse(line) for line in lines]
 
     @wraps(function)
     def called(*args: Any, **keywords: Any) -> Any:
         given = [*map(_loose, (*args, *keywords.values()))]
+        own = _stated(signatures, given) if stated else None
+        if own is not None:
+            given = [np.asarray(v, d) for v, d in zip(given, own.arguments, strict=True)]
         arrays = [v for v in given if isinstance(v, np.ndarray)]
         shape = np.broadcast_shapes(*(v.shape for v in arrays))
         spread = [np.broadcast_to(v, shape) if isinstance(v, np.ndarray) else v for v in given]
@@ -51,7 +59,7 @@ def per_element(function: Callable[..., Any], lines: Sequence[str]) -> Callable[
             rows.append(function(*values[: len(args)], **named))
         several = isinstance(rows[0], tuple) if rows else len(signatures[0].results) > 1
         columns = [*zip(*rows, strict=True)] if several and rows else [rows]
-        results = _chosen(signatures, given).results
+        results = (own or _chosen(signatures, given)).results
         columns = columns if rows else [[] for _ in results]
         made = [_array(c, name).reshape(shape) for c, name in zip(columns, results, strict=True)]
         made = [a if shape else a[()] for a in made]
@@ -63,6 +71,23 @@ def per_element(function: Callable[..., Any], lines: Sequence[str]) -> Callable[
 def _loose(value: Any) -> Any:
     """An array, or a number of Python's, which takes the dtype of what it meets."""
     return value if isinstance(value, (bool, int, float, complex)) else np.asarray(value)
+
+
+def _stated(signatures: Sequence[ElementTypes], given: Sequence[Any]) -> ElementTypes:
+    """The first signature to which NumPy casts the arguments; else TypeError."""
+    dtypes = [v.dtype if isinstance(v, np.ndarray) else None for v in given]
+    kinds = {"b": 0, "i": 1, "u": 1, "f": 2, "c": 2}
+    own = [kinds.get(np.asarray(v).dtype.kind, 3) for v in given]
+    most = max((k for k, d in zip(own, dtypes, strict=True) if d is not None), default=-1)
+    if most < max((k for k, d in zip(own, dtypes, strict=True) if d is None), default=0):
+        dtypes = [np.asarray(v).dtype for v in given]
+    for signature in signatures:
+        if signature.takes(dtypes, "safe") and all(
+            d is not None or kinds[np.dtype(a).kind] >= k
+            for d, a, k in zip(dtypes, signature.arguments, own, strict=True)
+        ):
+            return signature
+    raise TypeError(f"no signature for {', '.join(str(np.asarray(v).dtype) for v in given)}")
 
 
 def _chosen(signatures: Sequence[ElementTypes], given: Sequence[Any]) -> ElementTypes:

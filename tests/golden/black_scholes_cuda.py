@@ -21,7 +21,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:c4e8c00841c3a5edee7ddca3889502ee04ed6bf7a3238798bd2550ab90bcef2e
+# porter: output sha256:a33ff816bd0a0a331e200bc8f68792efb71d1c40f922a7600e070401edc0448f
 
 """CUDA kernels for the NumPy functions of black_scholes.py."""
 
@@ -154,7 +154,9 @@ def black_scholes_kernel(price, strike, years, volatility, factor, factor2, call
 
 def black_scholes(price, strike, years, rate=0.02, volatility=0.30, *, stream=None):
     """Return the values of the call and of the put option."""
-    price, strike, years = _weak(price, strike, years)
+    price, strike, years = _weak(
+        price, strike, years, strong=[(years,), (price, strike)]
+    )
     rate = _number(rate, "rate", price, strike, years, floats=True)
     volatility = _number(volatility, "volatility", price, strike, years, floats=True)
     price = _array(price, "price", None, "float32 float64", "together")
@@ -324,10 +326,14 @@ def _one_dtype(names, *arrays, rule=""):
     raise TypeError(f"{found}: give them one dtype")
 
 
-def _weak(*values):
-    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it."""
+def _weak(*values, strong=()):
+    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it.
+
+    Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
+    """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    if not dtypes:
+    alone = [all(type(v) in (int, float) for v in group) for group in strong]
+    if not dtypes or any(alone):
         return values
     return [np.asarray(v, dtypes[0]) if type(v) in (int, float) else v for v in values]
 

@@ -10,7 +10,7 @@
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: simulator 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:8d895276051925b497c82ab01d5c23d318b3650512796d4a2f714a2f7d5b39a8
+# porter: output sha256:f91af46ffec6e84eb1b66fa6b4b2ceb48b613c9bd4a2ec0cc196942c4c48e9fe
 
 """CUDA kernels for the NumPy functions of hidden_layer.py."""
 
@@ -197,10 +197,14 @@ def _one_dtype(names, *arrays, rule=""):
     raise TypeError(f"{found}: give them one dtype")
 
 
-def _weak(*values):
-    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it."""
+def _weak(*values, strong=()):
+    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it.
+
+    Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
+    """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    if not dtypes:
+    alone = [all(type(v) in (int, float) for v in group) for group in strong]
+    if not dtypes or any(alone):
         return values
     return [np.asarray(v, dtypes[0]) if type(v) in (int, float) else v for v in values]
 

@@ -19,7 +19,7 @@
 # porter: assumed black_scholes: strike is a 1-D array of float64
 # porter: assumed black_scholes: years is a 1-D array of float64
 # porter: verified black_scholes: cpu 24 cases
-# porter: output sha256:10475327a03c78be792997f65543056fe6acb762cc40ece454e623a7c933ef59
+# porter: output sha256:fd72a50a2250243967785d5461f58c72b291c2d30aa554bbc5b5713812955533
 
 """Functions of Dask's arrays for the NumPy functions of black_scholes.py."""
 
@@ -325,10 +325,14 @@ def _one_dtype(names, *arrays):
     return arrays
 
 
-def _weak(*values):
-    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it."""
+def _weak(*values, strong=()):
+    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it.
+
+    Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
+    """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    if not dtypes:
+    alone = [all(type(v) in (int, float) for v in group) for group in strong]
+    if not dtypes or any(alone):
         return values
     return [np.asarray(v, dtypes[0]) if type(v) in (int, float) else v for v in values]
 

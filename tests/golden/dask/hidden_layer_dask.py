@@ -9,7 +9,7 @@
 # porter: assumed hidden_layer: greyscales is a 1-D array of float64
 # porter: assumed hidden_layer: weights is a 1-D array of float64
 # porter: verified hidden_layer: cpu 24 cases
-# porter: output sha256:c0065c1d42a57b48af6e93a307df7426711d3813a49e7a0a195262a55daf3ad5
+# porter: output sha256:b86722e93d34945f84064b5760a4f83b6a07981566588d52e3227656c4e06c7e
 
 """Functions of Dask's arrays for the NumPy functions of hidden_layer.py."""
 
@@ -156,10 +156,14 @@ def _one_dtype(names, *arrays):
     return arrays
 
 
-def _weak(*values):
-    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it."""
+def _weak(*values, strong=()):
+    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it.
+
+    Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
+    """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    if not dtypes:
+    alone = [all(type(v) in (int, float) for v in group) for group in strong]
+    if not dtypes or any(alone):
         return values
     return [np.asarray(v, dtypes[0]) if type(v) in (int, float) else v for v in values]
 

@@ -3,6 +3,7 @@
 # porter: target gufunc
 # porter: function normal_cdf(float64[:])
 # porter: accepts normal_cdf: d: array of any rank, float32 or float64; integers are converted
+# porter: accepts normal_cdf: out: array for the result, to which it is cast, or a tuple of them
 # porter: also normal_cdf(float32[:])
 # porter: shapes normal_cdf: d[n]
 # porter: assumed normal_cdf: d is a 1-D array of float64
@@ -14,6 +15,7 @@
 # porter: accepts black_scholes: years: array of any rank, float32 or float64; integers are converted
 # porter: accepts black_scholes: rate: a number
 # porter: accepts black_scholes: volatility: a number
+# porter: accepts black_scholes: out: array for the result, to which it is cast, or a tuple of them
 # porter: also black_scholes(float32[:], float32[:], float32[:], float64, float64)
 # porter: shapes black_scholes: price[n] strike[n] years[n] rate[] volatility[]
 # porter: assumed black_scholes: price is a 1-D array of float64
@@ -22,7 +24,7 @@
 # porter: converts black_scholes: price, strike, years: integers of 32 and 64 bits beside numbers that are floats become float64 (a pass over the array)
 # porter: converts black_scholes: price, strike, years: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified black_scholes: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:da4e1a8237e287d3b10c1ed34fbf7e9d38015bfa3c4918d797ecc4b12a4499d7
+# porter: output sha256:b7e5771413941e70c5fb5e7cc66d17febb31061f1b7d1c5cd9a39a8d9eadf4d6
 
 """Generalized ufuncs for the functions of black_scholes.py."""
 
@@ -39,6 +41,7 @@ FIXED = {
     "normal_cdf": (),
     "black_scholes": (),
 }  # arguments whose values the gufuncs are made for
+STORING = ("normal_cdf", "black_scholes")  # functions that take `out`
 
 
 @guvectorize(
@@ -63,11 +66,7 @@ def normal_cdf_gufunc(d, out):
     out[0] = T(1.0) - tail2 if d > T(0.0) else tail2
 
 
-def normal_cdf(d, *, stream=None):
-    """Return the standard normal distribution function, good to 7 decimals.
-
-    Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.17.
-    """
+def _normal_cdf(d, *, stream=None):
     d = _array(d, "d", None, "float32 float64", "exact(1, 1, 1)")
     shape = d.shape
     d = _flat(d, shape)
@@ -78,6 +77,14 @@ def normal_cdf(d, *, stream=None):
     if d.shape[0] > 0:
         normal_cdf_gufunc(d_d, out, stream=stream)
     return _result(out, on_device, stream, shape, True)
+
+
+def normal_cdf(d, *, stream=None, out=None):
+    """Return the standard normal distribution function, good to 7 decimals.
+
+    Abramowitz and Stegun, Handbook of Mathematical Functions, 26.2.17.
+    """
+    return _into(_normal_cdf(d, stream=stream), out, stream=stream)
 
 
 @guvectorize(
@@ -152,9 +159,10 @@ def black_scholes_gufunc(price, strike, years, volatility, factor, factor2, call
     )
 
 
-def black_scholes(price, strike, years, rate=0.02, volatility=0.30, *, stream=None):
-    """Return the values of the call and of the put option."""
-    price, strike, years = _weak(price, strike, years)
+def _black_scholes(price, strike, years, rate=0.02, volatility=0.30, *, stream=None):
+    price, strike, years = _weak(
+        price, strike, years, strong=[(years,), (price, strike)]
+    )
     rate = _number(rate, "rate", price, strike, years, floats=True)
     volatility = _number(volatility, "volatility", price, strike, years, floats=True)
     price = _array(price, "price", None, "float32 float64", "together")
@@ -192,6 +200,17 @@ def black_scholes(price, strike, years, rate=0.02, volatility=0.30, *, stream=No
     )
 
 
+def black_scholes(
+    price, strike, years, rate=0.02, volatility=0.30, *, stream=None, out=None
+):
+    """Return the values of the call and of the put option."""
+    return _into(
+        _black_scholes(price, strike, years, rate, volatility, stream=stream),
+        out,
+        stream=stream,
+    )
+
+
 def _on_device(array):
     """Whether an array is on the device: a Numba device array, or CuPy's, JAX's, PyTorch's."""
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
@@ -203,7 +222,8 @@ def _command():
     while frame.f_code.co_name not in FIXED:
         frame = frame.f_back
     code, values = frame.f_code, frame.f_locals
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    own = 1 + (code.co_name in STORING)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - own]
     fixed = FIXED[code.co_name]
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
@@ -325,10 +345,14 @@ def _one_dtype(names, *arrays, rule=""):
     raise TypeError(f"{found}: give them one dtype")
 
 
-def _weak(*values):
-    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it."""
+def _weak(*values, strong=()):
+    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it.
+
+    Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
+    """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    if not dtypes:
+    alone = [all(type(v) in (int, float) for v in group) for group in strong]
+    if not dtypes or any(alone):
         return values
     return [np.asarray(v, dtypes[0]) if type(v) in (int, float) else v for v in values]
 
@@ -349,6 +373,70 @@ def _flat(array, shape):
             )
         return array.reshape(array.size)
     return np.broadcast_to(array, shape).reshape(-1)
+
+
+def _into(results, out, cores=(), stream=None):
+    """The results, or the arrays of `out` with them: cast and broadcast as NumPy's ufuncs do.
+
+    As many last axes as `cores` says are not broadcast, none if it is None.
+    """
+    if out is None:
+        return results
+    made = results if isinstance(results, tuple) else (results,)
+    places = out if isinstance(out, tuple) else (out,)
+    if len(made) > 1 and not isinstance(out, tuple):
+        raise TypeError("out must be a tuple of arrays")
+    if len(places) != len(made):
+        raise ValueError("the tuple out must have exactly one entry for each result")
+    stored = []
+    for k, (array, place) in enumerate(zip(made, places)):
+        if place is None:
+            continue
+        array = array if hasattr(array, "dtype") else np.asarray(array)
+        if _on_device(place) or _on_device(array):
+            if not (_on_device(place) and _on_device(array)):
+                raise TypeError(
+                    "out must be where the arguments are: on the device, or on the host"
+                )
+            if place.dtype != array.dtype or place.shape != array.shape:
+                raise TypeError(
+                    f"out must be of {array.dtype} and {array.shape} on the device"
+                )
+            stored.append((place, array))
+            continue
+        if not isinstance(place, np.ndarray):
+            raise TypeError("out must be an array")
+        if not np.can_cast(array.dtype, place.dtype, "same_kind"):
+            raise TypeError(
+                f"cannot cast results from {array.dtype} to {place.dtype} as same_kind"
+            )
+        if not place.flags.writeable:
+            raise ValueError("out is read-only")
+        core = cores[k] if cores else 0
+        lead = max(array.ndim - place.ndim, 0)
+        array = (
+            array.reshape(array.shape[lead:])
+            if array.shape[:lead] == (1,) * lead
+            else array
+        )
+        own, given = array.shape, place.shape
+        if core:
+            own, given = own[array.ndim - core :], given[max(place.ndim - core, 0) :]
+        if (core or cores is None) and own != given:
+            raise ValueError(
+                f"out has the shape {place.shape}, but results {array.shape}"
+            )
+        stored.append((place, np.broadcast_to(array, place.shape)))
+    for place, array in stored:
+        if _on_device(place):
+            place = (
+                place if hasattr(place, "copy_to_host") else cuda.as_cuda_array(place)
+            )
+            place.copy_to_device(array, stream=stream or 0)
+            continue
+        np.copyto(place, array, casting="same_kind")
+    found = tuple(a if p is None else p for a, p in zip(made, places))
+    return found if isinstance(results, tuple) else found[0]
 
 
 def _number(value, name, *arrays, floats=False):

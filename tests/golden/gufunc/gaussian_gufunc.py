@@ -5,6 +5,7 @@
 # porter: accepts gaussian_pdf: x: array of any rank, float32 or float64; integers are converted
 # porter: accepts gaussian_pdf: mean: array of any rank, float32 or float64; integers are converted
 # porter: accepts gaussian_pdf: sigma: array of any rank, float32 or float64; integers are converted
+# porter: accepts gaussian_pdf: out: array for the result, to which it is cast, or a tuple of them
 # porter: elements gaussian_pdf: float32(float32, float32, float32)
 # porter: elements gaussian_pdf: float64(float64, float64, float64)
 # porter: also gaussian_pdf(float32[:], float32[:], float32[:])
@@ -13,7 +14,7 @@
 # porter: converts gaussian_pdf: x, mean, sigma: int32 and int64 whose largest value n keeps 2 * n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: converts gaussian_pdf: x, mean, sigma: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified gaussian_pdf: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:bb9fd3f639546678d1a354ad0fe6ceee387c021e2fdc07ba1174b0d18c842588
+# porter: output sha256:5f91bcf8d34021a19372b98a942d07cd562cfde22a9b1ccda3e5a850b7967b54
 
 """Generalized ufuncs for the functions of gaussian.py."""
 
@@ -27,6 +28,7 @@ from numba import cuda, guvectorize
 SQRT_2PI = math.sqrt(2.0 * math.pi)
 SOURCE = "gaussian.py"  # what is converted
 FIXED = {"gaussian_pdf": ()}  # arguments whose values the gufuncs are made for
+STORING = ("gaussian_pdf",)  # functions that take `out`
 
 
 @guvectorize(
@@ -45,8 +47,7 @@ def gaussian_pdf_gufunc(x, mean, sigma, out):
     out[0] = math.exp(T(-0.5) * z**2) / (sigma * T(SQRT_2PI))
 
 
-def gaussian_pdf(x, mean=0.0, sigma=1.0, *, stream=None):
-    """Return the density of N(mean, sigma**2) at every element of `x`."""
+def _gaussian_pdf(x, mean=0.0, sigma=1.0, *, stream=None):
     x, mean, sigma = _weak(x, mean, sigma)
     x = _array(x, "x", None, "float32 float64", "together")
     mean = _array(mean, "mean", None, "float32 float64", "together")
@@ -69,6 +70,11 @@ def gaussian_pdf(x, mean=0.0, sigma=1.0, *, stream=None):
     return _result(out, on_device, stream, shape)
 
 
+def gaussian_pdf(x, mean=0.0, sigma=1.0, *, stream=None, out=None):
+    """Return the density of N(mean, sigma**2) at every element of `x`."""
+    return _into(_gaussian_pdf(x, mean, sigma, stream=stream), out, stream=stream)
+
+
 def _on_device(array):
     """Whether an array is on the device: a Numba device array, or CuPy's, JAX's, PyTorch's."""
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
@@ -80,7 +86,8 @@ def _command():
     while frame.f_code.co_name not in FIXED:
         frame = frame.f_back
     code, values = frame.f_code, frame.f_locals
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    own = 1 + (code.co_name in STORING)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - own]
     fixed = FIXED[code.co_name]
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
@@ -202,10 +209,14 @@ def _one_dtype(names, *arrays, rule=""):
     raise TypeError(f"{found}: give them one dtype")
 
 
-def _weak(*values):
-    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it."""
+def _weak(*values, strong=()):
+    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it.
+
+    Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
+    """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    if not dtypes:
+    alone = [all(type(v) in (int, float) for v in group) for group in strong]
+    if not dtypes or any(alone):
         return values
     return [np.asarray(v, dtypes[0]) if type(v) in (int, float) else v for v in values]
 
@@ -226,6 +237,70 @@ def _flat(array, shape):
             )
         return array.reshape(array.size)
     return np.broadcast_to(array, shape).reshape(-1)
+
+
+def _into(results, out, cores=(), stream=None):
+    """The results, or the arrays of `out` with them: cast and broadcast as NumPy's ufuncs do.
+
+    As many last axes as `cores` says are not broadcast, none if it is None.
+    """
+    if out is None:
+        return results
+    made = results if isinstance(results, tuple) else (results,)
+    places = out if isinstance(out, tuple) else (out,)
+    if len(made) > 1 and not isinstance(out, tuple):
+        raise TypeError("out must be a tuple of arrays")
+    if len(places) != len(made):
+        raise ValueError("the tuple out must have exactly one entry for each result")
+    stored = []
+    for k, (array, place) in enumerate(zip(made, places)):
+        if place is None:
+            continue
+        array = array if hasattr(array, "dtype") else np.asarray(array)
+        if _on_device(place) or _on_device(array):
+            if not (_on_device(place) and _on_device(array)):
+                raise TypeError(
+                    "out must be where the arguments are: on the device, or on the host"
+                )
+            if place.dtype != array.dtype or place.shape != array.shape:
+                raise TypeError(
+                    f"out must be of {array.dtype} and {array.shape} on the device"
+                )
+            stored.append((place, array))
+            continue
+        if not isinstance(place, np.ndarray):
+            raise TypeError("out must be an array")
+        if not np.can_cast(array.dtype, place.dtype, "same_kind"):
+            raise TypeError(
+                f"cannot cast results from {array.dtype} to {place.dtype} as same_kind"
+            )
+        if not place.flags.writeable:
+            raise ValueError("out is read-only")
+        core = cores[k] if cores else 0
+        lead = max(array.ndim - place.ndim, 0)
+        array = (
+            array.reshape(array.shape[lead:])
+            if array.shape[:lead] == (1,) * lead
+            else array
+        )
+        own, given = array.shape, place.shape
+        if core:
+            own, given = own[array.ndim - core :], given[max(place.ndim - core, 0) :]
+        if (core or cores is None) and own != given:
+            raise ValueError(
+                f"out has the shape {place.shape}, but results {array.shape}"
+            )
+        stored.append((place, np.broadcast_to(array, place.shape)))
+    for place, array in stored:
+        if _on_device(place):
+            place = (
+                place if hasattr(place, "copy_to_host") else cuda.as_cuda_array(place)
+            )
+            place.copy_to_device(array, stream=stream or 0)
+            continue
+        np.copyto(place, array, casting="same_kind")
+    found = tuple(a if p is None else p for a, p in zip(made, places))
+    return found if isinstance(results, tuple) else found[0]
 
 
 def _to_device(array, stream):

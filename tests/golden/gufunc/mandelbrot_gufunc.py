@@ -5,12 +5,13 @@
 # porter: accepts mandelbrot: re: array of 1 dimension, float32 or float64
 # porter: accepts mandelbrot: im: array of 1 dimension, float32 or float64
 # porter: accepts mandelbrot: max_iterations: an integer
+# porter: accepts mandelbrot: out: array for the result, to which it is cast, or a tuple of them
 # porter: also mandelbrot(float32[:], float32[:], int64)
 # porter: shapes mandelbrot: re[n] im[m] max_iterations[]
 # porter: assumed mandelbrot: re is a 1-D array of float64
 # porter: assumed mandelbrot: im is a 1-D array of float64
 # porter: verified mandelbrot: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:53aa96f8e7d65d4b57d79874c74e867fc1284d72ab1ffe8435f34ca83f4e3ad9
+# porter: output sha256:c9d73f784afe36737af62015e9bc1dce479f039207d965862519b449ad1e90df
 
 """Generalized ufuncs for the functions of mandelbrot.py."""
 
@@ -23,6 +24,7 @@ from numba import cuda, guvectorize
 
 SOURCE = "mandelbrot.py"  # what is converted
 FIXED = {"mandelbrot": ()}  # arguments whose values the gufuncs are made for
+STORING = ("mandelbrot",)  # functions that take `out`
 
 
 @guvectorize(
@@ -59,8 +61,7 @@ def mandelbrot_gufunc(re, im, max_iterations, escape):
         escape[i] = np.int64(n)
 
 
-def mandelbrot(re, im, max_iterations, *, stream=None):
-    """Return how many iterations each point of the grid `re` by `im` survives."""
+def _mandelbrot(re, im, max_iterations, *, stream=None):
     re = _array(re, "re", 1, "float32 float64")
     im = _array(im, "im", 1, "float32 float64")
     max_iterations = _integer(max_iterations, "max_iterations")
@@ -75,6 +76,13 @@ def mandelbrot(re, im, max_iterations, *, stream=None):
     return _result(escape, on_device, stream)
 
 
+def mandelbrot(re, im, max_iterations, *, stream=None, out=None):
+    """Return how many iterations each point of the grid `re` by `im` survives."""
+    return _into(
+        _mandelbrot(re, im, max_iterations, stream=stream), out, None, stream=stream
+    )
+
+
 def _on_device(array):
     """Whether an array is on the device: a Numba device array, or CuPy's, JAX's, PyTorch's."""
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
@@ -86,7 +94,8 @@ def _command():
     while frame.f_code.co_name not in FIXED:
         frame = frame.f_back
     code, values = frame.f_code, frame.f_locals
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    own = 1 + (code.co_name in STORING)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - own]
     fixed = FIXED[code.co_name]
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
@@ -169,6 +178,70 @@ def _one_dtype(names, *arrays):
         found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
         raise TypeError(f"{found}: give them one dtype")
     return arrays
+
+
+def _into(results, out, cores=(), stream=None):
+    """The results, or the arrays of `out` with them: cast and broadcast as NumPy's ufuncs do.
+
+    As many last axes as `cores` says are not broadcast, none if it is None.
+    """
+    if out is None:
+        return results
+    made = results if isinstance(results, tuple) else (results,)
+    places = out if isinstance(out, tuple) else (out,)
+    if len(made) > 1 and not isinstance(out, tuple):
+        raise TypeError("out must be a tuple of arrays")
+    if len(places) != len(made):
+        raise ValueError("the tuple out must have exactly one entry for each result")
+    stored = []
+    for k, (array, place) in enumerate(zip(made, places)):
+        if place is None:
+            continue
+        array = array if hasattr(array, "dtype") else np.asarray(array)
+        if _on_device(place) or _on_device(array):
+            if not (_on_device(place) and _on_device(array)):
+                raise TypeError(
+                    "out must be where the arguments are: on the device, or on the host"
+                )
+            if place.dtype != array.dtype or place.shape != array.shape:
+                raise TypeError(
+                    f"out must be of {array.dtype} and {array.shape} on the device"
+                )
+            stored.append((place, array))
+            continue
+        if not isinstance(place, np.ndarray):
+            raise TypeError("out must be an array")
+        if not np.can_cast(array.dtype, place.dtype, "same_kind"):
+            raise TypeError(
+                f"cannot cast results from {array.dtype} to {place.dtype} as same_kind"
+            )
+        if not place.flags.writeable:
+            raise ValueError("out is read-only")
+        core = cores[k] if cores else 0
+        lead = max(array.ndim - place.ndim, 0)
+        array = (
+            array.reshape(array.shape[lead:])
+            if array.shape[:lead] == (1,) * lead
+            else array
+        )
+        own, given = array.shape, place.shape
+        if core:
+            own, given = own[array.ndim - core :], given[max(place.ndim - core, 0) :]
+        if (core or cores is None) and own != given:
+            raise ValueError(
+                f"out has the shape {place.shape}, but results {array.shape}"
+            )
+        stored.append((place, np.broadcast_to(array, place.shape)))
+    for place, array in stored:
+        if _on_device(place):
+            place = (
+                place if hasattr(place, "copy_to_host") else cuda.as_cuda_array(place)
+            )
+            place.copy_to_device(array, stream=stream or 0)
+            continue
+        np.copyto(place, array, casting="same_kind")
+    found = tuple(a if p is None else p for a, p in zip(made, places))
+    return found if isinstance(results, tuple) else found[0]
 
 
 def _integer(value, name, dtype=None):

@@ -4,6 +4,7 @@
 # porter: function matmul(float64[:, :], float64[:, :])
 # porter: accepts matmul: A: array of 1 or more dimensions, float32 or float64; integers are converted
 # porter: accepts matmul: B: array of 2 dimensions, float32 or float64
+# porter: accepts matmul: out: array for the result, to which it is cast, or a tuple of them
 # porter: also matmul(float32[:, :], float32[:, :])
 # porter: shapes matmul: A[n, m] B[m, k]
 # porter: assumed matmul: A is a 2-D array of float64
@@ -11,7 +12,7 @@
 # porter: converts matmul: A: integers and bools become float64 (a pass over the array)
 # porter: converts matmul: A, B: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified matmul: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:4bf5e87b3849d74891f675a69238e0c88ab763488381d7e528ef5c638a56d5de
+# porter: output sha256:c1acddbcdbf4d3bf85ae8299c9b26da4b406dfd1cec8a240fc08f1ad51bea80b
 
 """Generalized ufuncs for the functions of matmul.py."""
 
@@ -23,6 +24,7 @@ from numba import cuda, guvectorize
 
 SOURCE = "matmul.py"  # what is converted
 FIXED = {"matmul": ()}  # arguments whose values the gufuncs are made for
+STORING = ("matmul",)  # functions that take `out`
 
 
 @guvectorize(
@@ -43,8 +45,7 @@ def matmul_gufunc(A, B, out):
         out[i] = total
 
 
-def matmul(A, B, *, stream=None):
-    """Return the matrix product of `A` and `B`."""
+def _matmul(A, B, *, stream=None):
     A = _array(A, "A", None, "float32 float64", "together")
     B = _array(B, "B", 2, "float32 float64")
     A, B = _one_dtype("A B", A, B, rule="integers mixed")
@@ -63,6 +64,11 @@ def matmul(A, B, *, stream=None):
     return _result(out, on_device, stream, lead + out.shape[1:])
 
 
+def matmul(A, B, *, stream=None, out=None):
+    """Return the matrix product of `A` and `B`."""
+    return _into(_matmul(A, B, stream=stream), out, None, stream=stream)
+
+
 def _on_device(array):
     """Whether an array is on the device: a Numba device array, or CuPy's, JAX's, PyTorch's."""
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
@@ -74,7 +80,8 @@ def _command():
     while frame.f_code.co_name not in FIXED:
         frame = frame.f_back
     code, values = frame.f_code, frame.f_locals
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    own = 1 + (code.co_name in STORING)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - own]
     fixed = FIXED[code.co_name]
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
@@ -194,6 +201,70 @@ def _one_dtype(names, *arrays, rule=""):
         ]
     found = " but ".join(f"{n} is {a.dtype}" for n, a in zip(names.split(), arrays))
     raise TypeError(f"{found}: give them one dtype")
+
+
+def _into(results, out, cores=(), stream=None):
+    """The results, or the arrays of `out` with them: cast and broadcast as NumPy's ufuncs do.
+
+    As many last axes as `cores` says are not broadcast, none if it is None.
+    """
+    if out is None:
+        return results
+    made = results if isinstance(results, tuple) else (results,)
+    places = out if isinstance(out, tuple) else (out,)
+    if len(made) > 1 and not isinstance(out, tuple):
+        raise TypeError("out must be a tuple of arrays")
+    if len(places) != len(made):
+        raise ValueError("the tuple out must have exactly one entry for each result")
+    stored = []
+    for k, (array, place) in enumerate(zip(made, places)):
+        if place is None:
+            continue
+        array = array if hasattr(array, "dtype") else np.asarray(array)
+        if _on_device(place) or _on_device(array):
+            if not (_on_device(place) and _on_device(array)):
+                raise TypeError(
+                    "out must be where the arguments are: on the device, or on the host"
+                )
+            if place.dtype != array.dtype or place.shape != array.shape:
+                raise TypeError(
+                    f"out must be of {array.dtype} and {array.shape} on the device"
+                )
+            stored.append((place, array))
+            continue
+        if not isinstance(place, np.ndarray):
+            raise TypeError("out must be an array")
+        if not np.can_cast(array.dtype, place.dtype, "same_kind"):
+            raise TypeError(
+                f"cannot cast results from {array.dtype} to {place.dtype} as same_kind"
+            )
+        if not place.flags.writeable:
+            raise ValueError("out is read-only")
+        core = cores[k] if cores else 0
+        lead = max(array.ndim - place.ndim, 0)
+        array = (
+            array.reshape(array.shape[lead:])
+            if array.shape[:lead] == (1,) * lead
+            else array
+        )
+        own, given = array.shape, place.shape
+        if core:
+            own, given = own[array.ndim - core :], given[max(place.ndim - core, 0) :]
+        if (core or cores is None) and own != given:
+            raise ValueError(
+                f"out has the shape {place.shape}, but results {array.shape}"
+            )
+        stored.append((place, np.broadcast_to(array, place.shape)))
+    for place, array in stored:
+        if _on_device(place):
+            place = (
+                place if hasattr(place, "copy_to_host") else cuda.as_cuda_array(place)
+            )
+            place.copy_to_device(array, stream=stream or 0)
+            continue
+        np.copyto(place, array, casting="same_kind")
+    found = tuple(a if p is None else p for a, p in zip(made, places))
+    return found if isinstance(results, tuple) else found[0]
 
 
 def _to_device(array, stream):

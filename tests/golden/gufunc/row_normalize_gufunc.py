@@ -9,12 +9,13 @@
 # porter: verified normalize: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
 # porter: function normalized(float64[:, :])
 # porter: accepts normalized: x: array of 2 dimensions, float32 or float64; integers are converted
+# porter: accepts normalized: out: array for the result, to which it is cast, or a tuple of them
 # porter: also normalized(float32[:, :])
 # porter: shapes normalized: x[n, m]
 # porter: assumed normalized: x is a 2-D array of float64
 # porter: converts normalized: x: integers and bools become float64 (a pass over the array)
 # porter: verified normalized: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:92d9e58949383380d061002bc17cd0255c2cbd7efde7ffee5bdae22b93c1d76e
+# porter: output sha256:4f860b655233f7195525040747637e156e279885d078fad0edf8f51b22ff2a85
 
 """Generalized ufuncs for the functions of row_normalize.py."""
 
@@ -29,6 +30,7 @@ FIXED = {
     "normalize": (),
     "normalized": (),
 }  # arguments whose values the gufuncs are made for
+STORING = ("normalized",)  # functions that take `out`
 
 
 @guvectorize(
@@ -73,8 +75,7 @@ def normalized_gufunc(x, out):
         out[j] = x[j] / (total / T(x.shape[0]))
 
 
-def normalized(x, *, stream=None):
-    """Return `x` with each row divided by its mean."""
+def _normalized(x, *, stream=None):
     x = _array(x, "x", 2, "float32 float64", "integers")
     on_device = _on_device(x)
     stream = 0 if stream is None else stream
@@ -83,6 +84,11 @@ def normalized(x, *, stream=None):
     if x.shape[0] > 0:
         normalized_gufunc(d_x, out, stream=stream)
     return _result(out, on_device, stream)
+
+
+def normalized(x, *, stream=None, out=None):
+    """Return `x` with each row divided by its mean."""
+    return _into(_normalized(x, stream=stream), out, None, stream=stream)
 
 
 def _on_device(array):
@@ -96,7 +102,8 @@ def _command():
     while frame.f_code.co_name not in FIXED:
         frame = frame.f_back
     code, values = frame.f_code, frame.f_locals
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    own = 1 + (code.co_name in STORING)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - own]
     fixed = FIXED[code.co_name]
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
@@ -196,6 +203,70 @@ def _float64(value, name, rule):
                 f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
             )
     return value.astype(np.float64)
+
+
+def _into(results, out, cores=(), stream=None):
+    """The results, or the arrays of `out` with them: cast and broadcast as NumPy's ufuncs do.
+
+    As many last axes as `cores` says are not broadcast, none if it is None.
+    """
+    if out is None:
+        return results
+    made = results if isinstance(results, tuple) else (results,)
+    places = out if isinstance(out, tuple) else (out,)
+    if len(made) > 1 and not isinstance(out, tuple):
+        raise TypeError("out must be a tuple of arrays")
+    if len(places) != len(made):
+        raise ValueError("the tuple out must have exactly one entry for each result")
+    stored = []
+    for k, (array, place) in enumerate(zip(made, places)):
+        if place is None:
+            continue
+        array = array if hasattr(array, "dtype") else np.asarray(array)
+        if _on_device(place) or _on_device(array):
+            if not (_on_device(place) and _on_device(array)):
+                raise TypeError(
+                    "out must be where the arguments are: on the device, or on the host"
+                )
+            if place.dtype != array.dtype or place.shape != array.shape:
+                raise TypeError(
+                    f"out must be of {array.dtype} and {array.shape} on the device"
+                )
+            stored.append((place, array))
+            continue
+        if not isinstance(place, np.ndarray):
+            raise TypeError("out must be an array")
+        if not np.can_cast(array.dtype, place.dtype, "same_kind"):
+            raise TypeError(
+                f"cannot cast results from {array.dtype} to {place.dtype} as same_kind"
+            )
+        if not place.flags.writeable:
+            raise ValueError("out is read-only")
+        core = cores[k] if cores else 0
+        lead = max(array.ndim - place.ndim, 0)
+        array = (
+            array.reshape(array.shape[lead:])
+            if array.shape[:lead] == (1,) * lead
+            else array
+        )
+        own, given = array.shape, place.shape
+        if core:
+            own, given = own[array.ndim - core :], given[max(place.ndim - core, 0) :]
+        if (core or cores is None) and own != given:
+            raise ValueError(
+                f"out has the shape {place.shape}, but results {array.shape}"
+            )
+        stored.append((place, np.broadcast_to(array, place.shape)))
+    for place, array in stored:
+        if _on_device(place):
+            place = (
+                place if hasattr(place, "copy_to_host") else cuda.as_cuda_array(place)
+            )
+            place.copy_to_device(array, stream=stream or 0)
+            continue
+        np.copyto(place, array, casting="same_kind")
+    found = tuple(a if p is None else p for a, p in zip(made, places))
+    return found if isinstance(results, tuple) else found[0]
 
 
 def _to_device(array, stream):

@@ -3,12 +3,13 @@
 # porter: target gufunc
 # porter: function softmax(float64[:, :])
 # porter: accepts softmax: x: array of 2 dimensions, float32 or float64; integers are converted
+# porter: accepts softmax: out: array for the result, to which it is cast, or a tuple of them
 # porter: also softmax(float32[:, :])
 # porter: shapes softmax: x[n, m]
 # porter: assumed softmax: x is a 2-D array of float64
 # porter: converts softmax: x: int32 and int64 whose largest value n keeps 2 * n within the dtype and within 2**53 become float64 (a pass over the array)
 # porter: verified softmax: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:1d1f2d490d80755e4cb78c18edb87e091118f69bf12a2e3d99dc0285c348d1cf
+# porter: output sha256:bbaba3c3b4057f68362c48c229bad9d4b5e8ed7bb7de2d6b91c84dfbd13c0d9e
 
 """Generalized ufuncs for the functions of softmax.py."""
 
@@ -21,6 +22,7 @@ from numba import cuda, guvectorize
 
 SOURCE = "softmax.py"  # what is converted
 FIXED = {"softmax": ()}  # arguments whose values the gufuncs are made for
+STORING = ("softmax",)  # functions that take `out`
 
 
 @cuda.jit(device=True)
@@ -49,8 +51,7 @@ def softmax_gufunc(x, out):
         out[k] = math.exp(x[k] - largest) / total
 
 
-def softmax(x, *, stream=None):
-    """Return probabilities that sum to one in every row."""
+def _softmax(x, *, stream=None):
     x = _array(x, "x", 2, "float32 float64", "exact(2, 2, 1)")
     if x.shape[1] < 1:
         raise ValueError(
@@ -65,6 +66,11 @@ def softmax(x, *, stream=None):
     return _result(out, on_device, stream)
 
 
+def softmax(x, *, stream=None, out=None):
+    """Return probabilities that sum to one in every row."""
+    return _into(_softmax(x, stream=stream), out, None, stream=stream)
+
+
 def _on_device(array):
     """Whether an array is on the device: a Numba device array, or CuPy's, JAX's, PyTorch's."""
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
@@ -76,7 +82,8 @@ def _command():
     while frame.f_code.co_name not in FIXED:
         frame = frame.f_back
     code, values = frame.f_code, frame.f_locals
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    own = 1 + (code.co_name in STORING)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - own]
     fixed = FIXED[code.co_name]
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
@@ -176,6 +183,70 @@ def _float64(value, name, rule):
                 f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
             )
     return value.astype(np.float64)
+
+
+def _into(results, out, cores=(), stream=None):
+    """The results, or the arrays of `out` with them: cast and broadcast as NumPy's ufuncs do.
+
+    As many last axes as `cores` says are not broadcast, none if it is None.
+    """
+    if out is None:
+        return results
+    made = results if isinstance(results, tuple) else (results,)
+    places = out if isinstance(out, tuple) else (out,)
+    if len(made) > 1 and not isinstance(out, tuple):
+        raise TypeError("out must be a tuple of arrays")
+    if len(places) != len(made):
+        raise ValueError("the tuple out must have exactly one entry for each result")
+    stored = []
+    for k, (array, place) in enumerate(zip(made, places)):
+        if place is None:
+            continue
+        array = array if hasattr(array, "dtype") else np.asarray(array)
+        if _on_device(place) or _on_device(array):
+            if not (_on_device(place) and _on_device(array)):
+                raise TypeError(
+                    "out must be where the arguments are: on the device, or on the host"
+                )
+            if place.dtype != array.dtype or place.shape != array.shape:
+                raise TypeError(
+                    f"out must be of {array.dtype} and {array.shape} on the device"
+                )
+            stored.append((place, array))
+            continue
+        if not isinstance(place, np.ndarray):
+            raise TypeError("out must be an array")
+        if not np.can_cast(array.dtype, place.dtype, "same_kind"):
+            raise TypeError(
+                f"cannot cast results from {array.dtype} to {place.dtype} as same_kind"
+            )
+        if not place.flags.writeable:
+            raise ValueError("out is read-only")
+        core = cores[k] if cores else 0
+        lead = max(array.ndim - place.ndim, 0)
+        array = (
+            array.reshape(array.shape[lead:])
+            if array.shape[:lead] == (1,) * lead
+            else array
+        )
+        own, given = array.shape, place.shape
+        if core:
+            own, given = own[array.ndim - core :], given[max(place.ndim - core, 0) :]
+        if (core or cores is None) and own != given:
+            raise ValueError(
+                f"out has the shape {place.shape}, but results {array.shape}"
+            )
+        stored.append((place, np.broadcast_to(array, place.shape)))
+    for place, array in stored:
+        if _on_device(place):
+            place = (
+                place if hasattr(place, "copy_to_host") else cuda.as_cuda_array(place)
+            )
+            place.copy_to_device(array, stream=stream or 0)
+            continue
+        np.copyto(place, array, casting="same_kind")
+    found = tuple(a if p is None else p for a, p in zip(made, places))
+    return found if isinstance(results, tuple) else found[0]
 
 
 def _to_device(array, stream):

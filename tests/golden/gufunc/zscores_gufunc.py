@@ -3,12 +3,13 @@
 # porter: target gufunc
 # porter: function zscores(float64[:, :])
 # porter: accepts zscores: table: array of 2 dimensions, float32 or float64; integers are converted
+# porter: accepts zscores: out: array for the result, to which it is cast, or a tuple of them
 # porter: also zscores(float32[:, :])
 # porter: shapes zscores: table[n, m]
 # porter: assumed zscores: table is a 2-D array of float64
 # porter: converts zscores: table: integers and bools become float64 (a pass over the array)
 # porter: verified zscores: cpu 24 cases; ptx sm_75 sm_80 sm_90 8 cases
-# porter: output sha256:caa99d9bf713892f12258c0ea58a7ccc03232d536a364d8d78a77f3297cf62f7
+# porter: output sha256:5811bfca278cdbc3119233202fae25f1e6a4b4666bb92912166c23e088d06944
 
 """Generalized ufuncs for the functions of zscores.py."""
 
@@ -21,6 +22,7 @@ from numba import cuda, guvectorize
 
 SOURCE = "zscores.py"  # what is converted
 FIXED = {"zscores": ()}  # arguments whose values the gufuncs are made for
+STORING = ("zscores",)  # functions that take `out`
 
 
 @guvectorize(
@@ -59,8 +61,7 @@ def zscores_gufunc2(table, mean, deviation, out):
         out[i] = (table[i] - mean[i]) / deviation[i]
 
 
-def zscores(table, *, stream=None):
-    """Return `table` with every column shifted to mean 0 and scaled to deviation 1."""
+def _zscores(table, *, stream=None):
     table = _array(table, "table", 2, "float32 float64", "integers")
     on_device = _on_device(table)
     stream = 0 if stream is None else stream
@@ -75,6 +76,11 @@ def zscores(table, *, stream=None):
     return _result(out, on_device, stream)
 
 
+def zscores(table, *, stream=None, out=None):
+    """Return `table` with every column shifted to mean 0 and scaled to deviation 1."""
+    return _into(_zscores(table, stream=stream), out, None, stream=stream)
+
+
 def _on_device(array):
     """Whether an array is on the device: a Numba device array, or CuPy's, JAX's, PyTorch's."""
     return hasattr(array, "copy_to_host") or hasattr(array, "__cuda_array_interface__")
@@ -86,7 +92,8 @@ def _command():
     while frame.f_code.co_name not in FIXED:
         frame = frame.f_back
     code, values = frame.f_code, frame.f_locals
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - 1]
+    own = 1 + (code.co_name in STORING)
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount - own]
     fixed = FIXED[code.co_name]
     types = {n: _type_of(values[n], n in fixed) for n in names if n != "self"}
     for n, found in types.items():
@@ -186,6 +193,70 @@ def _float64(value, name, rule):
                 f"{name} has {dtype} up to {most}, too large for float64: {_command()}"
             )
     return value.astype(np.float64)
+
+
+def _into(results, out, cores=(), stream=None):
+    """The results, or the arrays of `out` with them: cast and broadcast as NumPy's ufuncs do.
+
+    As many last axes as `cores` says are not broadcast, none if it is None.
+    """
+    if out is None:
+        return results
+    made = results if isinstance(results, tuple) else (results,)
+    places = out if isinstance(out, tuple) else (out,)
+    if len(made) > 1 and not isinstance(out, tuple):
+        raise TypeError("out must be a tuple of arrays")
+    if len(places) != len(made):
+        raise ValueError("the tuple out must have exactly one entry for each result")
+    stored = []
+    for k, (array, place) in enumerate(zip(made, places)):
+        if place is None:
+            continue
+        array = array if hasattr(array, "dtype") else np.asarray(array)
+        if _on_device(place) or _on_device(array):
+            if not (_on_device(place) and _on_device(array)):
+                raise TypeError(
+                    "out must be where the arguments are: on the device, or on the host"
+                )
+            if place.dtype != array.dtype or place.shape != array.shape:
+                raise TypeError(
+                    f"out must be of {array.dtype} and {array.shape} on the device"
+                )
+            stored.append((place, array))
+            continue
+        if not isinstance(place, np.ndarray):
+            raise TypeError("out must be an array")
+        if not np.can_cast(array.dtype, place.dtype, "same_kind"):
+            raise TypeError(
+                f"cannot cast results from {array.dtype} to {place.dtype} as same_kind"
+            )
+        if not place.flags.writeable:
+            raise ValueError("out is read-only")
+        core = cores[k] if cores else 0
+        lead = max(array.ndim - place.ndim, 0)
+        array = (
+            array.reshape(array.shape[lead:])
+            if array.shape[:lead] == (1,) * lead
+            else array
+        )
+        own, given = array.shape, place.shape
+        if core:
+            own, given = own[array.ndim - core :], given[max(place.ndim - core, 0) :]
+        if (core or cores is None) and own != given:
+            raise ValueError(
+                f"out has the shape {place.shape}, but results {array.shape}"
+            )
+        stored.append((place, np.broadcast_to(array, place.shape)))
+    for place, array in stored:
+        if _on_device(place):
+            place = (
+                place if hasattr(place, "copy_to_host") else cuda.as_cuda_array(place)
+            )
+            place.copy_to_device(array, stream=stream or 0)
+            continue
+        np.copyto(place, array, casting="same_kind")
+    found = tuple(a if p is None else p for a, p in zip(made, places))
+    return found if isinstance(results, tuple) else found[0]
 
 
 def _to_device(array, stream):

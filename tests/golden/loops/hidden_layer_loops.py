@@ -11,7 +11,7 @@
 # porter: converts hidden_layer: greyscales, weights: integers and bools become float64 (a pass over the array)
 # porter: converts hidden_layer: greyscales, weights: float32 beside float64 become float64 (a pass over each float32)
 # porter: verified hidden_layer: cpu 24 cases
-# porter: output sha256:28838455e2d441193990b49f5ad122c3a0243f7d338eb9a35610241c3660be7b
+# porter: output sha256:41852347d3a81ef70ce0aac4e0abd3a5b07149ab43fb86ad2f76aa2785804c7e
 
 """Compiled loops for the NumPy functions of hidden_layer.py."""
 
@@ -183,10 +183,14 @@ def _one_dtype(names, *arrays, rule=""):
     raise TypeError(f"{found}: give them one dtype")
 
 
-def _weak(*values):
-    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it."""
+def _weak(*values, strong=()):
+    """Python numbers among arrays take the arrays' floating dtype, as NumPy has it.
+
+    Of `strong` numbers it makes a float64 first: np.cos(0.5) * x is one, 0.5 * x is as x.
+    """
     dtypes = [v.dtype for v in values if hasattr(v, "dtype") and v.dtype.kind in "fc"]
-    if not dtypes:
+    alone = [all(type(v) in (int, float) for v in group) for group in strong]
+    if not dtypes or any(alone):
         return values
     return [np.asarray(v, dtypes[0]) if type(v) in (int, float) else v for v in values]
 

@@ -1,4 +1,4 @@
-"""Arrays that a loop makes and something behind it uses: those of the last iteration."""
+"""Arrays that a loop makes and something after it uses: those of the last iteration."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from porter.ir.walk import blocks, statements
 def escaping(
     body: Sequence[ir.Stmt], later: AbstractSet[str] = frozenset()
 ) -> Iterator[tuple[ir.For | ir.While, ir.Def | ir.Alloc]]:
-    """Each loop with a statement in it that makes what is used behind that loop.
+    """Each loop with a statement in it that makes what is used after that loop.
 
-    `later` are the arrays that are used behind the statements.
+    `later` are the arrays that are used after the statements.
     """
     for k, s in enumerate(body):
         if not blocks(s):

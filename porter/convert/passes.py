@@ -94,7 +94,7 @@ PASSES = (
     Pass("swap scalars", swap_scalars),
     # last: two stages over one flat index could not be fused if just one of them were split
     Pass("split flat domains", split_flat_domains),
-    # behind all that inlines: which products are added to is seen in what the threads compute
+    # after all that inlines: which products are added to is seen in what the threads compute
     Pass("round products", round_products),
 )
 

@@ -175,7 +175,7 @@ def _ways(branch: HostIf, rest: Sequence[object], *, inside: bool) -> Sequence[S
 
 
 def _leaves(body: Sequence[object]) -> bool:
-    """Whether nothing behind the branch runs, in its loop or at all."""
+    """Whether nothing after the branch runs, in its loop or at all."""
     last = body[-1] if body else None
     return isinstance(last, ir.Return) or (isinstance(last, ir.Jump) and last.kind == "break")
 

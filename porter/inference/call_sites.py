@@ -267,7 +267,7 @@ class _Reader:
                 self.returned.append(evaluate(value))
 
     def _either(self, bodies: Sequence[Sequence[ast.stmt]], env: Scope) -> None:
-        """One of several blocks runs: a name is what it is behind all of them."""
+        """One of several blocks runs: a name is what it is after all of them."""
         results = []
         for body in bodies:
             own = dict(env)

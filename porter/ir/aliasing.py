@@ -97,8 +97,8 @@ class _Walk:
     def run(
         self, body: Sequence[Stmt], states: set[State], later: AbstractSet[str] = frozenset()
     ) -> set[State]:
-        """The states behind the statements, from those before them; `later` are names that are
-        used behind them or in another iteration."""
+        """The states after the statements, from those before them; `later` are names that are
+        used after them or in another iteration."""
         for s in body:
             made = makes(s)
             states = {_moved(state, dict.fromkeys(made)) for state in states} if made else states
@@ -122,7 +122,7 @@ class _Walk:
         return states
 
     def loop(self, body: Sequence[Stmt], states: set[State], later: AbstractSet[str]) -> set[State]:
-        """The states at the start of any iteration, which are those behind the loop, too."""
+        """The states at the start of any iteration, which are those after the loop, too."""
         outer, self.left = self.left, set()
         made = {n for s in statements(tuple(body)) for n in makes(s)}
         unused = dict.fromkeys(made - exposed_arrays(body) - later)

@@ -18,7 +18,7 @@ from porter.support.reserved import told_apart
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What comes before and behind the statement at hand, and the loops around it."""
+    """What comes before and after the statement at hand, and the loops around it."""
 
     loops: tuple[Range, ...] = ()  # of the host, outermost first
     bound: frozenset[str] = frozenset()  # variables that may have a value by now
@@ -42,7 +42,7 @@ class Context:
     buffers: dict[str, Buffer]
     taken: NameSupply = field(default_factory=NameSupply)
     notes: list[Diagnostic] = field(default_factory=list)
-    # (written, read) arguments: what was to be read before is read behind the store
+    # (written, read) arguments: what was to be read before is read after the store
     no_alias: set[tuple[str, str]] = field(default_factory=set)
     flags: set[str] = field(default_factory=set)  # 0-d arrays that `transforms/loops/flags.py` made
     here: Surroundings = field(default_factory=Surroundings)  # while loops are placed

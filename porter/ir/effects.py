@@ -1,7 +1,7 @@
 """What statements use and define, by name: arrays, and scalars (variables, indices, sizes).
 
 A statement uses an array that it stores into, too: the elements that it leaves out stay.  It
-defines what has another value, other elements or another meaning behind it.  The indices that it
+defines what has another value, other elements or another meaning after it.  The indices that it
 binds for itself (`indices`) are neither.
 """
 

@@ -169,7 +169,7 @@ class Scan(Reduce):
 
     @property
     def along(self) -> str:
-        """The index of the store that it runs along; its only axis ends behind that index."""
+        """The index of the store that it runs along; its only axis ends after that index."""
         (axis,) = self.axes
         name = (axis.hi - 1).name
         assert name is not None
@@ -209,7 +209,7 @@ class Origin:
     """The source statement that a node comes from, its own comments included.
 
     `looped` marks the stores of a loop of the user's whose iterations are threads, `late` those
-    of its iterations that are made once, behind the last of them.
+    of its iterations that are made once, after the last of them.
     """
 
     span: Span = field(default_factory=Span)
@@ -363,7 +363,7 @@ class Return:
 class HostKind(Enum):
     """What a statement of the host is there for."""
 
-    RAISE = auto()  # nothing runs behind it
+    RAISE = auto()  # nothing runs after it
     CHECK = auto()  # `assert`, or `if ...: raise`
     RUN = auto()  # what it computes, prints or logs
 

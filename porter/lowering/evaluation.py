@@ -114,7 +114,7 @@ class Frame:
 class Start:
     """A number before a loop, and the counts: it stays where one of them is below 1.
 
-    `after` is what the name means behind the loop.
+    `after` is what the name means after the loop.
     """
 
     number: ir.Expr

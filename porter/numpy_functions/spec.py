@@ -21,7 +21,7 @@ class Dotted(str):
 
     @property
     def path(self) -> str:
-        """`linalg.inv`: what stands behind the library."""
+        """`linalg.inv`: what stands after the library."""
         return self.partition(".")[2]
 
     @property
@@ -59,7 +59,7 @@ class FunctionSpec:
     sizes: tuple[int, ...] = ()  # the arguments that are sizes or shapes
     numbers: bool = False  # the arguments are numbers, not arrays
     positions: int | None = None  # the argument that holds positions in an array
-    inputs: int | None = None  # of a ufunc: the arguments behind these are stored into
+    inputs: int | None = None  # of a ufunc: the arguments after these are stored into
     changes: bool = False  # it changes its first argument
     view: bool = False  # the result may be an argument, or share its elements
     creates: bool = False  # what it makes is surely an array, whatever it is given
@@ -75,7 +75,7 @@ class FunctionSpec:
 
     @property
     def short(self) -> str:
-        """The name behind the module."""
+        """The name after the module."""
         return Dotted(self.name).short
 
     def convert(self, call: Any) -> Any:

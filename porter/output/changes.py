@@ -40,7 +40,7 @@ def _applied(lines: list[str], edits: list[Edit], first: int) -> list[str]:
     for edit in reversed(edits):
         start, end = edit.span.line - first, edit.span.end_line - first
         head = after[start][: edit.span.column - 1]
-        # a span may end where the line behind the last one would start
+        # a span may end where the line after the last one would start
         tail = after[end][edit.span.end_column - 1 :] if end < len(after) else ""
         after[start : end + 1] = split_lines(f"{head}{edit.text}{tail}\n")
     return after

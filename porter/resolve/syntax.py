@@ -62,7 +62,7 @@ def assigned(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
 
 
 def arguments(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> list[ast.arg]:
-    """All parameters, those behind `*` and `**` too."""
+    """All parameters, those after `*` and `**` too."""
     spec = node.args
     further = [a for a in (spec.vararg, spec.kwarg) if a is not None]
     return [*spec.posonlyargs, *spec.args, *spec.kwonlyargs, *further]

@@ -22,7 +22,7 @@ def module_name(file: PyFile, full: str) -> str | None:
 
 
 def import_place(file: PyFile) -> int | None:
-    """The line of the first import, behind the docstring and `from __future__`."""
+    """The line of the first import, after the docstring and `from __future__`."""
     for statement in file.tree.body:
         future = isinstance(statement, ast.ImportFrom) and statement.module == "__future__"
         if isinstance(statement, (ast.Import, ast.ImportFrom)) and not future:
@@ -31,7 +31,7 @@ def import_place(file: PyFile) -> int | None:
 
 
 def place_behind(file: PyFile, module: str) -> int | None:
-    """The line behind the module's last import of a package, or else behind the last of the
+    """The line after the module's last import of a package, or else after the last of the
     imports at its top."""
     top = [
         s

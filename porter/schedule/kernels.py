@@ -27,7 +27,7 @@ class Grouping:
         self.around = Around(context, users_of(body), Aliases.of(body, context.buffers))
         binds = [s for s in statements(body) if isinstance(s, ir.Bind)]
         self.bound = {n for s in binds for n in (*s.names, *s.buffers)}
-        # unbound behind a loop without iterations, as in Python
+        # unbound after a loop without iterations, as in Python
         self.bound |= {x.buffer.name for _, x in escaping(body) if isinstance(x, ir.Alloc)}
         self.depth = 0  # loops of the host around the statement at hand
         self.items = self.block(body)
@@ -99,7 +99,7 @@ class Grouping:
         return Kernel(name, schedule, _memory_order(s), s.body, (), s.origin, repeated)
 
     def _group(self, s: ir.Write, work: list[ir.Stmt]) -> list[object]:
-        """The launch of a store, with the statements behind it that may join it."""
+        """The launch of a store, with the statements after it that may join it."""
         schedule = s.schedule
         assert isinstance(schedule, Schedule)
         kernel = schedule.start(s, self.around)

@@ -19,7 +19,7 @@ Step = Fold | ir.Stage
 def sharing(
     steps: Sequence[Step], waits: Sequence[bool], fresh: Callable[[str], str]
 ) -> tuple[Step, ...]:
-    """The steps with folds behind each other in one loop where that is possible."""
+    """The steps with folds after each other in one loop where that is possible."""
     found: list[Step] = []
     together: list[Fold] = []
     for step, waiting in zip(steps, waits, strict=True):

@@ -135,7 +135,7 @@ def _pass(
 ) -> Pass:  # fmt: skip
     axes = group[0].r.axes
     with w.slot() as bounds:
-        # the bounds of the first loop are there behind it, too
+        # the bounds of the first loop are there after it, too
         w.poly(axes[0].lo)
         w.poly(axes[0].hi)
     with w.inside():

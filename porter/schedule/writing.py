@@ -134,7 +134,7 @@ class KernelWriter(Protocol):
         """Statements of a thread."""
 
     def inside(self) -> AbstractContextManager[None]:
-        """What is computed inside a loop is not there behind it."""
+        """What is computed inside a loop is not there after it."""
 
     def forget(self) -> None:
         """What was computed so far is not there for what follows."""

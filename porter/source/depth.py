@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from porter.diagnostics import Diagnostic, Span
 from porter.source import newer
 
-#: statements and expressions within one another, `elif` behind `elif` among them
+#: statements and expressions within one another, `elif` after `elif` among them
 MOST_LEVELS = 800
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)

@@ -211,7 +211,7 @@ class _Finder(cst.CSTVisitor):
     def _spec(
         self, parts: Sequence[cst.BaseFormattedStringContent], quote: str, values: list[str]
     ) -> str:
-        """The same for what stands behind a colon, where `format` has plain fields only."""
+        """The same for what stands after a colon, where `format` has plain fields only."""
         text = ""
         for part in parts:
             if isinstance(part, cst.FormattedStringText):

@@ -13,7 +13,7 @@ class NameSupply(set[str]):
         self.others = others
 
     def unused(self, name: str) -> str:
-        """The name if it is free, or else with a number behind it."""
+        """The name if it is free, or else with a number after it."""
         candidate, k = name, 2
         while candidate in self or any(candidate in names for names in self.others):
             candidate, k = f"{name}{k}", k + 1

@@ -57,7 +57,7 @@ HELPERS = {
     "_aligned", "_blockwise_overlap", "_map_overlap", "_states", "_by_signature", "_into",
     "draw_bits", "draw_uniform", "draw_normal",
 }  # fmt: skip
-#: what host functions take beside the parameters of the original, in this order behind those
+#: what host functions take beside the parameters of the original, in this order after those
 OWN_KEYWORDS = ("stream", "seed", "states", "timing")
 #: variables of host functions, and the argument of kernels that takes errors
 LOCALS = {"on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}

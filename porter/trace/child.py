@@ -187,7 +187,7 @@ def _site_packages() -> list[str]:
 def _users_path() -> list[str]:
     """`sys.path` as the script would have it: without the place that `run_child` added.
 
-    An installed porter lies in site-packages, which the script has in any case, behind the rest.
+    An installed porter lies in site-packages, which the script has in any case, after the rest.
     """
     own = str(Path(_HERE).parent)
     rest = [p for p in sys.path[1:] if p]

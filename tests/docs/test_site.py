@@ -20,7 +20,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 CODE = re.compile(r"^(`{3,}|~{3,}).*?^\1[ \t]*$|(`+)(?!`).+?(?<!`)\2(?!`)", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(?:src|srcset|href)=\"([^\"]+)\"")
 README_LINES = 150
-#: what GitHub and the site read behind a picture's name: the colour scheme that it is for
+#: what GitHub and the site read after a picture's name: the colour scheme that it is for
 SCHEMES = {"gh-light-mode-only", "gh-dark-mode-only"}
 
 

@@ -117,7 +117,7 @@ def any_rank(made: Converted) -> list[str]:
     return list(made.plan.leading.arrays) if made.plan.leading else []
 
 
-#: with more axes of indices than of values, `np.add.at` of NumPy 2.4 reads behind the values
+#: with more axes of indices than of values, `np.add.at` of NumPy 2.4 reads past the values
 WITH_VALUES = ("add_at", "subtract_at", "maximum_at", "minimum_at")
 
 

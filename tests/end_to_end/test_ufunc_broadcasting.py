@@ -86,7 +86,7 @@ def value(k: int, shape: tuple[int, ...], kind: str) -> Any:
 
 
 def outcome(function: Any, args: list[Any]) -> Any:
-    """The results and the arguments behind them, or the exception."""
+    """The results and the arguments after them, or the exception."""
     try:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")

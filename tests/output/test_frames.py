@@ -59,7 +59,7 @@ def test_changes_of_a_fix() -> None:
     # a line that goes, the last one too
     assert of(Edit(Span(5, 1, 6, 1), "")) == [("-", 5, "    y = a(x) + a(x)")]
     assert of(Edit(Span(5, 20, 6, 13), "")) == [("-", 6, "    return y")]
-    # a line behind the last
+    # a line after the last
     assert of(Edit(Span(6, 13, 6, 13), "\n\n\nf(1)"))[-1] == ("+", 9, "f(1)")
     assert of(Edit(Span(7, 1, 7, 1), "f(1)\n")) == [("+", 7, "f(1)")]
 

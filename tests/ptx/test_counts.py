@@ -85,7 +85,7 @@ GLOBAL: list[tuple[Callable[..., None], str, tuple[int, int, int]]] = [
     (stride_32, "float32", (2 * 32, 2 * 4, 2 * 4)),
     (transposed, "float32", (2 * 32, 2 * 4, 2 * 4)),
     (broadcast, "float32", (2 * 1, 2 * 1, 2 * 4)),
-    # 128 bytes that begin 4 bytes behind the start of a sector, or 8
+    # 128 bytes that begin 4 bytes after the start of a sector, or 8
     (misaligned, "float32", (2 * 5, 2 * 4, 2 * 4)),
     (misaligned, "float64", (2 * 9, 2 * 8, 2 * 8)),
     # the second warp has 16 lanes

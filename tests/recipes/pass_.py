@@ -40,7 +40,7 @@ SIGNATURE = "float64[:, :], float64[:, :]"
 
 def main() -> None:
     before = plan_of(SOURCE, "f", SIGNATURE)
-    # definitions are in place of their reads behind `materialise`
+    # definitions are in place of their reads after `materialise`
     at = [p.name for p in passes.PASSES].index("materialise") + 1
     passes.PASSES = (*passes.PASSES[:at], DOUBLE_NEGATIONS, *passes.PASSES[at:])
     after = plan_of(SOURCE, "f", SIGNATURE)

@@ -105,7 +105,7 @@ def test_folds_over_one_row_share_its_loop() -> None:
     assert kernel.count("while ") == 1
     loop = kernel[kernel.index("while j") : kernel.index("j += ")]
     assert [loop.count(f) for f in ("minimum(", "maximum(", "total += ", "total2 += ")] == [1] * 4
-    # what is stored of a fold comes behind the barriers of that fold
+    # what is stored of a fold comes after the barriers of that fold
     places = [f"{word}(" for word in ("row_min", "row_max", "row_sum")]
     stores = [f"out{k}[i] = " for k in (1, 2, 3)]
     order = [kernel.index(text) for pair in zip(places, stores, strict=True) for text in pair]

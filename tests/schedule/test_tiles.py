@@ -30,7 +30,7 @@ def test_products_of_complex_numbers_are_tiled(shell: Shell, product: str) -> No
 
 
 def test_an_extreme_of_integers_has_no_element_to_start_from_in_a_tile(shell: Shell) -> None:
-    """A thread behind the last row has none; infinity is where floats start."""
+    """A thread beyond the last row has none; infinity is where floats start."""
     shell.write("f.py", HEAD + DISTANCES)
     for dtype, tiled in (("float32", True), ("int64", False)):
         signature = f"{dtype}[:, :], {dtype}[:, :]"

@@ -105,7 +105,7 @@ def test_elementwise_kernels_are_launched_for_all_elements(source: Shell) -> Non
     assert "clip_kernel.forall(x.shape[0], stream=stream)(" in text
     assert "note: launched with forall: " in source.out
     assert "note: launched on grids: smooth_total" in source.out
-    # the threads behind the last element of the last block are there as they are on a GPU
+    # the threads beyond the last element of the last block are there as they are on a GPU
     wrong = text.replace("if 0 <= i < x.shape[0]:", "if 0 <= i:")
     assert wrong != text
     source.write("f_cuda.py", wrong)

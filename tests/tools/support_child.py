@@ -76,7 +76,7 @@ def parameters(templates: Any, skip: int = 0) -> list[str]:
 
 def spelled(parameters: list[inspect.Parameter]) -> str:
     """`a /` for one that is positional only, `*args` and `**kwargs` as they are written,
-    a `?` behind one that may be left out."""
+    a `?` after one that may be left out."""
     out = []
     for p in parameters:
         star = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")

@@ -80,7 +80,7 @@ PROGRAMS = {
             x = x[::-1] * 0.5 + 1.0
     return x
 """),
-    "the array itself behind the loop": (0, """
+    "the array itself after the loop": (0, """
     new = x * 1.0
     for _ in range(n):
         new = x[::-1] + 1.0

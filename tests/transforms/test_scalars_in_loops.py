@@ -31,7 +31,7 @@ PROGRAMS = {
         rho = new
     return x
 """),
-    "read behind the loop": (3, 1, """
+    "read after the loop": (3, 1, """
     rho = np.sum(x)
     new = rho
     for _ in range(n):

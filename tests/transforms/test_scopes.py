@@ -1,4 +1,4 @@
-"""A bound that a kernel computes inside a loop is not used behind it: the loop may not run."""
+"""A bound that a kernel computes inside a loop is not used after it: the loop may not run."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from porter.verify.compile.ptx_child import link_log
 from porter.verify.compile.ptx_report import resources
 from porter.verify.compile.texts import Text, read, serves
 
-#: the first byte of some memory, and the one behind the last
+#: the first byte of some memory, and the one after the last
 Span = tuple[int, int]
 
 

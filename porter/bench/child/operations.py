@@ -102,7 +102,7 @@ def _line(file: str) -> int:
 
 
 def _stored(array: Array) -> int:
-    """Bytes of memory behind an array: an axis along which it repeats has none."""
+    """Bytes of memory after an array: an axis along which it repeats has none."""
     shape = [n for n, stride in zip(array.shape, array.strides, strict=True) if stride]
     return int(math.prod(shape)) * array.itemsize
 

@@ -192,7 +192,7 @@ class Writer(ExpressionWriter):
 
     @contextmanager
     def inside(self, first: ir.Axis | None = None) -> Iterator[None]:
-        """Bounds that are computed inside a loop are not there behind it: it may not run.
+        """Bounds that are computed inside a loop are not there after it: it may not run.
 
         Those of the first loop itself are computed in front of it and stay.
         """

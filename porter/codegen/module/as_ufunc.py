@@ -28,7 +28,7 @@ class AsUfunc:
 
 
 def as_ufunc(public: FunctionText, how: AsUfunc, *, device: bool) -> FunctionText:
-    """The function behind one that casts its arguments and stores its results."""
+    """The function after one that casts its arguments and stores its results."""
     if not (how.signatures or how.stores):
         return public
     text = public.parts[-1]

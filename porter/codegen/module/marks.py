@@ -1,6 +1,6 @@
 """Which source line a line of a generated module comes from, told by marks on its comments.
 
-The writers put the number of the source line behind each comment that quotes it. Layout and
+The writers put the number of the source line after each comment that quotes it. Layout and
 templates move comments but do not change them, so the marks arrive with the finished text.
 """
 

@@ -208,7 +208,7 @@ def _recall(b: Builder, store: list[Known], array: Array) -> Any:
 def same_selection(arrays: Sequence[Array]) -> bool:
     """Whether arrays can be combined element by element as they are, under one mask.
 
-    Whole arrays may be broadcast along the axes behind those of the mask.
+    Whole arrays may be broadcast along the axes after those of the mask.
     """
     first = next(a for a in arrays if a.lead)
     assert first.mask is not None

@@ -134,7 +134,7 @@ def _explicit(call: Call, a: Array) -> _Bins:
 
 
 def _in_order(x: ir.Expr, y: ir.Expr) -> ir.Expr:
-    """Whether y may stand behind x where NaN comes last, as NumPy sorts."""
+    """Whether y may stand after x where NaN comes last, as NumPy sorts."""
     found = _compared("le", x, y)
     return operate("or", found, operate("isnan", y)) if y.dtype.kind == "f" else found
 
@@ -268,7 +268,7 @@ def _counted(call: Call, a: Array, bins: _Bins) -> Array:
 
 
 def _differences(b: Builder, hist: Array, bins: _Bins, a: Array, weights: Array) -> Array:
-    """The sums as NumPy has them: differences of running sums, NaN behind one that is not finite.
+    """The sums as NumPy has them: differences of running sums, NaN after one that is not finite.
 
     See `_histograms_impl.py`: `cw = sw.cumsum()`, then `np.diff` of its values at the edges.
     """

@@ -234,7 +234,7 @@ def _insert(call: Call) -> Value:
 
 @function("numpy.delete", "arr obj axis=None")
 def _delete(call: Call) -> Value:
-    """The elements before a position and those behind it."""
+    """The elements before a position and those after it."""
     array, axis = _along(call)
     n = call.b.sizes.resolve(array.shape[axis])
     at = _place(call, n, n - 1)

@@ -87,7 +87,7 @@ class Emitter(Part):
     # -- names and arrays ----------------------------------------------------------
 
     def fresh(self, name: str) -> str:
-        """A name not used so far: the wanted one, or with a number behind it."""
+        """A name not used so far: the wanted one, or with a number after it."""
         wanted = told_apart(name)
         given = self.taken.fresh(wanted)
         if given != wanted:

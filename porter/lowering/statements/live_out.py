@@ -1,4 +1,4 @@
-"""Arrays that a loop names first and something behind it reads: those of the last iteration."""
+"""Arrays that a loop names first and something after it reads: those of the last iteration."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def keep_own(
     block: Sequence[cst.BaseStatement],
     collected: list[ir.Stmt],
 ) -> None:
-    """At the end of an iteration: what is read behind the loop is an array of the iteration.
+    """At the end of an iteration: what is read after the loop is an array of the iteration.
 
     Behind the loop such a name stands for what the last iteration made.  Without any iteration
     the host's own variable is unbound, as in Python.  Refuses where an iteration need not bind

@@ -183,7 +183,7 @@ def _axis_name(target: cst.BaseExpression, k: int) -> str:
 
 
 def _first_value(body: Body, target: str, r: Range) -> None:
-    """What the loop's variable is before the loop; it must not be unbound behind it."""
+    """What the loop's variable is before the loop; it must not be unbound after it."""
     value = body.env.get(target)
     if value is not None and is_expr(value):
         body.env[target] = body.b.let(body.local(target), value)
@@ -193,7 +193,7 @@ def _first_value(body: Body, target: str, r: Range) -> None:
 
 
 def _last_value(body: Body, target: str, loop: Iteration, given: Value | None) -> None:
-    """The value of the last iteration, for what reads it behind the loop; without one, the
+    """The value of the last iteration, for what reads it after the loop; without one, the
     value `given` before the loop."""
     r = loop.range
     last = loop.item(body.b.sizes.resolve(r.start + (trips(r) - 1) * r.step))

@@ -50,7 +50,7 @@ def _compare_and_swap(memory: Array, at: Array, wanted: Array, value: Array) -> 
         _, first = np.unique(at[left[found]], return_index=True)
         chosen = left[found[first]]
         memory[at[chosen]] = value[chosen]
-        # behind the first that changes an element, the others look again
+        # after the first that changes an element, the others look again
         changed = dict(zip(at[chosen].tolist(), chosen.tolist(), strict=True))
         after = np.array([changed.get(a, len(at)) for a in at[left].tolist()])
         left = left[left > after]

@@ -24,7 +24,7 @@ class Layout:
 
 
 def layout(variables: Iterable[Variable], parameters: Iterable[Variable]) -> Layout:
-    """The places of all variables; what the launch gives the size of lies behind the others."""
+    """The places of all variables; what the launch gives the size of lies after the others."""
     known = list(variables)
     fixed = [v for v in known if v.space == "shared" and v.size]
     shared, size = _places(fixed)

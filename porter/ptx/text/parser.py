@@ -51,7 +51,7 @@ class _Parser(Statements):
         return Module(version, target, tuple(variables), tuple(functions))
 
     def _line(self) -> str:
-        """What stands behind the directive in its line."""
+        """What stands after the directive in its line."""
         first = self.take()
         said = []
         while self.peek().line == first.line and self.peek().kind != "end":

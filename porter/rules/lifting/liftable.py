@@ -57,7 +57,7 @@ class LiftableLoop(Rule):
     ## Fix safety
 
     The fix moves the loop into an `@njit` function above, with the names that it reads as
-    parameters and those that are read behind it as results, and takes `@jit` from the
+    parameters and those that are read after it as results, and takes `@jit` from the
     function, which does not compile with it. It is offered where all of the loop is known to
     compile. It is unsafe: whether it compiles depends on the types of the arguments, and a
     number that comes back is Python's instead of NumPy's.

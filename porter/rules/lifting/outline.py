@@ -18,7 +18,7 @@ def outlined(file: PyFile, function: Function, loop: ast.stmt, number: int) -> F
     """The fix that calls a new function in the loop's place; None where that is not certain
     to mean the same: a result that may not exist, a body that may not compile.
 
-    The names that the loop reads become parameters, those read behind it results.
+    The names that the loop reads become parameters, those read after it results.
     """
     if not isinstance(loop, ast.For) or loop.orelse or function.node not in file.tree.body:
         return None
@@ -77,7 +77,7 @@ def _stored(node: ast.AST, above: int) -> set[str]:
 
 
 def _read_behind(function: Function, loop: ast.For) -> set[str]:
-    """The names that are read behind a loop, loops that bind them again left aside."""
+    """The names that are read after a loop, loops that bind them again left aside."""
     found: set[str] = set()
     todo: list[tuple[ast.AST, frozenset[str]]] = [(function.node, frozenset())]
     while todo:

@@ -18,7 +18,7 @@ from porter.sizes.polynomial import Poly
 def separated(kernel: Kernel) -> list[tuple[str, Kernel]]:
     """A kernel for each array that is stored into, in order; ValueError where there is none.
 
-    What one result needs of another array is there before or behind all stores into that.
+    What one result needs of another array is there before or after all stores into that.
     """
     outs, body = stored(kernel), kernel.body
     if len(outs) == 1:

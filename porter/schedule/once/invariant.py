@@ -63,7 +63,7 @@ class _Row:
         return replace(self.kernel, steps=tuple(changed))
 
     def _done(self, step: Fold) -> None:
-        """What the steps behind a fold know."""
+        """What the steps after a fold know."""
         self.results |= {step.name: "", **{n: r.op for n, r in step.reductions}}
         if step.store is None and isinstance(step.value, ir.Op):
             self.known.setdefault(step.value, ir.Local(step.name, step.value.dtype))

@@ -47,7 +47,7 @@ class OneBlock(Schedule):
         return BLOCK, ()
 
     def barriers(self, kernel: Kernel) -> int:
-        """Those of the folds, and one behind each step at most."""
+        """Those of the folds, and one after each step at most."""
         return len(kernel.reductions) * FOLD_BARRIERS + len(kernel.parts)
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:

@@ -255,7 +255,7 @@ def _over_parts(kernel: Kernel, partial: Mapping[str, ir.Buffer]) -> Kernel:
 
 
 def _lane(w: KernelWriter, kernel: Kernel, columns: Poly) -> dict[str, object]:
-    """The column of a thread; those behind the last one fold it once more, and store nothing."""
+    """The column of a thread; those beyond the last one fold it once more, and store nothing."""
     column = w.fresh("column")
     with w.slot() as before:
         size, last = w.poly(columns), w.poly(columns - 1)

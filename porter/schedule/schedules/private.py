@@ -54,7 +54,7 @@ class Private(Schedule):
         return (Grid(((total, "THREADS"),), guards=(total,), few=True),)
 
     def barriers(self, kernel: Kernel) -> int:
-        """Before the first update, and behind the last one."""
+        """Before the first update, and after the last one."""
         return 2
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:

@@ -55,7 +55,7 @@ class ScanLines(Schedule):
         return BLOCK, _lines(kernel)
 
     def barriers(self, kernel: Kernel) -> int:
-        """The scan of a tile, and behind it."""
+        """The scan of a tile, and after it."""
         return SCAN_BARRIERS + 1
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:

@@ -56,7 +56,7 @@ class Tile(Schedule):
         return (Grid(blocks, ("TILE", "TILE"), extents),)
 
     def barriers(self, kernel: Kernel) -> int:
-        """Before and behind the use of each tile."""
+        """Before and after the use of each tile."""
         return 2
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:

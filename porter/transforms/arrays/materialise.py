@@ -102,7 +102,7 @@ def _inlinable(
 ) -> bool:
     """Whether a definition may be written out where it is read.
 
-    `known` are the answers for definitions further down, by the number of statements behind
+    `known` are the answers for definitions further down, by the number of statements after
     them: each asks for those below it, which without it takes twice as long for every one more.
     """
     if len(rest) not in known:
@@ -153,7 +153,7 @@ def _late_reads(s: ir.Def, rest: Sequence[ir.Stmt], aliases: Aliases) -> set[tup
 
 
 def _epilogue(s: ir.Def, rest: Sequence[ir.Stmt]) -> bool:
-    """Whether a reduction is read once, at the reader's own index, right behind it."""
+    """Whether a reduction is read once, at the reader's own index, right after it."""
     if sum(len(reads_of(x, s.name)) for r in rest for x in _nested(r)) != 1:
         return False
     first = next((r for r in rest if not isinstance(r, ir.Alloc)), None)

@@ -1,7 +1,7 @@
 """A scalar that becomes another one at the end of an iteration: the two change places.
 
 `rho = rho_new` is a launch of one thread.  Where each iteration computes `rho_new` again before it
-needs it, its place holds nothing that anyone reads behind the copy, and the host exchanges the two.
+needs it, its place holds nothing that anyone reads after the copy, and the host exchanges the two.
 """
 
 from __future__ import annotations

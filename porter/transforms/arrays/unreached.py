@@ -1,4 +1,4 @@
-"""Reductions taken out of a domain that may be empty: their reads were behind its loops.
+"""Reductions taken out of a domain that may be empty: their reads were after its loops.
 
 `for i in range(n): x[i] += y[0].sum()` reads nothing if `n` is 0, and only then may `y` be
 empty. Where no test of the arguments has made sure of the element, the reduction runs over

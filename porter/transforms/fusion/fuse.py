@@ -10,7 +10,7 @@ from porter.transforms.fusion.raising import raise_scalars
 from porter.transforms.fusion.sinking import sink_loops
 
 #: each may make neighbours of stages that another one joins; what is joined allocates its arrays
-#: first, and a name means fewer arrays behind its allocation
+#: first, and a name means fewer arrays after its allocation
 STEPS = (join_neighbours, raise_scalars, merge_fills, sink_loops)
 
 

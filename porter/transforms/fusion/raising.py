@@ -32,7 +32,7 @@ def _raised(body: Sequence[ir.Stmt], context: Context, aliases: Aliases) -> tupl
 
 
 def _place(s: ir.Stmt, before: Sequence[ir.Stmt], context: Context, aliases: Aliases) -> int:
-    """Where it stands: behind the last statement that computes scalars, or where it was."""
+    """Where it stands: after the last statement that computes scalars, or where it was."""
     for k, other in reversed([*enumerate(before)]):
         scalar = isinstance(other, ir.Write) and not other.axes and other.schedule is not None
         if scalar or is_of_scalars(other, context.buffers):

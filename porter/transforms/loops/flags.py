@@ -29,7 +29,7 @@ def flags(
     lets = [s for s in statements(loop.body) if isinstance(s, ir.Let)]
     names = {s.name for s in lets} & after
     own = {s.index for s in statements((loop,)) if isinstance(s, ir.For)} | {s.name for s in lets}
-    # a variable that nothing binds before the loop may be unbound behind it
+    # a variable that nothing binds before the loop may be unbound after it
     if not names or names & uses_in((loop,)).scalars or not names <= context.here.assigned:
         return None
     values: dict[str, ir.Expr] = {}

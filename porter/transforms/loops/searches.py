@@ -56,7 +56,7 @@ def _test(loop: ir.For, after: set[str]) -> ir.If | None:
         return None
     body = tuple(map_exprs(s, change) for s in last.body)
     reads = [p for e in walk(test.cond) if isinstance(e, ir.Load) for p in e.index]
-    # an index that is out of bounds behind the first match is never reached in Python
+    # an index that is out of bounds after the first match is never reached in Python
     if any(isinstance(a, Data) for p in reads for a in p.atoms()):
         return None
     return replace(test, body=body)

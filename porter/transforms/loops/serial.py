@@ -1,7 +1,7 @@
 """Loops that can only run in order: on one thread, when the user asks for that.
 
 One thread of a GPU is slower than one of a CPU by an order of magnitude; it saves the transfers
-between what runs before such a loop and what runs behind it, nothing else.
+between what runs before such a loop and what runs after it, nothing else.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def on_one_thread(
     names = {n: context.fresh(n) for n in lets if n in needed or n in after}
     types = {n: lets[n].value.dtype for n in names}
     inner = tuple(rename_variables(s, names) for s in body)
-    # a variable that is read behind a loop that did not run keeps its value
+    # a variable that is read after a loop that did not run keeps its value
     head = tuple(ir.Let(names[n], _before(n, types[n], context), loop.origin) for n in names)
     result: list[ir.Stmt] = []
     tail: list[ir.Stmt] = []

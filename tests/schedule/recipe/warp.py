@@ -37,7 +37,7 @@ class WarpRows(Schedule):
         return 32, kernel.axes
 
     def barriers(self, kernel: Kernel) -> int:
-        """Before the parts are joined, and behind that."""
+        """Before the parts are joined, and after that."""
         return 2
 
     def slots(self, kernel: Kernel, writers: KernelWriters) -> Mapping[str, object]:

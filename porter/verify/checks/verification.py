@@ -19,7 +19,7 @@ from porter.verify.checks.trials import Taken
 from porter.verify.engines.launches import LAUNCHES, LaunchError, TooCostly
 from porter.verify.engines.scheduler import from_kernel
 from porter.verify.evidence import Mismatch
-from porter.verify.inputs import large, narrowing
+from porter.verify.inputs import large, narrowing, variations
 from porter.verify.inputs.arguments import Inputs, Parameter
 from porter.verify.inputs.cases import (
     FEWEST_POINTS,
@@ -263,6 +263,8 @@ class Verification:
         if actual.error is None:
             if isinstance(error, UnboundLocalError) and not inputs.smallest:
                 return False  # nothing of what has no value was read
+            if isinstance(error, IndexError) and self._is_unused(spec, inputs, actual):
+                return False
             text = f"the original raises {described(error)}, the generated function returns"
             raise self.judge.found(spec, inputs, "exception", text)
         if not alike(error, actual.error):
@@ -271,6 +273,13 @@ class Verification:
         self.tally.counts["exceptions"] += 1
         self.tally.counts["out_of_bounds"] += from_kernel(actual.error)
         return True
+
+    def _is_unused(self, spec: CaseSpec, inputs: Inputs, actual: compare.Outcome) -> bool:
+        """Whether what is out of bounds is not needed: there are no elements, or others do."""
+        others = variations.inside(inputs, self.drawing.parameters(spec))
+        return not inputs.smallest or any(
+            wrong_inputs.is_unused(self.judge, inputs, pair, actual) for pair in others
+        )
 
     def _values(
         self,

@@ -162,9 +162,11 @@ def _numpys(value: Any) -> Any:
     return np.int64(value) if type(value) is int else value
 
 
-def beyond(inputs: Inputs, parameters: list[Parameter]) -> Iterator[tuple[str, Inputs]]:
+def beyond(
+    inputs: Inputs, parameters: list[Parameter]
+) -> Iterator[tuple[str, Inputs, tuple[Inputs, ...]]]:
     """Indices that are just too large, or too small, for an axis of some array, or for a count,
-    and the smallest that are not.
+    and the smallest that are not; each with the ends of the axis on its own side of zero.
 
     Which axis an index belongs to is not known: NumPy tells whether it raises.
     """
@@ -177,10 +179,34 @@ def beyond(inputs: Inputs, parameters: list[Parameter]) -> Iterator[tuple[str, I
         info = np.iinfo(p.type.dtype)
         ends = [end for n in lengths for end in (n, -n - 1, -n) if info.min <= end <= info.max]
         for end in dict.fromkeys(ends):
-            yield (
-                f"`{p.name}` holds {end}",
-                _replaced(inputs, p, lambda v, e=end: np.full_like(v, e)),
+            inside = (end - 1, 0) if end > 0 else (end + 1, -1)
+            bad, *good = (
+                _replaced(inputs, p, lambda v, e=e: np.full_like(v, e)) for e in (end, *inside)
             )
+            yield f"`{p.name}` holds {end}", bad, tuple(good)
+
+
+def inside(inputs: Inputs, parameters: list[Parameter]) -> Iterator[tuple[Inputs, ...]]:
+    """The inputs with either end of an axis, on its own side of zero, in place of each index
+    that is out of its bounds: a pair for each length that an axis has."""
+    values = [a.value for a in inputs.arguments if isinstance(a.value, np.ndarray)]
+    for n in sorted({n for v in values for n in v.shape if n})[:MOST_LENGTHS]:
+        made = []
+        for below, above in ((-1, 0), (-n, n - 1)):
+            changed = inputs
+            for p in parameters:
+                if p.index and p.type.kind == "array" and p.type.letter in "iu":
+                    changed = _replaced(
+                        changed, p, lambda v, e=(below, above), n=n: _kept_within(v, n, *e)
+                    )
+            made.append(changed)
+        yield tuple(made)
+
+
+def _kept_within(values: np.ndarray[Any, Any], n: int, below: int, above: int) -> Any:
+    """The indices with others for those below -n, and for those from n on."""
+    found = np.where(values < -n, below, np.where(values >= n, above, values))
+    return found.astype(values.dtype)
 
 
 def _shared_axes(arrays: list[Parameter]) -> Iterator[tuple[Parameter, int]]:

@@ -155,6 +155,8 @@ def test_lanes_exchange() -> None:
     parts = exchanged("shfl.sync.down.b32 %r1, %r0, 1, 6175, -1;")
     assert parts == np.where(x % 8 < 7, x + 1, x).tolist()
     odd = "and.b32 %r2, %r0, 1; setp.eq.u32 %p0, %r2, 1;"
+    masked = exchanged("shfl.sync.bfly.b32 %r1, %r0, 1, 31, 1;")
+    assert set(masked) == {0xFFFFFFFF}  # the ISA leaves open what a lane outside of its mask gets
     votes = exchanged(f"{odd} vote.sync.ballot.b32 %r1, %p0, -1;")
     assert set(votes) == {0xAAAAAAAA}
     for word, wanted in (("all", 0), ("any", 1), ("uni", 0)):

@@ -67,11 +67,13 @@ def _shuffle(form: Form) -> Any:
             other = chosen[mode]
             inside = other <= last
         other = np.where(inside, other, own)
-        # of a lane that does not take part nothing is known: it gives ones
-        every = np.full(lanes.every, a.dtype.type(-1 if a.dtype.kind == "i" else 0xFFFFFFFF))
-        every[lanes.threads] = lanes.full(a)
+        # of a lane that does not take part, or is not in its own mask, nothing is known: ones
+        ones = a.dtype.type(-1 if a.dtype.kind == "i" else 0xFFFFFFFF)
+        takes_part = lanes.among(member)
+        every = np.full(lanes.every, ones)
+        every[lanes.threads] = np.where(takes_part, lanes.full(a), ones)
         source = np.minimum(lanes.threads - own + other, lanes.every - 1)
-        return every[source], inside
+        return np.where(takes_part, every[source], ones), inside
 
     return shuffled
 

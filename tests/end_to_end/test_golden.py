@@ -141,7 +141,8 @@ def test_kernels_use_the_users_names_and_no_builtin_is_hidden(path: Path) -> Non
     for record in header.functions:
         wanted = [a.arg for a in theirs[record.name].args.args]
         assert [a.arg for a in ours[record.name].args.args] == wanted
-        assert [a.arg for a in ours[record.name].args.kwonlyargs] == ["stream"]
+        own = ["stream", *(["seed", "states"] if record.draws else [])]
+        assert [a.arg for a in ours[record.name].args.kwonlyargs] == own
         assert ast.get_docstring(ours[record.name]) == ast.get_docstring(theirs[record.name])
     hidden = {a.arg for f in functions for a in f.args.args} & set(dir(builtins))
     assert hidden == set()

@@ -1,6 +1,7 @@
 """The modules of loops generated from `examples/`, as they are committed in `tests/golden/loops/`.
 
 `porter convert examples/[^m]*.py examples/ma*.py --target loops -o tests/golden/loops` makes them.
+Only kernels draw random numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tests.support.paths import EXAMPLES, GOLDEN, ROOT
 
 FOLDER = GOLDEN / "loops"
 MODULES = sorted(FOLDER.glob("*_loops.py"))
-REFUSED = "md5_blocks"
+REFUSED = ("md5_blocks", "monte_carlo_pi")
 
 
 def without_evidence(text: str) -> str:
@@ -31,7 +32,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What `convert` makes of the examples now."""
     place = tmp_path_factory.mktemp("made") / "a" / "b"
     place.parent.mkdir()
-    sources = [str(p) for p in sorted(EXAMPLES.glob("*.py")) if p.stem != REFUSED]
+    sources = [str(p) for p in sorted(EXAMPLES.glob("*.py")) if p.stem not in REFUSED]
     command = [sys.executable, "-m", "porter", "convert", *sources, "--target", "loops"]
     done = subprocess.run(
         [*command, "--no-verify", "-o", str(place)], cwd=ROOT, capture_output=True, text=True
@@ -40,8 +41,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def test_every_example_but_the_refused_one_has_a_golden_module() -> None:
-    wanted = [f"{p.stem}_loops" for p in sorted(EXAMPLES.glob("*.py")) if p.stem != REFUSED]
+def test_every_example_but_the_refused_ones_has_a_golden_module() -> None:
+    wanted = [f"{p.stem}_loops" for p in sorted(EXAMPLES.glob("*.py")) if p.stem not in REFUSED]
     assert [p.stem for p in MODULES] == wanted
 
 

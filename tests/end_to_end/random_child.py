@@ -62,6 +62,22 @@ def distributions() -> None:
     assert deviations(apart * standard, 0.0, 1.0) < 4.9
 
 
+def single_precision() -> None:
+    """Of float32 the uniform ones have 24 bits, as NumPy's, and are below 1."""
+    uniform, normal, waiting = drawn.singles(COUNT, seed=6)
+    assert {uniform.dtype, normal.dtype, waiting.dtype} == {np.dtype(np.float32)}
+    assert ((uniform >= 0) & (uniform < 1)).all()
+    steps = uniform.astype(np.float64) * 2**24
+    assert (steps == np.floor(steps)).all() and (steps % 2 == 1).mean() > 0.49
+    erf = np.frompyfunc(math.erf, 1, 1)
+    for below in (
+        uniform.astype(np.float64),
+        0.5 * (1 + erf(normal.astype(np.float64) / math.sqrt(2)).astype(float)),
+        1 - np.exp(-waiting.astype(np.float64)),
+    ):
+        assert smirnov(below) > ALARM, smirnov(below)
+
+
 def seeds_and_states() -> None:
     pi = drawn.monte_carlo_pi(COUNT, seed=1)
     assert abs(pi - math.pi) < 4.9 * math.sqrt(math.pi * (4 - math.pi) / COUNT)
@@ -103,5 +119,6 @@ if __name__ == "__main__":
     install()
     EMULATED.append(Emulation().run)
     distributions()
+    single_precision()
     seeds_and_states()
     the_generator_is_numbas()

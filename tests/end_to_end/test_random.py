@@ -23,6 +23,12 @@ def numbers(n: int):
     return rng.random(n), rng.normal(1.0, 2.0, n), rng.exponential(3.0, n), rng.integers(0, 7, n)
 
 
+def singles(n: int):
+    rng = np.random.default_rng()
+    waiting = rng.standard_exponential(n, dtype=np.float32)
+    return rng.random(n, dtype=np.float32), rng.standard_normal(n, dtype=np.float32), waiting
+
+
 def monte_carlo_pi(nsamples: int):
     acc = 0
     for i in range(nsamples):

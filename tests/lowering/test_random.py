@@ -64,8 +64,8 @@ def two_seeds(x):
     return a.random(x.shape[0]) - b.random(x.shape[0])
 
 
-def single(x):
-    return x + default_rng().random(x.shape[0], dtype=np.float32)
+def narrow(x):
+    return x + default_rng().random(x.shape[0], dtype=np.float16)
 
 
 def by_elements(x):

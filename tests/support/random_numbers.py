@@ -158,6 +158,19 @@ def of_the_module(x):
     return x + RNG.random(x.shape[0])
 
 
+def in_single(x, n: int):
+    rng = default_rng()
+    waiting = rng.standard_exponential(x.shape, dtype=np.float32)
+    return rng.random(n, dtype=np.float32), rng.standard_normal((n, 2), np.float32), x * waiting
+
+
+def one_in_single(x, n: int):
+    s = default_rng()
+    for k in range(n):
+        x = x * s.random(dtype=np.float32)
+    return x
+
+
 def seeded(x, start: int):
     rng = default_rng(start)
     return x + rng.random(x.shape[0])
@@ -183,5 +196,6 @@ ARGUMENTS: dict[str, Make] = {
          "listed"),
         lambda: [6],
     ),
-    **dict.fromkeys(("in_time", "one_a_step", "some", "seeded"), lambda: [_array(), 3]),
+    **dict.fromkeys(("in_time", "one_a_step", "some", "seeded", "in_single", "one_in_single"),
+        lambda: [_array(), 3]),
 }  # fmt: skip

@@ -6,7 +6,7 @@ All are made of two kinds that threads draw: uniform in [0, 1), and normal.
 from __future__ import annotations
 
 from porter import ir
-from porter.dtypes.dtype import FLOAT64, INT64, WEAK_INT, DType
+from porter.dtypes.dtype import FLOAT32, FLOAT64, INT64, WEAK_FLOAT, WEAK_INT, DType
 from porter.ir.scalars import constant_of, integer, number, on_host, operate, poly_of
 from porter.lowering.arrays.calculus import (
     Operand,
@@ -87,16 +87,30 @@ def _is(value: Operand, wanted: int) -> bool:
     return not isinstance(value, Array) and constant_of(value) == wanted
 
 
-def _as_float64(call: Call) -> None:
+def _in_dtype(call: Call, drawn: Operand) -> Value:
+    """The numbers in the dtype that is asked for; one alone is Python's float all the same."""
     if call.arguments.get("out", NONE) is not NONE:
         raise call.refuse("PRT901", f"the keyword `out` of `{call.name.short}` is not supported")
     dtype = call.dtype() if "dtype" in call.arguments else None
-    if dtype is not None and dtype.name != "float64":
+    if dtype is None or dtype.name == "float64":
+        return drawn
+    if dtype.name != "float32":
         raise call.refuse(
             "PRT907",
             f"random numbers of {dtype.name} are not supported",
             f"draw float64 and convert: `.astype(np.{dtype.name})`",
         )
+    single = astype(drawn, FLOAT32)
+    return single if isinstance(single, Array) else astype(single, WEAK_FLOAT)
+
+
+def _of_24_bits(call: Call, drawn: Operand) -> Operand:
+    """Uniform numbers that float32 holds: 1.0 is not rounded to."""
+    dtype = call.dtype() if "dtype" in call.arguments else None
+    if dtype is None or dtype.name == "float64":
+        return drawn
+    bits = elementwise(call.b, "floor", elementwise(call.b, "mul", drawn, number(2.0**24)))
+    return elementwise(call.b, "mul", bits, number(2.0**-24))
 
 
 # -- what random numbers start from ----------------------------------------------------------
@@ -139,8 +153,7 @@ def _python_seed(call: Call) -> Value:
 @function("numpy.random.Generator.random", "size=None dtype=None out=None")
 @function("random.random", "")
 def _random(call: Call) -> Value:
-    _as_float64(call)
-    return _drawn(call, UNIFORM)
+    return _in_dtype(call, _of_24_bits(call, _drawn(call, UNIFORM)))
 
 
 @function("numpy.random.rand", "*sizes")
@@ -194,8 +207,7 @@ def _python_normal(call: Call) -> Value:
 @function("numpy.random.standard_normal", "size=None")
 @function("numpy.random.Generator.standard_normal", "size=None dtype=None out=None")
 def _standard_normal(call: Call) -> Value:
-    _as_float64(call)
-    return _drawn(call, NORMAL)
+    return _in_dtype(call, _drawn(call, NORMAL))
 
 
 @function(_named("exponential"), "scale=1.0 size=None")
@@ -205,8 +217,11 @@ def _exponential(call: Call) -> Value:
 
 
 @function("numpy.random.standard_exponential", "size=None")
+@function(
+    "numpy.random.Generator.standard_exponential", "size=None dtype=None method='zig' out=None"
+)
 def _standard_exponential(call: Call) -> Value:
-    return _waiting(call, _drawn(call, UNIFORM))
+    return _in_dtype(call, _waiting(call, _drawn(call, UNIFORM)))
 
 
 @function("random.expovariate", "lambd=1.0")

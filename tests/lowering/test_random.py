@@ -68,6 +68,10 @@ def narrow(x):
     return x + default_rng().random(x.shape[0], dtype=np.float16)
 
 
+def of_an_argument(x, rng):
+    return x + rng.normal(0.0, 1.0, x.shape[0])
+
+
 def by_elements(x):
     return default_rng().normal(0.0, x[1:])
 
@@ -146,6 +150,14 @@ def test_what_has_no_form_is_refused(name: str) -> None:
         convert_function(function)
     assert refused.value.diagnostic.code in ("PRT901", "PRT902", "PRT903", "PRT907")
     assert refused.value.diagnostic.help
+
+
+def test_a_generator_that_is_an_argument_is_named() -> None:
+    module = SourceModule(REFUSED, "a.py")
+    function = next(f for f in module.functions if f.name == "of_an_argument")
+    with pytest.raises(Refusal, match="of a generator that is an argument") as refused:
+        convert_function(function)
+    assert "default_rng(seed)" in refused.value.diagnostic.help
 
 
 def test_a_generator_of_the_module_goes_on() -> None:

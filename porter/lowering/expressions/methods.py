@@ -12,7 +12,7 @@ from porter.lowering.arrays.compaction import length, whole
 from porter.lowering.arrays.rearrange import readonly, unflatten
 from porter.lowering.evaluation import Evaluator
 from porter.lowering.state.builder import Builder
-from porter.numpy_functions import Rank, method_of
+from porter.numpy_functions import Rank, converted, method_of
 from porter.resolve.values import Array, DTypeName, Method, Value
 from porter.sizes.polynomial import Poly, maximum
 
@@ -56,6 +56,9 @@ def attribute(ev: Evaluator, owner: Any, attr: str) -> Value:
         raise ev.b.refuse("PRT903", f"`.{attr}()` is applied to a scalar, not to an array")
     if method is not None:
         return Method(owner, attr)
+    if converted(f"numpy.random.Generator.{attr}"):
+        what = f"`.{attr}` of a generator that is an argument cannot be converted"
+        raise ev.b.refuse("PRT901", what, _GENERATOR)
     raise ev.b.refuse("PRT901", f"`.{attr}` of an array cannot be converted", _HELP.get(attr, ""))
 
 
@@ -66,9 +69,7 @@ def asks_for_rank(b: Builder, array: Array) -> None:
 
 
 _GENERATOR = "make the generator in this function: `np.random.default_rng(seed)`"
-_HELP = dict.fromkeys(("normal", "random", "uniform", "standard_normal", "integers", "exponential"),
-                      _GENERATOR)  # fmt: skip
-_HELP |= dict.fromkeys(("strides", "base", "flags", "data", "ctypes"),
+_HELP = dict.fromkeys(("strides", "base", "flags", "data", "ctypes"),
                       "remove it: the memory layout does not matter in a kernel")  # fmt: skip
 
 

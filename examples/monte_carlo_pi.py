@@ -6,7 +6,7 @@ import random
 def monte_carlo_pi(nsamples):
     """Return four times the share of random points of the unit square within the circle."""
     acc = 0
-    for i in range(nsamples):
+    for _ in range(nsamples):
         x = random.random()
         y = random.random()
         if (x**2 + y**2) < 1.0:

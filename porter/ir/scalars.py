@@ -8,6 +8,7 @@ import struct
 from porter.dtypes.dtype import (
     BOOL,
     FLOAT64,
+    INT64,
     RANK,
     WEAK_BOOL,
     WEAK_FLOAT,
@@ -19,7 +20,7 @@ from porter.dtypes.dtype import (
 from porter.ir.nodes import Cast, Const, Expr, Load, Local, Op, Reduce, Scalar, Select, Value
 from porter.ir.ops import OPS, sign
 from porter.ir.walk import walk
-from porter.sizes.polynomial import Poly, apply
+from porter.sizes.polynomial import Integer, Poly, apply
 
 
 class DTypeError(Exception):
@@ -240,6 +241,10 @@ def operate(op: str, *operands: Expr) -> Expr:
         if operand.kind == "f" and sorted(signs) == ["i", "u"]:
             # as floats, numbers from 2**53 on would be equal that are not
             return _below_unsigned(op, args, signs.index("i"), DType("uint64"))
+        narrow = operand.itemsize < 4 or (operand.var and operand.name != "uint64")
+        if operand.kind in "iu" and narrow and any(map(_is_computed, args)):
+            # Python's integers are compared by value, which a narrow dtype may have no room for
+            return Op(op, tuple(cast(a, INT64) for a in args), result)
         for k in (0, 1):
             if operand.kind == "u" and _may_be_negative(args[k]):
                 return _below_unsigned(op, args, k, operand)
@@ -293,6 +298,12 @@ def _fold_test(op: str, args: list[Expr]) -> Expr | None:
         return None
     tests = {"lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b}
     return Const(tests[op], WEAK_BOOL) if op in tests else None
+
+
+def _is_computed(e: Expr) -> bool:
+    """An index, a size or what is computed of such: no argument, whose value the host checks."""
+    poly = poly_of(e) if e.dtype.weak and e.dtype.kind == "i" else None
+    return poly is not None and poly.constant is None and not isinstance(poly.symbol, Integer)
 
 
 def _may_be_negative(e: Expr) -> bool:

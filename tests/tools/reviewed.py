@@ -47,6 +47,5 @@ ALIVE = {
     "the choice of a schedule is to ask it; tests do today": [
         "cost/candidates.py seconds_of_candidates",
     ],
-    "one name for each dtype": ["dtypes/dtype.py FLOAT32"],
     "written to JSON": ["verify/inputs/large.py costly", "verify/checks/verification.py costly"],
 }

@@ -9,8 +9,7 @@ import sys
 
 from tests.support.shell import Shell
 
-PRODUCTS = ("one @ x", "np.dot(one, x)", "np.inner(one, x)", "np.vdot(one, x)",
-            "np.tensordot(one, x, 1)", "np.einsum('k,k->', one, x)")  # fmt: skip
+PRODUCTS = ("np.vdot(one, x)", "np.tensordot(one, x, 1)", "np.einsum('k,k->', one, x)")
 CHILD = """
 import json
 import numpy as np
@@ -24,7 +23,7 @@ def of(call, *given):
 
 print(json.dumps([
     [of(getattr(m, f"f{k}"), np.arange(n) + 1.0, np.ones(4)) for m in (a, a_cuda)]
-    for k in range(6) for n in (0, 1, 3)
+    for k in range(3) for n in (0, 1, 3)
 ]))
 """
 

@@ -181,12 +181,19 @@ def test_sizes_at_the_borders_of_blocks_and_parts(engine: str, count: int) -> No
 @pytest.mark.parametrize(
     ("kernel", "right", "wrong"),
     [
-        ("f_columns_parts", "while j < x.shape[0]", "while j < x.shape[0] - 1"),
+        pytest.param(
+            "f_columns_parts",
+            "while j < x.shape[0]",
+            "while j < x.shape[0] - 1",
+            marks=pytest.mark.long,
+        ),
         ("f_columns_parts", "j += cuda.gridDim.y * cuda.blockDim.y", "j += cuda.blockDim.y"),
         ("f_columns_parts", "if column < x.shape[1]", "if column <= x.shape[1]"),
-        ("f_columns", "while j < total_partial.shape[0]", "while j < 1"),
+        pytest.param(
+            "f_columns", "while j < total_partial.shape[0]", "while j < 1", marks=pytest.mark.long
+        ),
         ("f_columns", "column_sum(total, scratch)", "total"),
-        ("f_kernel", "range(x.shape[0])", "range(x.shape[1])"),
+        pytest.param("f_kernel", "range(x.shape[0])", "range(x.shape[1])", marks=pytest.mark.long),
     ],
 )
 def test_verification_sees_a_mistake_in_each_kernel(

@@ -312,9 +312,14 @@ def f(x: "float64[:, :]"):
     ("engine", "right", "wrong"),
     [
         ("simulator", "+ THREADS - 1) // THREADS", ") // THREADS"),
-        ("emulator", "range(WARP, THREADS, WARP)", "range(WARP, THREADS - WARP, WARP)"),
+        pytest.param(
+            "emulator",
+            "range(WARP, THREADS, WARP)",
+            "range(WARP, THREADS - WARP, WARP)",
+            marks=pytest.mark.long,
+        ),
         ("emulator", "* cuda.blockDim.y + cuda.threadIdx.y", "+ cuda.threadIdx.y"),
-        ("emulator", "step = WARP // 2", "step = WARP // 4"),
+        pytest.param("emulator", "step = WARP // 2", "step = WARP // 4", marks=pytest.mark.long),
         ("emulator", "        cuda.syncwarp()", "        pass"),
     ],
 )

@@ -186,7 +186,7 @@ MOST = {"float32": 4.0, "float64": 4.0, "complex64": 4 * 4.0, "complex128": 4 * 
     ("right", "wrong"),
     [
         pytest.param("cuda.gridDim.z * TILE", "TILE", marks=pytest.mark.long),
-        ("[cuda.blockIdx.z, ", "[0, "),
+        pytest.param("[cuda.blockIdx.z, ", "[0, ", marks=pytest.mark.long),
         pytest.param("k += cuda.blockDim.y", "k += 1", marks=pytest.mark.long),
         ("column_sum(total, scratch)", "total"),
     ],

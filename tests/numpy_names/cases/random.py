@@ -35,6 +35,9 @@ for _owner, _call in (("numpy.random", "np.random"),
                                     f"{_call}.choice(1, size=v.shape[0])")  # fmt: skip
 for _name in ("random_sample", "ranf", "sample", "standard_exponential"):
     ROWS[f"numpy.random.{_name}"] = _row(f"v + 0.0 * np.random.{_name}(v.shape[0])")
+ROWS["numpy.random.Generator.standard_exponential"] = _row(
+    "v + 0.0 * np.random.default_rng().standard_exponential(v.shape[0], dtype=np.float32)"
+)
 for _name, _call in (("shuffle", "shuffle(v)"), ("permutation", "permutation(v)"),
                      ("poisson", "poisson(3.0, v.shape)")):  # fmt: skip
     ROWS[f"numpy.random.{_name}"] = refused(

@@ -28,7 +28,7 @@ from porter.lowering.statements.untouched import counted, literal_starts, note
 from porter.resolve.values import Array, Grid, Iteration, Range, Value
 from porter.sizes.polynomial import Data, Poly, sym
 from porter.source.walk import children
-from porter.syntax.liveness import exposed
+from porter.syntax.liveness import bound, exposed
 from porter.syntax.names import assigned_names, contains, target_names
 
 #: loops over slices with at most this many trips are unrolled
@@ -93,7 +93,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
     late = any(target in exposed(rest) for rest in body.flow.rest)
     kept = late and _breaks(node.body)
     if kept:
-        _first_value(body, target, r)
+        _first_value(body, target, r, _else_binds(node, target))
     before, given = set(body.env), body.env.get(target)
     reassigned = {n for n in assigned_names(statements) if n == target}
     names = [n for n in assigned_names(statements) if n != target]
@@ -119,7 +119,7 @@ def _loop(body: Body, node: cst.For, loop: Iteration, frame: Frame) -> None:
         del body.env[name]
     if not kept:
         body.env.pop(target, None)
-    if late and not kept and not reassigned:
+    if late and not (kept or reassigned or _else_binds(node, target)):
         b.place.origin = origin
         _last_value(body, target, loop, given)
     if contains(node.body, cst.Return):
@@ -182,13 +182,21 @@ def _axis_name(target: cst.BaseExpression, k: int) -> str:
 # -- the variable of a loop that is over ---------------------------------------------------
 
 
-def _first_value(body: Body, target: str, r: Range) -> None:
-    """What the loop's variable is before the loop; it must not be unbound after it."""
+def _else_binds(node: cst.For, target: str) -> bool:
+    """Whether the `else` of a loop gives its variable a value, where no iteration does."""
+    statements = [] if node.orelse is None else suite(node.orelse.body)
+    return target in bound(statements) and target not in exposed(statements)
+
+
+def _first_value(body: Body, target: str, r: Range, rebound: bool) -> None:
+    """What the loop's variable is before the loop; unless it is `rebound` after a loop that does
+    not run, it must not be unbound there."""
     value = body.env.get(target)
     if value is not None and is_expr(value):
         body.env[target] = body.b.let(body.local(target), value)
         return
-    _must_run(body, target, r)
+    if not rebound:
+        _must_run(body, target, r)
     body.env[target] = body.b.let(body.local(target), ir.Value(r.start, WEAK_INT))
 
 

@@ -18,7 +18,7 @@ def run(count: int, seed: int) -> str:
     return done.stdout.strip()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_random_modules() -> None:
     said = run(75, 1)
     right = int(said.partition(" right")[0].rpartition(" ")[2])

@@ -29,6 +29,7 @@ def test_products_of_complex_numbers_are_tiled(shell: Shell, product: str) -> No
     assert "_tile = cuda.shared.array((TILE, PADDED), complex64)" in shell.out
 
 
+@pytest.mark.long
 def test_an_extreme_of_integers_has_no_element_to_start_from_in_a_tile(shell: Shell) -> None:
     """A thread beyond the last row has none; infinity is where floats start."""
     shell.write("f.py", HEAD + DISTANCES)

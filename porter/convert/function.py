@@ -124,6 +124,12 @@ class Converted:
             f"for ({f.signature}): {r}" if several else r for f in forms for r in f.blank.remarks
         ))  # fmt: skip
 
+    def _kind_of(self, number: str) -> str:
+        """The argument that says of which kind a number must be, if another changes dtypes."""
+        kinds = {q.name: q.dtype.kind for p in self.program.parameters for q in (p, *p.items)}
+        word = "complex" if kinds[number] == "c" else "float"
+        return f', real="{word}"' if number in self.reals else ""
+
     def _filled(self) -> FunctionText:
         """The text, with the dtypes that each array may have."""
         allowed = self._allowed()
@@ -142,7 +148,7 @@ class Converted:
             filled[rule_of(group[0])] = f', rule="{rule}"' if rule else ""
         filled[FLOATS] = ", floats=True" if self.conversions.floats else ""
         numbers = [q.name for p in self.program.parameters for q in (p, *p.items)]
-        filled |= {real_of(n): ", real=True" if n in self.reals else "" for n in numbers}
+        filled |= {real_of(n): self._kind_of(n) for n in numbers}
         if self.reals:
             needs = replace(needs, helpers={*needs.helpers, "_real"})
         parts = tuple(_filled(part, filled) for part in self.blank.parts)

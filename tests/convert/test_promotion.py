@@ -200,4 +200,12 @@ def test_a_number_beside_integers_must_be_a_float(
 ) -> None:
     c = converted(body, signature, "x, s")
     assert c.reals == real
-    assert "".join(c.text.parts).count("real=True") == len(real)
+    assert "".join(c.text.parts).count('real="float"') == len(real)
+
+
+@pytest.mark.parametrize(("dtype", "must"), [("float64", True), ("complex128", False)])
+def test_a_complex_number_beside_real_arrays_is_no_float(dtype: str, must: bool) -> None:
+    """With a float NumPy computes floats there; beside complex arrays it makes no difference."""
+    source = "def f(x, a):\n    return x[0] + a / x[1]\n"
+    made = convert_function(SourceModule(source, "f.py").functions[0], f"{dtype}[:], complex128")
+    assert ('real="complex"' in "".join(made.text.parts)) is must

@@ -255,7 +255,7 @@ class Prologue(Pipeline):
             self._needs("_number")
             beside = "".join(f", {q.name}" for q in self.arrays if q.dtype.kind in "fc")
             beside += FLOATS if beside else ""
-            beside += real_of(p.name) if p.dtype.kind == "f" else ""
+            beside += real_of(p.name)
             self.emit(f'{p.name} = _number({p.name}, "{shown}"{beside})')
 
     def _expand(self) -> None:

@@ -38,7 +38,7 @@ def rule_of(name: str) -> str:
 
 
 def real_of(name: str) -> str:
-    """The argument that says that a number must be a float, if it must."""
+    """The argument that says that a number must be a float, or a complex number, if it must."""
     return f', real="{_SIGN}+{name}{_SIGN}"'
 
 

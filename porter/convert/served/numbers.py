@@ -375,12 +375,12 @@ def reals(question: Question) -> tuple[str, ...]:
     """Numbers that must be floats: with an integer NumPy would have other results.
 
     Beside arrays of floats an integer is as good as a float; beside integers it decides, and
-    beside bools (`(x > k) * payout`).
+    beside bools (`(x > k) * payout`).  Complex ones must be that where a float gives floats.
     """
-    types, found = list(question.types), list[str]()
+    types, found = list(question.types), _complex_numbers(question)
     if not any(t.ndim is not None and t.dtype.kind in "biu" for t in types):
         if not _has_integers(question.program):
-            return ()
+            return tuple(found)
     for k, (t, p) in enumerate(zip(types, question.program.parameters, strict=True)):
         if t.ndim is not None or t.omitted or t.literal or p.fixed:
             continue
@@ -390,6 +390,22 @@ def reals(question: Question) -> tuple[str, ...]:
             if program is None or not serves_integers(question.program, program):
                 found += floats
     return tuple(found)
+
+
+def _complex_numbers(question: Question) -> list[str]:
+    """The complex numbers with which results have a dtype that they have not with a float."""
+    types, found = list(question.types), list[str]()
+    for k, t in enumerate(types):
+        if t.ndim is None and t.dtype.kind == "c" and not (t.omitted or t.literal or t.items):
+            program = question.build([*types[:k], replace(t, dtype=WEAK_FLOAT), *types[k + 1 :]])
+            if program is None or _result_dtypes(program) != _result_dtypes(question.program):
+                found.append(question.names[k])
+    return found
+
+
+def _result_dtypes(program: ir.Program) -> list[str]:
+    """The dtypes of what a program returns."""
+    return [_dtype(program, v) for r in _returns(program) for v in r.values]
 
 
 def _has_integers(program: ir.Program) -> bool:

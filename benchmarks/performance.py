@@ -152,6 +152,7 @@ def measured(task: Task, options: argparse.Namespace, folder: Path) -> Row:
     command += ["--size", sizes, "--output-format", "json"]
     command += ["--seconds", str(options.seconds / 12)]
     code, out, said = child(command, options.seconds)
+    module.with_suffix(".json").write_text(out, "utf-8")
     try:
         return row(task.name, sizes, json.loads(out)["modules"][0]["functions"][0])
     except (ValueError, LookupError):
@@ -223,12 +224,15 @@ def main() -> int:
     made.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     made.add_argument("--seconds", type=float, default=240.0, help="time limit of each step")
     made.add_argument("--write", type=Path, metavar="PAGE", help="replace the tables in it")
+    made.add_argument("--keep", type=Path, metavar="DIR", help="leave modules and figures there")
     options = made.parse_args()
     groups = {"Examples and programs of the test corpus": list(listed())}
     if options.npbench:
         groups["NPBench, sizes `paper`"] = list(of_npbench(options.npbench))
     tables: dict[str, list[Row]] = {}
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as pool:
+    with tempfile.TemporaryDirectory() as made_here, ThreadPoolExecutor(options.jobs) as pool:
+        folder = options.keep or made_here
+        Path(folder).mkdir(parents=True, exist_ok=True)
         for title, tasks in groups.items():
             chosen = [
                 t for t in tasks if not options.only or any(n in t.name for n in options.only)

@@ -1,12 +1,13 @@
-"""Runs the compiled kernels of the examples, the corpus and NPBench on the PTX machine.
+"""Runs the compiled kernels of the examples, the corpus and NPBench on the PTX machine, or a GPU.
 
-    python -m benchmarks.ptx_corpus [PATTERN ...] [--every N] [--npbench DIR]
+    python -m benchmarks.ptx_corpus [PATTERN ...] [--every N] [--npbench DIR] [--on gpu]
     python -m benchmarks.ptx_corpus --results FILE --again      # those that did not pass, again
 
 Every function is converted, and `porter verify --on ptx` runs it: float32 and float64 where the
 function takes both, for sm_75 and sm_90.  PATTERN is a part of a name such as `stencils:`.
-`--results` keeps a line for each function, and goes on where an earlier run stopped.  `--every 8`
-takes an eighth.  Exit code 1 when a function is wrong on the machine, or was not executed.
+With `--on gpu` they run on the GPU of this machine instead.  `--results` keeps a line for each
+function, and goes on where an earlier run stopped.  `--every 8` takes an eighth.  Exit code 1 when
+a function is wrong, or was not executed.
 """
 
 from __future__ import annotations
@@ -107,15 +108,15 @@ def _npbench(program: npbench.Program, options: argparse.Namespace) -> Made:
     return made
 
 
-def outcome(evidence: FunctionEvidence) -> tuple[str, str]:
+def outcome(evidence: FunctionEvidence, on: str = "ptx") -> tuple[str, str]:
     """The word for what a verification found, and the reason."""
-    every = [e for e in evidence.evidence if e.on == "ptx"]
+    every = [e for e in evidence.evidence if e.on == on]
     if evidence.failed:
         case = "" if evidence.mismatch is None else f"case {evidence.mismatch.case}: "
         return WRONG, case + evidence.why
     reasons = [_reason(e) for e in every]
     left = next((r for r in reasons if r), "")
-    if all(e.detail.get("cases") for e in every) and every:
+    if every and all(e.cases if on == "gpu" else e.detail.get("cases") for e in every):
         return (PART, left) if left else (PASSED, "")
     return (HOST if left == "no kernel was launched on the simulator" else NOT_RUN), left
 
@@ -125,7 +126,7 @@ def _reason(evidence: Evidence) -> str:
     return str(detail.get("not_executed") or detail.get("left_out") or detail.get("reason") or "")
 
 
-def row(name: str, made: Made, cases: int) -> dict[str, Any]:
+def row(name: str, made: Made, cases: int, on: str) -> dict[str, Any]:
     """The line of one function."""
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="porter-") as folder:
@@ -134,10 +135,11 @@ def row(name: str, made: Made, cases: int) -> dict[str, Any]:
         except UsageError as error:
             return {"name": name, "outcome": "", "reason": str(error)}
         (found,) = verify_module(
-            module, on=("ptx",), cases=cases, functions=(function,), archs=ARCHITECTURES
+            module, on=(on,), cases=cases, functions=(function,), archs=ARCHITECTURES
         )
-    word, reason = outcome(found)
-    executed = sum(int(e.detail.get("cases", 0)) for e in found.evidence)
+    word, reason = outcome(found, on)
+    numbers = (e.cases if on == "gpu" else e.detail.get("cases", 0) for e in found.evidence)
+    executed = sum(map(int, numbers))
     seconds = round(time.perf_counter() - began, 1)
     return {
         "name": name, "outcome": word, "reason": reason, "cases": executed, "seconds": seconds,
@@ -185,6 +187,7 @@ def main() -> int:
     parser.add_argument("--every", type=int, default=1, metavar="N")
     parser.add_argument("--part", type=int, default=0, metavar="K", help="which of N parts")
     parser.add_argument("--cases", type=int, default=24)
+    parser.add_argument("--on", choices=("ptx", "gpu"), default="ptx")
     parser.add_argument("--npbench", type=Path, metavar="DIR", help="a checkout of NPBench")
     parser.add_argument("--results", type=Path, metavar="FILE")
     parser.add_argument("--again", action="store_true", help="what is in the results, too")
@@ -201,7 +204,7 @@ def main() -> int:
     ]
     with kept():
         for name, made in todo:
-            each = row(name, made, options.cases)
+            each = row(name, made, options.cases, options.on)
             known[each["name"]] = each
             word = each["outcome"] or "refused"
             print(f"{each['name']:48} {word:13} {each['reason']}", flush=True)

@@ -1,9 +1,9 @@
-"""The parts of the measurement on a GPU that run without one; the whole was not run on any."""
+"""The parts of the measurement on a GPU that run without one."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -57,6 +57,21 @@ class Target:
         return SimpleNamespace(name=b"a GPU")
 
 
+class Busy:
+    """In place of the kernel that keeps the GPU busy."""
+
+    launched: ClassVar[list[int]] = []
+
+    def __getitem__(self, shape: tuple[int, int]) -> Any:
+        return self.launched.append
+
+
+@pytest.fixture(autouse=True)
+def not_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpu_child, "busy", Busy())
+    monkeypatch.setattr(gpu_child, "SECONDS", 0.01)
+
+
 def measurable(function: Any) -> Any:
     def kernel(x: Any) -> None:
         Event.now += 1.5 if isinstance(x, tuple) else 4.0
@@ -80,7 +95,8 @@ def test_kernels_are_timed_by_events_with_arrays_on_the_device() -> None:
     found = gpu_child.times(measurable(np.sum), {}, (), target)["gpu"]
     assert (found["ms"], found["least_ms"], found["on"]) == (1.5, 1.5, "a GPU")
     assert found["copy_gb_s"] == pytest.approx(2 * 2**28 / 0.25e-3 / 1e9, rel=1e-3)
-    assert found["end_to_end_ms"] >= 0 and target.waited > 0
+    assert found["end_to_end_ms"] >= 0 and found["call_ms"] >= 0 and target.waited > 0
+    assert Busy.launched and all(2 <= count <= gpu_child.MOST_BUSY for count in Busy.launched)
 
 
 def test_a_library_takes_the_place_of_numpy(monkeypatch: pytest.MonkeyPatch) -> None:

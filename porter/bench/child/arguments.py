@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -21,6 +21,8 @@ from porter.verify.inputs.resizing import sizes_of
 from porter.verify.inputs.shapes import evaluate, symbols
 from porter.verify.oracle import calls
 
+#: from some values of an array all of a larger one
+Enlarged = Callable[[np.ndarray[Any, Any], tuple[int, ...]], np.ndarray[Any, Any]]
 #: elements of the floats of a call that all have values of their own
 FILLED = 1 << 22
 #: extents with which the original is tried: one after the other, as names come
@@ -111,8 +113,8 @@ class Arguments:
                     return number, known | {n: s for n, s in said.items() if isinstance(s, int)}
         return 0, {}
 
-    def make(self, chosen: Chosen) -> list[tuple[str, Any]]:
-        """The name and the value of each argument."""
+    def make(self, chosen: Chosen, enlarged: Enlarged = stretched) -> list[tuple[str, Any]]:
+        """The name and the value of each argument; `enlarged` fills large arrays of floats."""
         kind = self._kind(chosen)
         large = {p.name: shape for p in chosen.parameters if (shape := _large(p, chosen.extents))}
         stretching = [p for p in chosen.parameters if p.name in large]
@@ -130,7 +132,7 @@ class Arguments:
         for argument in inputs.arguments:
             value = argument.value
             if argument.name in large:
-                value = stretched(value, large[argument.name])
+                value = enlarged(value, large[argument.name])
             elif isinstance(value, np.ndarray):
                 value = aligned(value)
             elif argument.name in chosen.numbers:

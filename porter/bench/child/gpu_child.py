@@ -1,8 +1,9 @@
 """The child process that times a module on a GPU.
 
 `python -m porter.bench.child.gpu_child REQUEST` appends a `measured` line for each function to the
-file that the request names.  Calls are warm; kernels are timed by CUDA events, with arrays on the
-device; `end_to_end` is a call with arrays on the host, transfers included.
+file that the request names.  Calls are warm.  `ms` is the time of the kernels by CUDA events, with
+arrays on the device; `call_ms` that of the whole call on the host's clock; `end_to_end_ms` is a
+call with arrays on the host, transfers included.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -27,24 +28,50 @@ from porter.bench.request import CountRequest
 from porter.verify.limits import restrict
 from porter.verify.oracle.calls import given_by_keyword
 
+#: within which nothing else runs on the GPU
+Alone = Callable[[], AbstractContextManager[Any]]
 #: bytes of the arrays between which a copy is timed
 COPIED = 1 << 28
+#: of all calls of one measurement
+SECONDS = 0.25
+#: tenths of a millisecond that the GPU waits for the host at most
+MOST_BUSY = 500
+
+
+@cuda.jit  # type: ignore[untyped-decorator]
+def busy(times: Any) -> None:
+    """Keep the device from the next launch, a tenth of a millisecond each time."""
+    for _ in range(times):
+        cuda.nanosleep(100_000)
 
 
 class Events:
-    """Times calls by the events of a GPU."""
+    """Times calls by the events of a GPU, which is kept busy until the host has launched all.
 
-    def __init__(self, target: Any) -> None:
-        self.cuda = target
+    So the time is that of the kernels, and of the host only where it waits for the GPU.
+    """
 
-    def __call__(self, call: Callable[[], Any]) -> float:
-        """Seconds on the GPU from before a call until everything that it launched is done."""
-        start, end = self.cuda.event(), self.cuda.event()
-        start.record()
+    def __init__(self, target: Any, busy: Callable[[int], None]) -> None:
+        self.cuda, self._busy = target, busy
+
+    def __call__(self, call: Callable[[], Any]) -> Callable[[Any], float]:
+        """What gives seconds on the GPU from a call's first launch until its last one is done."""
+        self.cuda.synchronize()
+        began = time.perf_counter()
         call()
-        end.record()
-        end.synchronize()
-        return float(start.elapsed_time(end)) / 1e3
+        count = min(MOST_BUSY, 2 + int(2e4 * (time.perf_counter() - began)))
+
+        def measure(_: Any) -> float:
+            start, end = self.cuda.event(), self.cuda.event()
+            self.cuda.synchronize()
+            self._busy(count)
+            start.record()
+            call()
+            end.record()
+            end.synchronize()
+            return float(start.elapsed_time(end)) / 1e3
+
+        return measure
 
 
 def clock(call: Callable[[], Any], wait: Callable[[], Any]) -> float:
@@ -60,28 +87,33 @@ def copy_rate(target: Any, events: Events) -> float:
     """GB a second that a copy on the device reads and writes."""
     one = target.device_array(COPIED, np.uint8)
     other = target.device_array(COPIED, np.uint8)
-    found = timed(list, lambda values: events(lambda: other.copy_to_device(one)))
+    found = timed(list, events(lambda: other.copy_to_device(one)), SECONDS)
     return float(f"{2 * COPIED / found['ms'] / 1e6:.4g}")
 
 
-def kernels(what: Measurable, target: Any) -> dict[str, Any]:
+def kernels(what: Measurable, target: Any, events: Events, alone: Alone) -> dict[str, Any]:
     """The generated function: with arrays on the device, and with arrays on the host."""
-    function, events = what.subject.own.function, Events(target)
+    function = what.subject.own.function
     names = given_by_keyword(function, what.subject.record.own_stream)
+    wait = target.synchronize
 
     def call(values: Sequence[Any]) -> Any:
         count = len(values) - len(names)
         return function(*values[:count], **dict(zip(names, values[count:], strict=False)))
 
-    def device() -> list[Any]:
-        return [target.to_device(v) if isinstance(v, np.ndarray) else v for v in what.values()]
-
-    on = timed(device, lambda values: events(lambda: call(values)))
-    host = timed(what.values, lambda values: clock(lambda: call(values), target.synchronize))
+    values = what.values()
+    device = [target.to_device(v) if isinstance(v, np.ndarray) else v for v in values]
+    first = clock(lambda: call(device), wait)
+    with alone():
+        on = timed(list, events(lambda: call(device)), SECONDS)
+        whole = timed(list, lambda _: clock(lambda: call(device), wait), SECONDS)
+        host = timed(list, lambda _: clock(lambda: call(values), wait), SECONDS)
+        rate = copy_rate(target, events)
     return on | {
+        "call_ms": whole["ms"],
         "end_to_end_ms": host["ms"],
-        "compile_ms": max(0.0, on["first_ms"] - on["ms"]),
-        "copy_gb_s": copy_rate(target, events),
+        "compile_ms": round(max(0.0, 1e3 * first - whole["ms"]), 3),
+        "copy_gb_s": rate,
     }
 
 
@@ -100,6 +132,8 @@ LIBRARIES: dict[str, tuple[str, Callable[[Any, Any], Any], Callable[[Any, Any], 
         lambda module, result: module.cuda.synchronize(),
     ),
 }  # fmt: skip
+#: the libraries that launch on the device's default stream, where Numba's events are
+ON_ITS_STREAM = ("cupy", "torch")
 
 
 @contextmanager
@@ -113,31 +147,49 @@ def swapped(namespace: dict[str, Any], module: Any) -> Iterator[None]:
         namespace.update(before)
 
 
-def library(what: Measurable, namespace: dict[str, Any], name: str) -> dict[str, Any]:
-    """The original with a library in NumPy's place."""
+def library(
+    what: Measurable, namespace: dict[str, Any], name: str, events: Events, alone: Alone
+) -> dict[str, Any]:
+    """The original with a library in NumPy's place: its kernels, if it launches them where
+    Numba's events are; and the whole call."""
     path, convert, wait = LIBRARIES[name]
     module = importlib.import_module(path)
+    values = [convert(module, v) if isinstance(v, np.ndarray) else v for v in what.values()]
 
-    def prepare() -> list[Any]:
-        return [convert(module, v) if isinstance(v, np.ndarray) else v for v in what.values()]
+    def call() -> Any:
+        return what.call(what.subject.original, values)
 
-    def call(values: Sequence[Any]) -> float:
+    def whole(_: Any) -> float:
         wait(module, values)
         began = time.perf_counter()
-        wait(module, what.call(what.subject.original, values))
+        wait(module, call())
         return time.perf_counter() - began
 
     with swapped(namespace, module):
-        return timed(prepare, call)
+        first = whole(values)
+        with alone():
+            calls = timed(list, whole, SECONDS)
+            on = timed(list, events(call), SECONDS) if name in ON_ITS_STREAM else calls
+    return on | {"call_ms": calls["ms"], "first_ms": round(1e3 * first, 3)}
 
 
 def times(
-    what: Measurable, namespace: dict[str, Any], against: Sequence[str], target: Any
+    what: Measurable,
+    namespace: dict[str, Any],
+    against: Sequence[str],
+    target: Any,
+    alone: Alone = nullcontext,
 ) -> dict[str, dict[str, Any]]:
-    """The times of the module and of each library on the GPU, or why there are none."""
-    asked: dict[str, Callable[[], dict[str, Any]]] = {"gpu": lambda: kernels(what, target)}
+    """The times of the module and of each library on the GPU, or why there are none.
+
+    What is timed is timed within `alone()`.
+    """
+    events = Events(target, lambda count: busy[1, 1](count))
+    asked: dict[str, Callable[[], dict[str, Any]]] = {
+        "gpu": lambda: kernels(what, target, events, alone)
+    }
     asked |= {
-        name: (lambda name=name: library(what, namespace, name))  # type: ignore[misc]
+        name: (lambda name=name: library(what, namespace, name, events, alone))  # type: ignore[misc]
         for name in against
         if name in LIBRARIES
     }

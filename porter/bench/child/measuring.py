@@ -34,9 +34,11 @@ class Measurable(NamedTuple):
     chosen: Chosen
 
     def values(self) -> list[Any]:
-        """Fresh arguments, all of their memory touched."""
-        made = self.arguments.make(self.chosen)
-        return [np.array(v) if isinstance(v, np.ndarray) else v for _, v in made]
+        """Fresh arguments, each element with a value."""
+        return [
+            np.array(v) if isinstance(v, np.ndarray) else v
+            for _, v in self.arguments.make(self.chosen, np.resize)
+        ]
 
     @property
     def bytes(self) -> int:

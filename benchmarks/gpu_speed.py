@@ -1,0 +1,229 @@
+"""Times many programs on the GPU of this machine: porter's kernels beside CuPy and the model.
+
+    python benchmarks/performance.py --keep DIR [--npbench DIR]      # on any machine
+    python benchmarks/gpu_speed.py DIR [--only NAME ...] [--jobs N] [--results FILE]
+    python benchmarks/gpu_speed.py DIR --results FILE --page docs/performance.md
+
+The first command leaves modules and what is counted of them in a folder; the second one times
+each of them, with arrays on the device, and writes a line of JSON for each; the third one makes the
+tables of the page from these lines, without a GPU.  Compilation runs in parallel, what is timed
+has the GPU for itself.  Exit code 1 where a module has no time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from porter.verify.compile.backends import version
+
+CHILD = Path(__file__).with_name("gpu_speed_child.py")
+#: where the tables begin and end in the page
+MARK, END = "<!-- measured on a GPU -->", "<!-- end of measured on a GPU -->"
+#: milliseconds by the model beyond which CuPy is not run
+MOST_CUPY = 10_000.0
+PACKAGES = ("numba", "numba-cuda", "numpy", "cupy-cuda13x")
+
+
+def driver() -> str:
+    """The driver's version, as nvidia-smi tells it."""
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    if shutil.which(command[0]) is None:
+        return "unknown"
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip()
+
+
+def measured(module: Path, lock: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """The line of one module."""
+    figures = json.loads(module.with_suffix(".json").read_text("utf-8"))
+    function = figures["modules"][0]["functions"][0]
+    line = {"name": module.stem.removesuffix("_cuda"), "function": function["name"]}
+    modelled = function.get("modelled")
+    if modelled is None:
+        return line | {"error": "not counted"}
+    cupy = modelled["cupy_ms"]
+    against = options.against if cupy is not None and cupy < MOST_CUPY else ""
+    line |= {k: function[k] for k in ("size", "launches", "bytes", "least_bytes")}
+    line |= {"modelled": {k: modelled[k] for k in ("ms", "cupy_ms", "least_ms", "bound_by")}}
+    command = [sys.executable, str(CHILD), str(module.resolve()), function["name"]]
+    command += [json.dumps(function["size"]), str(lock), against]
+    began = time.perf_counter()
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, check=False, timeout=options.seconds
+        )
+        line |= json.loads(done.stdout.splitlines()[-1])
+    except subprocess.TimeoutExpired:
+        line |= {"error": f"no result in {options.seconds:g} s"}
+    except (ValueError, LookupError):
+        line |= {"error": (done.stderr.strip().splitlines() or ["no output"])[-1][:200]}
+    return line | {"seconds": round(time.perf_counter() - began, 1)}
+
+
+def shown(line: dict[str, Any]) -> str:
+    """A line for the terminal."""
+    ours, theirs = line.get("gpu", {}), line.get("cupy", {})
+    texts = [f"{line['name']:32}"]
+    for found in (ours, theirs):
+        error = found.get("error", line.get("error"))
+        known = f"{found['ms']:10.4g} {found['call_ms']:10.4g}" if "ms" in found else "-"
+        texts.append(f"{known:21}" if error is None else error[:100])
+    compared = line.get("compared", {})
+    modelled = line.get("modelled", {}).get("ms", math.nan)
+    return f"{'  '.join(texts)}  model {modelled:.4g}  {compared}"
+
+
+def ratio(line: dict[str, Any], key: str) -> float | None:
+    """How many times faster than CuPy."""
+    ours, theirs = line.get("gpu", {}).get(key), line.get("cupy", {}).get(key)
+    return theirs / ours if ours and theirs else None
+
+
+def mean(ratios: Sequence[float]) -> float:
+    """The geometric mean."""
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
+
+
+def summary(lines: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """What the lines come to."""
+    for key, what in (("ms", "kernels"), ("call_ms", "whole calls")):
+        found = [r for line in lines if (r := ratio(line, key))]
+        if found:
+            slower = sum(r < 1 for r in found)
+            yield (
+                f"{what}: {mean(found):.2f} times the speed of CuPy in the geometric mean of "
+                f"{len(found)} programs, {median(found):.2f} in the median, slower on {slower}."
+            )
+    for key, what in (("ms", "porter's kernels"), ("cupy_ms", "CuPy")):
+        name = "gpu" if key == "ms" else "cupy"
+        errors = [
+            line["modelled"][key] / line[name]["ms"]
+            for line in lines
+            if line.get(name, {}).get("ms") and line["modelled"][key]
+        ]
+        if errors:
+            off = median(max(e, 1 / e) for e in errors)
+            near = sum(0.5 <= e <= 2 for e in errors)
+            yield (
+                f"The model of {what}: {mean(errors):.2f} times the measured time in the "
+                f"geometric mean, off by a factor of {off:.2f} in the median, within 2 for "
+                f"{near} of {len(errors)}."
+            )
+
+
+def cell(found: dict[str, Any], key: str) -> str:
+    """A time in a table."""
+    return f"{found[key]:.3g}" if key in found else ""
+
+
+def row(line: dict[str, Any]) -> str:
+    """The row of one program."""
+    ours, theirs = line.get("gpu", {}), line.get("cupy", {})
+    size = ", ".join(f"{k}={v:,}" for k, v in line.get("size", {}).items())
+    why = line.get("error") or ours.get("error")
+    if why:
+        return f"| {line['name']} | {size} | | | | | | | | {why} |"
+    modelled = line["modelled"]
+    faster = [f"{r:.2f}" if (r := ratio(line, key)) else "" for key in ("ms", "call_ms")]
+    said = line.get("compared", {})
+    apart = said.get("difference", "")
+    notes = f"apart by {apart}" if apart else ""
+    if "error" in theirs:
+        notes = f"CuPy: {theirs['error']}"[:80]
+    cells = [
+        line["name"], size, cell(ours, "ms"), cell(modelled, "ms"), cell(theirs, "ms"), faster[0],
+        cell(ours, "call_ms"), cell(theirs, "call_ms"), faster[1], notes.replace("|", "\\|"),
+    ]  # fmt: skip
+    return f"| {' | '.join(cells)} |"
+
+
+def page(lines: Sequence[dict[str, Any]]) -> str:
+    """The table as a part of a page."""
+    head = next(line for line in lines if line.get("machine"))
+    machine, others = head["machine"], [line for line in lines if not line.get("machine")]
+    rate = median(line["gpu"]["copy_gb_s"] for line in others if "copy_gb_s" in line.get("gpu", {}))
+    text = [
+        f"Measured on {machine['date']} on one {machine['gpu']} (driver {machine['driver']}),",
+        f"Python {machine['python']}, {machine['packages']}. Times are in milliseconds, the median",
+        "of warm calls with arrays on the device. *Kernels* are timed by CUDA events while the GPU",
+        "is kept busy until the host has launched all; *calls* by the host's clock. A copy on the",
+        f"device moves {rate:,.0f} GB/s.",
+        "",
+        *summary(others),
+        "",
+        "| program | sizes | kernels: porter | modelled | CuPy | times faster "
+        "| calls: porter | CuPy | times faster | |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|---|",
+        *map(row, sorted(others, key=lambda line: ratio(line, "ms") or math.inf)),
+    ]
+    return "\n".join(text)
+
+
+def run(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Measure all modules of the folder."""
+    modules = [
+        m for m in sorted(options.folder.glob("*_cuda.py")) if m.with_suffix(".json").exists()
+    ]
+    chosen = [m for m in modules if not options.only or any(n in m.name for n in options.only)]
+    lines: list[dict[str, Any]] = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        ThreadPoolExecutor(options.jobs) as pool,
+        (options.results or Path(os.devnull)).open("a", encoding="utf-8") as file,
+    ):
+        lock = Path(folder) / "lock"
+        for line in pool.map(lambda m: measured(m, lock, options), chosen):
+            print(shown(line), flush=True)
+            file.write(json.dumps(line) + "\n")
+            file.flush()
+            lines.append(line)
+        name = next((x["gpu"]["on"] for x in lines if "on" in x.get("gpu", {})), "")
+        machine = {
+            "gpu": name,
+            "driver": driver(),
+            "python": platform.python_version(),
+            "packages": ", ".join(f"{p} {v}" for p in PACKAGES if (v := version(p))),
+            "date": time.strftime("%Y-%m-%d"),
+        }
+        file.write(json.dumps({"machine": machine}) + "\n")
+    return lines
+
+
+def main() -> int:
+    """Measure, or make the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", action="append", default=[], metavar="NAME")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--seconds", type=float, default=120.0, help="time limit of a module")
+    parser.add_argument("--against", default="cupy")
+    parser.add_argument("--results", type=Path)
+    parser.add_argument("--page", type=Path)
+    options = parser.parse_args()
+    if options.page:
+        lines = [json.loads(x) for x in options.results.read_text("utf-8").splitlines()]
+        before, _, rest = options.page.read_text("utf-8").partition(MARK)
+        text = f"{before}{MARK}\n\n{page(lines)}\n\n{END}{rest.partition(END)[2]}"
+        options.page.write_text(text, "utf-8")
+        return 0
+    lines = run(options)
+    print("\n".join(summary(lines)))
+    return int(any("ms" not in line.get("gpu", {}) for line in lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,20 +1,22 @@
-"""Proves the golden modules on the GPU of this machine and writes down what came of it.
+"""Verifies the golden modules on the GPU of this machine and writes down what came of it.
 
-    python benchmarks/gpu.py [--sanitize] [--cases 24] [--write docs/gpu.md]
+    python benchmarks/gpu.py [--sanitize] [--cases 24] [--only NAME ...] [--write docs/gpu.md]
 
-Exit code 1 if a proof fails, 2 where there is no GPU.  The times are of kernels on the small
-inputs of proofs: they tell that the kernels ran, not how fast they are.
+Exit code 1 if a verification fails, 2 where there is no GPU.  The times are of kernels on the small
+inputs of verifications: they tell that the kernels ran, not how fast they are.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from porter.diagnostics import UsageError
@@ -27,18 +29,29 @@ PACKAGES = ("numba", "numba-cuda", "numpy", "nvidia-cuda-nvcc", "nvidia-cuda-san
 Found = list[tuple[str, FunctionEvidence]]
 
 
-def prove(cases: int, sanitize: bool) -> Found:
+def verified(options: argparse.Namespace) -> Found:
     """What came of every function of the golden modules."""
-    found: Found = []
-    for path in sorted((ROOT / "tests" / "golden").glob("*_cuda.py")):
-        for function in verify_module(path, on=("gpu",), cases=cases, sanitize=sanitize):
-            found.append((path.stem.removesuffix("_cuda"), function))
-            print(f"{path.stem}: {'; '.join(map(said, function.evidence))}", flush=True)
-    return found
+    every = sorted((ROOT / "tests" / "golden").glob("*_cuda.py"))
+    chosen = [p for p in every if not options.only or any(n in p.name for n in options.only)]
+
+    def evidence(path: Path) -> list[FunctionEvidence]:
+        found = verify_module(path, on=("gpu",), cases=options.cases, sanitize=options.sanitize)
+        for function in found:
+            print(
+                f"{path.stem}: {'; '.join(map(said, function.evidence))}", function.why, flush=True
+            )
+        return found
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        return [
+            (path.stem.removesuffix("_cuda"), function)
+            for path, functions in zip(chosen, pool.map(evidence, chosen), strict=True)
+            for function in functions
+        ]
 
 
 def said(evidence: Evidence) -> str:
-    """One proof in a cell of the table."""
+    """One verification in a cell of the table."""
     text = f"{evidence.cases} cases" if evidence.status == PASSED else evidence.status
     reason = evidence.detail.get("reason", "")
     return f"{text}: {reason}" if reason else text
@@ -75,14 +88,16 @@ def page(found: Found) -> Iterator[str]:
 
 
 def main() -> int:
-    """Parse the arguments, prove, write."""
+    """Parse the arguments, verify, write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sanitize", action="store_true", help="memcheck and racecheck, too")
     parser.add_argument("--cases", type=int, default=24)
+    parser.add_argument("--only", action="append", default=[], metavar="NAME")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--write", type=Path)
     options = parser.parse_args()
     try:
-        found = prove(options.cases, options.sanitize)
+        found = verified(options)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

@@ -82,7 +82,7 @@ def load(
     """Import a module's text with some constants replaced.
 
     They are replaced where they are assigned, so that constants computed from them follow.
-    Arithmetic in kernels gets the device's meaning (see `device_arithmetic`).
+    Arithmetic in kernels that run as Python gets the device's meaning (see `device_arithmetic`).
     Whatever the module raises on import is passed on; only `definitions` are executed.
     `change` may alter the tree before, and `names` are what it needs among the globals.
     """
@@ -98,7 +98,8 @@ def load(
             statement.value = ast.copy_location(ast.Constant(blocks[name]), statement)
     if change is not None:
         change(tree)
-    rewrite_kernels(tree)
+    if config.ENABLE_CUDASIM:  # compiled kernels have the device's arithmetic
+        rewrite_kernels(tree)
     compiled.rewrite(tree)
     suffix = "".join(f"_{name}{value}" for name, value in blocks.items())
     module = types.ModuleType(path.stem + suffix)

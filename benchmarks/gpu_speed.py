@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -155,13 +155,11 @@ def page(lines: Sequence[dict[str, Any]]) -> str:
     """The table as a part of a page."""
     head = next(line for line in lines if line.get("machine"))
     machine, others = head["machine"], [line for line in lines if not line.get("machine")]
-    rate = median(line["gpu"]["copy_gb_s"] for line in others if "copy_gb_s" in line.get("gpu", {}))
     text = [
         f"Measured on {machine['date']} on one {machine['gpu']} (driver {machine['driver']}),",
         f"Python {machine['python']}, {machine['packages']}. Times are in milliseconds, the median",
         "of warm calls with arrays on the device. *Kernels* are timed by CUDA events while the GPU",
-        "is kept busy until the host has launched all; *calls* by the host's clock. A copy on the",
-        f"device moves {rate:,.0f} GB/s.",
+        "is kept busy until the host has launched all; *calls* by the host's clock.",
         "",
         *summary(others),
         "",
@@ -186,7 +184,9 @@ def run(options: argparse.Namespace) -> list[dict[str, Any]]:
         (options.results or Path(os.devnull)).open("a", encoding="utf-8") as file,
     ):
         lock = Path(folder) / "lock"
-        for line in pool.map(lambda m: measured(m, lock, options), chosen):
+        tasks = [pool.submit(measured, m, lock, options) for m in chosen]
+        for task in as_completed(tasks):
+            line = task.result()
             print(shown(line), flush=True)
             file.write(json.dumps(line) + "\n")
             file.flush()
@@ -209,7 +209,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", action="append", default=[], metavar="NAME")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--seconds", type=float, default=120.0, help="time limit of a module")
+    parser.add_argument("--seconds", type=float, default=300.0, help="time limit of a module")
     parser.add_argument("--against", default="cupy")
     parser.add_argument("--results", type=Path)
     parser.add_argument("--page", type=Path)

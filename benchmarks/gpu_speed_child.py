@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import fcntl
 import importlib
@@ -20,14 +21,16 @@ import numpy as np
 from numba import cuda
 
 from porter.bench.child.arguments import Arguments
-from porter.bench.child.gpu_child import swapped, times
+from porter.bench.child.gpu_child import LIBRARIES, swapped, times
 from porter.bench.child.loading import Module
 from porter.bench.child.measuring import Measurable, said
 from porter.bench.request import CountRequest
 from porter.verify.oracle.calls import given_by_keyword
 
+#: extents of calls that only compile
+SMALL = 48
 #: bytes of results beyond which they are not compared
-MOST = 4 << 30
+MOST = 1 << 30
 
 
 def flat(values: Any) -> list[Any]:
@@ -63,6 +66,27 @@ def difference(ours: list[Any], theirs: list[Any]) -> str:
     return f"{worst:.1e}" if worst else ""
 
 
+def compile_small(what: Measurable, namespace: dict[str, Any], libraries: tuple[str, ...]) -> None:
+    """Call everything with small arrays: most is compiled then, while others are timed."""
+    small = {name: min(n, SMALL) for name, n in what.chosen.extents.items()}
+    tiny = what._replace(chosen=what.chosen.of(small))
+    function = what.subject.own.function
+    names = given_by_keyword(function, what.subject.record.own_stream)
+    # where sizes do not fit together, the large call compiles
+    with contextlib.suppress(Exception):
+        values = [cuda.to_device(v) if isinstance(v, np.ndarray) else v for v in tiny.values()]
+        count = len(values) - len(names)
+        function(*values[:count], **dict(zip(names, values[count:], strict=False)))
+        cuda.synchronize()
+    for name in libraries:
+        with contextlib.suppress(Exception):
+            path, convert, wait = LIBRARIES[name]
+            module = importlib.import_module(path)
+            made = [convert(module, v) if isinstance(v, np.ndarray) else v for v in tiny.values()]
+            with swapped(namespace, module):
+                wait(module, tiny.call(tiny.subject.original, made))
+
+
 def compared(what: Measurable, namespace: dict[str, Any]) -> dict[str, Any]:
     """Results and mutated arguments of the module and of the original with CuPy."""
     cupy = importlib.import_module("cupy")
@@ -85,7 +109,7 @@ def compared(what: Measurable, namespace: dict[str, Any]) -> dict[str, Any]:
 def main() -> None:
     """Measure, print."""
     module, name, sizes, lock, against = sys.argv[1:]
-    faulthandler.dump_traceback_later(150, exit=True)
+    faulthandler.dump_traceback_later(300, exit=True)
     numbers = json.loads(sizes)
     request = CountRequest(
         module, module, (name,), {name: numbers}, {}, "", "", "", "", 0.0, 0.0, run_module=False
@@ -103,10 +127,12 @@ def main() -> None:
             yield
 
     libraries = tuple(x for x in against.split(",") if x)
+    compile_small(what, namespace, libraries)
     found: dict[str, Any] = times(what, namespace, libraries, cuda, alone)
     if "cupy" in libraries:
         try:
-            found["compared"] = compared(what, namespace)
+            with alone():
+                found["compared"] = compared(what, namespace)
         except Exception as error:
             found["compared"] = {"error": said(error)}
     print(json.dumps(found), flush=True)

@@ -33,7 +33,7 @@ Alone = Callable[[], AbstractContextManager[Any]]
 #: bytes of the arrays between which a copy is timed
 COPIED = 1 << 28
 #: of all calls of one measurement
-SECONDS = 0.25
+SECONDS = 0.2
 #: tenths of a millisecond that the GPU waits for the host at most
 MOST_BUSY = 500
 
@@ -102,18 +102,16 @@ def kernels(what: Measurable, target: Any, events: Events, alone: Alone) -> dict
         return function(*values[:count], **dict(zip(names, values[count:], strict=False)))
 
     values = what.values()
-    device = [target.to_device(v) if isinstance(v, np.ndarray) else v for v in values]
-    first = clock(lambda: call(device), wait)
     with alone():
+        device = [target.to_device(v) if isinstance(v, np.ndarray) else v for v in values]
+        first = clock(lambda: call(device), wait)
         on = timed(list, events(lambda: call(device)), SECONDS)
         whole = timed(list, lambda _: clock(lambda: call(device), wait), SECONDS)
         host = timed(list, lambda _: clock(lambda: call(values), wait), SECONDS)
-        rate = copy_rate(target, events)
     return on | {
         "call_ms": whole["ms"],
         "end_to_end_ms": host["ms"],
         "compile_ms": round(max(0.0, 1e3 * first - whole["ms"]), 3),
-        "copy_gb_s": rate,
     }
 
 
@@ -154,7 +152,8 @@ def library(
     Numba's events are; and the whole call."""
     path, convert, wait = LIBRARIES[name]
     module = importlib.import_module(path)
-    values = [convert(module, v) if isinstance(v, np.ndarray) else v for v in what.values()]
+    made = what.values()
+    values: list[Any] = []
 
     def call() -> Any:
         return what.call(what.subject.original, values)
@@ -165,11 +164,11 @@ def library(
         wait(module, call())
         return time.perf_counter() - began
 
-    with swapped(namespace, module):
+    with swapped(namespace, module), alone():
+        values += [convert(module, v) if isinstance(v, np.ndarray) else v for v in made]
         first = whole(values)
-        with alone():
-            calls = timed(list, whole, SECONDS)
-            on = timed(list, events(call), SECONDS) if name in ON_ITS_STREAM else calls
+        calls = timed(list, whole, SECONDS)
+        on = timed(list, events(call), SECONDS) if name in ON_ITS_STREAM else calls
     return on | {"call_ms": calls["ms"], "first_ms": round(1e3 * first, 3)}
 
 
@@ -182,7 +181,7 @@ def times(
 ) -> dict[str, dict[str, Any]]:
     """The times of the module and of each library on the GPU, or why there are none.
 
-    What is timed is timed within `alone()`.
+    The GPU is used within `alone()` only.
     """
     events = Events(target, lambda count: busy[1, 1](count))
     asked: dict[str, Callable[[], dict[str, Any]]] = {
@@ -211,11 +210,13 @@ def main() -> None:
     restrict(address_space=False)
     module = Module(request)
     with Path(request.reply).open("a", encoding="utf-8") as reply:
+        rate = copy_rate(cuda, Events(cuda, lambda count: busy[1, 1](count)))
         for name, sizes in request.sizes.items():
             subject = module.subject(name)
             arguments = Arguments(subject, request.traced.get(name))
             what = Measurable(subject, arguments, arguments.choose(sizes))
             found = times(what, module.source.original.namespace, request.against, cuda)
+            found["gpu"]["copy_gb_s"] = rate
             reply.write(json.dumps({"measured": name, "times": found}) + "\n")
             reply.flush()
 

@@ -53,15 +53,15 @@ HELPERS = {
     "_refuse_wrapper", "_one_dtype", "_command", "_type_of", "_float64", "_grid", "_is_large",
     "_parts", "_columns", "_is_short", "_is_deep", "_wide", "_of_int64", "_splits", "_contiguous",
     "_own", "_on_stream", "_numba_stream", "_scalar", "_given_back", "_stored_back",
-    "_timed", "_milliseconds", "_moved_there", "_in_chunks", "_whole_on_device", "_pipelined",
-    "_aligned", "_blockwise_overlap", "_map_overlap", "_states", "_by_signature", "_into",
-    "draw_bits", "draw_uniform", "draw_normal",
+    "_timed", "_repeat", "_milliseconds", "_moved_there", "_in_chunks", "_whole_on_device",
+    "_pipelined", "_aligned", "_blockwise_overlap", "_map_overlap", "_states", "_by_signature",
+    "_into", "draw_bits", "draw_uniform", "draw_normal",
 }  # fmt: skip
 #: what host functions take beside the parameters of the original, in this order after those
 OWN_KEYWORDS = ("stream", "seed", "states", "timing")
 #: variables of host functions, and the argument of kernels that takes errors
 LOCALS = {"on_device", "error", "errors", "shape", "blocks", "threads", "lead", "plain"}
-LOCALS |= {"most_blocks", "times", *OWN_KEYWORDS}
+LOCALS |= {"most_blocks", "times", "turn", *OWN_KEYWORDS}
 _NUMBERED = re.compile(
     r"(d|own|whole|given)_.+|partial\d*|host_(value|array)_\d+_|T\d*|I\d*|self_.*"
 )

@@ -119,6 +119,10 @@ class Target(ABC):
         """Whether the lanes of a warp can give each other numbers of 32 and 64 bits."""
         return True
 
+    def replays(self) -> bool:
+        """Whether a loop around launches that are the same in each turn becomes a graph."""
+        return False
+
     def simulated_warps(self, used: Collection[str]) -> bool:
         """Whether a warp of the simulator is one thread, by the names that the module uses."""
         return False

@@ -91,6 +91,10 @@ class Cuda(Target):
         """numba-cuda-mlir 0.6 makes 32 bits of a float64 and an int64 that it shuffles."""
         return self.backend == "numba"
 
+    def replays(self) -> bool:
+        """numba-cuda records launches into a graph; events and Numba's own grids stay outside."""
+        return self.backend == "numba" and not (self.extras.timing or self.extras.forall)
+
     def simulated_warps(self, used: Collection[str]) -> bool:
         """Numba's simulator has no shuffles."""
         return "WARP" in used

@@ -20,6 +20,10 @@ class Cupy(Cuda):
     engines = ("simulator", "ptx", "gpu")
     packages = frozenset({"cuda"})
 
+    def replays(self) -> bool:
+        """Its host functions have no loops around launches alone."""
+        return False
+
     def imports(self, types: Collection[str], on_simulator: bool) -> list[str]:
         """What the kernels of loops need, if there are any."""
         return super().imports(sorted({*types} - {"cuda"}), on_simulator) if types else []

@@ -60,6 +60,10 @@ class DaskCuda(Cuda):
     schedules: ClassVar[Sequence[Schedule]] = (SerialRows(), SERIAL)
     block: ClassVar[Schedule] = Elementwise()
 
+    def replays(self) -> bool:
+        """Its host functions have no loops around launches alone."""
+        return False
+
     @property
     def full_name(self) -> str:
         """With what the block functions are."""

@@ -37,6 +37,10 @@ class Ufunc(Cuda):
     packages = frozenset({"vectorize"})
     options = 'target="cuda"'
 
+    def replays(self) -> bool:
+        """Its host functions have no loops around launches alone."""
+        return False
+
     def imports(self, types: Collection[str], on_simulator: bool) -> list[str]:
         """`cuda` for transfers and helpers, and the decorator."""
         return [f"from numba import {', '.join(sorted({'cuda', *types}))}"]

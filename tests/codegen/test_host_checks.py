@@ -164,3 +164,20 @@ def test_whole_numbers(helpers: Any) -> None:
             helpers._integer(value, "k")
     with pytest.raises(TypeError, match="k is an array, but the kernels were made for a scalar"):
         helpers._integer([1, 2], "k")
+
+
+def test_a_size_is_tested_once_where_it_cannot_change() -> None:
+    source = """import numpy as np
+
+def f(x, y):
+    while x[0] > 0.0:
+        x[0] = x[0] - y[1]
+        x[2:] = x[2:] * y[1]
+        if x[0] < 1.0:
+            x[:2] = x[:2] - y[1] + y[3]
+    return x
+"""
+    (function,) = SourceModule(source, "f.py").functions
+    host = convert_function(function, "float64[:], float64[:]").text.parts[-1]
+    tests = [line.strip() for line in host.splitlines() if "y.shape[0] <" in line]
+    assert sorted(tests) == ["if y.shape[0] < 2:", "if y.shape[0] < 4:"], host

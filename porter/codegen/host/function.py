@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
 
 from porter import ir
-from porter.codegen.host.calls import HostCalls
+from porter.codegen.host.calls import HostCalls, size_test
 from porter.codegen.host.head import head
 from porter.codegen.host.outline import Known
 from porter.codegen.host.pipeline import Pipeline
 from porter.codegen.host.prologue import Prologue
+from porter.codegen.host.replays import Replay, replay
 from porter.codegen.host.results import Results
 from porter.codegen.module.docstrings import placeholder
 from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
@@ -17,6 +19,9 @@ from porter.schedule.nodes import HostIf, HostLoop, HostWhile, Launch
 
 class HostFunction(Prologue, Pipeline, HostCalls, Results):
     """Writes one host function; the kernels are written when their launch is reached."""
+
+    #: the tests of sizes that have been made wherever the current line is reached
+    tested: frozenset[tuple[str, tuple[ir.Expr, ...]]] = frozenset()
 
     # -- the function ----------------------------------------------------------------
 
@@ -65,8 +70,14 @@ class HostFunction(Prologue, Pipeline, HostCalls, Results):
     def _body(self, items: Sequence[object]) -> None:
         if not items and self.out.indent > 1:
             self.emit("pass")
+        before = self.tested
         for item in items:
+            if (test := size_test(item)) is not None:
+                if test in self.tested:
+                    continue
+                self.tested |= {test}
             self._item(item)
+        self.tested = before
 
     def _item(self, item: object) -> None:
         match item:
@@ -108,6 +119,8 @@ class HostFunction(Prologue, Pipeline, HostCalls, Results):
 
     def _nested(self, item: HostLoop | HostWhile | HostIf) -> None:
         match item:
+            case HostLoop() if self._replayed(item):
+                pass
             case HostLoop(index, lo, hi, step, body, _):
                 start, stop = self.host.poly(lo), self.host.poly(hi)
                 parts = [stop] if start == "0" and step == 1 else [start, stop]
@@ -121,6 +134,48 @@ class HostFunction(Prologue, Pipeline, HostCalls, Results):
                 self._block(f"if {self.host.text(cond)}:", body)
                 if orelse:
                     self._block("else:", orelse)
+
+    def _replayed(self, loop: HostLoop) -> bool:
+        """Write a loop as a turn and its repetition, if a graph can replay that."""
+        found = replay(loop) if self.target.replays() else None
+        if found is None:
+            return False
+        turn = self.naming.take("turn")
+        self._apart_from_statements()
+        with self.loops.inside(loop, self.out):
+            self.emit(f"def {turn}(stream):")
+            self.out.indent += 1
+            if found.moved:
+                self.emit(f"nonlocal {', '.join(map(self.buffer, found.moved))}")
+            self._body(loop.body)
+            self.out.indent -= 1
+        self._apart_from_statements()
+        given = [turn, self.host.poly(loop.hi - loop.lo), "stream"]
+        given += [f"period={found.period}"] if found.period > 1 else []
+        given += [f"settled={found.settled}"] if found.settled else []
+        alike = list(dict.fromkeys(self._copied_in_turn(found)))
+        if alike:
+            self._needs("_same_memory")
+            either = " or ".join(alike)
+            given.append(f"graph=not {either if len(alike) == 1 else f'({either})'}")
+        self._needs("_repeat")
+        self.emit(f"_repeat({', '.join(given)})")
+        return True
+
+    def _copied_in_turn(self, found: Replay) -> Iterator[str]:
+        """Questions whether a turn has to copy arrays, which no graph can."""
+        for kernel in found.kernels:
+            for read, stored in self.overlap.crossing.get(kernel.name, ()):
+                others = [x for w in stored for x in sorted(found.among(w))]
+                for r, w in product(sorted(found.among(read)), others):
+                    if r != w:
+                        one, other = sorted((self.buffer(r), self.buffer(w)))
+                        yield f"_same_memory({one}, {other})"
+
+    def _apart_from_statements(self) -> None:
+        """A blank line beside a function, but not where a block begins."""
+        if not self.out.lines or not self.out.lines[-1].endswith(":"):
+            self.out.lines.append("")
 
     def _block(self, head: str, body: Sequence[object]) -> None:
         self.emit(head)

@@ -281,7 +281,8 @@ def _imports(
     lines += sorted(others, key=_import_order)
     if "np" in used or "np." in simulated:
         lines.append("import numpy as np")
-    lines += target.imports(needs.numba_types | (target.packages & used), bool(simulated) or warps)
+    asks_simulator = bool(simulated) or warps or "config" in used
+    lines += target.imports(needs.numba_types | (target.packages & used), asks_simulator)
     return lines
 
 

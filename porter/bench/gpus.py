@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-#: a copy within the device reaches this share of the data sheet's bandwidth.  Assumed: 4.3 of
-#: 4.8 TB/s of an H200
-COPY = 0.9
-#: microseconds of a launch from Numba and from CuPy, which overlap with what the GPU does
-LAUNCH = 5.0
+#: a copy within the device reaches this share of the data sheet's bandwidth: measured, 4.2 of
+#: 4.8 TB/s of an H200 on 2026-11-26, as are the microseconds that follow
+COPY = 0.875
+#: the host's microseconds for a launch from Numba, more for each array that it is given; for a
+#: new array and the end of an old one; and for an operation of CuPy
+LAUNCH, ARRAY, ALLOCATION, OPERATION = 12.0, 4.2, 52.0, 18.0
+#: microseconds of the shortest launch on the GPU, as those of a graph are
+SHORTEST = 1.3
 #: cycles from an instruction to one that needs its result (Jia et al. 2018, arXiv:1804.06826)
 ISSUE = 4.0
 #: cycles of an access of device memory (the same, rounded up), and accesses of a warp in flight

@@ -1,14 +1,28 @@
 """How long counted kernels take on a GPU: a roofline (Williams, Waterman, Patterson 2009).
 
 A launch takes the longest of its bytes over the bandwidth, its instructions over the rate of all
-lanes, the latency of its longest warp, and its own cost.
+lanes, the latency of its longest warp, and the time of the shortest.  A call takes as long as its
+launches, or as the host needs for them where that is longer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from porter.bench.gpus import DIVISION, IN_FLIGHT, ISSUE, L1_BYTES, LAUNCH, WAIT, Gpu
+from porter.bench.gpus import (
+    ALLOCATION,
+    ARRAY,
+    DIVISION,
+    IN_FLIGHT,
+    ISSUE,
+    L1_BYTES,
+    LAUNCH,
+    OPERATION,
+    SHORTEST,
+    WAIT,
+    Gpu,
+)
 from porter.bench.records import FunctionCounts, KernelCounts, Step
 
 _SECTOR, _WARP = 32, 32
@@ -44,20 +58,35 @@ def modelled(counts: FunctionCounts, gpu: Gpu, arch: str) -> Modelled:
     bounds: dict[str, float] = {}
     for time in kernels:
         bounds[time.bound_by] = bounds.get(time.bound_by, 0.0) + time.ms
+    own, host = sum(bounds.values()), host_time(counts)
+    bound = max(bounds, key=lambda name: bounds[name], default="launches")
     return Modelled(
         gpu,
         arch,
-        sum(bounds.values()),
+        max(own, host),
         least_time(counts.least_bytes, gpu),
-        max(bounds, key=lambda name: bounds[name], default="launches"),
+        bound if own >= host else "launches",
         kernels,
-        None if counts.steps is None else sum(step_time(s, gpu) for s in counts.steps),
+        None if counts.steps is None else original_time(counts.steps, gpu),
     )
+
+
+def host_time(counts: FunctionCounts) -> float:
+    """Milliseconds that the host needs for the launches and the arrays of a call."""
+    launches = sum(k.launches - k.replayed for k in counts.kernels)
+    arrays = sum(k.arrays for k in counts.kernels)
+    return 1e-3 * (LAUNCH * launches + ARRAY * arrays + ALLOCATION * counts.allocations)
 
 
 def least_time(size: float, gpu: Gpu) -> float:
     """Milliseconds of one launch that reads each input and writes each output once."""
-    return 1e3 * max(size / gpu.copy, LAUNCH * 1e-6)
+    return 1e3 * max(size / gpu.copy, (LAUNCH + 2 * ARRAY) * 1e-6)
+
+
+def original_time(steps: Sequence[Step], gpu: Gpu) -> float:
+    """Milliseconds of the original operation by operation."""
+    host = 1e-3 * OPERATION * sum(s.launches for s in steps)
+    return max(host, sum(step_time(s, gpu) for s in steps))
 
 
 def step_time(step: Step, gpu: Gpu) -> float:
@@ -66,7 +95,7 @@ def step_time(step: Step, gpu: Gpu) -> float:
     each = max(
         step.bytes / launches / gpu.copy,
         step.products / launches / gpu.product(step.single),
-        LAUNCH * 1e-6,
+        SHORTEST * 1e-6,
     )
     return 1e3 * step.launches * each
 
@@ -91,7 +120,7 @@ def kernel_time(kernel: KernelCounts, gpu: Gpu, arch: str) -> KernelTime:
             kernel.bank_conflicts / launches / (share * gpu.cycles),
         ),
         "latency": max(1.0, waves) * longest / (gpu.clock * 1e9),
-        "launches": LAUNCH * 1e-6,
+        "launches": SHORTEST * 1e-6,
     }
     bound = max(times, key=lambda name: times[name])
     return KernelTime(kernel.name, 1e3 * launches * times[bound], bound, waves)

@@ -18,7 +18,7 @@ class KernelCounts:
     `bytes` is what the launches touch, each sector once in a launch; `elements` those of the array
     of which a launch touches most.  `longest` and `waits` are the instructions and the accesses of
     arrays of the warp that has most, in one launch.  `sampled` says that some blocks, or launches,
-    stand for all.
+    stand for all.  `replayed` launches are those of a graph; the others get `arrays` in all.
     """
 
     name: str
@@ -41,6 +41,8 @@ class KernelCounts:
     spill_bytes: int | None = None
     shared_bytes: int | None = None
     sampled: bool = False
+    arrays: float = 0.0
+    replayed: int = 0
 
     @property
     def instructions(self) -> float:
@@ -98,6 +100,7 @@ class KernelCounts:
             "classes": {k: round(n) for k, n in sorted(self.classes.items())},
             "bytes": round(self.bytes),
             "sampled": self.sampled,
+            "replayed": self.replayed,
         }
 
 

@@ -136,8 +136,10 @@ def _more(kernel: KernelCounts, time: KernelTime) -> str:
 
 
 def _summary(counts: FunctionCounts, times: Modelled, color: bool) -> Iterator[str]:
+    replayed = sum(k.replayed for k in counts.kernels)
     yield (
-        f"{_plural(counts.launches, 'launch', 'launches')}, "
+        f"{_plural(counts.launches, 'launch', 'launches')}"
+        f"{f' ({replayed:,} of them by a graph)' if replayed else ''}, "
         f"{_plural(counts.allocations, 'allocation', 'allocations')}, "
         f"{_plural(counts.read_backs, 'copy', 'copies')} to the host, "
         f"{scaled(counts.bytes)}B moved, at least {scaled(counts.least_bytes)}B"

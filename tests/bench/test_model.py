@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from porter.bench.gpus import GPUS, LAUNCH
+from porter.bench.gpus import ALLOCATION, ARRAY, GPUS, LAUNCH, OPERATION, SHORTEST
 from porter.bench.model import kernel_time, modelled, step_time
 from porter.bench.records import FunctionCounts, KernelCounts, Step
 from porter.verify.compile.occupancy import ARCHITECTURES
@@ -28,7 +28,7 @@ def time(kernel: KernelCounts, gpu: str = "h200") -> tuple[float, str]:
 def test_few_instructions_of_an_element_are_bound_by_memory() -> None:
     ms, bound = time(PLAIN)
     assert bound == "memory"
-    assert ms == pytest.approx(1e3 * 24 * N / 4.32e12)
+    assert ms == pytest.approx(1e3 * 24 * N / 4.2e12)
 
 
 def test_many_instructions_bind() -> None:
@@ -64,7 +64,8 @@ def test_few_threads_wait_for_memory() -> None:
 
 def test_a_small_launch_costs_its_launch() -> None:
     small = replace(PLAIN, blocks=1, classes={"integer": 100.0}, warps=4, bytes=24, sectors=3)
-    assert time(replace(small, launches=7)) == (pytest.approx(7e-3 * LAUNCH), "launches")
+    ms, bound = time(replace(small, launches=7))
+    assert (round(ms, 9), bound) == (round(7e-3 * SHORTEST, 9), "launches")
 
 
 def test_a_call_is_bound_by_what_binds_most_of_its_time() -> None:
@@ -74,9 +75,24 @@ def test_a_call_is_bound_by_what_binds_most_of_its_time() -> None:
     counts = replace(counts, steps=(Step("add", 1, 24 * N), Step("copy", 3, 0)))
     found = modelled(counts, H200, "sm_90")
     assert found.bound_by == "memory"
-    assert found.ms == pytest.approx(time(PLAIN)[0] + 1e-3 * LAUNCH)
+    assert found.ms == pytest.approx(time(PLAIN)[0] + 1e-3 * SHORTEST)
     assert found.least_ms == pytest.approx(time(PLAIN)[0])
-    assert found.cupy_ms == pytest.approx(time(PLAIN)[0] + 3e-3 * LAUNCH)
+    assert found.cupy_ms == pytest.approx(time(PLAIN)[0] + 3e-3 * SHORTEST)
+
+
+def test_many_short_launches_are_bound_by_the_host() -> None:
+    small = replace(PLAIN, launches=1000, arrays=2000, blocks=1, bytes=24, sectors=3, warps=4)
+    small = replace(small, classes={}, longest=10, waits=1)
+    steps = (Step("add", 3000, 0),)
+    found = modelled(
+        FunctionCounts("f", kernels=(small,), allocations=10, steps=steps), H200, "sm_90"
+    )
+    assert found.ms == pytest.approx(1e-3 * (1000 * LAUNCH + 2000 * ARRAY + 10 * ALLOCATION))
+    assert found.bound_by == "launches" and found.cupy_ms == pytest.approx(3 * OPERATION)
+    # a graph replays all but some
+    replayed = replace(small, arrays=20, replayed=990)
+    found = modelled(FunctionCounts("f", kernels=(replayed,)), H200, "sm_90")
+    assert found.ms == pytest.approx(1000e-3 * SHORTEST)
 
 
 def test_a_product_of_matrices_takes_a_librarys_time() -> None:

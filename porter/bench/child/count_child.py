@@ -28,6 +28,8 @@ from porter.verify.limits import restrict
 def jobs(request: CountRequest, module: Module) -> Iterator[tuple[str, Job | str]]:
     """The job of each function, or why there is none."""
     recorder = Recorder()
+    if hasattr(module.module, "_repeat"):
+        vars(module.module)["_repeat"] = recorder.repeat
     for name in request.functions:
         try:
             job: Job | str = Job(request, recorder, module.subject(name))

@@ -196,6 +196,7 @@ class Counter:
             instructions / (WARP * sums["warps"]) if sums["warps"] else 1.0,
             used["registers"], used["spill_bytes"], (used["shared_bytes"] or 0) + largest.dynamic,
             any(t.sampled for t, _, _ in tallies) or len(tallies) < series.count,
+            series.arrays, series.replayed,
         )  # fmt: skip
         return Counted(counts, traffic)
 

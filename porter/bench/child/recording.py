@@ -47,6 +47,12 @@ class Launch:
     block: tuple[int, int, int]
     dynamic: int
     args: tuple[Any, ...]
+    replayed: bool = False
+
+    @property
+    def arrays(self) -> int:
+        """The arrays that the host gives, none where a graph replays the launch."""
+        return 0 if self.replayed else sum(isinstance(a, np.ndarray) for a in self.args)
 
     @property
     def threads(self) -> int:
@@ -84,6 +90,8 @@ class Series:
     #: threads of launches from each kept one to the next
     threads: list[int] = field(default_factory=list)
     largest: Launch | None = None
+    arrays: int = 0
+    replayed: int = 0
 
     def add(self, launch: Launch) -> None:
         """Note one launch."""
@@ -96,6 +104,8 @@ class Series:
         if self.largest is None or launch.threads > self.largest.threads:
             self.largest = launch
         self.count, self.last = self.count + 1, launch
+        self.arrays += launch.arrays
+        self.replayed += launch.replayed
         if len(self.kept) > 2 * KEPT:
             self.kept = self.kept[::2]
             pairs = [*self.threads, 0]
@@ -127,6 +137,8 @@ class Recording:
     followed: bool = False
     #: whether launches are executed
     executed: bool = False
+    #: whether a graph replays what is launched now
+    replaying: bool = False
 
     def note(self, launch: Launch) -> None:
         """Note a launch; raises `Endless`."""
@@ -172,6 +184,20 @@ class Recorder:
         finally:
             self.now = self.run = None
 
+    def repeat(
+        self, turn: Callable[[Any], None], count: int, stream: Any, period: int = 1,
+        settled: int = 0, graph: bool = True,
+    ) -> None:  # fmt: skip
+        """What a module's `_repeat` does on a GPU: the helper of the template, launch by launch."""
+        assert self.now is not None
+        turns, first = -(-10 // period) * period, settled + period
+        graph = graph and count >= 2 * turns + first
+        end = first + (count - first) // turns * turns if graph else first
+        for k in range(count):
+            self.now.replaying = first <= k < end
+            turn(stream)
+        self.now.replaying = False
+
     def _launch(self, kernel: Any, args: tuple[Any, ...]) -> bool:
         assert self.now is not None
         code = kernel.fn.__code__
@@ -179,7 +205,7 @@ class Recorder:
         launch = Launch(
             self.now.launches, kernel.fn.__name__, code.co_varnames[: code.co_argcount],
             [argument_type(a) for a in args], _three(kernel.grid_dim), _three(kernel.block_dim),
-            kernel.dynshared_size, plain,
+            kernel.dynshared_size, plain, self.now.replaying,
         )  # fmt: skip
         self.now.note(launch)
         if self.run is not None:

@@ -6,23 +6,41 @@ made by then in the body of that loop.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from porter import ir
 from porter.ir.context import Context
 from porter.ir.rebuild import map_blocks, map_parts
-from porter.sizes.polynomial import Poly, apply
+from porter.sizes.polynomial import Apply, Poly, apply
 
 Body = tuple[ir.Stmt, ...]
 
 
 def settle_sizes(body: Body, context: Context) -> Body:
     """The pass: the smaller of two sizes that a test has compared, in loops of the host."""
-    checks = [c for c in context.checks if c.kind == "index" and not c.conditions]
-    return _settled(body, checks, frozenset()) if checks else body
+    checks = [x for c in context.checks if not c.conditions for x in _compared(c)]
+    return _settled(body, checks, frozenset(), context.buffers) if checks else body
 
 
-def _settled(body: Sequence[ir.Stmt], checks: list[ir.Check], running: frozenset[Poly]) -> Body:
+def _compared(check: ir.Check) -> Iterator[ir.Check]:
+    """The test that one size is at most another: itself, or where one is the smaller of both."""
+    if check.kind == "index":
+        yield check
+    elif check.kind == "equal":
+        for one, other in ((check.left, check.right), (check.right, check.left)):
+            for atom in other.atoms():
+                if isinstance(atom, Apply) and atom.op == "min" and Poly.atom(atom) == other:
+                    for bound in atom.args:
+                        yield replace(check, kind="index", left=one, right=bound)
+
+
+def _settled(
+    body: Sequence[ir.Stmt],
+    checks: list[ir.Check],
+    running: frozenset[Poly],
+    buffers: dict[str, ir.Buffer],
+) -> Body:
     """The statements within loops that take so many turns."""
     made = [c for c in checks if running.issuperset(c.when)]
 
@@ -39,8 +57,11 @@ def _settled(body: Sequence[ir.Stmt], checks: list[ir.Check], running: frozenset
     def statement(s: ir.Stmt) -> ir.Stmt:
         if isinstance(s, ir.For):
             extent = s.hi - s.lo if s.step > 0 else s.lo - s.hi
-            return map_blocks(s, lambda b: _settled(b, checks, running | {extent}))
-        if isinstance(s, ir.Write) and made:
+            return map_blocks(s, lambda b: _settled(b, checks, running | {extent}, buffers))
+        if isinstance(s, ir.Def) and made and running:
+            known = buffers[s.name]
+            buffers[s.name] = replace(known, shape=tuple(map(size, known.shape)))
+        if made and (isinstance(s, ir.Write) or (isinstance(s, ir.Def) and running)):
             return map_parts(s, lambda e: e, size, lambda d: d)
         return s
 

@@ -34,7 +34,7 @@ from porter.sizes.polynomial import Poly, sym
 from porter.transforms.loops.flags import flags
 from porter.transforms.loops.folds import fold_loop
 from porter.transforms.loops.iteration import sums_apart, written_out
-from porter.transforms.loops.nests import array_statement, cut, fused_body
+from porter.transforms.loops.nests import array_statement, by_element, cut, fused_body, triangle
 from porter.transforms.loops.scatter import combined, last_stores, ragged, scatters, totals, varies
 from porter.transforms.loops.searches import search
 from porter.transforms.loops.serial import on_one_thread
@@ -221,7 +221,7 @@ def _parallel(loop: ir.For, context: Context) -> list[ir.Stmt]:
     own = {loop.index} | {s.index for s in statements(body) if isinstance(s, ir.For)}
     if _straight(body, own, context) and any(map(axes_of, statements(body))):
         return _distribute((axis,), body, context)
-    body = written_out(body, context)
+    body = written_out(by_element(body, loop, context), context)
     axes, body = _nest([axis], body, context)
     thread = tuple(x for s in body for x in _as_thread(s, context))
     return [ir.Stage(tuple(axes), thread, loop.origin)]
@@ -332,7 +332,11 @@ def _nest(
     axis, change = loop_axis(inner)
     moved = tuple(rename_axes(s, change) for s in inner.body) if change else inner.body
     if ragged(axis, {a.name for a in axes}):
-        return axes, body
+        found = triangle(axis, axes)
+        if found is None:
+            return axes, body
+        axis, inside = found
+        moved = (ir.If(inside, moved, (), inner.origin),)
     return _nest([*axes, axis], (*lets, *moved), context)
 
 

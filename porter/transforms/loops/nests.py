@@ -6,11 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from porter import ir
+from porter.analyses.accesses import accesses
 from porter.analyses.dependence import Nest, Site, sites
+from porter.analyses.reductions import has_data
 from porter.dtypes.dtype import BOOL, INT64
-from porter.ir.axes import Range
+from porter.ir.aliasing import Aliases
+from porter.ir.axes import Range, same_extents, symbols
 from porter.ir.context import Context
-from porter.ir.effects import defs_in, exposed_scalars, uses_in
+from porter.ir.effects import axes_of, defs_in, exposed_scalars, uses_in
+from porter.ir.ops import RESULT_NAMES
 from porter.ir.rebuild import map_exprs, rename_axes, variables_as
 from porter.ir.walk import jumps, rewrite, walk
 from porter.sizes.polynomial import Poly, maximum, minimum, sym
@@ -171,3 +175,95 @@ def _guarded(loop: ir.For, lo: Poly, hi: Poly) -> tuple[ir.Stmt, ...]:
         return loop.body
     cond = tests[0] if len(tests) == 1 else ir.Op("and", (tests[0], tests[1]), BOOL)
     return (ir.If(cond, loop.body, (), loop.origin),)
+
+
+# -- element by element --------------------------------------------------------------------
+
+
+def by_element(body: tuple[ir.Stmt, ...], loop: ir.For, context: Context) -> tuple[ir.Stmt, ...]:
+    """Array statements of an iteration as one loop over their elements, if that is all of it.
+
+    A store of one axis is such a loop if it does not read what it stores into.  So is the array of
+    a chained assignment, of which only stores read each element, with these.
+    """
+    made, stores = (body[0], body[1:]) if isinstance(body[0], ir.Def) else (None, body)
+    first = made or stores[0]
+    if (len(stores) != 1 and made is None) or len(axes_of(first)) != 1:
+        return body
+    (axis,) = axes_of(first)
+    if made is not None and (made.name in context.here.used_later or not stores):
+        return body
+    value = None if made is None else ir.Local(_named(made, context), made.dtype)
+    inner: list[ir.Write] = []
+    for s in stores:
+        moved = _element(s, axis, made, value)
+        if moved is None:
+            return body
+        inner.append(moved)
+    aliases = Aliases.of(context.program.body, context.buffers)
+    # arguments that are one array are refused when the function is called, as for all loops
+    written = aliases.with_others({s.buffer for s in inner})
+    lets = () if made is None or value is None else (ir.Let(value.name, made.body, made.origin),)
+    if written & {a.buffer for a in accesses((*lets, *inner)) if not a.write}:
+        return body
+    nest = Nest((Range.of(loop), Range.of(axis)), context.here.loops, context.buffers)
+    found = sites(inner)
+    if any(_may_meet(nest, late, early, 1) for early in found for late in found
+           if early.at < late.at):  # fmt: skip
+        return body
+    return (ir.For(axis.name, axis.lo, axis.hi, 1, (*lets, *inner), first.origin),)
+
+
+def _named(made: ir.Def, context: Context) -> str:
+    """A name for an element."""
+    body = made.body
+    return context.fresh(RESULT_NAMES[body.op] if isinstance(body, ir.Reduce) else made.name)
+
+
+def _element(
+    s: ir.Stmt, axis: ir.Axis, made: ir.Def | None, value: ir.Local | None
+) -> ir.Write | None:
+    """One element of a store, with the value of the array that was made; None for other stores."""
+    if not isinstance(s, ir.Write) or s.mask is not None or s.combine is not None:
+        return None
+    if not same_extents(s.axes, (axis,)) or s.axes[0].lo != axis.lo:
+        return None
+    own = symbols(s.axes)
+    if made is not None and made.name in {n for p in s.index for n in p.names()}:
+        return None
+    reads = [e for e in walk(s.body) if isinstance(e, ir.Load) and made and e.buffer == made.name]
+    if any(e.index != own for e in reads):
+        return None
+    body = rewrite(s.body, lambda e: value if e in reads else None)
+    store = rename_axes(replace(s, body=body, axes=()), {s.axes[0].name: symbols((axis,))[0]})
+    assert isinstance(store, ir.Write)
+    return store
+
+
+# -- at once, half of a rectangle ----------------------------------------------------------
+
+
+def triangle(axis: ir.Axis, outer: Sequence[ir.Axis]) -> tuple[ir.Axis, ir.Expr] | None:
+    """The rectangle around a loop of which one end moves with an outer index by one, and what
+    holds inside the triangle; None for other loops.
+
+    `for j in range(i + 1, n)` are all `j < n` with `j >= i + 1`: half of the threads have work.
+    """
+    if has_data((axis.lo, axis.hi)):
+        return None
+    lo, hi = axis.lo, axis.hi
+    tests: list[ir.Expr] = []
+    for a in outer:
+        low, high = lo.coefficient(a.name), hi.coefficient(a.name)
+        if low is None or high is None or abs(low) + abs(high) > 1:
+            return None
+        first, last = a.lo, a.hi - 1
+        lo = lo.replace({a.name: first if low > 0 else last})
+        hi = hi.replace({a.name: last if high > 0 else first})
+    j = ir.Value(sym(axis.name, True), INT64)
+    if lo != axis.lo:
+        tests.append(ir.Op("ge", (j, ir.Value(axis.lo, INT64)), BOOL))
+    if hi != axis.hi:
+        tests.append(ir.Op("lt", (j, ir.Value(axis.hi, INT64)), BOOL))
+    inside = tests[0] if len(tests) == 1 else ir.Op("and", (tests[0], tests[1]), BOOL)
+    return ir.Axis(axis.name, hi, lo), inside

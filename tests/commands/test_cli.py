@@ -232,6 +232,7 @@ def test_standard_input_has_the_name_it_is_given() -> None:
     assert done.stdout.startswith("named.py:6:5: PRT301 ")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("few", "many"), [(400, 1600), pytest.param(850, 3400, marks=pytest.mark.long)]
 )

@@ -240,6 +240,7 @@ def test_what_returns_is_rewritten(tmp_path: Path) -> None:
         assert all("--target gufunc" in d.help for d in found.diagnostics if "returns" in d.message)
 
 
+@pytest.mark.long
 def test_kernels_of_it_are_verified(tmp_path: Path) -> None:
     text = SOURCE[: SOURCE.index("@guvectorize([(float64[:], float64")]
     made = convert(tmp_path, text, "cuda", ufunc_target="cuda", verify=True)

@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.support.shell import Shell
 
 PRODUCTS = ("np.vdot(one, x)", "np.tensordot(one, x, 1)", "np.einsum('k,k->', one, x)")
@@ -28,6 +30,7 @@ print(json.dumps([
 """
 
 
+@pytest.mark.long
 def test_products_of_one_element(shell: Shell) -> None:
     functions = (
         f"def f{k}(x, y):\n    one = np.mean(y, keepdims=True)\n    return {product}\n"

@@ -127,7 +127,8 @@ def sizes_of(
 
 def measured(task: Task, options: argparse.Namespace, folder: Path) -> Row:
     """Convert a program and count one call."""
-    module = folder / f"{task.name.replace(':', '_')}_cuda.py"
+    stem = f"npbench_{task.name}" if task.npbench else task.name.replace(":", "_")
+    module = folder / f"{stem}_cuda.py"
     signature, sizes = task.signature, task.sizes
     answer: dict[str, Any] = {}
     if task.npbench:

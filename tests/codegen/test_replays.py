@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import subprocess
 import sys
 import types
 from typing import Any
@@ -151,3 +152,29 @@ def test_a_graph_launches_what_the_loop_does(
         assert log == [state(k) for k in range(count)]
         saved += count - next(turns)
     assert saved > 0
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("steps", [22, 23, 24, 47, 1000])
+def test_on_a_gpu_a_graph_computes_what_the_loop_does(steps: int) -> None:
+    script = f"""
+import importlib.util
+import numpy as np
+from numba import cuda
+
+spec = importlib.util.spec_from_file_location("heat_cuda", {str(GOLDEN / "heat_cuda.py")!r})
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+u = np.random.default_rng(0).random((37, 53))
+for stream in (None, cuda.stream()):
+    by_graph = module.heat(u, 0.2, {steps}, stream=stream)
+    repeat = module._repeat
+    module._repeat = lambda *given, **named: repeat(*given, **named, graph=False)
+    one_by_one = module.heat(u, 0.2, {steps}, stream=stream)
+    module._repeat = repeat
+    assert np.array_equal(by_graph, one_by_one), np.abs(by_graph - one_by_one).max()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import wraps
+from typing import Any
 
 import numpy as np
 from numba import cuda
 
-from porter.verify.checks import distributions, repeated
+from porter.verify.checks import distributions, equal_zeros, repeated
 from porter.verify.checks.drawing import Drawing
 from porter.verify.checks.subject import MismatchFound, Version
 from porter.verify.checks.tally import MOST_WORK, Settings, Tally
@@ -23,6 +25,7 @@ from porter.verify.inputs.arguments import Inputs
 from porter.verify.inputs.cases import TILED_POINTS, CaseSpec, tame
 from porter.verify.oracle import calls, compare, rounding
 from porter.verify.oracle.judging import has_changed, refuses_sizes
+from porter.verify.oracle.zeros import Zeros, chosen, zeros_met
 
 #: seconds that the original gets for inputs that it may take
 SHORT_PATIENCE = 0.2
@@ -141,11 +144,59 @@ class Judge:
         if compare.exactly(expected, actual, names):
             self.tally.worst.floats += compare.has_floats(expected, names)
             return None
-        others = list(self._others(inputs))
+        found = self._values(inputs, expected, actual, list(self._others(inputs)))
+        if found is not None and self._takes_other_zeros(inputs, expected, actual):
+            return None
+        return found
+
+    def _values(
+        self,
+        inputs: Inputs,
+        expected: compare.Outcome,
+        actual: compare.Outcome,
+        others: list[compare.Outcome],
+    ) -> compare.Difference | None:
+        """The first value that differs."""
+        names = [a.name for a in inputs.arguments]
         special = calls.has_special(inputs)
         return compare.values(
             expected, actual, names, others, inputs.sums, special=special, worst=self.tally.worst
         )
+
+    def _takes_other_zeros(
+        self, inputs: Inputs, expected: compare.Outcome, actual: compare.Outcome
+    ) -> bool:
+        """Whether the two agree where NumPy takes other ones of equal zeros."""
+        plain = replace(inputs, form="host")
+        names = [a.name for a in inputs.arguments]
+
+        def run(zeros: Zeros) -> tuple[compare.Outcome, int]:
+            exact, _ = self._originals(zeros)
+            return calls.original(exact, plain, patience=6 * calls.PATIENCE), zeros_met()
+
+        found = equal_zeros.search(run, actual, names)
+        if found is None:
+            return False
+        zeros, outcome = found
+        return self._values(inputs, outcome, actual, list(self._others(inputs, zeros))) is None
+
+    def _originals(self, zeros: Zeros | None) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """The original, and that with random roundings, with a choice among equal zeros."""
+        rough = self.subject.rough
+        if zeros is None:
+            return self.subject.original, rough
+
+        @wraps(rough)
+        def choosing(*args: Any, **keywords: Any) -> Any:
+            with chosen(zeros):
+                return rough(*args, **keywords)
+
+        @wraps(rough)
+        def exact(*args: Any, **keywords: Any) -> Any:
+            with rounding.exactly():
+                return choosing(*args, **keywords)
+
+        return exact, choosing
 
     def _gave_numpy_scalars(self, inputs: Inputs, expected: compare.Outcome) -> bool:
         """Whether the original returned NumPy scalars for the same dtypes in another case."""
@@ -155,16 +206,17 @@ class Judge:
             self.scalars.add(dtypes)
         return dtypes in self.scalars
 
-    def _others(self, inputs: Inputs) -> Iterator[compare.Outcome]:
+    def _others(self, inputs: Inputs, zeros: Zeros | None = None) -> Iterator[compare.Outcome]:
         """Other runs of the original: first those that keep exact numbers as they are."""
+        original, rough = self._originals(zeros)
         rng = np.random.default_rng(self.settings.seed)
         plain = replace(inputs, form="host")
         rounding.reset(self.settings.seed)
         runs = [
-            (self.subject.original, variations.widened(plain)),
-            (self.subject.rough, plain),
-            (self.subject.rough, plain),
-            (self.subject.original, variations.nudged(plain, rng)),
+            (original, variations.widened(plain)),
+            (rough, plain),
+            (rough, plain),
+            (original, variations.nudged(plain, rng)),
         ]
         for function, changed in runs[self.subject.typed :]:
             # random roundings make loops in Python several times slower

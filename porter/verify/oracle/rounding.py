@@ -4,6 +4,8 @@ Monte Carlo arithmetic (D. S. Parker, 1997): every operation of the source that 
 moved to a neighbouring number at random.  How far a result moves is the error that the
 computation has anyway, cancellation included.  Exact operations are left alone, so that a
 comparison of exact numbers stays what it is.
+
+Calls of other functions go through `zeros`, which chooses among equal zeros instead.
 """
 
 from __future__ import annotations
@@ -11,12 +13,14 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from porter.numpy_functions import spec_of
+from porter.verify.oracle import zeros
 
 _OPERATORS: dict[type[ast.operator], tuple[str, Callable[..., Any], Callable[..., Any]]] = {
     ast.Add: ("add", operator.add, operator.iadd),
@@ -26,8 +30,10 @@ _OPERATORS: dict[type[ast.operator], tuple[str, Callable[..., Any], Callable[...
     ast.Pow: ("pow", operator.pow, operator.ipow),
     ast.MatMult: ("matmul", operator.matmul, operator.imatmul),
 }
+#: builtins that look at the frame of the caller
+_OF_FRAMES = frozenset({"super", "locals", "globals", "vars", "dir", "eval", "exec"})
 _BY_NAME = {name: (plain, in_place) for name, plain, in_place in _OPERATORS.values()}
-_RANDOM = [np.random.default_rng(0)]
+_RANDOM: list[np.random.Generator | None] = [np.random.default_rng(0)]
 _WIDE_HELPS = bool(np.finfo(np.longdouble).eps < np.finfo(np.float64).eps)
 
 
@@ -36,8 +42,23 @@ def reset(seed: int) -> None:
     _RANDOM[0] = np.random.default_rng(seed)
 
 
+@contextmanager
+def exactly() -> Iterator[None]:
+    """Nothing is moved meanwhile."""
+    kept, _RANDOM[0] = _RANDOM[0], None
+    try:
+        yield
+    finally:
+        _RANDOM[0] = kept
+
+
 class Roughen(ast.NodeTransformer):
     """Routes the arithmetic inside of functions through this module."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        """Decorators stay: those of Numba are known by their names."""
+        node.body = [self.visit(statement) for statement in node.body]
+        return node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         """`a + b` becomes `_porter_op("add", a, b)`."""
@@ -64,7 +85,11 @@ class Roughen(ast.NodeTransformer):
         self.generic_visit(node)
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         if not spec_of(name).rounds or any(k.arg == "out" for k in node.keywords):
-            return node
+            if name in _OF_FRAMES:
+                return node
+            node.args.insert(0, node.func)
+            node.func = ast.copy_location(ast.Name("_porter_zeros", ast.Load()), node)
+            return ast.fix_missing_locations(node)
         if node.keywords or any(isinstance(a, ast.Starred) for a in node.args):
             return _call("_porter_moved", node, node)
         return _call("_porter_called", node, node.func, *node.args)
@@ -94,12 +119,14 @@ class _Index:
 
 def _op(name: str, left: Any, right: Any) -> Any:
     result = _BY_NAME[name][0](left, right)
-    return _moved(result, _inexact(name, left, right, result))
+    return result if _RANDOM[0] is None else _moved(result, _inexact(name, left, right, result))
 
 
 def _in_place(name: str, left: Any, right: Any) -> Any:
     before = left.copy() if isinstance(left, np.ndarray) else left
     result = _BY_NAME[name][1](left, right)
+    if _RANDOM[0] is None:
+        return result
     moved = _moved(result, _inexact(name, before, right, result))
     if isinstance(result, np.ndarray) and result is left:
         result[...] = moved
@@ -117,6 +144,8 @@ def _called(function: Callable[..., Any], *args: Any) -> Any:
     Python's `math` computes with float64 of NumPy's float32 too; kernels do it in float32.
     """
     result = function(*args)
+    if _RANDOM[0] is None:
+        return result
     if getattr(function, "__module__", "") == "math" and isinstance(result, float):
         given = [a.dtype for a in args if isinstance(a, (np.generic, np.ndarray))]
         floats = [d for d in given if d.kind == "f"]
@@ -161,15 +190,16 @@ def _moved(result: Any, where: Any = True) -> Any:
         moved = np.array(result)
         moved.real, moved.imag = _moved(moved.real), _moved(moved.imag)
         return moved if isinstance(result, np.ndarray) else moved[()]
-    if not _floating(result):
+    random = _RANDOM[0]
+    if random is None or not _floating(result):
         return result
     if isinstance(result, np.ndarray):
-        up = _RANDOM[0].random(result.shape) < 0.5
+        up = random.random(result.shape) < 0.5
         other = np.nextafter(result, np.where(up, math.inf, -math.inf).astype(result.dtype))
         return np.where(where & np.isfinite(result) & (result != 0), other, result)
     if not np.all(where) or not math.isfinite(result) or result == 0:
         return result
-    direction = math.inf if _RANDOM[0].random() < 0.5 else -math.inf
+    direction = math.inf if random.random() < 0.5 else -math.inf
     if isinstance(result, np.generic):
         return np.nextafter(result, type(result)(direction))
     return math.nextafter(result, direction)
@@ -183,4 +213,5 @@ NAMES: dict[str, Any] = {
     "_porter_moved": _moved,
     "_porter_called": _called,
     "_porter_index": _Index(),
+    "_porter_zeros": zeros.called,
 }

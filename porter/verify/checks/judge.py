@@ -135,8 +135,9 @@ class Judge:
         loose = inputs.form.startswith("device")
         plain = self._gave_numpy_scalars(inputs, expected)
         found = compare.compare(
-            expected, actual, names, loose_scalars=loose, plain=plain, empty=inputs.smallest == 0
-        )
+            expected, actual, names, loose_scalars=loose, plain=plain, empty=inputs.smallest == 0,
+            runs=lambda: list(self._others(inputs)),
+        )  # fmt: skip
         if found is not None:
             return found
         if self.subject.record.draws:

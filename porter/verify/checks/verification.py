@@ -39,6 +39,7 @@ from porter.verify.oracle.errors import alike, arithmetic, described
 from porter.verify.oracle.judging import (
     asks_for_copy,
     has_changed,
+    is_empty,
     leaves_reals,
     refuses_fixed,
     refuses_sizes,
@@ -277,7 +278,7 @@ class Verification:
     def _is_unused(self, spec: CaseSpec, inputs: Inputs, actual: compare.Outcome) -> bool:
         """Whether what is out of bounds is not needed: there are no elements, or others do."""
         others = variations.inside(inputs, self.drawing.parameters(spec))
-        return not inputs.smallest or any(
+        return is_empty(inputs, actual) or any(
             wrong_inputs.is_unused(self.judge, inputs, pair, actual) for pair in others
         )
 
@@ -296,7 +297,7 @@ class Verification:
             self._cheaper(spec)
             return True
         fixed = refuses_fixed(spec, inputs.form, actual.error)
-        if fixed or self._refuses_alias(inputs, actual):
+        if fixed or self._asks_for_copy(inputs, actual):
             self.tally.counts["stricter"] += 1
             self.tally.counts["cases"] += 1
             return True
@@ -328,8 +329,8 @@ class Verification:
             self.in_order = self.in_order or (inputs, parameters)
         return True
 
-    def _refuses_alias(self, inputs: Inputs, actual: compare.Outcome) -> bool:
-        """A ValueError that asks for a copy where one array is given for two parameters."""
+    def _asks_for_copy(self, inputs: Inputs, actual: compare.Outcome) -> bool:
+        """A ValueError that asks for a copy, as nothing was changed yet."""
         if not asks_for_copy(inputs, actual.error):
             return False
         self.tally.note(str(actual.error))

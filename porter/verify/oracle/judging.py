@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from porter.verify.engines.launches import LaunchError
 from porter.verify.engines.scheduler import from_kernel
 from porter.verify.inputs.arguments import Inputs
 from porter.verify.inputs.cases import CaseSpec
-from porter.verify.oracle import compare
+from porter.verify.oracle import calls, compare
 
 #: with an axis no longer than this, a plain ValueError where NumPy goes on is a refusal
 SHORT = 3
@@ -16,6 +18,8 @@ SHORT = 3
 MASK_MISMATCH = "boolean index did not match"
 #: what a host function says of arguments that share memory
 _ONE_ARRAY = ("are one array: pass a copy", "overlap in part")
+#: and of one with gaps, of which `x.ravel()` is a copy that no store reaches
+_CONTIGUOUS = "must be contiguous"
 
 
 def has_changed(outcome: compare.Outcome, inputs: Inputs) -> bool:
@@ -28,11 +32,22 @@ def has_changed(outcome: compare.Outcome, inputs: Inputs) -> bool:
     )
 
 
+def is_empty(inputs: Inputs, outcome: compare.Outcome) -> bool:
+    """Whether there is nothing to compute: an argument has no elements, or no result has any."""
+    found, _ = calls.fetched(outcome, inputs.form)
+    results = [v for _, v in compare.parts(replace(found, arguments=[]), [])]
+    return not inputs.smallest or not any(np.size(v) for v in results)
+
+
 def asks_for_copy(inputs: Inputs, error: BaseException | None) -> bool:
-    """Whether a ValueError asks for a copy of an argument that shares its memory with another."""
-    plain = isinstance(error, ValueError) and not isinstance(error, LaunchError)
-    asks = any(words in str(error) for words in _ONE_ARRAY)
-    return plain and asks and any(a.like for a in inputs.arguments) and not from_kernel(error)
+    """Whether a ValueError asks for a copy of an argument that shares its memory with another, or
+    that has gaps."""
+    if not isinstance(error, ValueError) or isinstance(error, LaunchError) or from_kernel(error):
+        return False
+    gaps = inputs.form == "device-view" or any(a.layout != "C" for a in inputs.arguments)
+    shared = any(a.like for a in inputs.arguments)
+    text = str(error)
+    return (gaps and _CONTIGUOUS in text) or (shared and any(w in text for w in _ONE_ARRAY))
 
 
 def refuses_sizes(inputs: Inputs, actual: compare.Outcome) -> bool:

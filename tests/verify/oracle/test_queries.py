@@ -1,4 +1,4 @@
-"""A function that asks for dtypes is another one with wider numbers: no measure of rounding."""
+"""What another run of the original, or a refusal, tells of a difference."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from porter.verify.inputs.arguments import Sums
+from porter.verify.inputs.arguments import Argument, Inputs, Sums
 from porter.verify.oracle import compare
 from porter.verify.oracle.compare import Changed, Outcome
+from porter.verify.oracle.judging import asks_for_copy
 from porter.verify.oracle.queries import asks_for_dtypes
 
 ASKING = [
@@ -93,3 +94,26 @@ def test_a_wrong_kernel_of_a_function_that_asks_is_found(tmp_path: Path) -> None
     module.write_text(text.replace("x[i] * 2.0", "x[i] + 1.0"))
     verdict = porter("verify", str(module), "--on", "simulator")
     assert verdict.returncode == 1 and "result" in verdict.stdout + verdict.stderr
+
+
+def test_a_text_may_differ_where_rounding_decides_it() -> None:
+    def apart(expected: object, actual: object, *runs: object) -> bool:
+        outcomes = [Outcome(result=r) for r in runs]
+        e, a = Outcome(result=expected), Outcome(result=actual)
+        return compare.compare(e, a, [], runs=lambda: outcomes) is not None
+
+    assert apart("0.30", "0.31") and apart("0.30", "0.31", "0.30")
+    assert not apart("0.300001", "0.300002", "0.300001", "0.300003")
+    # each text for itself, and what is no text is as it was
+    assert apart(("0.3", "a"), ("0.4", "b"), ("0.5", "a"))
+    assert not apart(("0.3", "a"), ("0.4", "a"), ("0.5", "a"))
+    assert apart("0.3", 0.3, "0.4") and apart(("0.3", x := np.ones(2)), ("0.4", x[:1]), ("0.5", x))
+
+
+def test_a_copy_is_asked_for_where_an_argument_has_gaps() -> None:
+    error = ValueError("x must be contiguous: the store would go to a reshaped copy")
+    for layout, asked in (("strided", True), ("reversed", True), ("C", False)):
+        inputs = Inputs((Argument("x", np.ones(4), layout), Argument("n", 4)))
+        assert asks_for_copy(inputs, error) == asked
+        assert not asks_for_copy(inputs, ValueError("x has 4 elements"))
+        assert not asks_for_copy(inputs, TypeError(str(error)))

@@ -419,6 +419,17 @@ def unchecked(index: Poly) -> bool:
     return any(isinstance(a, Data) and not a.inside for m, _ in index.terms for a in m)
 
 
+def strays(index: Poly) -> bool:
+    """Whether a position in a part of an axis may lie outside of the axis where the part is empty.
+
+    There it is 0 (`wrap`), and so is the whole subscript, unless something is added to it.
+    """
+    if not any(isinstance(a, Apply) and a.op == "wrap" for a in index.atoms()):
+        return False
+    first = index.map_atoms(Poly.atom, lambda op, a, b: Poly() if op == "wrap" else apply(op, a, b))
+    return first != Poly()
+
+
 def bordered(op: str, k: Poly, n: Poly) -> Poly:
     """The position among n elements that stands at k, which may lie beyond the ends."""
     if k.is_nonneg() and (n - k).is_positive():

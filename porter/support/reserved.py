@@ -36,7 +36,7 @@ CONSTANTS = {
 }  # fmt: skip
 #: functions of `templates/helpers_device.py.j2` and `helpers_host.py.j2`
 HELPERS = {
-    "position", "edge_position", "reflect_position", "symmetric_position", "slice_bound",
+    "position", "within", "edge_position", "reflect_position", "symmetric_position", "slice_bound",
     "quotient", "complex_exp", "complex_sin", "complex_cos", "maximum", "minimum", "fmax", "fmin",
     "sign", "rint", "float_mod", "float_floordiv", "int_floordiv", "int_power", "natural",
     "left_shift", "right_shift", "logaddexp", "heaviside", "rounded", "grid_2d", "grid_3d",

@@ -28,7 +28,7 @@ from porter.codegen.spell import (
 from porter.dtypes.dtype import DType
 from porter.ir.scalars import part_of
 from porter.ir.walk import walk
-from porter.sizes.polynomial import Poly, unchecked
+from porter.sizes.polynomial import Poly, strays, unchecked
 
 
 class ExpressionWriter(SizeWriter):
@@ -150,11 +150,14 @@ class ExpressionWriter(SizeWriter):
 
     def _subscript(self, e: ir.Load, d: int, p: Poly) -> str:
         """A subscript from data goes through a check; others were checked before the launch."""
-        if not unchecked(p):
+        if not unchecked(p) and not strays(p):
             return self.poly(p)
+        size = self.poly(self.head.buffers[e.buffer].shape[d])
+        if not unchecked(p):
+            self.needs.helpers.add("within")
+            return f"within({self.poly(p)}, {size})"
         self.needs.helpers.add("position")
         self.head.errors.add(OUT_OF_BOUNDS)
-        size = self.poly(self.head.buffers[e.buffer].shape[d])
         return f"position({self.poly(p)}, {size}, error)"
 
     def _cast(self, arg: ir.Expr, dtype: DType) -> tuple[str, int]:

@@ -18,7 +18,7 @@ from porter.ir.ops import RESULT_NAMES
 from porter.ir.walk import free_names, scalars_of, substitute, walk
 from porter.schedule.base import Grid
 from porter.schedule.writing import Lines
-from porter.sizes.polynomial import Poly, sym, unchecked
+from porter.sizes.polynomial import Apply, Poly, sym, unchecked
 
 _FOLD = {"sum": "{a} += {v}", "prod": "{a} *= {v}", "max": "{a} = maximum({a}, {v})",
          "min": "{a} = minimum({a}, {v})", "any": "{a} = {a} or {v}",
@@ -310,11 +310,9 @@ class Writer(ExpressionWriter):
         self.array(s.buffer)
         self.head.written.add(s.buffer)
         value = self.expr(s.body)
-        loose = [d for d, p in enumerate(s.index) if unchecked(p)]
         depth = self.out.indent
-        if loose:
+        if tests := list(self._out_of_range(s)):
             self.head.errors.add(OUT_OF_BOUNDS)
-            tests = [self._out_of_range(s, d) for d in loose]
             self.emit(f"if {' or '.join(tests)}:")
             self.emit("    error[0] = 1")
             self.emit("else:")
@@ -330,9 +328,13 @@ class Writer(ExpressionWriter):
             self.emit(f"{s.buffer}[{index}] = {value}")
         self.out.indent = depth
 
-    def _out_of_range(self, s: ir.Write, d: int) -> str:
-        size = self.poly(self.head.buffers[s.buffer].shape[d], UNARY)
-        return f"not -{size} <= {self.poly(s.index[d], COMPARE + 1)} < {size}"
+    def _out_of_range(self, s: ir.Write) -> Iterator[str]:
+        """Tests of the positions from data, in the array or in the part that is stored into."""
+        for p, size in zip(s.index, self.head.buffers[s.buffer].shape, strict=True):
+            parts = {a: a.args for a in p.atoms() if isinstance(a, Apply) and a.op == "wrap"}
+            for k, n in [(p, size)] if unchecked(p) else parts.values():
+                least, end = self.poly(n, UNARY), self.poly(n, COMPARE + 1)
+                yield f"not -{least} <= {self.poly(k, COMPARE + 1)} < {end}"
 
 
 def _same_for_all(r: ir.Reduce) -> list[ir.Reduce]:

@@ -158,10 +158,20 @@ def element(b: Builder, index: ir.Expr, size: Poly, axis: int) -> Poly:
         return poly
     if never_negative(b.sizes, -1 - high):
         return size + poly if _fits(b, -low, size, axis) else _unproved(poly)
-    fits = _fits(b, high + 1, size, axis) and (
+    fits = _fits(b, high + 1, size, axis, _of_few(b, poly)) and (
         never_negative(b.sizes, low) or _fits(b, -low, size, axis)
     )
     return poly if fits else _unproved(poly)
+
+
+def _of_few(b: Builder, poly: Poly) -> Poly | None:
+    """How many elements `x[i % 3]` needs where the loop is short: as many as `x[i]`."""
+    atom = poly.terms[0][0][0] if len(poly.terms) == 1 and poly.terms[0][0] else None
+    if not isinstance(atom, Apply) or atom.op != "%" or poly != Poly.atom(atom):
+        return None
+    low, high = lowest(b.sizes, atom.args[0]), highest(b.sizes, atom.args[0])
+    known = never_negative(b.sizes, low) and not high.names() & b.scope.indices
+    return high + 1 if known else None
 
 
 def _unproved(poly: Poly) -> Poly:
@@ -169,10 +179,15 @@ def _unproved(poly: Poly) -> Poly:
     return Poly.atom(Data(ir.Value(poly, INT64)))
 
 
-def _fits(b: Builder, least: Poly, size: Poly, axis: int) -> bool:
-    """NumPy raises IndexError unless `size >= least`: proved here, or tested by the host."""
-    if never_negative(b.sizes, size - least):
+def _fits(b: Builder, least: Poly, size: Poly, axis: int, few: Poly | None = None) -> bool:
+    """NumPy raises IndexError unless `size >= least`: proved here, or tested by the host.
+
+    Where `few` are known to suffice, the smaller of both counts.
+    """
+    if any(never_negative(b.sizes, size - n) for n in (least, few) if n is not None):
         return True
+    if few is not None and not b.scope.conditional:
+        least = minimum(least, few)
     if any(isinstance(a, Data) for p in (least, size) for a in p.atoms()):
         return False
     if (b.scope.conditional and least.constant is None) or least.names() & b.scope.indices:

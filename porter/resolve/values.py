@@ -43,7 +43,7 @@ class Array:
     `shown_of` names the buffers that NumPy may show here by a view which has no form in the IR:
     a slice that is reshaped (the memory layout decides), `z.real`, one of two views. Once it has
     a name, neither it nor the buffers may be stored into. `chosen` when a condition decides
-    whether it is theirs: then it cannot be returned, because a copy would be.
+    whether it is theirs, or it surely is: then it cannot be returned, because a copy would be.
     """
 
     shape: tuple[Poly, ...]

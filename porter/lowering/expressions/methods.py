@@ -116,7 +116,7 @@ def part(b: Builder, which: str, owner: Operand) -> Operand:
             zeros = b.define(which, whole(b, found))
             return readonly(zeros, "NumPy makes the imaginary part of real numbers read-only")
         if owner.view is not None:
-            return replace(found, shown_of=owner.view.buffer)
+            return replace(found, shown_of=owner.view.buffer, chosen=True)
     return found
 
 

@@ -51,6 +51,7 @@ CASES = {
     "parts_of_no_dimensions": Case(
         "float64[()], complex128[()]", "=np.array(1.5) =np.array(1.5-2j)"
     ),
+    "part_of_an_argument": refused("complex128[:]", "PRT905", "n"),
     "loops_over_nothing": Case("float64[:, :], float64[:]", "n,m+1 k"),
     "index_given_before_its_loop": Case("float64[:], int64", "n+3 =n%3*2"),
     "neighbours": Case("uint8[:, :]", "n,m:wide"),

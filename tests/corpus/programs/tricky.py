@@ -281,7 +281,12 @@ def squares_of_booleans(x):
 
 def parts_of_no_dimensions(x, z):
     """The parts of a 0-d array are 0-d arrays, not scalars as ufuncs make them."""
-    return np.imag(x), np.real(x), z.imag, z.real
+    return np.imag(x), np.real(x), z.imag.copy(), z.real.copy()
+
+
+def part_of_an_argument(z):
+    """Of a complex array the parts are views, which cannot be returned."""
+    return np.real(z), z.imag
 
 
 def loops_over_nothing(x, w):

@@ -324,6 +324,12 @@ def test_threads_that_never_meet_are_reported() -> None:
         ran(text, 64, x)
     # those that have ended are not waited for
     ran("setp.lt.u32 %p0, %r17, 8; @%p0 exit; bar.sync 0;", 64, x)
+    # warps may wait at different barriers of one number, the lanes of a warp may not
+    text = "setp.lt.u32 %p0, %r17, {}; @%p0 bra A; {}.sync 0; bra B; A: {}.sync 0; B:"
+    ran(text.format(32, "bar", "bar"), 64, x)
+    ran(text.format(8, "barrier", "barrier"), 64, x)
+    with pytest.raises(DeadlockError, match="lanes of one warp wait at different barriers"):
+        ran(text.format(8, "bar", "bar"), 64, x)
     with pytest.raises(TooLong):
         ran("A: bra A;", 64, x, work=Work(100_000))
     # one thread takes as long as some

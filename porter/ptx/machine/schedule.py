@@ -198,7 +198,8 @@ class Scheduler:
         return places
 
     def _check(self, arrived: dict[int, Array]) -> None:
-        """Threads of one block wait for each other at barriers of one number only."""
+        """Threads of a block wait for each other at barriers of one number, those of a warp at one
+        barrier, unless it is not aligned."""
         if len(arrived) == 1:
             return
         numbers = np.full(len(self.wave.blocks), -1, np.int64)
@@ -210,6 +211,13 @@ class Scheduler:
             if other.any():
                 raise self._deadlock()
             numbers[blocks] = ids
+        places: dict[int, int] = {}
+        for number, threads in arrived.items():
+            form = self.pieces[number].operations[0].form
+            warps = np.unique(self.wave.lanes(threads).warps).tolist()
+            for warp in warps if form.opcode.startswith("bar.") or form.has("aligned") else ():
+                if places.setdefault(warp, number) != number:
+                    raise self._parted(places[warp], number)
 
     def _reduce(self, operation: Operation, threads: Array) -> None:
         """`bar.red`: over the threads of a block that wait at this place."""
@@ -226,16 +234,23 @@ class Scheduler:
         at = list(self.code.program.body.registers).index(name)
         self.wave.put(self.registers, at, found, threads)
 
+    def _parted(self, *numbers: int) -> DeadlockError:
+        """What the ISA leaves undefined: `bar.sync` in a branch that a part of a warp takes."""
+        lines = " and ".join(map(self._line, numbers))
+        return DeadlockError(f"lanes of one warp wait at different barriers, lines {lines}")
+
+    def _line(self, number: int) -> str:
+        given = self.pieces[number].operations[0].given
+        return str(given.source or f"{given.line} of the PTX")
+
     def _deadlock(self) -> DeadlockError:
         """What the threads that are left wait for."""
         said = []
         for _, number in sorted(self.groups):
-            operation = self.pieces[number].operations[0]
-            where = operation.given.source or f"{operation.given.line} of the PTX"
-            said.append(f"some lanes of a warp at `{operation.form.opcode}`, line {where}")
+            opcode = self.pieces[number].operations[0].form.opcode
+            said.append(f"some lanes of a warp at `{opcode}`, line {self._line(number)}")
         for number in sorted(self.waiting):
-            operation = self.pieces[number].operations[0]
-            where = operation.given.source or f"{operation.given.line} of the PTX"
-            said.append(f"threads at `{operation.form.opcode}`, line {where}")
+            opcode = self.pieces[number].operations[0].form.opcode
+            said.append(f"threads at `{opcode}`, line {self._line(number)}")
         text = "; ".join(said) or "threads of a block at barriers of different numbers"
         return DeadlockError(f"deadlock: {text}")

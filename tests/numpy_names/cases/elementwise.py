@@ -190,13 +190,13 @@ ROWS: dict[str, Row] = {
     # the parts of a complex number
     **rows(
         "numpy.",
-        "imag conj conjugate angle",
+        "conj conjugate angle",
         "np.{}(v)",
         dtypes=f"i4 {REAL} {COMPLEX}",
         special="",
     ),
-    # of real arrays it is the argument itself, and alone no work for a GPU
-    **rows("numpy.", "real", "np.{}(v) + v", dtypes=f"i4 {REAL} {COMPLEX}", special=""),
+    # alone it is the argument itself, or a view of it
+    **rows("numpy.", "imag real", "np.{}(v) + v", dtypes=f"i4 {REAL} {COMPLEX}", special=""),
     # choices
     "numpy.where": Row(
         "np.where(p, v, w)",

@@ -73,7 +73,7 @@ def inferred(key: str) -> bool:
     return key.startswith("examples/") or "CORPUS_INFER" in os.environ
 
 
-def convert(key: str, folder: Path) -> str:
+def convert(key: str, folder: Path, *, verify: bool = False) -> str:
     """Convert one function; the table's word for what happened, `converted` if it did."""
     from porter.commands.convert import run
     from porter.diagnostics import UsageError
@@ -84,7 +84,7 @@ def convert(key: str, folder: Path) -> str:
         functions=(key.partition(":")[2],),
         signature=None if inferred(key) else CASES[key].signature,
         output=str(module_path(folder, key)),
-        verify=False,
+        verify=verify,
         force=True,
         output_format="json",
         allow_serial=CASES[key].serial,
@@ -95,7 +95,7 @@ def convert(key: str, folder: Path) -> str:
         with (
             contextlib.redirect_stdout(out),
             contextlib.redirect_stderr(err),
-            limit(CONVERT_SECONDS),
+            limit(CONVERT_SECONDS + CHECK_SECONDS * verify),
         ):
             run(options)
         (module,) = json.loads(out.getvalue())["modules"]

@@ -190,12 +190,14 @@ def further(table: Sequence[CaseSpec], variants: int) -> list[CaseSpec]:
 def with_own_blocks(spec: CaseSpec) -> CaseSpec:
     """A case for compiled kernels: its sizes cross the borders of the module's own blocks.
 
-    Every second one has a grid that is cut, so that kernels loop over the rest.
+    Every second one, and all with tiles, has a grid that is cut: kernels loop over the rest.
     """
     if spec.own or not any("B" in word for word in spec.sizes):
         return spec
-    points = TILED_POINTS if spec.block == "TILE" else spec.points
-    return replace(spec, own=True, many=spec.many or spec.number % 2 == 1, points=points)
+    tiled = spec.block == "TILE"
+    points = TILED_POINTS if tiled else spec.points
+    many = spec.many or tiled or spec.number % 2 == 1
+    return replace(spec, own=True, many=many, points=points)
 
 
 def retries(spec: CaseSpec) -> list[CaseSpec]:

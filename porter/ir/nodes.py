@@ -450,6 +450,7 @@ class Parameter:
     updated: bool = False  # a number with `k -= 1`, which would change a 0-d array
     floated: bool = False  # a number that a floating function is called with: float16 of int8
     beside_bools: bool = False  # an integer that decides a dtype: bools and an int8 make an int8
+    pythons: bool = False  # `int(k)` or `float(k)` makes Python's number of it
 
     @property
     def only(self) -> str:

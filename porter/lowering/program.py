@@ -258,6 +258,7 @@ def _finish(
                 updated=p.ndim is None and p.name in b.out.updated,
                 floated=p.name in floated,
                 beside_bools=p.name in b.dtypes.beside_bools,
+                pythons=p.name in b.dtypes.pythons,
             )
             for p in parameters
         ),

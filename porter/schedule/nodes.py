@@ -70,6 +70,8 @@ class ForNumbers:
 
     # the arguments for which each result is Python's number if all of them are
     python: tuple[tuple[str, ...], ...] = ()
+    # of each result that is Python's number beside arrays: it is NumPy's if one of these is
+    counted: tuple[tuple[str, ...], ...] = ()
     unlike: tuple[tuple[str, ...], ...] = ()  # those with which Python has another result
     alone: tuple[str, ...] = ()  # those that have another one where an array stands beside them
     # results that are 0-d arrays then, and not scalars: for each `return` in order their positions,

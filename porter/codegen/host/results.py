@@ -49,6 +49,8 @@ class Results(Leading):
             return f"given_{argument}"
         if k in item.squeezed and isinstance(value, str):
             return self._squeezed(value)
+        if isinstance(value, ir.Load) and not value.index and value.dtype.weak and self.arrays:
+            return self._number(value, k)
         return self._result(value, self._plain(k), self._kept(item, k))
 
     def _kept(self, item: ir.Return, k: int) -> str:
@@ -62,7 +64,10 @@ class Results(Leading):
 
     def _plain(self, k: int) -> str:
         """What says whether a result is Python's number; '' where none is."""
-        names = self.plan.numbers.python[k] if self.plan.numbers.python else ()
+        return self._all_plain(self.plan.numbers.python[k] if self.plan.numbers.python else ())
+
+    def _all_plain(self, names: tuple[str, ...]) -> str:
+        """What says whether these arguments are Python's numbers."""
         if names and names not in self.naming.plain:
             self.naming.plain[names] = (
                 "plain" if self.plan.items_of_lists else self.naming.take("plain")
@@ -102,8 +107,18 @@ class Results(Leading):
         return self.spelled(self.target.result(name, self.on_device(), shape))
 
     def _scalar_result(self, value: ir.Load, plain: str) -> str:
-        # of arrays and lists it is Python's, whatever they hold; of numbers alone as they are
-        if value.dtype.weak and (self.arrays or not plain):
+        if value.dtype.weak and not plain:
             return f"{self.spelled(self.target.fetched(value.buffer))}[()].item()"
         option = f", plain={plain}" if plain else ""
         return self.spelled(self.target.result(value.buffer, self.on_device(), option, scalar=True))
+
+    def _number(self, value: ir.Load, k: int) -> str:
+        """A number that is Python's, whatever arrays and lists hold, unless a number is NumPy's."""
+        counted = self.plan.numbers.counted if not self.plan.items_of_lists else ()
+        plain = self._all_plain(counted[k]) if counted and counted[k] else ""
+        fetched = f"{self.spelled(self.target.fetched(value.buffer))}[()]"
+        if not plain:
+            return f"{fetched}.item()"
+        name = self.naming.take("number")
+        self.emit(f"{name} = {fetched}")
+        return f"{name}.item() if {plain} else {name}"

@@ -15,7 +15,7 @@ import libcst as cst
 
 from porter import ir
 from porter.convert.served.promotion import Question
-from porter.convert.served.strong import sources_of, strong_of
+from porter.convert.served.strong import made_of_numbers, sources_of, strong_of
 from porter.diagnostics import Refusal
 from porter.dtypes.dtype import WEAK_BOOL, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from porter.inference.types import ParameterType, tuple_of
@@ -59,6 +59,22 @@ def with_numbers(
     `x * 2` is Python's number then, `np.sin(x)` is NumPy's, and `~True` is -2, where an array of
     bools gives bools.  The program for numbers tells.
     """
+    served = _served(function, types, scope, planned, arrays)
+    if is_elementwise(planned) or planned.per_element or not _has_arrays(planned):
+        return served
+    return replace(
+        served, numbers=replace(served.numbers, counted=made_of_numbers(arrays, ir.Load, ir.Local))
+    )
+
+
+def _has_arrays(planned: Plan) -> bool:
+    return any(p.ndim is not None for p in planned.parameters)
+
+
+def _served(
+    function: FunctionSource, types: Sequence[ParameterType], scope: Globals, planned: Plan,
+    arrays: ir.Program,
+) -> Plan:  # fmt: skip
     numbers, program = _numbers(function, types, scope, planned)
     if planned.per_element:
         # the function itself is one of numbers
@@ -194,40 +210,7 @@ def _numbers(
 
 def _of_numbers_alone(program: ir.Program) -> ForNumbers:
     """Which results of a function that takes no arrays are NumPy's where numbers are that."""
-    returns = [s for s in statements(program.body) if isinstance(s, ir.Return)]
-    known: dict[str, list[ir.Expr]] = {}
-    for s in statements(program.body):
-        match s:
-            case ir.Let(name, value, _) | ir.Def(name=name, body=value):
-                known.setdefault(name, []).append(value)
-            case ir.Write(buffer=name, body=value):
-                known.setdefault(name, []).append(value)
-    loose = [q.name for p in program.parameters for q in p.scalars if not p.fixed]
-
-    def sources(e: ir.Expr, seen: frozenset[str] = frozenset()) -> set[str]:
-        found: set[str] = set()
-        for x in walk(e):
-            match x:
-                case ir.Scalar(name=name):
-                    found.add(name)
-                case ir.Value(poly=poly):
-                    found |= poly.names()
-                case ir.Local(name=name) | ir.Load(buffer=name) if name not in seen:
-                    for value in known.get(name, ()):
-                        found |= sources(value, seen | {name})
-        return found & {*loose}
-
-    each = {
-        tuple(
-            tuple(n for n in loose if n in sources(v))
-            if isinstance(v, ir.Load) and v.dtype.weak else ()
-            for v in r.values
-        )
-        for r in returns
-    }  # fmt: skip
-    return (
-        ForNumbers(next(iter(each))) if len(each) == 1 and any(next(iter(each))) else ForNumbers()
-    )
+    return ForNumbers(made_of_numbers(program, ir.Load))
 
 
 def _is_refused(t: ParameterType) -> bool:

@@ -8,7 +8,11 @@ from typing import Any
 
 from porter import ir
 from porter.ir.effects import expressions
+from porter.ir.ops import OPS
 from porter.ir.walk import children, statements, walk
+
+#: what Python's `math` gives floats and integers of its own of
+_OF_MATH = ("float", "real_float", "whole", "test")
 
 
 def strong_of(program: ir.Program | None) -> tuple[tuple[str, ...], ...]:
@@ -67,3 +71,60 @@ def sources_of(program: ir.Program, always: Set[str]) -> Callable[[Any], tuple[s
         return tuple(n for n in loose if n in names)
 
     return found
+
+
+def made_of_numbers(
+    program: ir.Program, *kinds: type[ir.Load | ir.Local]
+) -> tuple[tuple[str, ...], ...]:
+    """For each result of these kinds that is Python's number, the numbers that make it NumPy's."""
+    known: dict[str, list[ir.Expr]] = {}
+    for s in statements(program.body):
+        match s:
+            case ir.Let(name, value, _) | ir.Def(name=name, body=value):
+                known.setdefault(name, []).append(value)
+            case ir.Write(buffer=name, body=value):
+                known.setdefault(name, []).append(value)
+    loose = [q.name for p in program.parameters for q in p.scalars if not (p.fixed or p.pythons)]
+
+    def sources(result: ir.Expr) -> tuple[str, ...]:
+        found, seen = set[str](), set[str]()
+        todo = [result]
+        while todo:
+            parts, names = _typed_by(todo.pop())
+            found |= parts
+            for name in names - seen:
+                todo += known.get(name, ())
+            seen |= names
+        return tuple(n for n in loose if n in found)
+
+    each = {
+        tuple(sources(v) if isinstance(v, kinds) and v.dtype.weak else () for v in r.values)
+        for r in statements(program.body)
+        if isinstance(r, ir.Return)
+    }
+    (only,) = each if len(each) == 1 else [()]
+    return only if any(only) else ()
+
+
+def _typed_by(e: ir.Expr) -> tuple[set[str], set[str]]:
+    """The numbers that say whose number an expression is, and the variables that do."""
+    parts: tuple[ir.Expr, ...] = ()
+    match e:
+        case ir.Scalar(name=name):
+            return {name}, set()
+        case ir.Value(poly=poly):
+            return poly.names(), set()
+        case ir.Local(name=name) | ir.Load(buffer=name):
+            return set(), {name}
+        case ir.Op(op=op) if OPS[op].rule in _OF_MATH:
+            return set(), set()
+        case ir.Cast(arg=arg) if e.dtype.kind in "iu" and arg.dtype.kind == "f":
+            return set(), set()  # `int(v)`
+        case ir.Select(_, then, other):
+            parts = (then, other)
+        case ir.Cast(arg=arg) | ir.Reduce(body=arg):
+            parts = (arg,)
+        case ir.Op(args=args):
+            parts = args
+    each = [_typed_by(p) for p in parts]
+    return set().union(*(n for n, _ in each)), set().union(*(v for _, v in each))

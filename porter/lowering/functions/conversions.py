@@ -22,6 +22,7 @@ def _python_type(name: str) -> None:
         x = call.operand("x")
         if isinstance(x, Array):
             x = _single(call, x)
+        call.b.dtypes.made_pythons(x)
         if name == "bool":
             return cast(truth(x), WEAK_BOOL)
         if name == "int" and poly_of(x) is not None and x.dtype.kind in "iu":

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from porter import ir
 from porter.dtypes.dtype import DType
 from porter.ir.scalars import poly_of
+from porter.ir.walk import walk
 from porter.lowering.state.part import Part
 from porter.lowering.state.place import Place
 
@@ -26,6 +27,7 @@ class DTypeState(Part):
     pinned: set[str] = field(default_factory=set)  # parameters that serve only one dtype
     literals: list[tuple[int, DType]] = field(default_factory=list)
     beside_bools: set[str] = field(default_factory=set)  # integers that decide a dtype
+    pythons: set[str] = field(default_factory=set)  # numbers of which `int` or `float` makes one
 
     def same_dtype(self, *dtypes: DType) -> None:
         """Parameters of one dtype that meet stay of one dtype; those of two serve only these.
@@ -54,6 +56,13 @@ class DTypeState(Part):
             return
         polys = (poly_of(a) for a in values if a.dtype.weak)
         self.beside_bools |= {n for p in polys if p is not None for n in p.names()}
+
+    def made_pythons(self, number: ir.Expr) -> None:
+        """`int(k)` is Python's number, whatever `k` is."""
+        for e in walk(number):
+            poly = poly_of(e)
+            self.pythons |= {e.name} if isinstance(e, ir.Scalar) else set()
+            self.pythons |= poly.names() if poly is not None else set()
 
     def pin(self, *dtypes: DType) -> None:
         """Give up serving other dtypes for these parameters; the evaluation starts again."""

@@ -16,7 +16,12 @@ class Stopped(Exception):
 
 
 class OutOfBounds(IndexError):
-    """A thread touched an element beyond the ends of an array."""
+    """A thread touched an element beyond the ends of an array; `first`: the first of an axis that
+    has none."""
+
+    def __init__(self, text: str, first: bool = False) -> None:
+        super().__init__(text)
+        self.first = first
 
 
 class BarrierError(RuntimeError):

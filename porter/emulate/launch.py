@@ -110,7 +110,8 @@ def _stopped(work: Work) -> Exception:
     return OutOfBounds(
         f"index {index} is out of bounds for axis {axis} of `{site.what}`, which has size"
         f" {size}, at line {site.line} of `{site.function}`"
-        f" (thread {thread} of block {block})"
+        f" (thread {thread} of block {block})",
+        index == size == 0,
     )
 
 

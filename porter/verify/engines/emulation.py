@@ -8,11 +8,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from porter.emulate import errors
 from porter.emulate.errors import Unsupported
 from porter.emulate.launch import TOTALS, Totals, launch
 from porter.verify.engines.launches import LaunchError, TooCostly
 from porter.verify.engines.scheduler import ORDER, shuffles
+from porter.verify.engines.strict_arrays import spare
 
 #: launches with more threads, or more bytes of arrays, are not watched for races
 MOST_WATCHED = 20_000
@@ -59,7 +62,12 @@ class Emulation:
             return False
         except errors.LaunchError as error:
             raise LaunchError(str(error)) from None
-        except (errors.OutOfBounds, errors.BarrierError, errors.RaceError) as error:
+        except errors.OutOfBounds as error:
+            # what a spare element is for: the kernel goes on, and the host function raises
+            spared = error.first and all(spare(a) is not None for a in plain if np.size(a) == 0)
+            error.in_kernel = not spared  # type: ignore[attr-defined]
+            raise
+        except (errors.BarrierError, errors.RaceError) as error:
             error.in_kernel = True  # type: ignore[union-attr]
             raise
         self.races += races

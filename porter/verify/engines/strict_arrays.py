@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray, FakeWithinKernelCUDAArray
 
 #: what is public in DeviceNDArray of Numba 0.61 and of numba-cuda 0.30, and what Numba itself asks
@@ -40,6 +41,32 @@ def _within(self: Any, name: str) -> Any:
 _PLAIN_WITHIN = FakeWithinKernelCUDAArray.__getattr__
 
 
+def spare(array: Any) -> Any:
+    """The element that an array without elements is a part of nevertheless, or None.
+
+    Host functions allocate one where a kernel reads at an index from data: out of bounds it reads
+    element 0 before the host function raises.
+    """
+    base = getattr(array, "base", None)
+    if array.size or not isinstance(base, np.ndarray) or not base.size:
+        return None
+    return base.flat[0]
+
+
+def _element(self: Any, index: Any) -> Any:
+    """`x[0]` in a kernel where `x` is empty and has a spare element."""
+    try:
+        return _PLAIN_ELEMENT(self, index)
+    except IndexError:
+        found = spare(self._item._ary)
+        if found is None or np.any(index):
+            raise
+        return found
+
+
+_PLAIN_ELEMENT = FakeWithinKernelCUDAArray.__getitem__
+
+
 def _reshape(self: Any, *shape: Any, **options: Any) -> Any:
     made = self._ary.reshape(*shape, **options)
     if self._ary.size and made.base is not self._ary and made.base is not self._ary.base:
@@ -59,5 +86,6 @@ def install() -> None:
             delattr(FakeCUDAArray, f"__{name}__")
     FakeCUDAArray.__getattr__ = _attribute
     FakeWithinKernelCUDAArray.__getattr__ = _within
+    FakeWithinKernelCUDAArray.__getitem__ = _element
     FakeCUDAArray.reshape = _reshape
     FakeCUDAArray.__cuda_array_interface__ = property(_interface)

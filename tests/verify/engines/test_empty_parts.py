@@ -14,6 +14,7 @@ from porter.verify.run import verify_module
 from tests.support.machine import compiler
 
 FUNCTIONS = {
+    "picked": ("x, idx", "return x[idx]", "float64[:], int64[:]"),
     "later": ("x, idx", "return x[2:][idx]", "float64[:], int64[:]"),
     "backwards": ("x, idx", "return x[::-1][idx]", "float64[:], int64[:]"),
     "strided": ("x, idx", "return x[1::2][idx]", "float64[:], int64[:]"),
@@ -50,3 +51,16 @@ def test_of_compiled_kernels(modules: dict[str, Path], name: str) -> None:
     (found,) = verify_module(modules[name], on=("ptx",), archs=("sm_90",), cases=8)
     assert found.verified, found.mismatch
     assert all(e.detail["cases"] for e in found.evidence)
+
+
+@pytest.mark.parametrize("on", ["simulator", "emulator"])
+def test_the_spare_element_of_an_empty_array(modules: dict[str, Path], on: str) -> None:
+    path = modules["picked"]
+    text = path.read_text()
+    spare = "    if 0 in array.shape:"
+    assert spare in text
+    # without one, the kernel does read what is not there
+    for own, beyond in ((text, False), (text.replace(spare, "    if False:"), True)):
+        (found,) = verify_module(path, text=own, on=(on,))
+        assert found.verified, found.mismatch
+        assert bool(found.evidence[0].detail.get("out_of_bounds")) == beyond

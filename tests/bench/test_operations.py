@@ -57,6 +57,12 @@ def test_reductions_and_what_cupy_has_in_one_kernel() -> None:
     }
 
 
+def test_launches_of_one_operation_that_read_different_arrays() -> None:
+    _, found = count(lambda x: np.bincount(x, minlength=50), np.arange(40))
+    # x < 0, any of that, the largest, zeros, and the count
+    assert found == {"bincount": (5, (320 + 40) + 40 + 320 + 400 + (320 + 400))}
+
+
 def test_indices_and_masks_gather_and_scatter() -> None:
     x, at = np.arange(float(N)), np.arange(10)
 

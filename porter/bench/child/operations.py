@@ -148,6 +148,17 @@ def _is_view(result: Any, given: Iterable[Array]) -> bool:
     )
 
 
+def _bincount(given: list[Array], result: Any) -> list[list[Array]]:
+    """Are some negative, is one of those, the largest, zeros, and the count of each."""
+    x = given[0] if given else np.empty(0)
+    negative = np.zeros(x.shape, bool)
+    return [[x, negative], [negative], [x], [result], [*given[:2], result]]
+
+
+#: the arrays of each launch, where one operation has several that read and write different ones
+_LAUNCHES: dict[str, Callable[[list[Array], Any], list[list[Array]]]] = {"bincount": _bincount}
+
+
 def _products(name: str, args: list[Array], result: Any) -> float:
     """Multiplications that are summed."""
     if name not in _PRODUCTS or not args:
@@ -198,7 +209,10 @@ class Counting(np.ndarray[Any, Any]):
             given, more = plain(args), plain(options)
             result = func(*given, **more)
         arrays = [*_arrays(given), *_arrays(list(more.values()))]
-        if not _is_view(result, arrays):
+        if name in _LAUNCHES:
+            for parts in _LAUNCHES[name](arrays, result):
+                OPERATIONS.note(name, 1, parts)
+        elif not _is_view(result, arrays):
             products = _products(name, arrays, result)
             OPERATIONS.note(name, _OWN.get(name, 1), (*arrays, *_arrays(result)), products)
         return counting(result)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from porter import ir
-from porter.dtypes.dtype import BOOL, FLOAT64, INT64, DType, promote, strengthen
+from porter.dtypes.dtype import BOOL, FLOAT64, INT64, WEAK_INT, DType, promote, strengthen
 from porter.ir.scalars import cast, choose, constant_of, integer, number, operate
 from porter.lowering.arrays.calculus import (
     ONE,
@@ -28,7 +28,7 @@ from porter.lowering.functions.registry import Call, function
 from porter.lowering.functions.spacing import evenly
 from porter.lowering.state.builder import Builder
 from porter.resolve.values import NONE, Array, Text, Value
-from porter.sizes.polynomial import Data, Poly, lengths, maximum, product, sym
+from porter.sizes.polynomial import Data, Integer, Poly, lengths, maximum, product, sym
 
 
 @dataclass
@@ -358,7 +358,7 @@ def _bincount(call: Call) -> Value:
         if not n.is_positive():
             b.sizes.check(ir.Check("index", ONE, n, "`bincount` of nothing with weights"))
     x = x if x.view is not None else b.define("values", x)
-    size = maximum(fetched(b, _highest(b, x), "length", True), least)
+    size = maximum(_length(b, x), least)
     counts = b.define("counts", full((size,), integer(0), dtype))
     assert counts.view is not None
     axes = b.axes(x.shape)
@@ -373,15 +373,25 @@ def _whole(e: ir.Expr) -> ir.Expr:
     return cast(e, INT64) if e.dtype.kind == "b" else e
 
 
-def _highest(b: Builder, x: Array) -> ir.Expr:
-    """One more than the largest element, 0 if there is none. NumPy raises for negative ones."""
-    k = ir.Axis(b.out.fresh("k_"), b.sizes.resolve(x.shape[0]))
+def _length(b: Builder, x: Array) -> Poly:
+    """One more than the largest element, 0 if there is none. NumPy raises for negative ones.
+
+    The host learns of them with the length: a pass over the array, and one number to read back.
+    """
+    size = b.sizes.resolve(x.shape[0])
+    k = ir.Axis(b.out.fresh("k_"), size)
     value = x.at([sym(k.name, True)])
-    if value.dtype.kind == "i":
-        negative = ir.Reduce("any", (k,), operate("lt", value, integer(0)), BOOL)
-        _raise_if(b, negative, "'list' argument must have no negative elements")
-    # a maximum of integers has no start: as floats, that of nothing is minus infinity
-    largest = ir.Reduce("max", (k,), cast(value, FLOAT64), FLOAT64)
+    # extremes of integers have no start: as floats, the largest of nothing is minus infinity
+    smallest, largest = (
+        ir.Reduce(op, (k,), cast(value, FLOAT64), FLOAT64) for op in ("min", "max")
+    )
     found = operate("add", cast(largest, INT64), integer(1))
-    empty = operate("eq", index_value(b.sizes.resolve(x.shape[0])), index_value(Poly()))
-    return choose(empty, cast(integer(0), INT64), found)
+    empty = operate("eq", index_value(size), index_value(Poly()))
+    found = choose(empty, cast(integer(0), INT64), found)
+    if value.dtype.kind != "i":
+        return fetched(b, found, "length", True)
+    negative = operate("lt", smallest, number(0.0))
+    length = fetched(b, choose(negative, cast(integer(-1), INT64), found), "length")
+    below = operate("lt", ir.Value(length, WEAK_INT), integer(0))
+    _raise_if(b, below, "'list' argument must have no negative elements")
+    return Poly.atom(Integer(str(length.name), True))
